@@ -10,7 +10,7 @@ from snakemake.exceptions import WorkflowError
 from snakemake.io import sourcecache_entry
 from snakemake.utils import min_version
 
-# And below 9.28, as pyproject.toml has it: ancient_inputs.py, quick_plan.py and onstart below change what 9.27 does inside.
+# And below 9.28, as pyproject.toml has it: planning/dag.py and onstart below change what 9.27 does inside.
 min_version("9.27")
 
 # In a checkout its own package comes first, here and in the scripts of the jobs; a wheel has the Snakefile inside.
@@ -29,8 +29,8 @@ except ResolventError as error:
 
 from resolvent.common.locks import sole_writer
 from resolvent.datasets.storage.layout import resolution_of
-from resolvent.planning.ancient_inputs import plan_behind_ancient_inputs
-from resolvent.planning.rerun import script_digest
+from resolvent.planning.dag import mend_planning
+from resolvent.planning.rerun import does, script_digest
 from resolvent.figures.papers.registry import PAPERS
 from resolvent.planning.configuration.errors import ConfigurationError
 from resolvent.planning.configuration.load import load_configuration
@@ -40,9 +40,16 @@ from resolvent.planning.job import hand_down_no_gpu, prepare_environment
 from resolvent.planning.prediction.forecast import print_forecast
 from resolvent.planning.prediction.needs import Needs, placement
 from resolvent.planning.provenance import command, provenance
-from resolvent.planning.quick_plan import plan_quickly
 from resolvent.planning.paper_plan import PaperPlan
-from resolvent.planning.plan import RUN_FOLDER, SHORT_RUN_FOLDER, STABILITY, TUNED_FILE, Plan
+from resolvent.planning.plan import (
+    RUN_FOLDER,
+    SHORT_RUN_FOLDER,
+    STABILITY,
+    STEP_MEASURED,
+    TUNED_FILE,
+    Plan,
+    architecture_modules,
+)
 from resolvent.planning.slurm import be_patient_with_slurm
 from resolvent.planning.study import planned_study, show_what_there_is
 from resolvent.planning.prediction.costs import drawing, request, finalising, solving
@@ -60,8 +67,7 @@ try:
 except ConfigurationError as error:
     raise WorkflowError(f"the configuration is not valid:\n{placed(error, content)}")
 prepare_environment(plan.configuration)
-plan_behind_ancient_inputs()
-plan_quickly()
+mend_planning()
 be_patient_with_slurm()
 papers = {key: PaperPlan(plan, key) for key in PAPERS}
 sole_run = ExitStack()

@@ -73,7 +73,9 @@ def _folder(card: Path, out: Path) -> list[Path]:
             date=date,
         )
         write_text(part / "README.md", _readme(facts))
-        write_text(part / "LICENSE", _licence(facts))
+        name_of, words = licence(facts)
+        text = (HOME / "LICENSE").read_text("utf-8") if name_of == "MIT" else f"{name_of}\n\n{words}\n"
+        write_text(part / "LICENSE", text)
         files = sorted(file for file in part.rglob("*") if file.is_file())
         sums = "".join(f"{file_digest(file)}  {file.relative_to(part).as_posix()}\n" for file in files)
         write_text(part / SUMS, sums)
@@ -81,13 +83,6 @@ def _folder(card: Path, out: Path) -> list[Path]:
     finally:
         remove(part)
     return sorted(file for file in out.rglob("*") if file.is_file())
-
-
-def _licence(facts: dict) -> str:
-    name, words = licence(facts)
-    if name == "MIT":
-        return (HOME / "LICENSE").read_text(encoding="utf-8")
-    return f"{name}\n\n{words}\n"
 
 
 def _readme(facts: dict) -> str:

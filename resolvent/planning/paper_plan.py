@@ -1,16 +1,26 @@
-"""The tables and figures of a paper that a configuration makes, and from which files."""
+"""What figures of experiments and papers are made from, and the facts that their captions quote."""
 
 from __future__ import annotations
 
 from functools import cache, cached_property
 
 from resolvent.common import records
+from resolvent.common.counts import counted
 from resolvent.figures.papers.items import BESIDE
 from resolvent.figures.papers.registry import PAPERS
-from resolvent.planning.captions import caption_facts
 from resolvent.planning.plan import Plan
 
 RUN_FILES = ("run.json", "cost.json", *records.RUN_FILES)
+CHOSEN = {  # which test samples the pages show: of functions of space, of trajectories
+    False: "The same four of the {test} test samples for every model{compare}.",
+    True: "Of the {test} test samples that of median error and the worst one{compare}.",
+}
+LOCATED = {  # where errors are drawn: of functions of space, of trajectories
+    False: "The root mean power of targets and errors by wavenumber: a model whose error reaches "
+    "the target's line knows nothing of waves beyond. Then the root mean square error at each point over the "
+    "root mean square of the targets.",
+    True: "The root mean square error at each time over the root mean square of the targets.",
+}
 READ_BY_PAGE = ("run.json", "cost.json", "errors.csv")
 
 
@@ -22,7 +32,8 @@ class PaperPlan:
         self.folder = plan.results / key
         self.page = f"{plan.results / key}.html"
         self.costs = f"{self.folder}/cost.csv"
-        self.given, self.inputs = cache(self.given), cache(self.inputs)
+        for method in (self.given, self.inputs):
+            setattr(self, method.__name__, cache(method))
 
     @cached_property
     def experiments(self) -> dict[str, list[str]]:
@@ -76,10 +87,14 @@ class PaperPlan:
         }
 
     @cached_property
+    def sources(self) -> list[str]:
+        """The experiments behind its items."""
+        return list(dict.fromkeys(name for given in self.experiments.values() for name in given))
+
+    @cached_property
     def folders(self) -> list[str]:
         """Every run behind an item."""
-        named = dict.fromkeys(name for experiments in self.experiments.values() for name in experiments)
-        return list(dict.fromkeys(folder for name in named for folder in self.plan.run_folders(name)))
+        return [folder for name in self.sources for folder in self.plan.run_folders(name)]
 
     def file(self, item: str) -> str:
         """Return what the page shows of an item."""
@@ -117,3 +132,42 @@ class PaperPlan:
         """Return the files with the ratios to the numbers that the item's table reports."""
         names = self.experiments[item] if "comparisons" in self.items[item].needs else []
         return [f"{self.plan.results}/{name}/models.csv" for name in names]
+
+
+def caption_facts(plan: Plan, experiment: str) -> dict:
+    """Return the words and numbers that captions of an experiment quote."""
+    e, dataset = plan.experiment(experiment), plan.dataset_of(experiment).settings
+    tested = ", ".join(map(str, plan.tested(experiment)))
+    in_time = dataset.grid_kind == "explicit"
+    shown = [PAPERS[key] for key, items in e.shows.items() if items]
+    compare = "; ".join(
+        f"compare {paper.name}, {paper.samples[in_time]}" for paper in shown if paper.samples[in_time]
+    )
+    counts = plan.sample_counts(experiment)
+    return {
+        **counts,
+        "epochs": e.training.epochs,
+        "batch_size": e.training.batch_size,
+        "seeds": counted(len(e.seeds), "seed"),
+        "tested": tested if in_time else f"{tested} points",
+        "chosen": CHOSEN[in_time].format(compare=f" ({compare})" if compare else "", **counts),
+        "located": LOCATED[in_time],
+        **dict(zip(("input", "target"), dataset.quantities, strict=True)),
+        "model": plan.configuration.models[e.shown_model].label,
+    }
+
+
+def given_to_report(plan: Plan, experiment: str) -> dict:
+    """Return what `resolvent.figures.experiment.report.write_report` is given."""
+    folder, rolled = f"{plan.results}/{experiment}", plan.rolled_out(experiment)
+    return {
+        "run_folders": plan.run_folders(experiment),
+        "candidates": plan.shown_candidates(experiment),
+        "named": plan.experiment(experiment).names_shown,
+        "comparison_file": f"{folder}/comparison.csv",
+        "baseline_folders": [f"{folder}/baselines"],
+        "inference_file": f"{folder}/inference.csv",
+        "quantities": plan.dataset_of(experiment).settings.quantities,
+        "planned_facts": caption_facts(plan, experiment),
+        **({"rollout_file": f"{rolled}/rollout.npz"} if rolled else {}),
+    }

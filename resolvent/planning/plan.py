@@ -13,20 +13,18 @@ from functools import cache, cached_property
 from importlib.metadata import version
 from pathlib import Path
 
-from pydantic import BaseModel
-
 from resolvent.common.settings import settings_hash
 from resolvent.datasets.storage.addresses import is_address, local_folder
 from resolvent.datasets.storage.layout import group_name
 from resolvent.datasets.tasks.settings import DatasetSettings
 from resolvent.measurements.architecture_formulas import MEASURED
 from resolvent.models.cao2021.settings import CoarseEncoderSettings
-from resolvent.models.registry import ARCHITECTURES, examples, settings_class
+from resolvent.models.registry import ARCHITECTURES, settings_class
+from resolvent.models.settings import Settings as ArchitectureSettings
 from resolvent.planning.configuration.load import with_contents
 from resolvent.planning.configuration.settings import (
     Configuration,
     Experiment,
-    Model,
     Resolution,
     Stability,
     model_settings,
@@ -65,11 +63,6 @@ class DatasetPlan:
     @property
     def store(self) -> str:
         return f"{self.base}.zarr"
-
-    @property
-    def is_gone(self) -> bool:
-        """Say whether the store is missing though its card is there."""
-        return Path(self.card).exists() and not Path(self.store).exists()
 
     @property
     def preview(self) -> str:
@@ -115,7 +108,7 @@ class Training:
     """
 
     architecture: str
-    settings: BaseModel
+    settings: ArchitectureSettings
     grids: str
     noise: float
     noise_samples: int
@@ -169,7 +162,7 @@ class Plan:
     def experiment(self, name: str) -> Experiment:
         """Return the experiment, or, by the name of STABILITY, the trainings of that study."""
         if name == STABILITY:
-            return self.configuration.stability.experiment
+            return self.configuration.stability.experiment  # type: ignore[union-attr]
         return self.configuration.experiments[name]
 
     def dataset_of(self, experiment: str) -> DatasetPlan:
@@ -203,7 +196,7 @@ class Plan:
     def tested(self, experiment: str) -> list[Resolution]:
         """Return the resolutions at which errors are measured; of an inverse problem each run's own."""
         e, dataset = self.experiment(experiment), self.test_dataset_of(experiment).settings
-        return e.test_resolutions or (e.resolutions if dataset.inverse else dataset.resolutions)
+        return e.test_resolutions or list(e.resolutions if dataset.inverse else dataset.resolutions)
 
     def baseline_resolutions(self, experiment: str) -> list[Resolution]:
         """Return where there are baselines: the resolutions tested on that have training samples."""
@@ -222,7 +215,12 @@ class Plan:
         `latent_basis`, the others are those that have one.
         """
         e = self.experiment(experiment)
-        models = [one for one in e.models if not latent_basis or self._has_latent_basis(one)]
+        models = [
+            one
+            for one in e.models
+            if not latent_basis
+            or issubclass(settings_class(self.configuration.models[one].architecture), CoarseEncoderSettings)
+        ]
         resolutions = [self.finest(experiment), *e.resolutions]
         runs = itertools.product([e.shown_model, *models], resolutions, e.seeds)
         return list(dict.fromkeys(self.run_folder(experiment, *run) for run in runs))
@@ -236,11 +234,6 @@ class Plan:
         if getattr(tested, "frames", 1) == 1 or resolution not in tested.resolutions:
             return None
         return self.shown_candidates(experiment)[0]
-
-    def _has_latent_basis(self, model: str) -> bool:
-        """Say whether `resolvent.evaluation.latent_basis` can measure its runs."""
-        settings = settings_class(self.configuration.models[model].architecture)
-        return issubclass(settings, CoarseEncoderSettings)
 
     def sample_counts(self, experiment: str) -> dict[str, int]:
         """Return the samples that the experiment uses of each split."""
@@ -257,7 +250,7 @@ class Plan:
     ) -> Training:
         """Return the trainings of a model, or the short run that tries a candidate of the tuning."""
         e, m = self.experiment(experiment), self.configuration.models[model]
-        tried = e.tuning.short_run(candidate) if candidate else {}
+        tried = e.tuning.short_run(candidate) if e.tuning and candidate else {}
         training = training_settings(e, model, m, resolution, tried)
         counts = self.sample_counts(experiment)
         train = min(counts["train"], training.train_samples or counts["train"])
@@ -300,6 +293,12 @@ class Plan:
         """Return what scripts choose by the model's name: `architecture_modules`."""
         return architecture_modules(self.configuration.models[model].architecture)
 
+    def modules_timed(self, experiment: str) -> list[str]:
+        """Return the equation and the architectures that are timed in one job."""
+        models = self.experiment(experiment).models
+        architectures = {module for model in models for module in self.modules_of(model)}
+        return [*self.test_dataset_of(experiment).modules, *sorted(architectures)]
+
     def training_code(
         self, experiment: str, model: str, resolution: Resolution, script: str = "train"
     ) -> str:
@@ -324,6 +323,11 @@ class Plan:
         run = self.training(experiment, model, resolution)
         architecture = model_settings(m, resolution, dataset.settings)
         on_training_grid = dataset.settings.inverse or architecture.one_grid
+        coarse = None  # points a side on which attention works, or of an inverse problem's targets
+        if dataset.settings.inverse:
+            coarse = dataset.settings.coarse_of(resolution)  # type: ignore[attr-defined]
+        elif isinstance(resolution, int):
+            coarse = architecture.coarse_points(resolution)
         return {
             "experiment": experiment,
             "model": model,
@@ -334,7 +338,7 @@ class Plan:
             "look": list(architecture.look) if architecture.look else None,
             "cut_off": architecture.cut_off(),
             "grids": run.grids,
-            "coarse_points": _coarse_points(dataset.settings, m, resolution),
+            "coarse_points": coarse,
             "resolution": resolution,
             "test_resolutions": [resolution] if on_training_grid else self.tested(experiment),
             "test_noise": e.tested_noise,
@@ -383,35 +387,9 @@ class Plan:
         return any(operator.startswith(OF_PAPERS) for operator in operators)
 
     @property
-    def theory(self) -> dict:
-        """Settings of the measurements of theory."""
-        return self.configuration.theory.model_dump(mode="json")
-
-    @property
-    def examples(self) -> list[tuple[str, str, dict]]:
-        """Small operators whose invariance is measured."""
-        return examples()
-
-    @property
-    def cost(self) -> dict:
-        """Settings of the measurements of a step's cost."""
-        return self.configuration.cost.model_dump(mode="json")
-
-    @property
-    def architecture_costs(self) -> dict:
-        """Settings of the counts of parameters and operations."""
-        return self.configuration.architecture_costs.model_dump(mode="json")
-
-    @property
-    def cost_code(self) -> str:
-        """Digest of the measurement and of the operator measured."""
-        return script_digest("measure_cost", *architecture_modules(STEP_MEASURED))
-
-    @property
-    def architecture_code(self) -> str:
-        """Digest of the counting and of every architecture counted."""
-        modules = (architecture_modules(one.architecture) for one in MEASURED.values())
-        return script_digest("measure_architectures", *itertools.chain.from_iterable(modules))
+    def counted_modules(self) -> list[str]:
+        """Every architecture whose parameters and operations are counted."""
+        return [name for one in MEASURED.values() for name in architecture_modules(one.architecture)]
 
 
 def architecture_modules(architecture: str) -> tuple[str, ...]:
@@ -419,11 +397,3 @@ def architecture_modules(architecture: str) -> tuple[str, ...]:
     settings = settings_class(architecture)
     packages = (f"{name}=={version(name)}" for name in settings.packages)
     return settings.operator, location_of(settings), *packages
-
-
-def _coarse_points(dataset: DatasetSettings, model: Model, resolution: Resolution) -> int | None:
-    """Return the points a side on which attention works, or those of an inverse problem's targets."""
-    if dataset.inverse:
-        return dataset.coarse_of(resolution)
-    of_times = not isinstance(resolution, int)
-    return None if of_times else model_settings(model, resolution, dataset).coarse_points(resolution)

@@ -1,7 +1,7 @@
-"""Digest of a rule's script and of all in the project that it reaches: the rule's trigger to run again.
+"""Digest of what a job does and of all in the project that it reaches: the trigger of its rule to run again.
 
-Every rule carries the digest of its script as a parameter, so that an edited solver, model, loss or template
-runs again exactly what depends on it. It is derived from syntax trees: of the script, of the functions,
+Every rule carries the digest of its job as a parameter, so that an edited solver, model, loss or template
+runs again exactly what depends on it. It is derived from syntax trees: of the job, of the functions,
 classes and constants that it uses, of what these use in turn (imports within functions, too), and of what the
 modules on the way do when they are imported; and from the files that these modules read.
 
@@ -36,7 +36,7 @@ from resolvent.planning.places import HOME, PACKAGE
 # Where the files of the project's packages are; a wheel has the workflow inside of resolvent.
 ROOTS = {"resolvent": PACKAGE.parent, "workflow": HOME}
 LIBRARIES = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
-SCRIPTS = "workflow.scripts"
+JOBS = "workflow.scripts.jobs"  # has a function for each job
 
 # Tables from names to what a job looks up in them: rules name the entry that their job takes.
 TABLES = (
@@ -93,9 +93,19 @@ DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 KEPT = Path(cache_from_source(__file__)).with_suffix(".json")
 
 
+def does(job: str, *names: str | Callable) -> dict[str, object]:
+    """Return the parameters of a rule that say what its job does: the function, and the digest of its code.
+
+    `names` are as for `script_digest`, or one function of the wildcards that returns them.
+    """
+    if names and callable(of := names[0]):
+        return {"job": job, "code": lambda wildcards: script_digest(job, *of(wildcards))}
+    return {"job": job, "code": script_digest(job, *names)}
+
+
 @cache
-def script_digest(script: str, *names: str) -> str:
-    """Return sixteen hexadecimal digits for the rule's `script` ("train", …) and what it chooses by name.
+def script_digest(job: str, *names: str) -> str:
+    """Return sixteen hexadecimal digits for what a `job` does ("train", …) and what it chooses by name.
 
     `names` are modules or what is in them, "module:name", of which the constants above leave out none; and
     versions of packages, "name==1.0".
@@ -103,11 +113,11 @@ def script_digest(script: str, *names: str) -> str:
     Raises
     ------
     ModuleNotFoundError
-        When the script or a module named here does not exist.
+        When the job or a module named here does not exist.
     """
-    kept, key = _kept(), "\0".join((script, *names))
+    kept, key = _kept(), "\0".join((job, *names))
     if key not in kept["digests"]:
-        reached = everything_reached(script, *names)
+        reached = everything_reached(job, *names)
         digest = _digest(reached, names)
         if not all(_module_of(name).partition(".")[0] in ROOTS for name in reached):
             return digest  # with files that the state of the project's does not know
@@ -142,9 +152,11 @@ def location_of(definition: type | Callable) -> str:
 
 
 @cache
-def everything_reached(script: str, *names: str) -> frozenset[str]:
+def everything_reached(job: str, *names: str) -> frozenset[str]:
     """Return all that counts for the digest: "module:definition", and "module:" of what is imported."""
-    waiting = [f"{SCRIPTS}.{script}{WHOLE}"]
+    if not _parts(f"{JOBS}:{job}"):
+        raise ModuleNotFoundError(f"no module or function {job} in {JOBS}")
+    waiting = [f"{JOBS}:{job}"]
     waiting += [name if ":" in name else name + WHOLE for name in names if "==" not in name]
     chosen, seen = set(waiting), set()
     for module in map(_module_of, waiting):

@@ -10,10 +10,12 @@ import argparse
 import json
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from fnmatch import fnmatch
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -48,7 +50,7 @@ from resolvent.figures.front.results import read_results
 from resolvent.figures.front.study import STUDY_FILE, read_study
 
 BEGINNINGS = {".png": b"\x89PNG\r\n\x1a\n", ".pdf": b"%PDF-"}
-POOLED = {"mean": np.mean, "median": np.median, "worst": np.max}
+POOLED: dict[str, Callable] = {"mean": np.mean, "median": np.median, "worst": np.max}
 SUMS = "SHA256SUMS"
 # Files that are written with a digest, which is in it or beside it.
 INSIDE = ("run.json", "cost.json", "tuned.json", "verified.json", "dataset.json", STUDY_FILE)
@@ -145,9 +147,10 @@ def _faults_of_errors(run: Run, errors: pandas.DataFrame) -> list[str]:
         for draw in range(record.noise_realisations if level else 1)
     }
     numbers = range(record.training["test_samples"])
+    groups: Any = errors.groupby(["resolution", "noise", "realisation"])
     found = {
         (str(resolution), float(level), int(draw)): sorted(rows["sample"])
-        for (resolution, level, draw), rows in errors.groupby(["resolution", "noise", "realisation"])
+        for (resolution, level, draw), rows in groups
     }
     if set(found) != expected or any(rows != list(numbers) for rows in found.values()):
         faults.append("errors.csv: its rows are not every test sample, once for each condition of run.json")
@@ -259,56 +262,49 @@ def _faults_of_comparison(file: Path) -> list[str]:
         faults.append(
             f"{file}: {row.key}, {row.metric}, {row.statistic}: the value is outside of its interval"
         )
-    pooled = _pooled_errors(file.parent) | _errors_of_baselines(file.parent)
-    for row in rows[rows["statistic"].isin(POOLED)].itertuples():
-        condition = (row.key, row.trained_resolution, row.trained_noise, row.test_resolution, row.test_noise)
-        errors = pooled.get((row.kind, *map(_comparable, condition), row.metric))
+    pooled = _pooled_errors(file.parent)
+    compared: Any = rows[rows["statistic"].isin(POOLED)].itertuples()
+    for one in compared:
+        condition = (one.key, one.trained_resolution, one.trained_noise, one.test_resolution, one.test_noise)
+        errors = pooled.get((one.kind, *map(_comparable, condition), one.metric))
         if errors is None:
             continue
-        value = POOLED[row.statistic](errors)
-        if not np.isclose(value, row.value, rtol=1e-6):
+        value = POOLED[one.statistic](errors)
+        if not np.isclose(value, one.value, rtol=1e-6):
             faults.append(
-                f"{file}: {row.key} at {row.test_resolution}: the {row.statistic} of {row.metric} is "
-                f"{row.value:.6g}, that of errors.csv {value:.6g}"
+                f"{file}: {one.key} at {one.test_resolution}: the {one.statistic} of {one.metric} is "
+                f"{one.value:.6g}, that of errors.csv {value:.6g}"
             )
     return faults
 
 
 def _pooled_errors(experiment: Path) -> dict[tuple, np.ndarray]:
-    """Pool the errors of an experiment's finished runs over samples and seeds, by condition and metric."""
+    """Return errors by kind, condition and metric: of finished runs over samples and seeds, of baselines.
+
+    The error of a sample is its mean over the realisations of the noise.
+    """
     found: dict[tuple, list[np.ndarray]] = {}
-    for path in sorted(experiment.glob("*/*/seed*/run.json")):
-        try:
-            run = read_run(path.parent)
-            errors = run.errors
-        except ResolventError:  # reported with the run
-            continue
-        if run.diverged:
-            continue
-        trained = (run.record.model, run.record.resolution, run.record.noise)
+
+    def pool(errors: pandas.DataFrame, *start: object, tested_as_trained: bool) -> None:
         for (resolution, level), rows in errors.groupby(["resolution", "noise"]):
+            condition = (*start, *(resolution, level) * (2 if tested_as_trained else 1))
             for metric in metric_columns(errors):
-                # The error of a sample is its mean over the realisations of the noise.
                 values = rows.groupby("sample")[metric].mean().to_numpy()
-                key = ("model", *map(_comparable, (*trained, resolution, level)), metric)
-                found.setdefault(key, []).append(values)
-    return {key: np.concatenate(values) for key, values in found.items()}
+                found.setdefault((*map(_comparable, condition), metric), []).append(values)
 
-
-def _errors_of_baselines(experiment: Path) -> dict[tuple, np.ndarray]:
-    """Return the same of the baselines that have an answer to every sample."""
-    found = {}
-    try:
+    for path in sorted(experiment.glob("*/*/seed*/run.json")):
+        with suppress(ResolventError):  # reported with the run
+            run = read_run(path.parent)
+            trained = (run.record.model, run.record.resolution, run.record.noise)
+            if not run.diverged:
+                pool(run.errors, "model", *trained, tested_as_trained=False)
+    with suppress(ResolventError):  # reported with the baselines
         _, errors = read_baselines_table(experiment / "baselines")
-    except ResolventError:  # reported with the baselines
-        return {}
-    for (baseline, resolution, level), rows in errors.groupby(["baseline", "resolution", "noise"]):
-        for metric in metric_columns(errors):
-            values = rows.groupby("sample")[metric].mean().to_numpy()
-            key = ("baseline", *map(_comparable, (baseline, *(resolution, level) * 2)), metric)
-            if np.isfinite(values).all():
-                found[key] = values
-    return found
+        for baseline, rows in errors.groupby("baseline"):
+            pool(rows.drop(columns="baseline"), "baseline", baseline, tested_as_trained=True)
+    pooled = {key: np.concatenate(values) for key, values in found.items()}
+    # A baseline without an answer to every sample has no row.
+    return {key: values for key, values in pooled.items() if key[0] == "model" or np.isfinite(values).all()}
 
 
 def _comparable(value: object) -> str:

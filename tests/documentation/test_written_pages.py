@@ -15,6 +15,7 @@ from resolvent.datasets import verify
 from resolvent.documentation.configuration import keys
 from resolvent.documentation.datasets import accuracy
 from resolvent.documentation.docstrings import as_restructured_text
+from resolvent.documentation.environment import environment_text
 from resolvent.documentation.pages import ROOT, table, write_part
 from resolvent.documentation.paper_sizes import size_sections
 from resolvent.figures.common import comparison
@@ -177,3 +178,17 @@ def test_a_docstring_keeps_its_formulas_its_tables_and_its_sections():
         *("``tau``", "    a time, \\|t\\|", "    at least 0", "``gamma``", "    a rate", ""),
         *("Raises", "------", "ValueError", "    When it is negative.", ""),
     ]
+
+
+def test_environment_yml_is_in_step_with_pyproject_and_constraints():
+    assert (ROOT / "environment.yml").read_text() == environment_text(), "run `make environment.yml`"
+
+
+@pytest.mark.parametrize("recipe", ["Dockerfile", "resolvent.def"])
+def test_both_containers_install_the_pinned_dependencies(recipe):
+    text = (ROOT / "containers" / recipe).read_text()
+    files = "pyproject.toml constraints.txt README.md"
+    assert text.count("pip install --no-cache-dir --constraint constraints.txt .") == 1
+    assert f"{files} " in text
+    assert "python:3.11-" in text
+    assert all((ROOT / file).exists() for file in files.split())

@@ -54,13 +54,13 @@ SMALL = {
 EXPERIMENT = f"results/{NAME}/burgers"
 RUN = f"{EXPERIMENT}/fno/n64/seed1127802"
 STAGES = {
-    "generation": ("solve_dataset.py", "finalise_dataset.py"),
-    "training": ("train.py",),
-    "evaluation": ("evaluate.py",),
-    "report": ("compare.py", "report.py", "preview_dataset.py", "dataset_page.py"),
+    "generation": ("solve_dataset", "finalise_dataset"),
+    "training": ("train",),
+    "evaluation": ("evaluate",),
+    "report": ("compare", "report", "preview_dataset", "dataset_page"),
 }
 
-STAGE_OF = {script: stage for stage, scripts in STAGES.items() for script in scripts}
+STAGE_OF = {job[:15]: stage for stage, jobs in STAGES.items() for job in jobs}  # as the system names them
 
 LEFT_OUT = re.compile(
     r"/tensorboard/|/cost\.json$|/(cost_scatter|inference)\.(svg|png|pdf)$|/inference\.csv(\.sha256)?$|"
@@ -172,7 +172,7 @@ class Meter:
         running = set()
         for job in Project.jobs(process, *STAGE_OF):
             with contextlib.suppress(psutil.NoSuchProcess):  # it has ended meanwhile
-                stage = STAGE_OF[Path(job.cmdline()[-1]).name.partition(".")[2]]
+                stage = STAGE_OF[job.name()[:15]]
                 self._of_jobs[stage, job.pid] = sum(job.cpu_times()[:2])
                 running.add(stage)
         return running

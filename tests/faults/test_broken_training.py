@@ -36,7 +36,7 @@ def test_sigterm_within_an_epoch_costs_no_byte(untrained, to, fault, monkeypatch
     process = untrained.start_build(f"{RUN}/errors.csv")
     wait(process, resume.exists)
     time.sleep(0.8)  # two of six steps
-    asked = untrained.jobs(process, "train.py")
+    asked = untrained.jobs(process, "train")
     for one in [*asked, *([process] if to.startswith("Snakemake") else [])]:
         one.send_signal(signal.SIGTERM)
     fault(f"SIGTERM to {to} within an epoch")

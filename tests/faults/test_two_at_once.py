@@ -12,7 +12,7 @@ pytestmark = pytest.mark.faults
 def test_a_second_run_in_one_folder_ends_with_one_line(project, fault):
     project.forget("data", EXPERIMENT, f"results/{NAME}/datasets")
     first = project.start_build()
-    wait(first, lambda: project.jobs(first, "solve_dataset.py"))
+    wait(first, lambda: project.jobs(first, "solve_dataset"))
     fault("a second run in the same folder")
     output = project.build(succeeds=False)
     message = f"this folder is being written by another job (process {first.pid} on {os.uname().nodename})"
@@ -32,7 +32,7 @@ def test_two_folders_with_one_data_root_do_not_hurt_each_other(project, tmp_path
     (project.folder / "data").mkdir()
     first = project.start_build(*project.whole_data, f"{RUN}/errors.csv")
     wait(first, lambda: len(list((project.folder / "data").rglob("shard-*.lock"))) == 2)
-    jobs = project.jobs(first, "solve_dataset.py")
+    jobs = project.jobs(first, "solve_dataset")
     for job in jobs:
         job.suspend()
     fault("a second run with the same data_root")
@@ -55,7 +55,7 @@ def test_a_job_that_outlives_snakemake_is_named_to_the_next_run(project, fault):
     project.forget("data")
     first = project.start_build("datasets")
     wait(first, lambda: len(list((project.folder / "data").rglob("shard-*.lock"))) == 2)
-    jobs = project.jobs(first, "solve_dataset.py")
+    jobs = project.jobs(first, "solve_dataset")
     for job in jobs:
         job.suspend()
     first.kill()

@@ -97,12 +97,12 @@ class Project:
         return job_counts(output)
 
     @staticmethod
-    def jobs(process: subprocess.Popen, *scripts: str) -> list[psutil.Process]:
-        """The running jobs of these scripts."""
-        found, endings = [], tuple(f".{script}" for script in scripts)
+    def jobs(process: subprocess.Popen, *names: str) -> list[psutil.Process]:
+        """The running jobs of these functions of jobs.py."""
+        found = []
         for child in psutil.Process(process.pid).children(recursive=True):
             with contextlib.suppress(psutil.NoSuchProcess):  # it has ended meanwhile
-                if any(word.endswith(endings) for word in child.cmdline()):
+                if child.name()[:15] in names:
                     found.append(child)
         return found
 

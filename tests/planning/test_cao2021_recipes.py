@@ -60,7 +60,7 @@ ABLATION = {
         for start in ("xavier", "small_gain", "diagonal")
         for dropout in ("", "_dropout")
     },
-}
+}  # fmt: skip
 # training.md of 30 May 2021 has the command lines of the square; softmax is as fourier, linear as galerkin.
 SQUARE = CLIPPED | {"target_gradient": "public_code"}
 DARCY = {

@@ -98,7 +98,7 @@ def test_few_test_samples_are_accepted_and_warned_of(tmp_path, capsys):
         (None, ": no such file or directory"),
         ("nam: mine\n", ", line 1: nam: unknown key 'nam'; did you mean 'name'? accepted: name, data_root"),
     ],
-)
+)  # fmt: skip
 def test_a_file_that_cannot_be_used_is_reported_by_place(text, words, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     file = tmp_path / "mine.yaml"

@@ -19,7 +19,6 @@ from resolvent.planning import rerun
 from resolvent.planning.places import HOME as ROOT
 from resolvent.planning.rerun import (
     ROOTS,
-    SCRIPTS,
     WITHOUT_RESULT,
     everything_reached,
     script_digest,
@@ -56,6 +55,11 @@ for statements in json.loads(sys.argv[2]):
         os._exit(0)
     assert os.wait()[1] == 0, statements
 """
+JOB_FUNCTIONS = [
+    node
+    for node in ast.parse((ROOT / "workflow/scripts/jobs.py").read_text()).body
+    if isinstance(node, ast.FunctionDef)
+]
 ROOT_FIRST = os.environ | {"PYTHONPATH": str(ROOT)}
 EQUATIONS = set(registry.EQUATIONS)
 MOVING = {name for name in EQUATIONS if registry.settings_class(name).moves}
@@ -120,7 +124,7 @@ ONCE_MISSED = {
     "theory": ("resolvent.common.runs",),
     "measure_cost": ("resolvent.common.runs", "resolvent.models.cao2021.transformer1d"),
     "measure_architectures": ("resolvent.common.runs",),
-}
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -146,8 +150,7 @@ def modules_imported(statements: list[str]) -> list[set[str]]:
 
 def imports_of(script: str, *names: str) -> str:
     """The import statements of a script, less those that bring no result, and of what it chooses by name."""
-    file = ROOT.joinpath(*SCRIPTS.split("."), f"{script}.py")
-    nodes = ast.walk(ast.parse(file.read_text()))
+    (nodes,) = (ast.walk(one) for one in JOB_FUNCTIONS if one.name == script)
     statements = [
         ast.unparse(node)
         for node in nodes
@@ -173,8 +176,8 @@ def some_of(digests) -> list[tuple[str, ...]]:
 
 
 def test_every_script_with_results_has_a_digest(digests):
-    scripts = {file.stem for file in ROOT.joinpath(*SCRIPTS.split(".")).glob("*.py")}
-    assert {script for script, *_ in digests} == scripts - {"predict"}
+    jobs = {function.name for function in JOB_FUNCTIONS} - {"resolution", "origin"}
+    assert {script for script, *_ in digests} == jobs - {"predict"}
 
 
 def test_the_digest_covers_all_that_a_script_imports(digests):

@@ -188,10 +188,7 @@ DAMAGES = {
     "no card": (lambda f: (f / CARD).unlink(), "is missing: the dataset is not finished"),
     "a key of the card": (without_split, "the key 'samples' is missing"),
     "the type of a key": (of_card(seed="7"), "'seed' is '7', not of the type int"),
-    "a card that is not the store's": (
-        lambda f: edit(f / CARD, seed=8),
-        "its attributes are not the card",
-    ),
+    "a card that is not the store's": (lambda f: edit(f / CARD, seed=8), "its attributes are not the card"),
     "the accuracy missed": (of_card(error_budget=BUDGET), "the largest error 2 is above the stated"),
     "nothing checked": (of_card(error_budget={}), "nothing was checked"),
     "other settings": (of_card(settings={}), "'settings_hash' is"),
@@ -261,11 +258,8 @@ DAMAGES = {
             "data/burgers/burgers.preview.npz",
         )
     },
-    "what a killed job left": (
-        lambda f: (f / RUN / ".run.json.host-1.partial").touch(),
-        "left half-written",
-    ),
-}
+    "what a killed job left": (lambda f: (f / RUN / ".run.json.host-1.partial").touch(), "left half-written"),
+}  # fmt: skip
 
 
 @pytest.mark.filterwarnings("ignore::resolvent.common.digests.Unverified")

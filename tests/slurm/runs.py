@@ -45,7 +45,7 @@ SMALL = {
             "training": {"epochs": 24},
         }
     },
-}
+}  # fmt: skip
 
 
 def run_folder(seed: int) -> str:
@@ -116,10 +116,7 @@ class Run:
         found = []
         for process in psutil.process_iter():
             try:
-                words = process.cmdline()
-                if process.pid in known or not words or not words[-1].endswith("train.py"):
-                    continue
-                if not process.name().startswith("python") or process.cwd() != str(self.folder):
+                if process.pid in known or process.name() != "train" or process.cwd() != str(self.folder):
                     continue
                 environment = process.environ()
             except psutil.NoSuchProcess:

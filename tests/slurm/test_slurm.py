@@ -28,7 +28,7 @@ OVERLAY = {
             "shows": {"cao2021": []},
         }
     },
-}
+}  # fmt: skip
 RUN = "results/slurm/burgers/{}/n64/seed1127802"
 
 

@@ -24,9 +24,9 @@ for _dataset in plan.datasets.values():
         resources:
             **requested(needs.preview(_dataset)),
         params:
-            code=script_digest("preview_dataset"),
+            **does("preview_dataset"),
         script:
-            "../scripts/preview_dataset.py"
+            "../scripts/jobs.py"
 
 
 # One sample solved again, observed at many moments.
@@ -48,9 +48,9 @@ for _dataset in (one for one in plan.datasets.values() if one.moves):
         resources:
             **requested(needs.motion(_dataset)),
         params:
-            code=script_digest("motion", *_dataset.modules, _dataset.moves),
+            **does("motion", *_dataset.modules, _dataset.moves),
         script:
-            "../scripts/motion.py"
+            "../scripts/jobs.py"
 
 
 for _dataset in plan.datasets.values():
@@ -95,9 +95,9 @@ for _dataset in plan.datasets.values():
         resources:
             **requested(drawing(100 if _dataset.moves else 2)),
         params:
+            **does("dataset_page"),
             root=lambda wildcards: str(plan.results),
-            shown=_shown,
+            exhibits=_shown,
             used_by=lambda wildcards, name=_dataset.name: plan.used_by(name),
-            code=script_digest("dataset_page"),
         script:
-            "../scripts/dataset_page.py"
+            "../scripts/jobs.py"

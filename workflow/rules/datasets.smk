@@ -10,7 +10,8 @@ from resolvent.datasets.errors import gone
 
 def receipts_of(dataset):
     # A store that was deleted has left its card and receipts: its shards are solved as by `-R solve_<name>`.
-    if dataset.is_gone and workflow.is_main_process:
+    gone_now = Path(dataset.card).exists() and not Path(dataset.store).exists()
+    if gone_now and workflow.is_main_process:
         print(gone(dataset.store), file=sys.stderr)
         workflow.dag.forcerules.add(workflow.get_rule(f"solve_{dataset.name}"))
     return dataset.receipts
@@ -33,12 +34,13 @@ for _dataset in plan.datasets.values():
             **requested(solving(_dataset.settings, _dataset.address)),
         params:
             settings=_dataset.settings.model_dump(mode="json"),
+            job="solve_dataset",
             code=_dataset.code,
             store=_dataset.store,
             address=_dataset.address,
             cost=f"logs/solve_{_dataset.name}/{_dataset.base.name}-{{shard}}.cost.json",
         script:
-            "../scripts/solve_dataset.py"
+            "../scripts/jobs.py"
 
     rule:
         name:
@@ -57,8 +59,9 @@ for _dataset in plan.datasets.values():
             **requested(finalising(_dataset.settings)),
         params:
             settings=_dataset.settings.model_dump(mode="json"),
+            job="finalise_dataset",
             code=_dataset.code,
             finalising_code=script_digest("finalise_dataset", *_dataset.modules),
             store=_dataset.store,
         script:
-            "../scripts/finalise_dataset.py"
+            "../scripts/jobs.py"

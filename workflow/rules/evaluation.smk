@@ -21,16 +21,20 @@ rule evaluate:
         **requested(needs.evaluate),
         gpu=1,
     params:
+        **does(
+            "evaluate",
+            lambda wildcards: [
+                *plan.modules_of(wildcards.model),
+                *plan.experiment(wildcards.experiment).metrics,
+            ],
+        ),
         dataset_code=lambda wildcards: plan.test_dataset_of(wildcards.experiment).code,
         description=lambda wildcards: plan.description(
             wildcards.experiment, wildcards.model, resolution_of(wildcards.group), int(wildcards.seed)
         ),
         metrics=lambda wildcards: plan.experiment(wildcards.experiment).metrics,
-        code=lambda wildcards: script_digest(
-            "evaluate", *plan.modules_of(wildcards.model), *plan.experiment(wildcards.experiment).metrics
-        ),
     script:
-        "../scripts/evaluate.py"
+        "../scripts/jobs.py"
 
 
 # One job for all operators of an experiment: they are timed on the same cores, one after another.
@@ -54,21 +58,11 @@ rule inference:
         **requested(needs.inference),
         gpu=1,
     params:
+        **does("inference", lambda wildcards: plan.modules_timed(wildcards.experiment)),
         runs=lambda wildcards: plan.run_folders(wildcards.experiment),
-        samples=lambda wildcards: plan.sample_counts(wildcards.experiment),
-        code=lambda wildcards: script_digest(
-            "inference",
-            *plan.test_dataset_of(wildcards.experiment).modules,
-            *sorted(
-                {
-                    module
-                    for model in plan.experiment(wildcards.experiment).models
-                    for module in plan.modules_of(model)
-                }
-            ),
-        ),
+        counts=lambda wildcards: plan.sample_counts(wildcards.experiment),
     script:
-        "../scripts/inference.py"
+        "../scripts/jobs.py"
 
 
 rule baselines:
@@ -86,18 +80,20 @@ rule baselines:
     resources:
         **requested(needs.baselines),
     params:
+        **does(
+            "baselines",
+            lambda wildcards: [
+                *plan.dataset_of(wildcards.experiment).modules,
+                *plan.experiment(wildcards.experiment).metrics,
+                *plan.experiment(wildcards.experiment).baselines,
+            ],
+        ),
         dataset_code=lambda wildcards: plan.dataset_of(wildcards.experiment).code,
         resolutions=lambda wildcards: plan.baseline_resolutions(wildcards.experiment),
-        samples=lambda wildcards: plan.sample_counts(wildcards.experiment),
+        counts=lambda wildcards: plan.sample_counts(wildcards.experiment),
         noise=lambda wildcards: plan.experiment(wildcards.experiment).noise,
         realisations=lambda wildcards: plan.experiment(wildcards.experiment).noise_realisations,
         metrics=lambda wildcards: plan.experiment(wildcards.experiment).metrics,
         own=lambda wildcards: plan.experiment(wildcards.experiment).baselines,
-        code=lambda wildcards: script_digest(
-            "baselines",
-            *plan.dataset_of(wildcards.experiment).modules,
-            *plan.experiment(wildcards.experiment).metrics,
-            *plan.experiment(wildcards.experiment).baselines,
-        ),
     script:
-        "../scripts/baselines.py"
+        "../scripts/jobs.py"

@@ -23,7 +23,7 @@ rule front_page:
         pages=lambda wildcards: ancient(
             [
                 *REPORTS,
-                *(page for pages in RUN_PAGES.values() for page in pages),
+                *(f"{plan.results}/{e}/compare.html" for e in plan.configuration.experiments),
                 *expand(f"{DATASET_PAGES}/{{dataset}}.html", dataset=plan.datasets),
                 *(paper.page for paper in papers.values() if paper.experiments),
                 # As new words: `ancient` marks those that it is given, here and wherever else they are an input.
@@ -45,7 +45,7 @@ rule front_page:
     conda:
         "../../environment.yml"
     params:
+        **does("front_page"),
         study=rules.plan_study.params.study,
-        code=script_digest("front_page"),
     script:
-        "../scripts/front_page.py"
+        "../scripts/jobs.py"

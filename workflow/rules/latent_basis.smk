@@ -15,9 +15,9 @@ rule latent_basis:
     resources:
         **requested(needs.latent_basis),
     params:
+        **does("latent_basis", lambda wildcards: plan.modules_of(wildcards.model)),
         dataset_code=lambda wildcards: plan.dataset_of(wildcards.experiment).code,
         test_samples=lambda wildcards: plan.sample_counts(wildcards.experiment)["test"],
         grids=lambda wildcards: plan.configuration.models[wildcards.model].grids,
-        code=lambda wildcards: script_digest("latent_basis", *plan.modules_of(wildcards.model)),
     script:
-        "../scripts/latent_basis.py"
+        "../scripts/jobs.py"

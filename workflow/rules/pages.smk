@@ -14,9 +14,9 @@ rule page_assets:
     conda:
         "../../environment.yml"
     params:
-        code=script_digest("page_assets"),
+        **does("page_assets"),
     script:
-        "../scripts/page_assets.py"
+        "../scripts/jobs.py"
 
 
 rule plan_study:
@@ -28,7 +28,7 @@ rule plan_study:
     conda:
         "../../environment.yml"
     params:
+        **does("plan_study"),
         study=planned_study(plan, papers),
-        code=script_digest("plan_study"),
     script:
-        "../scripts/plan_study.py"
+        "../scripts/jobs.py"

@@ -20,10 +20,10 @@ rule measure_cost:
         **requested(needs.measure_cost),
         gpu=1,
     params:
-        settings=plan.cost,
-        code=plan.cost_code,
+        **does("measure_cost", *architecture_modules(STEP_MEASURED)),
+        settings=plan.configuration.cost.model_dump(mode="json"),
     script:
-        "../scripts/measure_cost.py"
+        "../scripts/jobs.py"
 
 
 rule measure_architectures:
@@ -37,10 +37,10 @@ rule measure_architectures:
         **requested(needs.measure_architectures),
         gpu=1,
     params:
-        settings=plan.architecture_costs,
-        code=plan.architecture_code,
+        **does("measure_architectures", *plan.counted_modules),
+        settings=plan.configuration.architecture_costs.model_dump(mode="json"),
     script:
-        "../scripts/measure_architectures.py"
+        "../scripts/jobs.py"
 
 
 # Each table and figure is a job of its own: it can be made as soon as its experiments have ended.
@@ -68,12 +68,10 @@ rule show:
     resources:
         **requested(lambda wildcards: drawing(len(papers[wildcards.paper].inputs(wildcards.item)))),
     params:
+        **does("show", lambda wildcards: [location_of(papers[wildcards.paper].items[wildcards.item].draw)]),
         given=lambda wildcards: papers[wildcards.paper].given(wildcards.item),
-        code=lambda wildcards: script_digest(
-            "show", location_of(papers[wildcards.paper].items[wildcards.item].draw)
-        ),
     script:
-        "../scripts/show.py"
+        "../scripts/jobs.py"
 
 
 use rule show as show_table with:
@@ -97,7 +95,9 @@ rule paper_page:
     input:
         unpack(lambda wildcards: papers[wildcards.paper].page_inputs),
         # It links to these, and takes nothing from them.
-        pages=lambda wildcards: ancient([f"{folder}/run.html" for folder in papers[wildcards.paper].folders]),
+        pages=lambda wildcards: ancient(
+            [f"{plan.results}/{experiment}/compare.html" for experiment in papers[wildcards.paper].sources]
+        ),
         assets=ancient(rules.page_assets.output),
     output:
         page=f"{plan.results}/{{paper}}.html",
@@ -112,10 +112,8 @@ rule paper_page:
     resources:
         **requested(lambda wildcards: drawing(2 * len(papers[wildcards.paper].folders))),
     params:
+        **does("paper_page", lambda wildcards: [f"resolvent.figures.papers.{wildcards.paper}.paper:PAPER"]),
         made=lambda wildcards: papers[wildcards.paper].all_made,
         root=lambda wildcards: str(plan.results),
-        code=lambda wildcards: script_digest(
-            "paper_page", f"resolvent.figures.papers.{wildcards.paper}.paper:PAPER"
-        ),
     script:
-        "../scripts/paper_page.py"
+        "../scripts/jobs.py"

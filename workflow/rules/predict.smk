@@ -19,7 +19,7 @@ rule predict:
         **requested(needs.evaluate),
         gpu=1,
     params:
+        **does("predict", lambda wildcards: plan.modules_of(wildcards.model)),
         card=lambda wildcards: str(plan.test_dataset_of(wildcards.experiment).card),
-        code=lambda wildcards: script_digest("predict", *plan.modules_of(wildcards.model)),
     script:
-        "../scripts/predict.py"
+        "../scripts/jobs.py"

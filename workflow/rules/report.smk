@@ -3,7 +3,7 @@
 from resolvent.common.records import RUN_FILES
 from resolvent.figures.common.exhibit import SUFFIXES
 from resolvent.figures.experiment.report import EXHIBITS, FILM
-from resolvent.planning.captions import given_to_report
+from resolvent.planning.paper_plan import given_to_report
 
 EXPERIMENT = f"{plan.results}/{{experiment}}"
 BASELINES = f"{EXPERIMENT}/baselines"
@@ -45,11 +45,11 @@ rule compare:
     resources:
         **requested(lambda wildcards: drawing(3 * len(plan.run_folders(wildcards.experiment)))),
     params:
+        **does("compare"),
         runs=lambda wildcards: plan.run_folders(wildcards.experiment),
         baselines=[BASELINES],
-        code=script_digest("compare"),
     script:
-        "../scripts/compare.py"
+        "../scripts/jobs.py"
 
 
 # The figures of an experiment and its page are one job: to start a job takes longer than to draw a figure.
@@ -101,7 +101,7 @@ for _experiment, _settings in plan.configuration.experiments.items():
         resources:
             **requested(drawing(3 * len(plan.run_folders(_experiment)))),
         params:
-            experiment=_experiment,
+            **does("report", *_own.values()),
             title=_settings.title,
             own=_own,
             given=lambda wildcards, experiment=_experiment: given_to_report(plan, experiment),
@@ -111,9 +111,8 @@ for _experiment, _settings in plan.configuration.experiments.items():
                 if (link := paper.link(_experiment))
             ],
             root=lambda wildcards: str(plan.results),
-            code=script_digest("report", *_own.values()),
         script:
-            "../scripts/report.py"
+            "../scripts/jobs.py"
 
 
 REPORTS = [f"{plan.results}/{name}/report.html" for name in plan.configuration.experiments]
@@ -146,11 +145,11 @@ for _experiment, _pages in RUN_PAGES.items():
         resources:
             **requested(drawing(3 * len(plan.run_folders(_experiment)))),
         params:
+            **does("run_pages"),
             runs=plan.run_folders(_experiment),
             experiment=lambda wildcards, experiment=_experiment: f"{plan.results}/{experiment}",
             title=plan.experiment(_experiment).title,
             quantities=plan.dataset_of(_experiment).settings.quantities,
             root=lambda wildcards: str(plan.results),
-            code=script_digest("run_pages"),
         script:
-            "../scripts/run_pages.py"
+            "../scripts/jobs.py"

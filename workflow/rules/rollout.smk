@@ -20,8 +20,8 @@ rule rollout:
         **requested(needs.rollout),
         gpu=1,
     params:
+        **does("rollout", lambda wildcards: plan.modules_of(wildcards.model)),
         dataset_code=lambda wildcards: plan.test_dataset_of(wildcards.experiment).code,
         test_samples=lambda wildcards: plan.sample_counts(wildcards.experiment)["test"],
-        code=lambda wildcards: script_digest("rollout", *plan.modules_of(wildcards.model)),
     script:
-        "../scripts/rollout.py"
+        "../scripts/jobs.py"

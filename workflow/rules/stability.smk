@@ -22,11 +22,12 @@ rule measure_stability:
     params:
         dataset_code=plan.dataset_of(STABILITY).code,
         study=lambda wildcards: plan.stability(plan.configuration.stability, wildcards.model),
+        job="measure_stability",
         code=lambda wildcards: plan.training_code(
             STABILITY, wildcards.model, plan.configuration.stability.resolution, "measure_stability"
         ),
     script:
-        "../scripts/measure_stability.py"
+        "../scripts/jobs.py"
 
 
 rule stability_page:
@@ -48,11 +49,11 @@ rule stability_page:
     resources:
         **requested(drawing(len(plan.configuration.stability.models))),
     params:
+        **does("stability_page"),
         facts=plan.stability_facts(plan.configuration.stability),
         root=lambda wildcards: str(plan.results),
-        code=script_digest("stability_page"),
     script:
-        "../scripts/stability_page.py"
+        "../scripts/jobs.py"
 
 
 # The study alone, without the pages of the theory: `snakemake stability --configfile config/stability.yaml`.

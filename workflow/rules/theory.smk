@@ -3,6 +3,7 @@
 
 from resolvent.figures.theory.page import EXHIBITS as THEORY_EXHIBITS
 from resolvent.figures.theory.page import TABLES as THEORY_TABLES
+from resolvent.models.registry import examples
 
 THEORY = f"{plan.results}/theory"
 
@@ -19,11 +20,11 @@ rule theory:
     resources:
         **requested(needs.theory),
     params:
-        settings=plan.theory,
-        examples=plan.examples,
-        code=script_digest("theory", *plan.every_architecture),
+        **does("theory", *plan.every_architecture),
+        settings=plan.configuration.theory.model_dump(mode="json"),
+        examples=examples(),
     script:
-        "../scripts/theory.py"
+        "../scripts/jobs.py"
 
 
 rule theory_page:
@@ -51,8 +52,8 @@ rule theory_page:
     resources:
         **requested(drawing(len(THEORY_TABLES))),
     params:
-        settings=plan.theory,
+        **does("theory_page"),
+        settings=plan.configuration.theory.model_dump(mode="json"),
         root=lambda wildcards: str(plan.results),
-        code=script_digest("theory_page"),
     script:
-        "../scripts/theory_page.py"
+        "../scripts/jobs.py"

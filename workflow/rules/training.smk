@@ -34,8 +34,9 @@ rule train:
         run=lambda wildcards: plan.training(
             wildcards.experiment, wildcards.model, resolution_of(wildcards.group)
         ).parameters,
+        job="train",
         code=lambda wildcards: plan.training_code(
             wildcards.experiment, wildcards.model, resolution_of(wildcards.group)
         ),
     script:
-        "../scripts/train.py"
+        "../scripts/jobs.py"

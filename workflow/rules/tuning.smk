@@ -21,6 +21,7 @@ use rule train as train_short with:
         run=lambda wildcards: plan.training(
             wildcards.experiment, wildcards.model, resolution_of(wildcards.group), wildcards.candidate
         ).parameters,
+        job="train",
         code=lambda wildcards: plan.training_code(
             wildcards.experiment, wildcards.model, resolution_of(wildcards.group)
         ),
@@ -42,11 +43,11 @@ rule choose_settings:
     conda:
         "../../environment.yml"
     params:
+        **does("choose_settings"),
         short_runs=lambda wildcards: plan.short_runs(
             wildcards.experiment, wildcards.model, resolution_of(wildcards.group)
         ),
         seed=lambda wildcards: plan.experiment(wildcards.experiment).seeds[0],
         epochs=lambda wildcards: plan.experiment(wildcards.experiment).tuning.epochs,
-        code=script_digest("choose_settings"),
     script:
-        "../scripts/choose_settings.py"
+        "../scripts/jobs.py"

@@ -98,9 +98,8 @@ def _stability_problems(configuration: Configuration, study: Stability, datasets
     """Yield what an experiment of the same trainings would have, and what is named twice or not at all."""
     if study.training.schedule != "1cycle":
         yield f"stability.training.schedule: {study.training.schedule!r} has no peak; accepted: '1cycle'"
-    lists = {"learning_rates": study.learning_rates} | {
-        f"seeds_of.{model}": seeds for model, seeds in study.seeds_of.items()
-    }
+    lists: dict[str, list | None] = {"learning_rates": study.learning_rates}
+    lists |= {f"seeds_of.{model}": seeds for model, seeds in study.seeds_of.items()}
     yield from _repeated("stability", lists)
     for model in study.seeds_of:
         if model not in study.models:
@@ -134,10 +133,10 @@ def _experiment_problems(
         for model in getattr(experiment, key):
             if model not in configuration.models:
                 yield f"{at}.{key}: {unknown('model', model, configuration.models)}"
-    for model in experiment.models:
-        if model not in configuration.models:
-            yield f"{at}.models: {unknown('model', model, configuration.models)}"
-    if experiment.shown not in (None, *configuration.models):
+    for key in experiment.models:
+        if key not in configuration.models:
+            yield f"{at}.models: {unknown('model', key, configuration.models)}"
+    if experiment.shown and experiment.shown not in configuration.models:
         yield f"{at}.shown: {unknown('model', experiment.shown, configuration.models)}"
     if experiment.dataset not in configuration.datasets:
         yield f"{at}.dataset: {unknown('dataset', experiment.dataset, datasets)}"
@@ -183,9 +182,9 @@ def _experiment_problems(
         elif count is not None and count > available:
             yield f"{at}.samples.{split}: {count} asked for; dataset '{asked}' has {available}"
     models = {key: configuration.models[key] for key in experiment.models if key in configuration.models}
-    for key, model in models.items():
-        if is_architecture(model.architecture):  # others are reported with the model
-            yield from _fit_problems(at, experiment, dataset, tested or test_dataset.resolutions, key, model)
+    for key, one in models.items():
+        if is_architecture(one.architecture):  # others are reported with the model
+            yield from _fit_problems(at, experiment, dataset, tested or test_dataset.resolutions, key, one)
     yield from _training_problems(at, experiment, dataset, models)
     levels = {"noise": [experiment.noise], "test_noise": experiment.test_noise or []}
     for key, given in levels.items():
@@ -259,11 +258,11 @@ def _fit_problems(
                     )
     if architecture.dimension != dataset.dimension:
         return
-    accepted = ["fine", "coarse"] if dataset.inverse and not architecture.coarse_output else ["stored"]
-    if model.grids not in accepted:
+    grids = ["fine", "coarse"] if dataset.inverse and not architecture.coarse_output else ["stored"]
+    if model.grids not in grids:
         yield (
             f"models.{key}.grids: '{model.grids}' is not for {model.architecture} on dataset "
-            f"'{name}' (equation {dataset.equation}); accepted: {', '.join(accepted)}"
+            f"'{name}' (equation {dataset.equation}); accepted: {', '.join(grids)}"
         )
     elif dataset.inverse and architecture.coarse_output:
         yield from _factor_problems(key, model, experiment, dataset)
@@ -289,7 +288,7 @@ def _factor_problems(key: str, model: Model, experiment: Experiment, dataset) ->
         if fine not in experiment.resolutions:
             continue
         try:
-            factor = model_settings(model, fine, dataset).downsampling_factor
+            factor = model_settings(model, fine, dataset).downsampling_factor  # type: ignore[attr-defined]
         except ValueError:
             continue  # reported with the model
         reached = coarse_points(fine, factor)
@@ -356,9 +355,9 @@ def _misfits_of_data(settings: TrainingSettings, dataset, name: str) -> Iterator
             yield (
                 f"{key} '{only}' is for functions on nodes of a square; those of '{name}' are on another grid"
             )
-    for key, only in OF_A_JUMP.items() if dataset.inverse else ():
-        if (value := getattr(settings, key)) != only:
-            yield f"{key} {value!r} is not for a coefficient that jumps; accepted: {only!r}"
+    for key, accepted in OF_A_JUMP.items() if dataset.inverse else ():
+        if (value := getattr(settings, key)) != accepted:
+            yield f"{key} {value!r} is not for a coefficient that jumps; accepted: {accepted!r}"
     if dataset.grid_kind == "explicit" and settings.gradient_weight:
         yield (
             f"gradient_weight {settings.gradient_weight} is for functions on an even grid; accepted for "

@@ -22,12 +22,9 @@ class ConfigurationError(ResolventError):
 
     def __str__(self) -> Words:
         more = len(self.lines) - MOST_LINES
-        shown = [_shortened(printable(line)) for line in self.lines[:MOST_LINES]]
+        half = LONGEST_LINE // 2  # the middle of a longer line is a list of the user's
+        shown = [
+            line if len(line) <= LONGEST_LINE else f"{line[:half]} ... {line[-half:]}"
+            for line in map(printable, self.lines[:MOST_LINES])
+        ]
         return "\n".join(shown + ([f"... and {more} more problems"] if more > 0 else []))
-
-
-def _shortened(line: str) -> Words:
-    """Return the line without its middle, where a long list of the user's would fill the screen."""
-    if len(line) <= LONGEST_LINE:
-        return line
-    return f"{line[: LONGEST_LINE // 2]} ... {line[-LONGEST_LINE // 2 :]}"

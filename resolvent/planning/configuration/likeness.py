@@ -123,7 +123,7 @@ def _placed(line: str, places: Mapping[str, str]) -> str:
 def _bases_first(bases: Mapping[tuple[str, str], str]) -> list[tuple[tuple[str, str], str]]:
     """Return each entry and what it is like, after what that one is like itself."""
 
-    def depth(entry: tuple[str, str], seen: tuple = ()) -> int:
+    def depth(entry: tuple, seen: tuple = ()) -> int:
         base = (entry[0], bases.get(entry))
         return 0 if entry not in bases or entry in seen else 1 + depth(base, (*seen, entry))
 

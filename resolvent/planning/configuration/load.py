@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -20,11 +21,6 @@ from resolvent.planning.configuration.settings import Configuration, training_se
 
 EMPTY = {"name": "unnamed", "datasets": {}, "models": {}, "experiments": {}}  # what there must be
 BUILT = ("datasets", "experiments")  # the lists of `build`
-NULL = {
-    "datasets": "null removes nothing; list what to build, `build: {datasets: [...]}`",
-    "models": "null removes nothing; a model is trained where an experiment names it",
-    "experiments": "null removes nothing; list what to build, `build: {experiments: [...]}`",
-}
 
 
 def load_configuration(content: Mapping) -> Configuration:
@@ -39,9 +35,8 @@ def load_configuration(content: Mapping) -> Configuration:
     """
     found: list[str] = list(getattr(content, "problems", ()))  # of the reader
     sound: Mapping = content
-    for check in (odd_values, old_spellings):
-        found += check(sound)
-        sound = _without_those_of(found, sound)
+    found += odd_values(sound)
+    sound = _without_those_of(found, sound)
     while True:
         try:
             resolved = without_like(sound)
@@ -74,7 +69,7 @@ def load_configuration(content: Mapping) -> Configuration:
     return configuration
 
 
-def _errors(resolved: Mapping, unbuilt: Container[tuple]) -> list[dict]:
+def _errors(resolved: Mapping, unbuilt: Container[tuple]) -> list[Any]:
     """Return what pydantic finds; sizes of what is not built need not fit each other."""
     try:
         Configuration.model_validate(resolved)
@@ -91,7 +86,7 @@ def _name_one_of(lines: Iterable[str], places: Iterable[str]) -> bool:
 
 def _without_those_of(lines: list[str], content: Mapping) -> dict:
     """Return `content` without the entries, and keys at its top, that the lines name."""
-    result = {}
+    result: dict[str, Any] = {}
     for key, value in content.items():
         if key in (*SECTIONS, "recipes") and isinstance(value, Mapping):
             result[key] = {
@@ -165,33 +160,6 @@ def _asked_for(content: Mapping) -> dict[str, list[str]]:
 def _entries(content: Mapping, section: str) -> Mapping:
     entries = content.get(section)
     return entries if isinstance(entries, Mapping) else {}
-
-
-def old_spellings(content: Mapping) -> Iterator[str]:
-    """Yield a line for each old spelling that the settings classes cannot explain."""
-    for section, words in NULL.items():
-        for name, entry in _items(content, section):
-            if entry is None:
-                yield f"{section}.{name}: {words}"
-    for name, model in _items(content, "models"):
-        if isinstance(model, Mapping):
-            yield from _noise(f"models.{name}.training", model.get("training"))
-    for name, experiment in _items(content, "experiments"):
-        if isinstance(experiment, Mapping):
-            at = f"experiments.{name}"
-            yield from _noise(f"{at}.training", experiment.get("training"))
-            for several in ("training_at", "training_of"):
-                for key, settings in _items(experiment, several):
-                    yield from _noise(f"{at}.{several}.{key}", settings)
-
-
-def _noise(at: str, settings: object) -> Iterator[str]:
-    if isinstance(settings, Mapping) and "noise" in settings:
-        yield f"{at}.noise: the noise is the experiment's, for all its models: `experiments.<name>.noise`"
-
-
-def _items(content: Mapping, section: str) -> list[tuple]:
-    return list(_entries(content, section).items())
 
 
 def remarks(configuration: Configuration) -> Iterator[str]:

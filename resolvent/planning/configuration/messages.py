@@ -5,8 +5,8 @@ from __future__ import annotations
 import reprlib
 import types
 import typing
-from collections.abc import Iterator
-from typing import Annotated
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ValidationError
 
@@ -20,7 +20,7 @@ NO_MAPPING = ("dict_type", "model_type", "model_attributes_type")  # pydantic's 
 
 
 def explain(
-    root: type[BaseModel], problems: list[dict], content: object, prefix: tuple = ()
+    root: type[BaseModel], problems: Sequence[Any], content: Any, prefix: tuple = ()
 ) -> Iterator[str]:
     """Yield entries of a `ValidationError.errors()` as lines: key, what is wrong, what is accepted.
 
@@ -63,12 +63,13 @@ def shown(value: object) -> Words:
     return short.repr(value)
 
 
-def _walk(root: type[BaseModel], location: tuple, content: object) -> tuple[list, list[str]]:
+def _walk(root: Any, location: tuple, content: Any) -> tuple[list, list[str]]:
     """Return the keys of `location` as the user wrote them, and the names accepted beside the last one.
 
     `content` is what the user wrote: a dataset's equation says what may stand beside it.
     """
-    keys, place, accepted = [], root, []
+    accepted: list[str] = []
+    keys, place = [], root
     for part in location:
         if place is DatasetSettings:
             place = settings_class(content["equation"], "source" in content)
@@ -83,7 +84,7 @@ def _walk(root: type[BaseModel], location: tuple, content: object) -> tuple[list
     return keys, accepted
 
 
-def _inside(annotation: object) -> object:
+def _inside(annotation: Any) -> Any:
     """Return what stands at an annotation, without what is noted beside it, and without none."""
     origin, parts = typing.get_origin(annotation), typing.get_args(annotation)
     if origin in (typing.Union, types.UnionType) and len(parts) == 2 and parts[1] is types.NoneType:

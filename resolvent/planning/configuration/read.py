@@ -55,7 +55,7 @@ class _Reader(yaml.SafeLoader):
     yaml_implicit_resolvers = RESOLVERS
 
 
-class _FastReader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+class _FastReader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
     """The reader in C, where PyYAML has it: eight times as fast."""
 
     yaml_implicit_resolvers = RESOLVERS
@@ -68,7 +68,12 @@ class Read(dict):
     problems    a line for each value or key that is left out, as it is not what it looks like.
     """
 
-    def __init__(self, content: Mapping, places: Mapping[tuple, str], problems: Iterable[str] = ()):
+    def __init__(
+        self,
+        content: Mapping,
+        places: Mapping[tuple, str] | Iterable[tuple[tuple, str]],
+        problems: Iterable[str] = (),
+    ):
         super().__init__(content)
         self.places, self.problems = dict(places), list(problems)
 
@@ -118,7 +123,7 @@ def merged(base: Mapping, changes: Mapping) -> dict:
     """Return `base` with `changes`: mappings are merged key by key, anything else is replaced."""
     result = dict(base)
     for key, value in changes.items():
-        below = result.get(key)
+        below: Any = result.get(key)
         both = isinstance(value, Mapping) and isinstance(below, Mapping)
         result[key] = merged(below, value) if both else value
     return result
@@ -130,13 +135,13 @@ def read_file(file: Path) -> Read:
     try:
         text = file.read_text(encoding="utf-8")
         node = _composed(text)
-        if (values := _values(node, {})) > VALUES:
+        if node and (values := _values(node, {})) > VALUES:
             words = f"{values:.3g} values, where aliases are written out; accepted: at most {VALUES:,}"
             raise ConfigurationError([f"{shown}, {_place(node.start_mark)}: {words}"])
         reading = _Reading(str(shown))
         content = reading.value(node, (), ())
     except OSError as error:
-        raise ConfigurationError([f"{shown}: {error.strerror.lower()}"]) from None
+        raise ConfigurationError([f"{shown}: {str(error.strerror).lower()}"]) from None
     except UnicodeDecodeError as error:
         raise ConfigurationError([f"{shown}: not text in UTF-8, from byte {error.start + 1}"]) from None
     except yaml.MarkedYAMLError as error:
@@ -312,7 +317,7 @@ def _place(mark: yaml.Mark) -> str:
     return f"line {mark.line + 1}, column {mark.column + 1}"
 
 
-def odd_values(content: dict) -> Iterator[str]:
+def odd_values(content: Mapping) -> Iterator[str]:
     """Yield one line for each value or key that is no plain text, number, list or mapping.
 
     What is left has a short `repr`, and can be hashed, written as JSON and put into a file name.

@@ -41,7 +41,7 @@ def recipe_problems(configuration: Configuration) -> Iterator[str]:
 
 
 def _recipe_of(configuration: Configuration, model: Model) -> Recipe | None:
-    return configuration.recipes.get(model.architecture, {}).get(model.recipe)
+    return configuration.recipes.get(model.architecture, {}).get(model.recipe) if model.recipe else None
 
 
 def _filled(model: Model, recipe: Recipe) -> Model:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Annotated
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from resolvent.common.settings import Seed, Settings
 from resolvent.datasets.tasks.registry import AnyDataset
@@ -19,6 +19,7 @@ from resolvent.datasets.tasks.settings import DatasetSettings
 from resolvent.measurements.settings import ArchitectureCostSettings, CostSettings, TheorySettings
 from resolvent.models.outside import BaselineLocation, FigureLocation, MetricLocation
 from resolvent.models.registry import is_architecture, resolve, settings_class
+from resolvent.models.settings import Settings as ArchitectureSettings
 from resolvent.planning.configuration.names import DataRoot, Folder, Name, Resolution, Words
 from resolvent.planning.configuration.tuning import Tuning
 from resolvent.training.settings import TrainingSettings
@@ -187,7 +188,7 @@ class Experiment(Settings):
     @property
     def shown_model(self) -> str:
         """Return the model whose predictions are drawn where a plan has to know it before any run."""
-        return self.shown if self.names_shown else self.models[-1]
+        return str(self.shown) if self.names_shown else self.models[-1]
 
     @property
     def own_figures(self) -> dict[str, str]:
@@ -292,7 +293,7 @@ class Configuration(Settings):
     )
 
 
-def model_settings(model: Model, resolution: Resolution, dataset: DatasetSettings) -> BaseModel:
+def model_settings(model: Model, resolution: Resolution, dataset: DatasetSettings) -> ArchitectureSettings:
     """Return the validated settings of the model's architecture, trained at `resolution` of a dataset.
 
     Numbers of channels, and of points where they are a setting, are the dataset's; all else not given is the

@@ -59,12 +59,12 @@ class _Tuning(Settings):
 def _values_of(name: str) -> tuple[Any, Any]:
     """Return type and field of a list of values that a training setting accepts."""
     setting = TrainingSettings.model_fields[name]
-    value = Annotated[(setting.annotation, Field(), *setting.metadata)]
+    value = Annotated[(setting.annotation, Field(), *setting.metadata)]  # type: ignore[name-defined]
     values = Annotated[list[value], Field(min_length=2)]
     return values | None, Field(None, description=f"two or more values of `training.{name}` to try")
 
 
-Tuning = create_model(
+Tuning = create_model(  # type: ignore[call-overload]
     "Tuning",
     __base__=_Tuning,
     __doc__="Training settings to choose on validation samples, with equal effort for every model.",

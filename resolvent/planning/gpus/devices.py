@@ -73,7 +73,7 @@ def visible_devices(gpus: list[Gpu]) -> list[str]:
 def _named(name: str, gpus: list[Gpu]) -> tuple[str, ...]:
     """Return the devices behind an index or a name; like CUDA, takes the beginning of a name where it is
     unambiguous."""
-    named = {instance: (instance,) for gpu in gpus for instance in gpu.instances}
+    named: dict[str, tuple[str, ...]] = {instance: (instance,) for gpu in gpus for instance in gpu.instances}
     named |= {gpu.name: gpu.devices for gpu in gpus}
     indices = {gpu.index: gpu.devices for gpu in gpus}
     found = [devices for full, devices in named.items() if name and full.startswith(name)]
@@ -121,7 +121,7 @@ def listed(text: str) -> list[Gpu]:
     gpus: list[Gpu] = []
     for line in text.splitlines():
         if gpu := re.match(r"GPU (\d+): .*\(UUID: (GPU-\S+)\)", line):
-            gpus.append(Gpu(*gpu.groups()))
+            gpus.append(Gpu(gpu[1], gpu[2]))
         elif gpus and (instance := re.match(r"\s+MIG .*\(UUID: (MIG-\S+)\)", line)):
             parent = gpus.pop()
             gpus.append(Gpu(parent.index, parent.name, (*parent.instances, instance[1])))

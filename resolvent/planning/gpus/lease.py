@@ -66,8 +66,13 @@ def lease(gpus: int, jobs_per_device: int, report: Callable[[str], None]) -> Ite
     try:
         if devices:
             folder = Path(os.environ.get("RESOLVENT_LEASES", FOLDER))
-            with _readable_faults(folder):
+            try:
                 taken = _waited_for(_Request(folder, tuple(devices), gpus, jobs_per_device), report)
+            except OSError as error:
+                raise GpuError(
+                    f"no GPU can be locked in {folder}: {error.strerror}; name another folder of this host "
+                    "with RESOLVENT_LEASES"
+                ) from error
             locks = [lock for place in taken.values() for lock in place]
             devices = [device for device in devices if device in taken]
         os.environ[VISIBLE] = ",".join(devices)
@@ -165,18 +170,6 @@ def _waited_for(request: _Request, report: Callable[[str], None]) -> dict[str, l
         return taken
     finally:
         _release(turn)
-
-
-@contextmanager
-def _readable_faults(folder: Path) -> Iterator[None]:
-    """Turn what the disk says against a lock into one line."""
-    try:
-        yield
-    except OSError as error:
-        raise GpuError(
-            f"no GPU can be locked in {folder}: {error.strerror}; name another folder of this host with "
-            "RESOLVENT_LEASES"
-        ) from error
 
 
 @contextmanager

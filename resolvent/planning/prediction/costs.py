@@ -86,7 +86,7 @@ def request(need: Need | Callable[..., Need], longest: int | None) -> dict[str, 
     def runtime(wildcards, attempt: int) -> int:
         return minutes_requested(of(wildcards), attempt, longest)
 
-    runtime.need = of
+    runtime.need = of  # type: ignore[attr-defined]
     return {
         "mem_mb": lambda wildcards, attempt: megabytes_requested(of(wildcards), attempt),
         "runtime": runtime,

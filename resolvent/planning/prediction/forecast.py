@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import astuple, dataclass
 from pathlib import Path
 from shutil import disk_usage
+from typing import Any
 
 from resolvent.common.counts import counted
 from resolvent.common.files import write_text
@@ -45,23 +46,13 @@ class Job:
 
 
 def jobs(workflow, needs: Needs) -> list[Job]:
-    """Return every job of `rule all`, whether or not it is done.
+    """Return every job of `rule all`, whether or not it is done."""
+    from resolvent.planning.dag import jobs_behind  # which can be imported within Snakemake alone
 
-    The graph is made without asking which jobs have to run again, which takes Snakemake longer than the rest.
-    """
-    graph, everything = type(workflow.dag)(workflow, workflow.rules), workflow.get_rule("all")
-
-    async def fill() -> None:
-        graph.targetjobs.add(await graph.update([await graph.rule2job(everything)]))
-
-    workflow.async_run(fill())
-    graph.cleanup()
     found = []
-    for job in graph.jobs:
-        if job.rule is everything:
-            continue
+    for job in jobs_behind(workflow, "all"):
         # As the rule has them: `--set-resources` changes what a cluster is asked for, and no prediction.
-        _, asked = job.rule.ruleinfo.resources or ((), {})
+        asked: dict[str, Any] = (job.rule.ruleinfo.resources or ((), {}))[1]
         predicted = getattr(asked.get("runtime"), "need", None)
         processes = asked.get("processes", 1)
         found.append(
@@ -154,10 +145,11 @@ def shortages(listed: Iterable[Job]) -> Iterator[str]:
 def hours(listed: Iterable[Job]) -> tuple[float, float]:
     """Return core-hours, and GPU-hours, of the jobs that are not done."""
     waiting = [job for job in listed if not job.done]
-    return tuple(
+    on_cpu, on_gpu = (
         sum(job.processes * job.need.seconds for job in waiting if job.gpu == gpu) / 3600
         for gpu in (False, True)
     )
+    return on_cpu, on_gpu
 
 
 def _row(rule: str, members: list[Job]) -> tuple[str, ...]:

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
+from typing import Any
 
 from resolvent.datasets.storage.layout import resolution_of
-from resolvent.datasets.tasks.settings import DatasetSettings
 from resolvent.models.cost import Cost
 from resolvent.models.registry import resolve
 from resolvent.planning.configuration.settings import Resolution, training_settings
@@ -92,7 +92,7 @@ class Needs:
     def rollout(self, wildcards) -> Need:
         """Predict the step applied once for every frame."""
         once = self.evaluate(wildcards)
-        frames = self.plan.test_dataset_of(wildcards.experiment).settings.frames
+        frames = getattr(self.plan.test_dataset_of(wildcards.experiment).settings, "frames", 1)
         return Need(START_SECONDS + frames * (once.seconds - START_SECONDS), once.bytes * (1 + frames / 4))
 
     def latent_basis(self, wildcards) -> Need:
@@ -133,7 +133,7 @@ class Needs:
 
     def stability(self, wildcards) -> Need:
         """Predict all runs of a model in the study of stability, one after the other."""
-        study = self.plan.configuration.stability
+        study: Any = self.plan.configuration.stability
         once = self._training(STABILITY, wildcards.model, study.resolution)
         runs = len(study.learning_rates) * len(study.seeds_for(wildcards.model))
         return Need(START_SECONDS + runs * (once.seconds - START_SECONDS), once.bytes)
@@ -257,7 +257,7 @@ class Needs:
         return draws * self.plan.sample_counts(experiment)["test"]
 
 
-def _points(grids: str, dataset: DatasetSettings, resolution: Resolution) -> int:
+def _points(grids: str, dataset: Any, resolution: Resolution) -> int:
     """Return the points along each axis that a model on these `grids` is given of a resolution."""
     if grids == "coarse":
         return dataset.coarse_of(resolution)

@@ -1,0 +1,372 @@
+"""What the job of each rule does: the function that the rule names in its parameter `job`.
+
+Each imports what it needs by itself, so that no job waits for torch or JAX without need, and so that its
+digest (`resolvent.planning.rerun`) covers no other's.
+"""
+
+import os
+import random
+import sys
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+from resolvent.planning.job import job
+from resolvent.planning.provenance import command, provenance
+
+files, made, given, wildcards = snakemake.input, snakemake.output, snakemake.params, snakemake.wildcards
+# The parameters of the rule have the names of the function's arguments, but for what only triggers a rerun.
+arguments = {name: value for name, value in given.items() if name not in ("job", "code", "dataset_code")}
+computing = {"threads": snakemake.threads, "gpus": snakemake.resources.get("gpu")}
+TIMED = ("inference", "measure_architectures", "measure_cost")  # each alone on its GPU
+
+
+def resolution():
+    """Return the training resolution that the folder of the run names."""
+    from resolvent.datasets.storage.layout import resolution_of
+
+    return resolution_of(wildcards.group)
+
+
+def origin():
+    """Return what pages say of where and how they were made."""
+    return {"command": command(), "provenance": provenance()}
+
+
+def solve_dataset():
+    """Compute one shard of a dataset."""
+    from resolvent.common.files import write_json
+    from resolvent.datasets.storage.generation import generate_shard
+    from resolvent.datasets.tasks.registry import build_task, settings_of
+
+    cost = generate_shard(
+        build_task(settings_of(given.settings)),
+        store=Path(given.store),
+        shard=int(wildcards.shard),
+        receipt=Path(made.receipt),
+        code_digest=given.code,
+        address=given.address,
+    )
+    write_json(given.cost, cost)
+
+
+def finalise_dataset():
+    """Verify a dataset's shards, measure its errors, write its card."""
+    from resolvent.datasets.storage.card import finalise
+    from resolvent.datasets.tasks.registry import build_task, settings_of
+
+    facts = finalise(
+        build_task(settings_of(given.settings)),
+        store=Path(given.store),
+        receipts=list(map(Path, files.receipts)),
+        card=Path(made.card),
+        code_digest=given.code,
+    )
+    for warning in facts.get("imported", {"warnings": []})["warnings"]:
+        sys.stderr.write(f"{snakemake.rule}: warning: {warning}\n")
+
+
+def preview_dataset():
+    """Take from a store what its page shows."""
+    from resolvent.datasets.preview import write_preview
+
+    write_preview(Path(files.card), Path(made.preview))
+
+
+def motion():
+    """Solve a sample of a dataset again, and observe it at many moments."""
+    from resolvent.datasets.preview import write_motion
+
+    write_motion(Path(files.card), Path(made.motion))
+
+
+def train():
+    """Train one model."""
+    from resolvent.training.train import train_run
+    from resolvent.training.tuning import tuned_run
+
+    tuned = files.get("tuned")
+    train_run(
+        card=Path(files.card),
+        folder=Path(made.checkpoint).parent,
+        resolution=resolution(),
+        seed=int(wildcards.seed),
+        run=tuned_run(given.run, Path(tuned)) if tuned else given.run,
+        code_digest=given.code,
+        **computing,
+        processes=snakemake.resources.processes,
+        nodes=snakemake.resources.nodes,
+    )
+
+
+def choose_settings():
+    """Choose the training settings of a model among those that its short runs tried."""
+    from resolvent.training.tuning import choose_settings
+
+    choose_settings(resolution=resolution(), output=Path(made.tuned), **arguments)
+
+
+def evaluate():
+    """Evaluate one trained model on every resolution and level of noise asked for."""
+    from resolvent.evaluation.evaluate import evaluate_run
+    from resolvent.training.tuning import tuned_description
+
+    tuned = files.get("tuned")
+    evaluate_run(
+        card=Path(files.card),
+        folder=Path(made.errors).parent,
+        description=tuned_description(given.description, Path(tuned)) if tuned else given.description,
+        **computing,
+        metrics=given.metrics,
+    )
+
+
+def baselines():
+    """Evaluate the rows that need no trained network."""
+    from resolvent.evaluation.baselines import write_baselines
+
+    folder = Path(made.cost).parent
+    write_baselines(Path(files.card), folder, experiment=wildcards.experiment, **arguments)
+
+
+def inference():
+    """Time trained operators and classical solvers on the same cores."""
+    # As many cores for both: JAX, which computes with all cores by itself, finds these alone.
+    if hasattr(os, "sched_setaffinity"):
+        cores = sorted(os.sched_getaffinity(0))
+        os.sched_setaffinity(0, random.sample(cores, min(snakemake.threads, len(cores))))
+    from resolvent.evaluation.inference import measure_inference
+
+    measure_inference(
+        Path(files.card),
+        Path(files.test_card),
+        list(map(Path, given.runs)),
+        Path(made.table),
+        counts=given.counts,
+        **computing,
+    )
+
+
+def latent_basis():
+    """Measure the latent functions of one trained encoder, beside the eigenfunctions of the equation."""
+    from resolvent.evaluation.latent_basis import write_latent_basis
+
+    write_latent_basis(
+        card=Path(files.card),
+        folder=Path(made.latent).parent,
+        resolution=resolution(),
+        seed=int(wildcards.seed),
+        threads=snakemake.threads,
+        **arguments,
+    )
+
+
+def rollout():
+    """Apply one trained step of a flow again and again, from every test sample."""
+    from resolvent.evaluation.rollout import write_rollout
+
+    write_rollout(
+        card=Path(files.card),
+        folder=Path(made.rollout).parent,
+        resolution=resolution(),
+        **arguments,
+        **computing,
+    )
+
+
+def predict():
+    """Predict with a trained run for functions in a file."""
+    import torch
+
+    from resolvent.public.files import predict_file
+    from resolvent.public.runs import load_run
+    from resolvent.training.devices import choose_device
+
+    torch.set_num_threads(snakemake.threads)
+    run = load_run(Path(files.run).parent, data=given.card)
+    predict_file(run, files.source, made.predicted, device=str(choose_device(snakemake.resources.gpu)))
+
+
+def measure_stability():
+    """Train one model from several seeds at several learning rates."""
+    from resolvent.measurements.stability import train_study
+
+    train_study(
+        Path(made.table),
+        card=Path(files.card),
+        **given.study,
+        code_digest=given.code,
+        **computing,
+    )
+
+
+def measure_cost():
+    """Measure what a step of training costs with each attention."""
+    from resolvent.common.runs import save_table
+    from resolvent.measurements.step_cost import step_costs
+
+    save_table(step_costs(**given.settings, gpus=snakemake.resources.gpu), made.table)
+
+
+def measure_architectures():
+    """Count parameters and operations of the architectures of Calvello et al. 2024."""
+    from resolvent.common.runs import save_table
+    from resolvent.measurements.architecture_costs import architecture_costs
+
+    save_table(architecture_costs(gpus=snakemake.resources.gpu, **given.settings), made.table)
+
+
+def theory():
+    """Measure what theory says of the attentions."""
+    from resolvent.common.runs import save_table
+    from resolvent.measurements.theory.average import average_errors
+    from resolvent.measurements.theory.continuum import monte_carlo, quadratures
+    from resolvent.measurements.theory.convergence import errors
+    from resolvent.measurements.theory.cost import costs
+    from resolvent.measurements.theory.fits import continuum_orders, convergence_orders, cost_orders
+    from resolvent.measurements.theory.invariance import invariance_errors
+    from resolvent.measurements.theory.projection import distances, quasi_optimality
+
+    sizes = given.settings
+    points, seed, draws = sizes["projection_points"], sizes["seed"], sizes["continuum_draws"]
+    tables = {
+        "projection": distances(points, seed),
+        "quasi_optimality": quasi_optimality(points, seed),
+        "convergence": (converged := errors(sizes["convergence_points"])),
+        "convergence_orders": convergence_orders(converged),
+        "cost": (
+            cost := costs(sizes["cost_points"], sizes["cost_features"], sizes["cost_repetitions"], seed)
+        ),
+        "cost_orders": cost_orders(cost),
+    }
+    measured = {
+        "monte_carlo": monte_carlo(sizes["continuum_points"], draws, seed),
+        "quadratures": quadratures(sizes["quadrature_intervals"], draws, seed),
+        "averages": average_errors(sizes["average_sides"], draws, seed),
+        "invariance": invariance_errors(
+            given.examples, sizes["invariance_points_1d"], sizes["invariance_points_2d"], seed
+        ),
+    }
+    for name, table in (tables | measured | {"continuum_orders": continuum_orders(**measured)}).items():
+        save_table(table, made[name])
+
+
+def compare():
+    """Gather runs and baselines into the comparison and its tables."""
+    from resolvent.figures.experiment.comparison import write_comparison
+    from resolvent.figures.experiment.error_table import write_error_tables
+
+    write_comparison(given.runs, given.baselines, made.comparison)
+    write_error_tables(made.comparison, made.tables)
+
+
+def report():
+    """Draw the figures of an experiment and write its page."""
+    from resolvent.common.records import CostRecord, read_record
+    from resolvent.figures.common.exhibit import Exhibit
+    from resolvent.figures.experiment.report import write_report
+    from resolvent.models.outside import find
+    from resolvent.planning.configuration.load import load_configuration
+    from resolvent.planning.configuration.read import with_defaults
+    from resolvent.planning.plan import Plan
+    from resolvent.planning.prediction.needs import Needs
+
+    # No parameter of the rule: a better prediction is no reason to write the page again.
+    trained = read_record(Path(given.given["run_folders"][0]) / "cost.json", CostRecord)
+    plan = Plan(load_configuration(with_defaults(snakemake.config)))
+    needs = Needs(plan, gpu=not trained.device.endswith("(CPU)"))
+    own = {file: find(location, Exhibit) for file, location in given.own.items()}
+    more = {"own": own, "film": made.get("film"), "predicted": needs.of_runs(Path(made.page).parent.name)}
+    write_report(made.page, card=files.card, **arguments | more, **origin())
+
+
+def run_pages():
+    """Write the pages of the runs of an experiment, and the page that compares two of them."""
+    from resolvent.figures.run.page import write_run_pages
+
+    write_run_pages(card=files.card, **arguments, **origin())
+
+
+def dataset_page():
+    """Draw the figures of a dataset, write its page, and its metadata beside it."""
+    from resolvent.datasets.storage.addresses import located
+    from resolvent.datasets.storage.object_store import size_of
+    from resolvent.figures.dataset.croissant import write_croissant
+    from resolvent.figures.dataset.page import exhibits_of, write_dataset_page
+
+    card, page = Path(files.card), Path(made.page)
+    store = located(card.with_suffix(".zarr"))
+    finished = datetime.fromtimestamp(card.stat().st_mtime, UTC).date().isoformat()
+    write_croissant(made.croissant, card=card, store=str(store), page=page.name, date=finished)
+    write_dataset_page(
+        page,
+        card=card,
+        store=str(store),
+        size=size_of(store),
+        preview=files.preview,
+        motion=files.get("motion"),
+        croissant=made.croissant,
+        **arguments | {"exhibits": exhibits_of(**given.exhibits)},
+        **origin(),
+    )
+
+
+def stability_page():
+    """Draw the figures of the study of stability and write its page."""
+    from resolvent.figures.stability.page import write_stability_page
+
+    write_stability_page(made.page, tables=files.tables, figures=made.figures, **arguments, **origin())
+
+
+def theory_page():
+    """Draw the figures of the theory and write its page."""
+    from resolvent.figures.theory.page import write_theory_page
+
+    write_theory_page(made.page, folder=Path(files[0]).parent, **arguments, **origin())
+
+
+def show():
+    """Make a table or figure of a paper."""
+    from resolvent.figures.common.exhibit import Sources
+    from resolvent.figures.papers.items import READERS
+    from resolvent.figures.papers.registry import PAPERS
+
+    PAPERS[wildcards.paper].items[wildcards.item].write(Sources(READERS, **given.given), made[0])
+
+
+def paper_page():
+    """Write the page of a paper."""
+    from resolvent.figures.papers.page import Made, write_paper_page
+
+    items = {"made": {item: Made(**one) for item, one in given.made.items()}}
+    write_paper_page(wildcards.paper, made.page, **arguments | items, **origin())
+
+
+def page_assets():
+    """Write what the pages of a study load: style, script and libraries."""
+    from resolvent.figures.common.assets import write_assets
+
+    write_assets(Path(made[0]).parent)
+
+
+def plan_study():
+    """Write what the study is to have."""
+    from resolvent.figures.front.study import write_study
+
+    write_study(made.study, given.study, **origin())
+
+
+def front_page():
+    """Write the front page of a study."""
+    from resolvent.figures.front.page import write_front_page
+    from resolvent.figures.front.study import write_study
+
+    write_study(files.study, given.study, **origin())
+    write_front_page(Path(made.page).parent)
+
+
+# What `ps` and `top` show in place of "python", where the system is Linux.
+with suppress(OSError):
+    Path("/proc/self/comm").write_text(given.job)
+with job(snakemake, alone=given.job in TIMED):
+    globals()[given.job]()
