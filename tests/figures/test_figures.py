@@ -57,7 +57,7 @@ def test_one_run_without_baselines(make_run, tmp_path, diverged_epoch):
     assert [file.name for file in files if file.stat().st_size > 5_000] == [f"{name}.svg" for name in DRAWN]
 
 
-@pytest.mark.with_png
+@pytest.mark.every_format
 @pytest.mark.parametrize("diverged_epoch", [None, 3])
 def test_samples_on_the_square_are_images(make_run, tmp_path, diverged_epoch):
     run = make_run(
@@ -68,7 +68,7 @@ def test_samples_on_the_square_are_images(make_run, tmp_path, diverged_epoch):
         dimension=2,
         diverged_epoch=diverged_epoch,
     )
-    svg, png = written(SAMPLES, tmp_path / "samples.svg", [run])
+    svg, png, _ = written(SAMPLES, tmp_path / "samples.svg", [run])
     page = svg.read_text()
     assert page.count("<image") >= 4 * 4  # four rows of four samples
     again, *_ = written(SAMPLES, tmp_path / "again.svg", [run])
