@@ -38,10 +38,9 @@ BASELINES = {
 
 @pytest.fixture(autouse=True)
 def formats(request, monkeypatch):
-    """Write figures as SVG alone, in a third of the time; but for `every_format` and `with_png`."""
+    """Write figures as SVG alone, in a third of the time; but for `every_format`."""
     if "every_format" not in request.keywords:
-        kept = [".svg", ".png"] if "with_png" in request.keywords else [".svg"]
-        monkeypatch.setattr(style, "FORMATS", {suffix: style.FORMATS[suffix] for suffix in kept})
+        monkeypatch.setattr(style, "FORMATS", {".svg": style.FORMATS[".svg"]})
 
 
 @pytest.fixture

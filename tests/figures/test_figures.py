@@ -59,7 +59,7 @@ def test_one_run_without_baselines(make_run, tmp_path, diverged_epoch):
     assert [file.name for file in files if file.stat().st_size > 5_000] == [f"{name}.svg" for name in DRAWN]
 
 
-@pytest.mark.with_png
+@pytest.mark.every_format
 @pytest.mark.parametrize("diverged_epoch", [None, 3])
 @pytest.mark.parametrize(
     "options",
@@ -71,7 +71,7 @@ def test_one_run_without_baselines(make_run, tmp_path, diverged_epoch):
 )
 def test_samples_on_the_square_are_images(make_run, tmp_path, diverged_epoch, options):
     run = make_run(resolution=17, dimension=2, diverged_epoch=diverged_epoch, **options)
-    svg, png = written(SAMPLES, tmp_path / "samples.svg", [run])
+    svg, png, _ = written(SAMPLES, tmp_path / "samples.svg", [run])
     assert svg.read_text().count("<image") >= 4 * 4  # four rows of four samples
     assert png.stat().st_size > 5_000
 
