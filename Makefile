@@ -50,8 +50,7 @@ lint: .venv/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy solvers models
-	$(BIN)/mypy -p resolvent.common -p resolvent.datasets -p resolvent.training -p resolvent.evaluation \
-		-p resolvent.planning
+	$(BIN)/mypy -p resolvent
 	$(BIN)/snakefmt --check Snakefile workflow/rules
 	$(BIN)/snakemake --lint
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import platform
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -88,7 +88,7 @@ def verify_run(
     return report
 
 
-def leaderboard(folders: list[Path | str]) -> pd.DataFrame:
+def leaderboard(folders: Sequence[Path | str]) -> pd.DataFrame:
     """Return the verified errors of runs, the lowest first for each dataset, resolution and level of noise.
 
     A run is left out unless it was verified, every number held, its files are still those, and its weights
