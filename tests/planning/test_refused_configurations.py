@@ -18,8 +18,6 @@ OF_FNO = {"title": "Any", "dataset": "burgers", "models": ["fno"], "resolutions"
 SLIPS = [
     # datasets
     ("datasets.burgers.viscocity", 0.1, "did you mean 'viscosity'"),
-    ("datasets.burgers", {"initial_law": {}}, "'initial_distribution'"),
-    ("datasets.darcy_cao", {"law": {}}, "'distribution'"),
     ("datasets.burgers.viscosity", "thick", "a valid number, got 'thick'"),
     ("datasets.burgers.viscosity", -0.1, "greater than or equal to 0.000000001"),
     ("datasets.burgers.equation", "burger", "did you mean 'burgers'"),
