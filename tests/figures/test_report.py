@@ -194,8 +194,10 @@ def test_a_verdict_says_whether_the_difference_is_real(make_run, make_baselines,
 
 def test_labels_matter_where_errors_come_near_them(make_run, tmp_path):
     table = write_comparison([make_run(errors=[2e-6] * 3)], [], tmp_path / "comparison.csv")
-    assert about_labels(table, 1e-7) == {
+    card = {"stated_accuracy": 1e-7, "error_budget": {"against_the_closed_form": {}}}
+    assert about_labels(table, card) == {
         "accuracy": 1e-7, "smallest": pytest.approx(2e-6), "times": pytest.approx(20), "matter": False
     }  # fmt: skip
-    assert about_labels(table, 1e-6)["matter"]
-    assert about_labels(table, None) is None
+    assert about_labels(table, card | {"stated_accuracy": 1e-6})["matter"]
+    imported = card | {"error_budget": {"stored_against_the_file": {}}}  # an accuracy that nobody checked
+    assert about_labels(table, imported) is None

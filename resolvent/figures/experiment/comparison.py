@@ -155,12 +155,13 @@ def _check_comparable(runs: list[Run]) -> None:
     if len(datasets) > 1:
         first, second, *_ = datasets.values()
         raise ResultError(f"{first} and {second} used different datasets: compare runs of one dataset only")
-    for first, *others in grouped(runs):
-        for run in others:
+    for seeds in grouped(runs):
+        one = seeds[0]
+        for run in seeds[1:]:
             for part in ("settings", "dataset_settings", "training"):
-                if getattr(run.record, part) != getattr(first.record, part):
+                if getattr(run.record, part) != getattr(one.record, part):
                     raise ResultError(
-                        f"{run.directory} is a seed of the same model as {first.directory} but differs in "
+                        f"{run.directory} is a seed of the same model as {one.directory} but differs in "
                         f"{part}: give one of them another name"
                     )
 
@@ -210,7 +211,7 @@ def _facts_of_model(group: list[Run]) -> dict:
 def _blocks(facts: dict, tables: list[pd.DataFrame]) -> list[Block]:
     """Make a block for each metric that all the tables have."""
     blocks = []
-    for metric in tables[0].select_dtypes("number"):
+    for metric in map(str, tables[0].select_dtypes("number")):
         if metric in NO_METRIC or not all(metric in table for table in tables):
             continue
         errors = error_matrix(tables, facts["test_resolution"], facts["test_noise"], metric)

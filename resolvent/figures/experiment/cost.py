@@ -41,7 +41,7 @@ def draw_training(comparison: pd.DataFrame, looks: Looks):
     figure, axes = style.new_figure(
         len(resolutions), 1, size=(8.6, 0.4 + 3.4 * len(resolutions)), sharex=True, sharey=True
     )
-    points = []
+    points: list[list[tuple[float, float, str, str]]] = []
     for resolution, panel in zip(resolutions, axes[:, 0], strict=True):
         _time_axis(panel, models["train_seconds"], 1 / 2, 3, most=8)
         limits = style.error_limits(panel, models["value"], margin=4)

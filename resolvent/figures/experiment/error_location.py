@@ -38,7 +38,7 @@ def draw(runs: list[Run], looks: Looks, shown: Shown):
     place = shown.run.resolution
     here = [run for run in one_of_each(runs) if run.resolution == place]
     spectra = [(run, found) for run in here if (found := spectrum_of(run))]
-    spreads = [(run, found) for run in here if (found := spread_of(run))]
+    spreads = [(run, spread) for run in here if (spread := spread_of(run))]
     maps = any(one.dimension == 2 for _, one in spreads)
     curves = not maps and (bool(spreads) or not spectra)
     rows = -(-len(spreads) // MAPS) if maps else 1
@@ -51,10 +51,10 @@ def draw(runs: list[Run], looks: Looks, shown: Shown):
         panel.set(xscale="log", yscale="log", xlabel=WAVENUMBER, ylabel=AMPLITUDE)
         style.grid_lines(panel, "both")
         wavenumber, target = spectra[0][1].wavenumber, spectra[0][1].target
-        lines = [(wavenumber, target, style.INK, "-", "target")]
-        for run, one in spectra:
+        lines: list[tuple] = [(wavenumber, target, style.INK, "-", "target")]
+        for run, spectrum in spectra:
             look = looks[run.model]
-            lines.append((one.wavenumber, one.error, look.colour, look.dashes, run.label))
+            lines.append((spectrum.wavenumber, spectrum.error, look.colour, look.dashes, run.label))
         for x, values, colour, dashes, label in lines:
             kept = (x > 0) & (values > 0)
             if kept.any():
@@ -109,7 +109,7 @@ def chart(runs: list[Run], looks: Looks) -> Figure | None:
     for place in sorted({run.resolution for run in runs}):
         here = [run for run in runs if run.resolution == place]
         spectra = [(run, one) for run in here if (one := spectrum_of(run))]
-        spreads = [(run, one) for run in here if (one := spread_of(run)) and one.dimension == 1]
+        spreads = [(run, spread) for run in here if (spread := spread_of(run)) and spread.dimension == 1]
         by_wavenumber += [("wavenumber", place, spectra)] if spectra else []
         in_time = any("time" in one.axes for _, one in spreads)
         by_point += [("time" if in_time else "point", place, spreads)] if spreads else []

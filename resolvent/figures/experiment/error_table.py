@@ -123,7 +123,9 @@ def of_every_condition(comparison: pd.DataFrame) -> Table:
             cells.append(EMPTY if absent(ratio) else Cell(f"{ratio:.2f}", note=facts["ratio_of"]))
         cells += [Cell(str(facts["seeds"])), Cell(facts["status"], prose=True)]
         bodies[facts["kind"]].append(cells)
-    return Table([*map(Column, before), *heads, over_best, *map(Column, after)], *bodies.values())
+    return Table(
+        [*map(Column, before), *heads, over_best, *map(Column, after)], bodies["model"], bodies["baseline"]
+    )
 
 
 def of_one_run(comparison: pd.DataFrame) -> Table:
@@ -184,7 +186,7 @@ def _columns(comparison: pd.DataFrame) -> tuple[list[tuple[str, str]], list[Colu
 
 
 def _number(value: float | None, note: str = "") -> Cell:
-    return EMPTY if absent(value) else Cell(in_words(value, None), note=note)
+    return EMPTY if value is None or absent(value) else Cell(in_words(value, None), note=note)
 
 
 def _best_test(one: Tested) -> Cell:

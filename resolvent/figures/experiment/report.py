@@ -1,6 +1,6 @@
 """The page of an experiment: who is best, predictions, whether to trust it, costs, how to repeat it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +49,7 @@ EXHIBITS = {
 FILM = ROLLOUT
 TABLES = ("comparison.csv", "models.csv", "inference.csv", "table.csv", "table.tex")
 # What exhibits on this page, a user's own among them, may be made from: the names of their parameters.
-READERS = {
+READERS: dict[str, Callable[..., Any]] = {
     "runs": lambda run_folders: read_runs(run_folders),
     "looks": lambda runs: appearances(runs),
     "comparison": lambda comparison_file: read_comparison(comparison_file),
@@ -122,7 +122,7 @@ def write_report(
         verdicts=verdicts(comparison),
         of_errors=mean_error(comparison),
         summary=summarise(runs),
-        labels=about_labels(comparison, facts.get("stated_accuracy")),
+        labels=about_labels(comparison, facts),
         lost=[(run, name_of_run(run), relative(run.directory / PAGE, folder)) for run in lost],
         differences=differences_from_paper(runs),
         recipes=differences_of_recipes(runs),
@@ -170,7 +170,8 @@ def _costs(runs: list[Run], folders: list[str | Path], predicted: list[tuple[flo
 
     There is no ratio where a diverged run ended early.
     """
-    by_folder, groups = {run.directory: run for run in runs}, {}
+    by_folder = {run.directory: run for run in runs}
+    groups: dict[tuple[str, str], list[tuple]] = {}
     for folder, costs in zip(folders, predicted, strict=True):
         run = by_folder[Path(folder)]
         groups.setdefault((run.label, run.where), []).append((run, *costs))

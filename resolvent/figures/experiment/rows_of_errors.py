@@ -5,7 +5,7 @@ The axis is that of the models: an arrow and a number stand for a baseline beyon
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -137,8 +137,10 @@ def _means(comparison: pd.DataFrame, looks: Looks) -> Panels:
 def _samples(runs: list[Run], baselines: list[Baseline], looks: Looks) -> Panels:
     """Return the errors by sample of what is at each training resolution."""
     panels: Panels = {place: [] for place in sorted({run.resolution for run in runs})}
-    of_models = [(group, looks[group[0].model].colour) for group in grouped(runs)]
-    for group, colour in [*of_models, *(([one], style.BASELINE) for one in baselines)]:
+    drawn: list[tuple[Sequence[Run | Baseline], str]] = []
+    drawn += [(group, looks[group[0].model].colour) for group in grouped(runs)]
+    drawn += [([one], style.BASELINE) for one in baselines]
+    for group, colour in drawn:
         first = group[0]
         errors = error_matrix([one.errors for one in group], first.resolution, first.noise).mean()
         if first.resolution in panels:

@@ -33,37 +33,36 @@ def tuning_of(runs: list[Run]) -> dict | None:
     samples that chose, what was tried, and as HTML a table of the errors of all short runs: a row a model and
     training resolution, the chosen one bold. All runs of an experiment have the same candidates.
     """
-    tuned = [run for run in runs if run.record.tuning]
+    tuned = [(run, run.record.tuning) for run in runs if run.record.tuning]
     if not tuned:
         return None
-    first = tuned[0].record
-    candidates = first.tuning["candidates"]
+    first, tuning = tuned[0]
+    candidates = tuning["candidates"]
     group = f"relative L² error on the validation samples, ×{power(UNIT)}"
     settings = [
         ", ".join(f"{name.replace('_', ' ')} {_shown([value])}" for name, value in one["settings"].items())
         for one in candidates
     ]
     heads = [Column("model"), Column("trained at"), *(Column(one, group) for one in settings)]
-    rows: dict[tuple, Run] = {}
-    for run in tuned:
-        rows.setdefault((run.model, run.resolution), run)  # all seeds have the same
+    rows: dict[tuple, list[Cell]] = {}
+    for run, tried in tuned:
+        rows.setdefault((run.model, run.resolution), _row(run, tried))  # all seeds have the same
     return {
         "short_runs": len(candidates),
-        "epochs": first.tuning["epochs"],
-        "seed": first.tuning["seed"],
-        "samples": first.training["validation_samples"],
+        "epochs": tuning["epochs"],
+        "seed": tuning["seed"],
+        "samples": first.record.training["validation_samples"],
         "tried": [
-            f"{name.replace('_', ' ')} {_shown(_tried(first.tuning, name))}"
-            for name in candidates[0]["settings"]
+            f"{name.replace('_', ' ')} {_shown(_tried(tuning, name))}" for name in candidates[0]["settings"]
         ],
-        "table": as_html(Table([*heads, Column("short runs")], list(map(_row, rows.values())))),
+        "table": as_html(Table([*heads, Column("short runs")], list(rows.values()))),
     }
 
 
-def _row(run: Run) -> list[Cell]:
+def _row(run: Run, tuning: dict) -> list[Cell]:
     cells, seconds = [Cell(run.label), Cell(run.where)], 0.0
-    for one in run.record.tuning["candidates"]:
-        chosen, epoch = one["settings"] == run.record.tuning["chosen"], one["diverged_epoch"]
+    for one in tuning["candidates"]:
+        chosen, epoch = one["settings"] == tuning["chosen"], one["diverged_epoch"]
         note, error = "chosen" * chosen, one["validation_relative_l2"]
         if epoch is None:
             cells.append(Cell(in_units(error, UNIT), note=note, value=error, bold=chosen))

@@ -97,12 +97,14 @@ def _named(one: Tested) -> str:
     return f"“{one.facts['label']}”"
 
 
-def about_labels(comparison: pd.DataFrame, accuracy: float | None) -> dict | None:
+def about_labels(comparison: pd.DataFrame, card: dict) -> dict | None:
     """Return how accurate the labels are beside the smallest mean error of a model; None where it is unknown.
 
-    `accuracy` is what every check of the dataset stays below. `matter` says that the labels' own errors
-    may be part of what is measured.
+    Every check of the solver stays below the accuracy that the card states; of imported data there is none.
+    `matter` says that the labels' own errors may be part of what is measured.
     """
+    solved = any(name.startswith("against_") for name in card["error_budget"])
+    accuracy = card["stated_accuracy"] if solved else None
     found = by_condition(on_training_grid(comparison))
     models = _known([one for one in found if one.facts["kind"] == "model"])
     if not accuracy or not models:
