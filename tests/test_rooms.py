@@ -89,6 +89,16 @@ def test_no_modules_of_a_room_import_each_other(room):
     graphlib.TopologicalSorter(graph).prepare()  # raises a CycleError that names them
 
 
+def test_pages_know_only_pages_below_them():
+    """Hold that data flow one way between the folders of figures, too: the page of a run imports the report."""
+    folders: dict[str, set[str]] = {}
+    for path in folder_of("figures").rglob("*.py"):
+        modules = {module for module in imported_modules(path) if module.startswith("resolvent.figures.")}
+        folders.setdefault(path.parent.name, set()).update(module.split(".")[2] for module in modules)
+    graph = {name: below & set(folders) - {name} for name, below in folders.items()}
+    graphlib.TopologicalSorter(graph).prepare()
+
+
 def test_every_room_is_known():
     assert {path.name for path in (ROOT / "resolvent").iterdir() if path.is_dir()} - {"__pycache__"} == ROOMS
 

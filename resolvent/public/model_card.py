@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from resolvent.common.counts import counted
 from resolvent.common.errors import FileError
 from resolvent.common.files import read_json
+from resolvent.figures.common.commands import making
 from resolvent.figures.dataset.card import bibtex
-from resolvent.figures.run.words import making
 
 if TYPE_CHECKING:
     from resolvent.public.runs import TrainedRun

@@ -9,12 +9,12 @@ import pytest
 from pages import links, missing
 from run_files import replace_errors
 
+from resolvent.figures.common.commands import loading, making, size_of
 from resolvent.figures.common.intervals import paired_ratio
 from resolvent.figures.common.results import read_runs
 from resolvent.figures.common.thinned import picked, picked_on_log_axis, rounded, thinned
 from resolvent.figures.run import data
 from resolvent.figures.run.page import write_run_pages
-from resolvent.figures.run.words import loading, making, size_of
 
 CARD = {"dataset": "burgers_cao", "inputs": ["initial_velocity"], "error_budget": {}}
 

@@ -17,8 +17,8 @@ from resolvent.__main__ import main
 from resolvent.common.errors import FileError, ResolventError
 from resolvent.common.files import read_json, write_json
 from resolvent.common.records import file_digests
+from resolvent.figures.common.commands import loading
 from resolvent.figures.common.results import read_runs
-from resolvent.figures.run.words import loading
 from resolvent.public.runs import load_run
 from resolvent.public.verification import leaderboard, verify_run
 from resolvent.public.weights import read_weights, write_weights

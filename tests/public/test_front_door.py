@@ -14,8 +14,8 @@ import resolvent
 from resolvent.common.errors import FileError
 from resolvent.common.norms import relative_l2
 from resolvent.datasets.loading import load_samples
+from resolvent.figures.common.commands import loading
 from resolvent.figures.common.results import read_runs
-from resolvent.figures.run.words import loading
 from resolvent.training.errors import TrainingError
 
 UNSTABLE = {"learning_rate": 1e6, "gradient_clip": None, "initial_division": 1.0}

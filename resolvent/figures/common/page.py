@@ -16,7 +16,7 @@ from resolvent.figures.common.numbers import duration, ends, milli, power, scien
 from resolvent.figures.common.results import resolution_in_words
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
-RUN_PAGE = "run.html"  # in the folder of a run
+RUN_PAGE, RUN_DATA = "run.html", "run.js"  # in the folder of a run
 EXPONENT = re.compile(r"\b(\d+(?:\.\d+)?)e([-+]\d+)\b")
 
 

@@ -45,6 +45,11 @@ class Run(runs.Run):
         """The resolution in words."""
         return resolution_in_words(self.resolution)
 
+    @property
+    def name(self) -> str:
+        """What the run is called on pages: its model, its training grid and its seed."""
+        return f"{self.label}, {self.where}, seed {self.seed}"
+
     def by_epoch(self, column: str) -> pd.Series:
         """Return the finite errors of a column of the history, by epoch."""
         curve = self.history.set_index("epoch")[column].astype(float)
@@ -165,6 +170,14 @@ def error_matrix(
     if matrix.isna().any(axis=None):
         raise ResultError(f"errors at resolution {resolution} are of different samples: evaluate them again")
     return matrix.reset_index(drop=True)
+
+
+def errors_by_sample(run: Run) -> pd.Series:
+    """Return the relative L2 error of each test sample as the run was trained; empty where it diverged.
+
+    Realisations of the noise on a sample are averaged, as in comparison.csv.
+    """
+    return error_matrix([run.errors], run.resolution, run.noise).mean()
 
 
 @dataclass(frozen=True)

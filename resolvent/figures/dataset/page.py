@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from resolvent.figures.common.commands import configuration_of
 from resolvent.figures.common.exhibit import Exhibit, Sources
 from resolvent.figures.common.numbers import in_bytes
 from resolvent.figures.common.page import render, without_budget
@@ -15,7 +16,6 @@ from resolvent.figures.dataset.film import FILMS
 from resolvent.figures.dataset.gallery import FLUX, GALLERY
 from resolvent.figures.dataset.preview import DatasetPreview
 from resolvent.figures.dataset.statistics import HISTOGRAMS, SPECTRA
-from resolvent.figures.run.words import configuration_of
 
 READERS: dict[str, Callable[..., Any]] = {
     "dataset": lambda card_file, preview_file: DatasetPreview(card_file, preview_file),

@@ -5,13 +5,15 @@ from pathlib import Path
 from typing import Any
 
 from resolvent.common.counts import of_few
+from resolvent.figures.common.commands import loading, size_of
 from resolvent.figures.common.comparison import mean_error, read_comparison
 from resolvent.figures.common.exhibit import Exhibit, Sources
 from resolvent.figures.common.numbers import DASH, duration
-from resolvent.figures.common.page import relative, render, without_budget
+from resolvent.figures.common.page import RUN_DATA, RUN_PAGE, relative, render, without_budget
 from resolvent.figures.common.results import (
     Run,
     choose_shown,
+    errors_by_sample,
     one_of_each,
     read_arrays,
     read_baselines,
@@ -32,9 +34,6 @@ from resolvent.figures.experiment.tuned import tuning_of
 from resolvent.figures.experiment.verdict import about_labels, verdicts
 from resolvent.figures.published.beside import example_of
 from resolvent.figures.published.words import differences_from_paper, differences_of_recipes, summarise
-from resolvent.figures.run.data import errors_by_sample
-from resolvent.figures.run.page import DATA, PAGE, name_of_run
-from resolvent.figures.run.words import loading, size_of
 
 EXHIBITS = {
     "error_intervals": ERROR_INTERVALS,
@@ -123,7 +122,7 @@ def write_report(
         of_errors=mean_error(comparison),
         summary=summarise(runs),
         labels=about_labels(comparison, facts),
-        lost=[(run, name_of_run(run), relative(run.directory / PAGE, folder)) for run in lost],
+        lost=[(run, run.name, relative(run.directory / RUN_PAGE, folder)) for run in lost],
         differences=differences_from_paper(runs),
         recipes=differences_of_recipes(runs),
         example=example_of(runs[0].record),
@@ -143,7 +142,7 @@ def write_report(
         metrics={name: words for run in runs for name, words in run.record.metrics.items()},
         film=next((drawn[one] for one in films if one.parent not in {run.directory for run in lost}), None),
         in_time=isinstance(shown.resolution, str),
-        shown=[(relative(run.directory / DATA, folder), name_of_run(run)) for run in choices.values()],
+        shown=[(relative(run.directory / RUN_DATA, folder), run.name) for run in choices.values()],
         maps=spread is not None and spread.dimension == 2,
         card={
             "name": facts["dataset"],

@@ -12,6 +12,7 @@ import numpy as np
 
 from resolvent.common.counts import counted
 from resolvent.common.files import write_text
+from resolvent.figures.common.commands import size_of
 from resolvent.figures.common.numbers import DASH, absent, times
 from resolvent.figures.common.page import render
 from resolvent.figures.common.results import read_json
@@ -20,7 +21,6 @@ from resolvent.figures.dataset.preview import DatasetPreview
 from resolvent.figures.front import leaderboard
 from resolvent.figures.front.results import NO_SOLVER, Results, Row, read_results
 from resolvent.figures.front.study import PlannedPaper, read_study
-from resolvent.figures.run.words import size_of
 
 PAGE = "index.html"
 TABLE = "leaderboard.csv"

@@ -87,7 +87,7 @@ def _entry(name: str, item: Item, one: Made, folder: Path) -> dict:
         "shown": item.on_page(sources, one.file, folder),
         "run": summary,
         "pages": [
-            (f"{run.label}, {run.where}, seed {run.seed}", relative(run.directory / RUN_PAGE, folder))
+            (run.name, relative(run.directory / RUN_PAGE, folder))
             for run in runs
             if (run.directory / RUN_PAGE).is_file()
         ],

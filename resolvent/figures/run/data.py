@@ -12,11 +12,9 @@ import json
 from itertools import combinations
 from pathlib import Path
 
-import pandas as pd
-
 from resolvent.common.files import write_text
 from resolvent.figures.common.intervals import paired_ratio
-from resolvent.figures.common.results import Run, error_matrix, spread_of
+from resolvent.figures.common.results import Run, errors_by_sample, spread_of
 from resolvent.figures.common.thinned import CURVE_POINTS, SIDE_POINTS, picked, rounded, thinned
 
 ORDER = ("best", "median", "worst")
@@ -98,14 +96,6 @@ def write_runs_data(runs: list[Run], output: str | Path) -> None:
         "pairs": pairs if len(finished) <= PAIRS_OF else None,
     }
     _write(output, "runs", data)
-
-
-def errors_by_sample(run: Run) -> pd.Series:
-    """Return the relative L2 error of each test sample as the run was trained; empty where it diverged.
-
-    Realisations of the noise on a sample are averaged, as in comparison.csv.
-    """
-    return error_matrix([run.errors], run.resolution, run.noise).mean()
 
 
 def _write(output: str | Path, name: str, data: dict) -> None:

@@ -9,10 +9,11 @@ import pandas as pd
 from plotly.graph_objects import Figure
 
 from resolvent.figures.common.charts import LOGARITHMIC, epoch_tick, plotly_chart
+from resolvent.figures.common.commands import loading, making, size_of
 from resolvent.figures.common.comparison import leading, mean_error, with_facts
 from resolvent.figures.common.numbers import in_bytes, scientific
-from resolvent.figures.common.page import relative, render
-from resolvent.figures.common.results import Run, read_json, read_runs
+from resolvent.figures.common.page import RUN_DATA, RUN_PAGE, relative, render
+from resolvent.figures.common.results import Run, errors_by_sample, read_json, read_runs
 from resolvent.figures.common.style import Appearance, appearances
 from resolvent.figures.common.table import as_html
 from resolvent.figures.common.thinned import CURVE_POINTS, picked, rounded
@@ -21,10 +22,8 @@ from resolvent.figures.experiment.error_location import chart as chart_error_loc
 from resolvent.figures.experiment.error_table import of_one_run
 from resolvent.figures.published.beside import example_of
 from resolvent.figures.published.words import differences_from_paper, differences_of_recipes
-from resolvent.figures.run.data import errors_by_sample, write_run_data, write_runs_data
-from resolvent.figures.run.words import loading, making, size_of
+from resolvent.figures.run.data import write_run_data, write_runs_data
 
-PAGE, DATA = "run.html", "run.js"
 FILES = ("checkpoint.pt", "errors.csv", "history.csv", "predictions.nc", "run.json", "cost.json")
 IDENTITY = ("config_hash", "code_digest", "dataset_hash", "versions", "tuning")
 CURVES = {
@@ -58,7 +57,7 @@ def write_run_pages(
     above = [("Experiments", "index.html#experiments"), (title, relative(report, root))]
     for run in loaded:
         folder, record, look = run.directory, run.record, looks[run.model]
-        write_run_data(run, folder / DATA, quantities)
+        write_run_data(run, folder / RUN_DATA, quantities)
         rows, models = compare([run], [])
         training, location = _chart_training(run, look), None
         if not run.diverged:
@@ -66,10 +65,10 @@ def write_run_pages(
         example, stored, errors = example_of(record), run.predictions_at(), errors_by_sample(run)
         render(
             "run.html.j2",
-            folder / PAGE,
+            folder / RUN_PAGE,
             root=root,
-            breadcrumbs=[*above, (name_of_run(run), "")],
-            name=name_of_run(run),
+            breadcrumbs=[*above, (run.name, "")],
+            name=run.name,
             run=run,
             experiment={"title": title, "link": relative(report, folder)},
             compare=f"{relative(experiment / 'compare.html', folder)}#{relative(folder, experiment)}",
@@ -83,7 +82,7 @@ def write_run_pages(
             else None,
             location=location and plotly_chart(location),
             maps=not run.diverged and "y" in stored.coords and "error_mean_square" in stored,
-            data=DATA,
+            data=RUN_DATA,
             differences=differences_from_paper([run]),
             recipes=differences_of_recipes([run]),
             paper=example and example.source.name,
@@ -105,13 +104,8 @@ def write_run_pages(
         root=root,
         breadcrumbs=[*above, ("Two runs compared", "")],
         title=title,
-        runs=[(name_of_run(run), relative(run.directory / PAGE, experiment)) for run in loaded],
+        runs=[(run.name, relative(run.directory / RUN_PAGE, experiment)) for run in loaded],
     )
-
-
-def name_of_run(run: Run) -> str:
-    """Return what a run is called: its model, its training grid and its seed."""
-    return f"{run.label}, {run.where}, seed {run.seed}"
 
 
 def _summary(rows: pd.DataFrame, run: Run, metric: str) -> dict | None:
