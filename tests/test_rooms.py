@@ -90,7 +90,7 @@ def test_no_modules_of_a_room_import_each_other(room):
 
 
 def test_pages_know_only_pages_below_them():
-    """Hold that data flow one way between the folders of figures, too: the page of a run imports the report."""
+    """Hold that data flow one way between the folders of figures: the page of a run imports the report."""
     folders: dict[str, set[str]] = {}
     for path in folder_of("figures").rglob("*.py"):
         modules = {module for module in imported_modules(path) if module.startswith("resolvent.figures.")}

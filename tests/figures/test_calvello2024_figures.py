@@ -23,6 +23,7 @@ from resolvent.common.errors import FileError
 from resolvent.common.predictions import condition, functions, read_predictions
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.fields import log_scale_of
+from resolvent.figures.common.numbers import scientific
 from resolvent.figures.common.results import read_runs
 from resolvent.figures.experiment.comparison import grouped
 from resolvent.figures.papers.calvello2024 import beside, resolutions, samples
@@ -68,8 +69,10 @@ def test_figure_6_draws_every_component_and_the_errors_the_paper_prints(make_run
     worst = 2 * expected_error(0.02, "dt0.01", SAMPLES - 1)
     median = 2 * np.median([expected_error(0.02, "dt0.01", sample) for sample in range(SAMPLES)])
     words = words_of(figure)
-    assert f"all {SAMPLES} test samples: median {median:.2e}, worst {worst:.2e}" in words
-    assert f"median (test sample 2): relative L² error {expected_error(0.02, 'dt0.01', 2):.2e}" in words
+    assert f"all {SAMPLES} test samples: median {scientific(median)}, worst {scientific(worst)}" in words
+    assert (
+        f"median (test sample 2): relative L² error {scientific(expected_error(0.02, 'dt0.01', 2))}" in words
+    )
 
 
 def test_figures_8_and_9_have_the_same_axes_and_their_own_model(both):
@@ -182,7 +185,7 @@ def test_figures_12_and_13_draw_both_samples_from_input_to_error(make_run):
     assert of_error[0].vmin == of_error[1].vmin
     assert of_error[0].vmax == pytest.approx(fields[3].max())
     words = words_of(figure)
-    assert "median: sample 3\nrelative L² 2.60e-02" in words
+    assert "median: sample 3\nrelative L² 2.60 × 10⁻²" in words
     assert "worst: sample 5\nrelative L² 3.00e-02" in words
     assert "median 3.75e-02, worst 4.50e-02" in words
 

@@ -10,6 +10,7 @@ import pandas as pd
 from resolvent.figures.common.comparison import errors_of
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.labels import label_right
+from resolvent.figures.common.numbers import scientific
 from resolvent.figures.common.results import Run, resolution_in_words, same_noise, with_training_noise
 from resolvent.figures.common.style import name_diverged, say_no_errors
 from resolvent.figures.experiment.comparison import grouped
@@ -147,13 +148,13 @@ def errors_in_words(run: Run, where: int | str, table: PaperTable) -> list[str]:
     if ours is not None:
         lines.append(
             f"relative L² errors of standardised functions, all {len(ours)} test samples: "
-            f"median {ours.median():.2e}, worst {ours.max():.2e}"
+            f"median {scientific(ours.median())}, worst {scientific(ours.max())}"
         )
     row = table.row(record(run.record))
     if row is None or not row.get("worst"):
         return lines
     median, worst = (float(row[name]) * table.unit for name in ("reported", "worst"))
-    words = f"reported: median {median:.2e}, worst {worst:.2e}"
+    words = f"reported: median {scientific(median)}, worst {scientific(worst)}"
     if differ := differences(run.record, run.cost, table):
         more = f" and {len(differ) - 3} more" if len(differ) > 3 else ""
         words += f"; not compared: {', '.join(differ[:3])}{more}"

@@ -14,6 +14,7 @@ from resolvent.figures.common.fields import (
     scale_of,
     symmetric_scale_of,
 )
+from resolvent.figures.common.numbers import scientific
 from resolvent.figures.common.results import Run, Shown
 from resolvent.figures.common.style import MUTED, new_figure, title
 from resolvent.figures.experiment.samples import draw_sample_trajectories
@@ -111,7 +112,7 @@ def _draw(run: Run, columns: dict[str, np.ndarray], of_input: list, of_answer: l
                 place = {"ha": "center", "va": "center", "color": MUTED, "transform": panel.transAxes}
                 panel.text(0.5, 0.5, "diverged", **place)
         relative = errors.get(int(samples[row]), np.nan)
-        words = f"relative L² {relative:.2e}" if np.isfinite(relative) else "diverged"
+        words = f"relative L² {scientific(relative)}" if np.isfinite(relative) else "diverged"
         panels[0].set_ylabel(f"{name}: sample {int(samples[row])}\n{words}")
     if lines := errors_in_words(run, run.resolution, TABLE_3):
         figure.supxlabel("\n".join(lines), fontsize=8.5, color=MUTED)

@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from resolvent.common.counts import counted
+from resolvent.figures.common.numbers import scientific
 from resolvent.figures.common.results import Run
 from resolvent.figures.common.style import MUTED, appearances, error_limits, grid_lines, new_figure, title
 from resolvent.figures.experiment.comparison import grouped, status_of
@@ -59,8 +60,8 @@ def draw_convergence(experiments: list[list[Run]]):
         ends = [run.by_epoch(last).iloc[-1] for run in group if not run.diverged]
         said = []
         if ends:
-            among = f", from {min(ends):.2e} to {max(ends):.2e}" if len(ends) > 1 else ""
-            said.append(f"last epoch: median {np.median(ends):.2e}{among}")
+            among = f", from {scientific(min(ends))} to {scientific(max(ends))}" if len(ends) > 1 else ""
+            said.append(f"last epoch: median {scientific(np.median(ends))}{among}")
         if len(ends) < len(group):
             said.append(f"× {status_of(group)}")
         place = {"transform": pair[1].transAxes, "ha": "right", "va": "top", "color": MUTED, "fontsize": 8}
