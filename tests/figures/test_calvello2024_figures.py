@@ -186,8 +186,8 @@ def test_figures_12_and_13_draw_both_samples_from_input_to_error(make_run):
     assert of_error[0].vmax == pytest.approx(fields[3].max())
     words = words_of(figure)
     assert "median: sample 3\nrelative L² 2.60 × 10⁻²" in words
-    assert "worst: sample 5\nrelative L² 3.00e-02" in words
-    assert "median 3.75e-02, worst 4.50e-02" in words
+    assert "worst: sample 5\nrelative L² 3.00 × 10⁻²" in words
+    assert "median 3.75 × 10⁻², worst 4.50 × 10⁻²" in words
 
 
 def test_figures_16_and_18_draw_what_changes(make_run):
