@@ -104,7 +104,7 @@ def test_a_page_is_accessible(browser, site, name, viewport, scheme):
     ("page", "words"),
     [
         ("equations/burgers", "<math"),  # drawn without a script
-        ("api/solvers", 'id="resolvent.solvers.burgers.split_step.BurgersSplitStep.solve"'),
+        ("api/solvers", 'id="resolvent.solvers.burgers.equation.BurgersSolver.solve"'),
         ("api/solvers", "highest wavenumber integrated"),
         ("api/resolvent", 'id="resolvent.public.datasets.open_dataset"'),
     ],
