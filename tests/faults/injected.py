@@ -72,14 +72,14 @@ def memory(trainer, step):
     """More samples at once than FITTING do not fit."""
     import torch
 
-    predict = trainer._predict
+    accumulated = trainer._accumulated
 
-    def predicted(self, inputs):
-        if len(inputs) > FITTING:
+    def fitting(self, samples):
+        if min(len(samples), self.progress.micro_batch) > FITTING:
             raise torch.OutOfMemoryError("injected: out of memory")
-        return predict(self, inputs)
+        return accumulated(self, samples)
 
-    trainer._predict = predicted
+    trainer._accumulated = fitting
     return step
 
 
