@@ -88,7 +88,7 @@ class PaperPlan:
 
     @cached_property
     def sources(self) -> list[str]:
-        """The experiments behind its items."""
+        """Return the experiments behind its items."""
         return list(dict.fromkeys(name for given in self.experiments.values() for name in given))
 
     @cached_property

@@ -388,7 +388,7 @@ class Plan:
 
     @property
     def counted_modules(self) -> list[str]:
-        """Every architecture whose parameters and operations are counted."""
+        """Return every architecture whose parameters and operations are counted."""
         return [name for one in MEASURED.values() for name in architecture_modules(one.architecture)]
 
 

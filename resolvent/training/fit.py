@@ -270,7 +270,7 @@ class Trainer:
 
     @property
     def _at_once(self) -> int:
-        """Samples that a process takes at once: no more than its share of a batch."""
+        """Return how many samples a process takes at once: no more than its share of a batch."""
         return min(self.progress.micro_batch, -(-self.settings.batch_size // self.group.size))
 
     def _halve(self) -> None:

@@ -47,7 +47,7 @@ class Run(runs.Run):
 
     @property
     def name(self) -> str:
-        """What the run is called on pages: its model, its training grid and its seed."""
+        """Return what the run is called on pages: its model, its training grid and its seed."""
         return f"{self.label}, {self.where}, seed {self.seed}"
 
     def by_epoch(self, column: str) -> pd.Series:

@@ -55,7 +55,7 @@ class Row:
 
     @property
     def tested(self) -> Tested | None:
-        """The errors that were compared, if they are those of the runs that are there."""
+        """Return the errors that were compared, if they are those of the runs that are there."""
         there = [run.hashes for run in self.runs if run.state != "missing"]
         if self.compared is None or not there:
             return self.compared
@@ -65,19 +65,19 @@ class Row:
 
     @property
     def error(self) -> Error | None:
-        """The mean error over samples and seeds in the metric that leads, if there is one."""
+        """Return the mean error over samples and seeds in the metric that leads, if there is one."""
         error = self.tested.error() if self.tested else None
         return error if error and error.known else None
 
     @property
     def ratio(self) -> Error | None:
-        """Its errors over those of the best of the other models, if it was compared with any."""
+        """Return its errors over those of the best of the other models, if it was compared with any."""
         ratio = self.tested.error(statistic=RATIO) if self.tested else None
         return ratio if ratio and ratio.known else None
 
     @property
     def verdict(self) -> str:
-        """What the data allow to say: whether it is the best, ties with the best or is worse."""
+        """Return what the data allow to say: whether it is the best, ties with the best or is worse."""
         if self.tested is None or self.error is None:
             return self.state
         if self.tested.verdict:
@@ -90,7 +90,7 @@ class Row:
 
     @property
     def state(self) -> str:
-        """What there is of its runs, in words."""
+        """Return what there is of its runs, in words."""
         counts = Counter(run.state for run in self.runs)
         if counts["finished"] == len(self.runs):
             return "finished" if self.tested else OF_OTHERS if self.compared else "not compared yet"
@@ -98,7 +98,7 @@ class Row:
 
     @property
     def seconds(self) -> float | None:
-        """The mean seconds of training of the runs that finished."""
+        """Return the mean seconds of training of the runs that finished."""
         found = [run.seconds for run in self.runs if run.state == "finished"]
         return sum(found) / len(found) if found else None
 
@@ -117,13 +117,13 @@ class Results:
 
     @cached_property
     def not_begun(self) -> list[str]:
-        """The experiments of which there is no run yet, where there are some of others."""
+        """Return the experiments that have no run yet, where others have some."""
         begun = {row.experiment for row in self.rows if any(run.state != "missing" for run in row.runs)}
         return [name for name in self.study.experiments if name not in begun] if begun else []
 
     @cached_property
     def is_ranked(self) -> bool:
-        """Whether any model is ranked."""
+        """Say whether any model is ranked."""
         return any(row.error and row.verdict != NOT_RANKED for row in self.rows)
 
     def of(self, experiment: str) -> list[Row]:

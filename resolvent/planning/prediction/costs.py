@@ -94,7 +94,7 @@ def request(need: Need | Callable[..., Need], longest: int | None) -> dict[str, 
 
 
 def solving(dataset: DatasetSettings, address: str | None = None) -> Need:
-    """Predict a generation job: one shard, of which nothing lies on the disk if the store has an address."""
+    """Predict a generation job: one shard; nothing of it lies on the disk if the store has an address."""
     samples = min(dataset.samples_per_shard, dataset.samples.total)
     shard_bytes = samples * dataset.largest_array * 8
     return Need(
