@@ -124,12 +124,14 @@ def load_arrays(
     count = card["samples"][split] if count is None else count
     _check_count(card, split, count)
     names = card["groups"][group]["variables"] if names is None else names
-    return {name: _read(card_path, card, f"{group}/{name}", split, range(count)) for name in names}
+    store = Path(card_path).with_suffix(".zarr")
+    return {name: _read(store, card, f"{group}/{name}", split, range(count)) for name in names}
 
 
 class Split:
     """The first samples of a split, observed at one resolution; they are read when they are asked for.
 
+    path        of the card; with `card`, the address of the store whose card that is.
     resolution  points along each axis, or the name of a set of times.
     count       samples that there are to be.
     grids       of input and target, for a dataset with a fine grid of inputs and a coarse one of targets:
@@ -143,16 +145,18 @@ class Split:
 
     def __init__(
         self,
-        card_path: Path,
+        path: Path | str,
         resolution: int | str,
         name: str,
         count: int,
         *,
         grids: str = "stored",
         noise: Noise | None = None,
+        card: dict | None = None,
     ):
-        self.card_path, self.name, self.count, self.noise = Path(card_path), name, count, noise
-        self.card = card = read_card(card_path)
+        self.name, self.count, self.noise = name, count, noise
+        self.store = Path(path).with_suffix(".zarr") if card is None else path
+        self.card = card = read_card(Path(path)) if card is None else card
         stored = [group for group, facts in card["groups"].items() if card["inputs"][0] in facts["variables"]]
         if group_name(resolution) not in stored:
             raise DatasetError(
@@ -234,7 +238,7 @@ class Split:
 
     def _arrays(self, names: list[str], members: Members) -> dict[str, np.ndarray]:
         """Return the arrays of these names, "n512/u", of the samples at these places."""
-        return {name: _read(self.card_path, self.card, name, self.name, members) for name in names}
+        return {name: _read(self.store, self.card, name, self.name, members) for name in names}
 
 
 class FreshSplit(Split):
@@ -311,10 +315,9 @@ def training_noise(card_path: Path, resolution: int | str, count: int, level: fl
     return Noise(level, unit, train.card["seed"])
 
 
-def _read(card_path: Path, card: dict, name: str, split: str, members: Members) -> np.ndarray:
+def _read(store: Path | str, card: dict, name: str, split: str, members: Members) -> np.ndarray:
     """Read samples `members` of `split` of the array `name`, "n512/u"."""
     start = places_of(card, split).start
-    store = Path(card_path).with_suffix(".zarr")
     if isinstance(members, range):
         return read_array(store, name, range(start + members.start, start + members.stop))
     return read_array(store, name, start + members)

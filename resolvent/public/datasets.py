@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import xarray
-import zarr
 
 from resolvent.common.errors import FileError
 from resolvent.common.files import read_json
-from resolvent.datasets.errors import DatasetError, damaged
-from resolvent.datasets.loading import places_of, read_card, stacked, target_resolution
+from resolvent.datasets.errors import DatasetError
+from resolvent.datasets.loading import Split, places_of, read_card
 from resolvent.datasets.storage.addresses import (
     LOCAL_FOLDER,
     checked_address,
@@ -22,9 +19,9 @@ from resolvent.datasets.storage.addresses import (
     local_folder,
     located,
 )
-from resolvent.datasets.storage.layout import grid_from_facts, group_name, resolution_of
+from resolvent.datasets.storage.layout import group_name, resolution_of
 from resolvent.datasets.storage.object_store import opened
-from resolvent.datasets.storage.store import UNREADABLE, open_store, read_array
+from resolvent.datasets.storage.store import UNREADABLE, open_store
 from resolvent.datasets.verify import check_layout
 
 ENDINGS = (".json", ".zarr")  # of a card, and of its store
@@ -105,8 +102,8 @@ class StoredDataset(xarray.DataTree):
         DatasetError
             When there is no such split or resolution, or the store is damaged.
         """
-        reader = self._reader(split, n)
-        return reader.read(range(len(reader)))
+        samples = self._split(split, n).all()
+        return samples.inputs, samples.targets
 
     def jax(self, split: str, n: int | str | None = None) -> tuple[Any, Any]:
         """Return what `numpy` does as arrays of JAX: in float32, unless JAX computes in double precision."""
@@ -136,9 +133,9 @@ class StoredDataset(xarray.DataTree):
         """
         from resolvent.public.torch_datasets import InMemory, Streaming
 
-        return (Streaming if streaming else InMemory)(self._reader(split, n))
+        return (Streaming if streaming else InMemory)(self._split(split, n))
 
-    def _reader(self, split: str, n: int | str | None) -> SplitReader:
+    def _split(self, split: str, n: int | str | None) -> Split:
         try:
             place = object.__getattribute__(self, "_place")
         except AttributeError:
@@ -146,7 +143,14 @@ class StoredDataset(xarray.DataTree):
                 "a selection has no arrays for torch, JAX and NumPy: open the whole dataset, by "
                 "resolvent.open_dataset without a split"
             ) from None
-        return SplitReader(place, self.attrs, places_of(self.attrs, split), n)
+        card, count = self.attrs, len(places_of(self.attrs, split))
+        stored = [name for name, group in card["groups"].items() if card["inputs"][0] in group["variables"]]
+        if n is None and len(stored) > 1:
+            accepted = ", ".join(str(resolution_of(name)) for name in stored)
+            raise DatasetError(
+                f"{card['dataset']} is stored at {accepted}: choose one, n={resolution_of(stored[0])}"
+            )
+        return Split(place, resolution_of(stored[0]) if n is None else n, split, count, card=card)
 
 
 def _opened(name: Path | str, data: Path | str) -> StoredDataset:
@@ -158,10 +162,9 @@ def _opened(name: Path | str, data: Path | str) -> StoredDataset:
             raise DatasetError(str(error)) from None
     else:
         card = card_of(name, data)
-        facts, store = read_card(card), card.with_suffix(ENDINGS[1])
-        check_layout(open_store(store), facts, store)
-        place = located(store)
-    where: Any = opened(place)
+        facts, place = read_card(card), card.with_suffix(ENDINGS[1])
+        check_layout(open_store(place), facts, place)
+    where: Any = opened(located(place))
     try:
         tree = xarray.open_datatree(where, engine="zarr", chunks=None, consolidated=False, zarr_format=3)
     except FileNotFoundError:
@@ -173,76 +176,6 @@ def _opened(name: Path | str, data: Path | str) -> StoredDataset:
     result = StoredDataset.from_dict(tree.to_dict())
     object.__setattr__(result, "_place", place)
     return result
-
-
-class SplitReader:
-    """Reads inputs and targets of the samples at some positions of a store.
-
-    It holds no open file, so that the workers of a DataLoader can be given a copy.
-    """
-
-    def __init__(self, place: Path | str, card: dict, positions: range, n: int | str | None):
-        stored = [name for name, group in card["groups"].items() if card["inputs"][0] in group["variables"]]
-        accepted = ", ".join(str(resolution_of(name)) for name in stored)
-        if n is None and len(stored) > 1:
-            raise DatasetError(
-                f"{card['dataset']} is stored at {accepted}: choose one, n={accepted.split(',')[0]}"
-            )
-        group = stored[0] if n is None else group_name(n)
-        if group not in stored:
-            raise DatasetError(f"{card['dataset']} is not stored at {n}; it has {accepted}")
-        targets = group_name(target_resolution(card, resolution_of(group)))
-        self.place, self.positions = place, positions
-        self.inputs = [f"{group}/{name}" for name in card["inputs"]]
-        self.targets = [f"{targets}/{name}" for name in card["targets"]]
-        self.grid, self.target_grid = (
-            grid_from_facts(card["groups"][one]["grid"]) for one in (group, targets)
-        )
-        self._opened: tuple[int, Any] | None = None
-
-    def __len__(self) -> int:
-        return len(self.positions)
-
-    def __getstate__(self) -> dict:
-        return self.__dict__ | {"_opened": None}
-
-    def read(self, members: range) -> tuple[np.ndarray, np.ndarray]:
-        """Return inputs and targets of samples `members` of the split.
-
-        They are (samples, ...space), or (samples, channels, ...space) where they are several functions;
-        numbers beside functions are constant functions and come last.
-        """
-        inputs, targets = (
-            {name: self._values(name, members) for name in names} for names in (self.inputs, self.targets)
-        )
-        return stacked(inputs, self.grid), stacked(targets, self.target_grid)
-
-    def chunks(self) -> Iterator[range]:
-        """Yield the members of the split that lie in one chunk of the inputs, chunk by chunk."""
-        size = self._array(self.inputs[0]).chunks[0]
-        first, last = self.positions.start, self.positions.stop
-        for chunk in range(first // size, -(-last // size)):
-            yield range(max(first, chunk * size) - first, min(last, (chunk + 1) * size) - first)
-
-    def _values(self, name: str, members: range) -> np.ndarray:
-        here = range(self.positions.start + members.start, self.positions.start + members.stop)
-        if isinstance(self.place, Path):
-            return read_array(self.place, name, here)  # and holds them against the receipts
-        try:
-            values = np.asarray(self._array(name)[here.start : here.stop])
-        except (ValueError, RuntimeError, OSError) as error:
-            raise damaged(self.place, f"is damaged in '{name}' ({error})") from error
-        if np.isnan(values).any():
-            raise damaged(self.place, f"has unwritten samples in '{name}'")
-        return values
-
-    def _array(self, name: str) -> Any:
-        if self._opened is None or self._opened[0] != os.getpid():
-            self._opened = os.getpid(), zarr.open_group(opened(self.place), mode="r", zarr_format=3)
-        try:
-            return self._opened[1][name]
-        except KeyError:
-            raise damaged(self.place, f"has no array '{name}'") from None
 
 
 def card_of(name: Path | str, data: Path | str = LOCAL_FOLDER) -> Path:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import torch
 from torch import Tensor
 from torch.utils.data import IterableDataset, TensorDataset, get_worker_info
 
-from resolvent.public.datasets import SplitReader
+from resolvent.datasets.loading import Split, places_of
+from resolvent.datasets.storage.store import open_store
 from resolvent.training.tensors import coordinate_tensor, function_tensor
 
 MEMBERS = 256  # samples in stored precision at a time
@@ -20,12 +22,12 @@ class InMemory(TensorDataset):
     coordinates, target_coordinates  (...space, dimension), of the grids of inputs and of targets.
     """
 
-    def __init__(self, reader: SplitReader):
-        size = len(reader)
+    def __init__(self, split: Split):
+        size = len(split)
         pieces = [range(start, min(start + MEMBERS, size)) for start in range(0, size, MEMBERS)]
-        parts = [_tensors(reader, members) for members in pieces]
+        parts = [_tensors(split, members) for members in pieces]
         super().__init__(*(torch.cat(one) for one in zip(*parts, strict=True)))
-        self.coordinates, self.target_coordinates = _coordinates(reader)
+        self.coordinates, self.target_coordinates = _coordinates(split)
 
 
 class Streaming(IterableDataset):
@@ -36,13 +38,24 @@ class Streaming(IterableDataset):
     that every sample comes once. Processes of a distributed training each see all samples.
     """
 
-    def __init__(self, reader: SplitReader):
+    def __init__(self, split: Split):
         super().__init__()
-        self.reader = reader
-        self.coordinates, self.target_coordinates = _coordinates(reader)
+        self.split = split
+        self.coordinates, self.target_coordinates = _coordinates(split)
 
     def __len__(self) -> int:
-        return len(self.reader)
+        return len(self.split)
+
+    def chunks(self) -> list[range]:
+        """List the members of the split that lie in one chunk of the inputs, chunk by chunk."""
+        split, places = self.split, places_of(self.split.card, self.split.name)
+        array: Any = open_store(split.store)[f"{split.group}/{split.card['inputs'][0]}"]
+        starts = range(places.start // array.chunks[0] * array.chunks[0], places.stop, array.chunks[0])
+        ends = (min(places.stop, start + array.chunks[0]) for start in starts)
+        return [
+            range(max(places.start, start) - places.start, end - places.start)
+            for start, end in zip(starts, ends, strict=True)
+        ]
 
     def __iter__(self) -> Iterator[tuple[Tensor, Tensor]]:
         worker = get_worker_info()
@@ -50,19 +63,19 @@ class Streaming(IterableDataset):
         # A DataLoader draws one number for each epoch, and gives each worker that number plus its own.
         seed = int(torch.empty((), dtype=torch.int64).random_()) if worker is None else worker.seed - number
         common = torch.Generator().manual_seed(seed)
-        chunks = list(self.reader.chunks())
+        chunks = self.chunks()
         order = torch.randperm(len(chunks), generator=common).tolist()
         own = torch.Generator().manual_seed(seed + number + 1)
         for chunk in order[number::workers]:
-            inputs, targets = _tensors(self.reader, chunks[chunk])
+            inputs, targets = _tensors(self.split, chunks[chunk])
             for sample in torch.randperm(len(inputs), generator=own).tolist():
                 yield inputs[sample], targets[sample]
 
 
-def _tensors(reader: SplitReader, members: range) -> tuple[Tensor, Tensor]:
-    inputs, targets = reader.read(members)
-    return function_tensor(inputs, reader.grid), function_tensor(targets, reader.target_grid)
+def _tensors(split: Split, members: range) -> tuple[Tensor, Tensor]:
+    samples = split.read(members)
+    return function_tensor(samples.inputs, split.grid), function_tensor(samples.targets, split.target_grid)
 
 
-def _coordinates(reader: SplitReader) -> tuple[Tensor, Tensor]:
-    return coordinate_tensor(reader.grid), coordinate_tensor(reader.target_grid)
+def _coordinates(split: Split) -> tuple[Tensor, Tensor]:
+    return coordinate_tensor(split.grid), coordinate_tensor(split.target_grid)

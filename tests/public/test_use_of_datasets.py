@@ -67,7 +67,7 @@ def test_a_stream_has_every_sample_once_in_a_new_order_in_each_epoch(here):
 def test_workers_share_the_samples(here, monkeypatch, workers):
     stream = resolvent.open_dataset("burgers").torch("train", n=64, streaming=True)
     chunks = [range(start, start + 4) for start in range(0, 20, 4)]
-    monkeypatch.setattr(stream.reader, "chunks", lambda: iter(chunks))
+    monkeypatch.setattr(stream, "chunks", lambda: chunks)
 
     def epoch(seed: int) -> list[bytes]:
         read = []
@@ -85,7 +85,7 @@ def test_workers_share_the_samples(here, monkeypatch, workers):
 
 def test_the_stream_reads_a_chunk_at_a_time(here):
     stream = resolvent.open_dataset("burgers").torch("validation", n=128, streaming=True)
-    members = [one for chunk in stream.reader.chunks() for one in chunk]
+    members = [one for chunk in stream.chunks() for one in chunk]
     assert members == list(range(4))
 
 

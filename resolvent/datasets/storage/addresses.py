@@ -65,11 +65,13 @@ def link(path: Path, address: str) -> None:
     write_atomically(path, lambda temporary: temporary.write_text(f"{address}\n", encoding="utf-8"))
 
 
-def located(path: Path) -> Path | str:
-    """Find where the store at `path` lies: an address, as text, or `path` itself.
+def located(path: Path | str) -> Path | str:
+    """Find where the store at `path`, which may be an address itself, lies: an address, or the path.
 
     Raises `DatasetError` when `path` is a file, and no address is in it.
     """
+    if is_address(str(path)):
+        return str(path)
     path = Path(path)
     if not path.is_file():
         return path

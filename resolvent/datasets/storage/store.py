@@ -140,7 +140,7 @@ def checksums(values: np.ndarray) -> list[int]:
     return [google_crc32c.value(row) for row in rows.view(np.uint8)]  # of the array itself: no copy
 
 
-def read_array(path: Path, name: str, members: range | np.ndarray) -> np.ndarray:
+def read_array(path: Path | str, name: str, members: range | np.ndarray) -> np.ndarray:
     """Read rows `members`, in this order, of the array `name` ("n512/u") of the store at `path`.
 
     Raises `DatasetError` when the store, the array or a chunk is missing or damaged, or the numbers of a
@@ -170,12 +170,12 @@ def read_array(path: Path, name: str, members: range | np.ndarray) -> np.ndarray
                 values[here] = np.asarray(rows)[members[here] - chunk * size]
     except (*UNREADABLE, RuntimeError, OSError) as error:
         raise damaged(place, f"is damaged in '{name}' ({in_one_line(error)})") from error
-    _check_numbers(Path(path), name, members, values, array.shards[0])
+    _check_numbers(path, name, members, values, array.shards[0])
     return values
 
 
 def _check_numbers(
-    path: Path, name: str, members: range | np.ndarray, values: np.ndarray, per_shard: int
+    path: Path | str, name: str, members: range | np.ndarray, values: np.ndarray, per_shard: int
 ) -> None:
     """Raise `DatasetError` when samples are not those that were written: a file of another shard is whole.
 
@@ -183,7 +183,7 @@ def _check_numbers(
     """
     shards, rows = np.divmod(np.asarray(members), per_shard)
     written = {
-        shard: _written_checksums(path.with_suffix(".shards") / f"{shard}.json", name)
+        shard: _written_checksums(Path(path).with_suffix(".shards") / f"{shard}.json", name)
         for shard in np.unique(shards).tolist()
     }
     if not all(written.values()) and np.isnan(values).any():
@@ -213,14 +213,14 @@ def _checksums_of(receipt: Path, changed: int) -> dict[str, list[int]]:
     return read_json(receipt, "the receipt").get("checksums", {})
 
 
-def open_store(path: Path) -> zarr.Group:
-    """Open the root of the store at `path`, for reading.
+def open_store(path: Path | str) -> zarr.Group:
+    """Open the root of the store at `path`, or at an address, for reading.
 
     Raises `DatasetError` when there is none, or its metadata cannot be read.
     """
-    if not Path(path).exists():
-        raise DatasetError(gone(path))
     place = located(path)
+    if isinstance(place, Path) and not place.exists():
+        raise DatasetError(gone(place))
     try:
         return zarr.open_group(opened(place), mode="r", zarr_format=3)
     except (*UNREADABLE, OSError) as error:
