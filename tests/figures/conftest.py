@@ -63,6 +63,12 @@ def make_baselines(tmp_path):
     return make
 
 
+@pytest.fixture(scope="session")
+def writers():
+    """Return what writes runs and baselines, for fixtures that outlive a test."""
+    return write_run, write_baselines
+
+
 def write_run(
     folder, model, *, label=None, architecture="transformer1d", attention="galerkin", layer_norm="projection",
     resolution=512, tested=None, seed=1, level=1e-3, errors=None, diverged_epoch=None, setting=None,

@@ -66,7 +66,6 @@ def test_the_page_of_a_diverged_run_says_when_and_what_was_kept(make_run, write)
     assert re.search(r"Training diverged in epoch 9 of\s+100", page)
     assert "Kept are the history up to that epoch" in page
     assert 'id="predictions"' not in page
-    assert 'id="histogram"' not in page
     assert 'id="training_curve"' in page
     assert content(run / "run.js")["samples"] == []
 

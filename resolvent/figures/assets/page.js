@@ -103,22 +103,14 @@
   };
   new ResizeObserver(reach).observe(document.documentElement);
 
-  // ---- filters: form.filters names a table; a row's data-<name> holds its values, apart by "|" ----
+  // ---- filters: form.filters names a table, and hides the rows that have not the words ----
   for (const form of document.querySelectorAll("form.filters[data-table]")) {
-    const table = document.getElementById(form.dataset.table);
-    const shown = form.querySelector("output");
+    const rows = [...document.querySelectorAll(`#${form.dataset.table} tbody tr`)];
     const update = () => {
-      const wanted = [...new FormData(form)].filter(([, value]) => value !== "");
-      let count = 0, all = 0;
-      for (const row of table.querySelectorAll("tbody tr")) {
-        const fits = wanted.every(([name, value]) => name === "words"
-          ? row.textContent.toLowerCase().includes(value.toLowerCase())
-          : (row.dataset[name] ?? "").split("|").includes(value));
-        row.hidden = !fits;
-        all += 1;
-        count += fits;
-      }
-      if (shown) shown.textContent = count === all ? `${all} rows` : `${count} of ${all} rows`;
+      const words = form.elements.words.value.toLowerCase();
+      for (const row of rows) row.hidden = !row.textContent.toLowerCase().includes(words);
+      const count = rows.filter((row) => !row.hidden).length;
+      form.querySelector("output").textContent = count === rows.length ? `${count} rows` : `${count} of ${rows.length} rows`;
     };
     form.addEventListener("input", update);
     form.addEventListener("reset", () => setTimeout(update));

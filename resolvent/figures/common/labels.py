@@ -20,10 +20,7 @@ def shortened(name: str, longest: int = 32) -> str:
 
 
 def label_right(axes, labels: list[tuple[float, str, str]], *, size: float = 8.5) -> None:
-    """Write (y, text, colour) to the right of the axes, moved apart where they would overlap.
-
-    What lies beyond the axes is named at their nearer end.
-    """
+    """Write (y, text, colour) to the right of the axes, or of their nearer end, moved apart."""
     if not labels:
         return
     lay_out(axes.get_figure(root=True))  # before positions are taken from it
@@ -81,8 +78,7 @@ def label_points(
 
 
 def spread(wanted: np.ndarray, gap: float) -> np.ndarray:
-    """Return the positions near the `wanted` ones (ascending), `gap` apart, each cluster about its own
-    mean."""
+    """Return positions near the `wanted` ones (ascending), `gap` apart, each cluster about its own mean."""
 
     def places(cluster: list[float]) -> np.ndarray:
         return np.mean(cluster) + gap * (np.arange(len(cluster)) - (len(cluster) - 1) / 2)

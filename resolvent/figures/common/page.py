@@ -27,7 +27,6 @@ def render(
 
     `root` is the folder of the study, with the front page and `assets`; `breadcrumbs` are title and path,
     from `root`, of the pages between the front page and this one, then this one's title and an empty path.
-    The front page itself has none.
     """
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES), undefined=jinja2.StrictUndefined,
@@ -73,7 +72,7 @@ def _value(value: object) -> str:
 
 
 def _is_table(value: object) -> bool:
-    """Say whether a mapping is of mappings to plain values, all with the same keys: rows of a table."""
+    """Say whether a mapping has rows of a table: mappings to plain values, all with the same keys."""
     rows = list(value.values()) if isinstance(value, dict) else []
     return (
         len(rows) > 1

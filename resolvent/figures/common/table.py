@@ -94,12 +94,11 @@ class Table:
     note: str = ""  # a line below the table
 
     def is_prose(self, number: int) -> bool:
-        """Return whether a column has words in it."""
         return number == 0 or any(row[number].prose for row in self.rows)
 
     @property
     def groups(self) -> list[tuple[str, int]]:
-        """Groups of neighbouring columns, and how many columns each has."""
+        """Groups of neighbouring columns, and their widths."""
         return [(group, len(list(here))) for group, here in groupby(self.columns, lambda one: one.group)]
 
 

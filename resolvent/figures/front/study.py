@@ -34,10 +34,7 @@ class PlannedRow:
 
 @dataclass(frozen=True, config=EXACT)
 class PlannedExperiment:
-    """An experiment.
-
-    `finest` is its finest training resolution; `papers` are those of which it shows tables or figures.
-    """
+    """An experiment; `papers` are those of which it shows tables or figures."""
 
     title: str
     dataset: str
@@ -53,7 +50,6 @@ class PlannedDataset:
 
     page: str
     card: str
-    preview: str
     store: str
 
 
