@@ -16,12 +16,11 @@ from resolvent.figures.common.comparison import Tested, by_condition, read_compa
 from resolvent.figures.common.numbers import DASH, duration, scientific
 from resolvent.figures.common.results import on_training_grid, read_runs
 from resolvent.figures.front.leaderboard import best_in_words, by_experiment, ratio_in_words, with_interval
-from resolvent.figures.front.results import CLASSICAL, Results, Row, read_results
+from resolvent.figures.front.results import Results, read_results
 from resolvent.figures.front.study import STUDY_FILE, read_study
 
 COMMAND = "snakemake --cores 2 --resources gpu=0"
 PAGES = "docs/default-run"
-SOLVERS = (CLASSICAL, "interpolation_oracle")  # baselines that solve the equation
 MODELS = (
     "model", "n", "relative L² error", "in training", "over the best other", "verdict", "runs", "training",
 )  # fmt: skip
@@ -115,8 +114,7 @@ def page(
         f"{counted(len(runs), 'training')}: {ended}, {duration(sum(run.seconds for run in runs))} in all, "
         f"one thread each, on {devices}. [What the columns mean](../default-run.md)."
     )
-    finest = [row for row in rows if row.planned.resolution == experiment.finest]
-    best = best_in_words(finest)
+    best = best_in_words([row for row in rows if row.planned.resolution == experiment.finest])
     lines: list[tuple[float, tuple[str, ...]]] = []  # each after the number by which they are sorted
     for row in rows:
         in_training = fitted.get((row.planned.model, str(row.planned.resolution)))
@@ -138,31 +136,12 @@ def page(
     parts = [
         f"# {experiment.title}",
         paragraph(about),
-        paragraph(f"{best[:1].upper()}{best[1:]}. {beaten_by_a_baseline(finest, baselines)}"),
+        paragraph(f"{best[:1].upper()}{best[1:]}."),
         table(MODELS, [cells for _, cells in sorted(lines, key=lambda line: line[0])]),
     ]
     if taken:
         parts += ["## What it took", TIMES, table(("jobs", "number", "predicted", "taken"), taken)]
     return "\n\n".join(parts) + "\n"
-
-
-def beaten_by_a_baseline(rows: list[Row], baselines: list[Tested]) -> str:
-    """Say how many models do no better than the best baseline that is none of the `SOLVERS`."""
-    resolutions = {str(row.planned.resolution) for row in rows}
-    simple = {
-        one.error().value: one.facts["label"]
-        for one in baselines
-        if one.facts["key"] not in SOLVERS
-        and str(one.facts["trained_resolution"]) in resolutions
-        and one.error().known
-    }
-    if not simple:
-        return ""
-    label = f"the best baseline that solves no equation ({simple[min(simple)]})"
-    errors = [row.error.value for row in rows if row.error]
-    if not (worse := sum(error >= min(simple) for error in errors)):
-        return f"The mean error of every model is below that of {label}."
-    return f"Of {counted(len(errors), 'model')}, {worse} do no better than {label}."
 
 
 def times(jobs: Iterable[Mapping[str, str]], root: Path) -> list[tuple[str, ...]]:

@@ -31,8 +31,8 @@ def main() -> None:
         shutil.copyfile(file, place)
         if file.name == "run.json":  # its checkpoint stays behind
             record = read_record(file, RunRecord)
-            files = {name: digest for name, digest in record.files.items() if name != CHECKPOINT}
-            write_record(place, replace(record, files=files))
+            digests = {name: digest for name, digest in record.files.items() if name != CHECKPOINT}
+            write_record(place, replace(record, files=digests))
 
 
 if __name__ == "__main__":

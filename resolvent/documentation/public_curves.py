@@ -4,6 +4,7 @@
 """
 
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -14,6 +15,9 @@ from resolvent.figures.common.style import BASELINE, INK, grid_lines, new_figure
 from resolvent.solvers.common.fourier import coefficients_of
 
 OURS, PRINTED = "#0072b2", "#d55e00"
+DRAWN: tuple[tuple[dict[str, Any], str, float], ...] = (
+    ({}, OURS, 1.3), ({"final_time": 1.0}, PRINTED, 0.9)
+)  # fmt: skip
 LABELS = (  # in the first panel: an end, its height and side, words and their colour
     (0.47, 0.38, "left", "initial velocity", BASELINE),
     (0.60, -0.50, "right", "final velocity in the file (band)", INK),
@@ -31,7 +35,7 @@ def draw_public_curves(root: Path) -> None:
         x, initial, final = (curve[name].to_numpy() for name in ("x", "initial_velocity", "final_velocity"))
         panel.plot(x, initial, color=BASELINE, lw=0.9)
         panel.plot(x, final, color=INK, lw=4.5, alpha=0.3)
-        for settings, colour, width in (({}, OURS, 1.3), ({"final_time": 1.0}, PRINTED, 0.9)):
+        for settings, colour, width in DRAWN:
             task = build_task(BurgersDataset(equation="burgers", resolutions=[len(x)], **settings))
             solved = task.solve(coefficients_of(initial[None]))[f"n{len(x)}/final_velocity"][0]
             panel.plot(x, solved, color=colour, lw=width)

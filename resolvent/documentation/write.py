@@ -21,8 +21,6 @@ def main() -> None:
     write_part("docs/configuration.md", keys(), "keys")
     page = "docs/datasets.md"
     write_part(page, datasets.measured(ROOT), "measured", datasets.COMMAND)
-    fresh = datasets.fresh_samples(_runs(datasets.FRESH_RUNS))
-    write_part(page, fresh, "fresh-samples", datasets.FRESH_COMMAND)
     accuracy = datasets.accuracy(ROOT / page)
     write_part("docs/index.md", accuracy, "accuracy")
     write_part("README.md", accuracy.replace("](", "](docs/"), "accuracy")

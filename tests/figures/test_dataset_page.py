@@ -96,17 +96,24 @@ def drawn(exhibit, dataset):
     return Sources(READERS, card_file=dataset[0], preview_file=dataset[1]).call(exhibit.draw)
 
 
-def test_the_gallery_shows_every_sample_of_every_variable(dataset):
-    figure = drawn(GALLERY, dataset)
-    shown = DatasetPreview(*dataset)
+def test_the_gallery_and_its_chart_show_every_sample_of_every_variable(dataset):
+    figure, shown = drawn(GALLERY, dataset), DatasetPreview(*dataset)
     for label in ("test 0", "test 1", "test 2", "input: coefficient", "target: pressure"):
         assert label in words_of(figure)
-    if shown.variables[0].dims == ("y", "x"):
+    if on_plane := shown.variables[0].dims == ("y", "x"):
         found = [image.get_array() for axes in figure.axes for image in axes.get_images()]
     else:
         found = [line.get_ydata() for axes in figure.axes for line in axes.get_lines()]
     for one in np.concatenate([variable.samples for variable in shown.variables]):
         assert any(np.array_equal(one, other) for other in found)
+    chart = plotly_chart(GALLERY.chart(shown))
+    assert [trace["visible"] for trace in chart["data"]] == [True] * 2 + [False] * 4
+    steps = chart["layout"]["sliders"][0]["steps"]
+    assert [step["label"] for step in steps] == shown.samples
+    assert steps[2]["args"][0]["visible"] == [False] * 4 + [True] * 2
+    trace = chart["data"][3]["z" if on_plane else "y"]  # the target of the second sample
+    values = np.frombuffer(base64.b64decode(trace["bdata"]), trace["dtype"])
+    np.testing.assert_allclose(values, shown.functions[1].samples[1].ravel(), rtol=1e-6)
 
 
 def test_spectra_or_their_absence_and_shares_of_all_values_are_drawn(dataset):
@@ -200,20 +207,6 @@ def test_what_a_check_of_imported_data_found_is_said_first_and_latex_becomes_mat
     assert "&amp;#" not in page
     for one in found:
         ElementTree.fromstring(one)
-
-
-def test_charts_hold_every_sample_that_is_shown(dataset):
-    shown = DatasetPreview(*dataset)
-    gallery = plotly_chart(GALLERY.chart(shown))
-    assert len(gallery["data"]) == len(shown.samples) * len(shown.functions)
-    assert [trace["visible"] for trace in gallery["data"]] == [True] * 2 + [False] * 4
-    steps = gallery["layout"]["sliders"][0]["steps"]
-    assert [step["label"] for step in steps] == shown.samples
-    assert steps[2]["args"][0]["visible"] == [False] * 4 + [True] * 2
-    key = "z" if len(shown.functions[0].dims) == 2 else "y"
-    drawn = gallery["data"][3][key]  # the target of the second sample
-    values = np.frombuffer(base64.b64decode(drawn["bdata"]), drawn["dtype"])
-    np.testing.assert_allclose(values, shown.functions[1].samples[1].ravel(), rtol=1e-6)
 
 
 @ONE_KIND

@@ -5,9 +5,9 @@ import json
 import math
 import re
 import shutil
-import subprocess
 import sys
 from dataclasses import asdict
+from runpy import run_module
 
 import pytest
 from pages import broken_links, links
@@ -116,6 +116,7 @@ def built(tmp_path_factory, writers):
     (study / "datasets/waves/dataset_gallery.svg").write_text("<svg/>")
     write_shell(study, "theory.html", "projection", "cost", "convergence", "continuum", "invariance")
     write_shell(study, "cao2021.html", "table2a")
+    write_shell(study, "burgers/galerkin/n512/seed2/run.html")
     return folder
 
 
@@ -191,6 +192,8 @@ def test_it_says_what_was_run_and_every_link_leads_somewhere(written):
     } <= links(html)  # fmt: skip
     for page in ("burgers/report.html", "theory.html", "datasets/waves.html"):
         assert "index.html#leaderboard" in (finished / page).read_text()
+    assert html.count('<a href="burgers/galerkin/n512/seed2/run.html">2</a>') == 1
+    assert "galerkin/n512/seed1/run.html" not in html
     assert html.count(' matrix"') == 1  # the experiments share models
     rows = {(cells[0], cells[2]) for cells in rows_of(html, 'id="results"')}
     assert rows >= {
@@ -206,16 +209,6 @@ def test_it_says_what_was_run_and_every_link_leads_somewhere(written):
 def test_experiments_that_share_models_are_in_one_table():
     sets = {"a": {"fno"}, "b": {"tno"}, "c": {"fno", "unet"}, "d": {"tno"}, "e": {"unet"}, "f": {"afno"}}
     assert sharing(sets) == [["a", "c", "e"], ["b", "d"], ["f"]]
-
-
-def test_a_page_of_a_run_is_linked_where_there_is_one(finished):
-    run = finished / "burgers/galerkin/n512/seed2"
-    write_shell(finished, run.relative_to(finished) / "run.html")
-    write_front_page(finished)
-    page = (finished / "index.html").read_text()
-    assert page.count('<a href="burgers/galerkin/n512/seed2/run.html">2</a>') == 1
-    assert "galerkin/n512/seed1/run.html" not in page
-    assert broken_links(finished) == []
 
 
 def test_the_errors_of_page_and_terminal_are_those_of_the_comparison(written):
@@ -340,16 +333,14 @@ def test_an_interval_has_the_exponent_of_its_middle(error, shown, in_terminal):
     assert with_interval(Error(*error, 0)) == in_terminal
 
 
-def test_the_command_prints_the_address_or_one_line(finished, tmp_path):
-    command = [sys.executable, "-m", "resolvent.figures.front"]
-    done = subprocess.run([*command, str(finished)], capture_output=True, text=True)
-    assert done.stdout.splitlines()[-1] == f"The front page: {(finished / 'index.html').as_uri()}"
-    lost = subprocess.run([*command, str(tmp_path / "none")], capture_output=True, text=True)
-    assert (lost.returncode, lost.stdout) == (1, "")
-    assert (
-        lost.stderr
-        == f"{tmp_path}/none/study.json is missing: make it with `snakemake {tmp_path}/none/study.json`\n"
-    )
+def test_the_command_prints_the_address_or_one_line(finished, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["front", str(finished)])
+    run_module("resolvent.figures.front", run_name="__main__")
+    assert capsys.readouterr().out.splitlines()[-1] == f"The front page: {(finished / 'index.html').as_uri()}"
+    monkeypatch.setattr(sys, "argv", ["front", f"{tmp_path}/none"])
+    lost = f"{tmp_path}/none/study.json"
+    with pytest.raises(SystemExit, match=rf"^{lost} is missing: make it with `snakemake {lost}`$"):
+        run_module("resolvent.figures.front", run_name="__main__")
 
 
 def copied(study, source, target):

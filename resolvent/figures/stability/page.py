@@ -124,7 +124,7 @@ def write_stability_page(
     peaks = sorted(study["peak"].unique())
     collapsed, errors = [], []  # for the names of the models, a cell a peak
     for (panel, words), group in counts(study).groupby(["panel", "words"], sort=False):
-        found = {one.peak: one for one in group.itertuples()}
+        found: dict[Any, Any] = {one.peak: one for one in group.itertuples()}
         here = [found.get(peak) for peak in peaks]
         name = f"{panel}: {words}"
         shares = [one and f"{one.collapsed} of {one.runs} [{one.low:.2f}, {one.high:.2f}]" for one in here]

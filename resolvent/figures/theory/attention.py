@@ -145,9 +145,9 @@ def draw_convergence(convergence: pd.DataFrame, convergence_orders: pd.DataFrame
 
 def distance_rows(table: pd.DataFrame) -> list[list[str]]:
     """Return basis, largest distance over the grids, and largest after rescaling."""
-    largest = table.groupby("basis")[["distance", "distance_rescaled"]].max()
+    largest = table.groupby("basis")[["distance", "distance_rescaled"]].max().to_dict("index")
     return [
-        [words.replace("\n", " "), *(scientific(distance, 2) for distance in largest.loc[basis])]
+        [words.replace("\n", " "), *(scientific(one, 2) for one in largest[basis].values())]
         for basis, words in BASES.items()
     ]
 
@@ -155,11 +155,11 @@ def distance_rows(table: pd.DataFrame) -> list[list[str]]:
 def space_rows(table: pd.DataFrame) -> list[list[str]]:
     """Return spaces, range of c, largest error / bound, in reproducing the best q, and of the misfit."""
     found = table.assign(off=(table["misfit"] / table["least_misfit"] - 1).abs()).groupby("spaces")
-    low, high = found["inf_sup"].min(), found.max(numeric_only=True)
+    low, high = found["inf_sup"].min(), found.max(numeric_only=True).to_dict("index")
     rows = []
     for spaces, (label, *_) in SPACES.items():
-        one = high.loc[spaces]
-        missed, off = scientific(one["reproduction"], 2), scientific(one["off"], 2)
+        one = high[spaces]
+        missed, off = (scientific(one[name], 2) for name in ("reproduction", "off"))
         constants = f"{low[spaces]:.3f} to {one['inf_sup']:.3f}"
         rows.append([label, constants, f"{one['ratio']:.3f}", missed, off])
     return rows

@@ -61,8 +61,8 @@ def draw_monte_carlo(monte_carlo: pd.DataFrame, averages: pd.DataFrame, continuu
         logarithmic(panel, table["points"], "random points N")
         panel.set_ylim(table["low"].min() / 6, table["high"].max() * 2)
         order = f"sup over x: order {number(fit['fitted'])} (theory {fit['theory']:g})"
-        words = ((order, colour), ("□  root mean square", MUTED), ("⋯  its prediction, no fit", MUTED))
-        for line, (text, shade) in enumerate(words):
+        keys = ((order, colour), ("□  root mean square", MUTED), ("⋯  its prediction, no fit", MUTED))
+        for line, (text, shade) in enumerate(keys):
             y = 0.17 - 0.065 * line
             panel.text(0.03, y, text, transform=panel.transAxes, color=shade, fontsize=8.5)
         title(panel, heading.capitalize())
