@@ -85,7 +85,7 @@ def test_predicted_times_stand_beside_those_that_snakemake_noted(tmp_path):
         "a/checkpoint.pt": "train",
         "b/checkpoint.pt": "train_short",
         "page.html": "report",
-        "not yet/checkpoint.pt": "train",
+        "not yet": "train",
     }
     planned = [{"rule": rule, "output": output, "seconds": "720.0"} for output, rule in jobs.items()]
     assert times(planned, tmp_path) == [

@@ -33,18 +33,9 @@ TYPES = {
 BENCH = re.compile(r"-m benchmarks\.(\w+).* --output (\S+)")
 
 
-@pytest.fixture
-def page(tmp_path):
-    (tmp_path / "page.md").write_text(PAGE)
-    return tmp_path / "page.md"
-
-
-def test_a_part_is_written_between_its_comments(page):
-    write_part("page.md", "new", "errors", root=page.parent)
-    assert page.read_text() == PAGE.replace("old", "new")
-
-
-def test_a_part_that_cannot_be_written_leaves_the_page(page, capsys):
+def test_a_part_is_written_between_its_comments_or_leaves_the_page(tmp_path, capsys):
+    page = tmp_path / "page.md"
+    page.write_text(PAGE)
     write_part("page.md", None, "errors", "make runs", root=page.parent)
     assert "`make runs`" in capsys.readouterr().out
     with pytest.raises(ValueError, match=r"page\.md: put <!-- others:begin --> and <!-- others:end -->"):
@@ -52,6 +43,8 @@ def test_a_part_that_cannot_be_written_leaves_the_page(page, capsys):
     with pytest.raises(ValueError, match="the page has no section 'solvers'"):
         measure_parts("solvers", {"burgers": lambda: pytest.fail("measured")}, ["burgers"], page)
     assert page.read_text() == PAGE
+    write_part("page.md", "new", "errors", root=tmp_path)
+    assert page.read_text() == PAGE.replace("old", "new")
 
 
 def test_a_bar_in_a_cell_does_not_end_it():
@@ -64,11 +57,9 @@ def between(page: Path, name: str) -> str:
     return rest.partition(f"\n<!-- {name}:end -->")[0]
 
 
-def test_the_keys_of_the_configuration_are_in_step_with_the_settings():
+def test_parts_are_in_step_with_what_they_are_written_from():
     assert between(ROOT / "docs/configuration.md", "keys") == keys(), "run `make docs`"
-
-
-def test_the_table_of_the_first_page_has_the_numbers_of_the_page_of_datasets():
+    assert (ROOT / "environment.yml").read_text() == environment_text(), "run `make environment.yml`"
     found = accuracy(ROOT / "docs/datasets.md")
     assert between(ROOT / "docs/index.md", "accuracy") == found, "run `make docs`"
     assert between(ROOT / "README.md", "accuracy") == found.replace("](", "](docs/"), "run `make docs`"
@@ -175,10 +166,6 @@ def test_a_docstring_keeps_its_formulas_its_tables_and_its_sections():
         *("``tau``", "    a time, \\|t\\|", "    at least 0", "``gamma``", "    a rate", ""),
         *("Raises", "------", "ValueError", "    When it is negative.", ""),
     ]
-
-
-def test_environment_yml_is_in_step_with_pyproject_and_constraints():
-    assert (ROOT / "environment.yml").read_text() == environment_text(), "run `make environment.yml`"
 
 
 @pytest.mark.parametrize("recipe", ["Dockerfile", "resolvent.def"])

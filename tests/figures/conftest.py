@@ -45,22 +45,14 @@ def formats(request, monkeypatch):
 
 @pytest.fixture
 def make_run(tmp_path):
-    """Write a run directory and return its path; `level` is the size of its errors."""
-
-    def make(model="galerkin", **options):
-        return write_run(tmp_path / "runs", model, **options)
-
-    return make
+    """Return what writes a run directory and returns its path; `level` is the size of its errors."""
+    return lambda model="galerkin", **options: write_run(tmp_path / "runs", model, **options)
 
 
 @pytest.fixture
 def make_baselines(tmp_path):
-    """Write the baselines on one grid, with one level of noise, and return their directory."""
-
-    def make(resolution=512, noise=0.0):
-        return write_baselines(tmp_path / "baselines", resolution, noise)
-
-    return make
+    """Return what writes the baselines on one grid, with one level of noise, and returns their directory."""
+    return lambda resolution=512, noise=0.0: write_baselines(tmp_path / "baselines", resolution, noise)
 
 
 @pytest.fixture(scope="session")
@@ -141,7 +133,7 @@ def write_run(
             for realisation in range(realisations if one else 1)
             for sample, value in enumerate(drawn)
         ]
-    _errors(rows).to_csv(directory / "errors.csv", index=False)
+    pd.DataFrame(rows, columns=ERROR_COLUMNS).to_csv(directory / "errors.csv", index=False)
     if dimension == 1:
         write_same_predictions(directory, _lines, tuple(tested), level, diverged)
     else:
@@ -169,10 +161,6 @@ def write_baselines(folder, resolution, noise):
     }  # fmt: skip
     (directory / "cost.json").write_text(json.dumps(record))
     return vouched(directory)
-
-
-def _errors(rows):
-    return pd.DataFrame(rows, columns=ERROR_COLUMNS)
 
 
 def _write_history(directory, generator, lasted, epochs, level, diverged, recorded):

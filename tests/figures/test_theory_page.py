@@ -110,8 +110,8 @@ def write_page(folder):
 
 
 @pytest.fixture(scope="module")
-def page_folder(tmp_path_factory):
-    """A folder with the page, its tables and its figures."""
+def page(tmp_path_factory):
+    """Return the text of the page."""
     folder = tmp_path_factory.mktemp("theory")
     (folder / "theory").mkdir()
     for name, one in TABLES.items():
@@ -119,12 +119,7 @@ def page_folder(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(style, "FORMATS", {".svg": style.FORMATS[".svg"]})
         write_page(folder)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def page(page_folder):
-    return (page_folder / "theory.html").read_text()
+    return (folder / "theory.html").read_text()
 
 
 def shown(name):
@@ -158,19 +153,13 @@ def test_fitted_orders_are_printed_beside_the_theory(name, words):
     assert "CODANO" not in found  # which claims no invariance
 
 
-def test_every_distance_and_every_bound_is_drawn():
+def test_distances_bounds_predictions_and_gaps_are_drawn():
     left, middle, right = shown("projection").axes
     assert drawn(left, 0) >= {round(one, 12) for one in TABLES["projection"]["distance"]}
     assert drawn(middle, 0) >= {round(one, 12) for one in TABLES["quasi_optimality"]["bound"]}
     assert drawn(right, 1) == {1.0, 0.5, 0.4, 0.1}
-
-
-def test_the_worst_function_is_drawn_with_its_prediction():
-    panel = shown("monte_carlo").axes[0]
-    assert drawn(panel, 1) == {round(c * n**-0.5, 12) for c in (1.0, 1.07, 1.5) for n in (16, 64)}
-
-
-def test_gaps_are_drawn_where_equal_weights_leave_one():
+    of_worst_function = {round(c * n**-0.5, 12) for c in (1.0, 1.07, 1.5) for n in (16, 64)}
+    assert drawn(shown("monte_carlo").axes[0], 1) == of_worst_function
     flat = [
         {line.get_ydata()[0] for line in panel.get_lines() if len(set(line.get_ydata())) == 1}
         for panel in shown("quadratures").axes
