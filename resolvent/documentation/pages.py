@@ -38,7 +38,6 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def paragraph(words: str) -> str:
-    """Return a paragraph in lines of at most 118 characters."""
     return fill(words, 118, break_long_words=False, break_on_hyphens=False)
 
 

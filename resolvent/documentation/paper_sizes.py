@@ -48,7 +48,6 @@ def size_sections(costs: dict[str, Path]) -> dict[str, dict[str, str]]:
 
 
 def _sizes(row: dict[str, str], counted: str) -> tuple[str, ...]:
-    """Return the cells of a reported network, beside ours with its settings."""
     name = row["architecture"]
     chosen = {key: row[key] for key in ("model", "attention") if row.get(key)}
     known = settings_class(name).model_fields

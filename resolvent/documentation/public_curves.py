@@ -27,7 +27,6 @@ LABELS = (  # in the first panel: an end, its height and side, words and their c
 
 
 def draw_public_curves(root: Path) -> None:
-    """Draw the velocities of the public file, and ours at its time and at the printed one."""
     curves = pd.read_csv(root / "docs/measured/burgers_public_curves.csv", comment="#")
     curves = curves[::2]  # 128 points carry all modes, and draw as well
     figure, axes = new_figure(2, 2, size=(7.6, 4.9), sharex=True, sharey=True)

@@ -259,7 +259,6 @@ def _median_section(made: list[tuple[Run, str]]) -> str:
     cells, reasons = [], []
 
     def errors_of(run: Run, resolution: int | str) -> np.ndarray:
-        """Return the errors (seeds, samples) of every test sample."""
         return error_matrix([run.errors], resolution, run.noise, "standardised_relative_l2").to_numpy()
 
     for run in runs:

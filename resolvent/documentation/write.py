@@ -47,7 +47,6 @@ def main() -> None:
 
 
 def _runs(folder: str) -> list[Path]:
-    """Return the folders of the evaluated runs of a configuration."""
     return sorted(path.parent for path in (ROOT / folder).glob("*/*/*/seed*/run.json"))
 
 

@@ -21,7 +21,7 @@ from resolvent.figures.common.assets import NAMES, write_assets
 from resolvent.figures.common.comparison import Error
 from resolvent.figures.common.page import render
 from resolvent.figures.experiment.comparison import write_comparison
-from resolvent.figures.front.leaderboard import interval, sharing, with_interval
+from resolvent.figures.front.leaderboard import sharing, with_interval
 from resolvent.figures.front.page import write_front_page
 from resolvent.figures.front.study import (
     PlannedDataset,
@@ -309,20 +309,19 @@ def test_before_anything_has_run_there_is_a_page_already(study):
 
 
 @pytest.mark.parametrize(
-    ("error", "shown", "in_terminal"),
+    ("error", "shown"),
     [
-        ((2.02e-2, 1.561e-2, 2.91e-2), "(1.56 to 2.91) × 10⁻²", "2.02 (1.56 to 2.91) × 10⁻²"),
-        ((9.7e-3, 9.1e-3, 1.02e-2), "(9.10 to 10.20) × 10⁻³", "9.70 (9.10 to 10.20) × 10⁻³"),
-        ((0.5, 0.4, 0.61), "(0.400 to 0.610)", "0.500 (0.400 to 0.610)"),
+        ((2.02e-2, 1.561e-2, 2.91e-2), "2.02 (1.56 to 2.91) × 10⁻²"),
+        ((9.7e-3, 9.1e-3, 1.02e-2), "9.70 (9.10 to 10.20) × 10⁻³"),
+        ((0.5, 0.4, 0.61), "0.500 (0.400 to 0.610)"),
         # With the exponent of the middle nothing would be left of the lower end.
-        ((0.5, 4e-3, 0.61), "(4.00 × 10⁻³ to 0.610)", "0.500 (4.00 × 10⁻³ to 0.610)"),
-        ((9.999e-4, 9.9e-4, 1.1e-3), "(0.99 to 1.10) × 10⁻³", "1.00 (0.99 to 1.10) × 10⁻³"),
-        ((1e-3, math.nan, math.nan), "", "1.00 × 10⁻³"),
+        ((0.5, 4e-3, 0.61), "0.500 (4.00 × 10⁻³ to 0.610)"),
+        ((9.999e-4, 9.9e-4, 1.1e-3), "1.00 (0.99 to 1.10) × 10⁻³"),
+        ((1e-3, math.nan, math.nan), "1.00 × 10⁻³"),
     ],
 )
-def test_an_interval_has_the_exponent_of_its_middle(error, shown, in_terminal):
-    assert interval(Error(*error, 0)) == shown
-    assert with_interval(Error(*error, 0)) == in_terminal
+def test_an_interval_has_the_exponent_of_its_middle(error, shown):
+    assert with_interval(Error(*error, 0)) == shown
 
 
 def test_the_command_prints_the_address_or_one_line(finished, tmp_path, monkeypatch, capsys):

@@ -122,5 +122,4 @@ def four(value: float) -> float | None:
 
 
 def wrapped(label: str) -> str:
-    """Return a name on several lines, none much longer than `LINE_WIDTH`."""
     return "<br>".join(textwrap.wrap(label, LINE_WIDTH, break_long_words=False, break_on_hyphens=False))

@@ -142,7 +142,6 @@ def read_comparison(path: str | Path) -> pd.DataFrame:
 
 
 def with_facts(rows: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of a comparison with the facts of their models beside them."""
     return rows.merge(models.drop(columns="label"), on=list(MODEL), how="left", validate="many_to_one")
 
 

@@ -45,7 +45,6 @@ class Exhibit:
 
     @property
     def needs(self) -> set[str]:
-        """Return the names of the sources that it is made from."""
         functions = filter(None, (self.draw, self.chart))
         return {name for one in functions for name in inspect.signature(one).parameters}
 
@@ -114,5 +113,4 @@ class Sources:
         return self.found[name]
 
     def call(self, function: Callable[..., Any]) -> Any:
-        """Call a function with the sources that its parameters name."""
         return function(**{name: self[name] for name in inspect.signature(function).parameters})

@@ -15,7 +15,6 @@ OFFSETS = [  # in points, with the alignment of the text: tried in this order
 
 
 def shortened(name: str, longest: int = 32) -> str:
-    """Return a name that fits beside a small panel."""
     return name if len(name) <= longest else f"{name[: longest - 1]}…"
 
 

@@ -43,7 +43,6 @@ class Run(runs.Run):
 
     @property
     def name(self) -> str:
-        """Return what the run is called on pages: its model, its training grid and its seed."""
         return f"{self.label}, {self.where}, seed {self.seed}"
 
     def by_epoch(self, column: str) -> pd.Series:
@@ -144,7 +143,6 @@ def on_training_grid(comparison: pd.DataFrame) -> pd.DataFrame:
 
 
 def with_training_noise(comparison: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of a comparison that are tested with the noise of training, on any grid."""
     return comparison[same_noise(comparison["trained_noise"], comparison["test_noise"])]
 
 

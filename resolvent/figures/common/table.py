@@ -79,7 +79,6 @@ class Column:
 
     @property
     def name(self) -> str:
-        """The name in a CSV file: group and head."""
         return ": ".join(filter(None, (self.group, self.head)))
 
 
@@ -98,7 +97,6 @@ class Table:
 
     @property
     def groups(self) -> list[tuple[str, int]]:
-        """Groups of neighbouring columns, and their widths."""
         return [(group, len(list(here))) for group, here in groupby(self.columns, lambda one: one.group)]
 
 

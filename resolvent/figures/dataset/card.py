@@ -30,7 +30,6 @@ def bibtex(card: dict) -> str:
 
 
 def licence(card: dict) -> tuple[str, str]:
-    """Return the name of the licence and a sentence."""
     stated = card.get("imported", {}).get("licence", "unknown")
     if stated != "unknown":
         return stated, "As who imported the samples states it."

@@ -77,7 +77,6 @@ def checks_of(budget: dict) -> list[dict]:
 
 
 def others(budget: dict) -> dict:
-    """Return what the error budget says beside measured errors: grids, ratios, reasons."""
     known = {check["key"] for check in checks_of(budget)}
     return {name: entry for name, entry in budget.items() if name not in known}
 

@@ -11,7 +11,6 @@ DECADES = 16  # below the largest power: the rounding of what is stored
 
 
 def draw_histograms(dataset: DatasetPreview):
-    """Draw a panel for each variable: the share of the values in each bin."""
     variables = dataset.variables
     columns = min(COLUMNS, len(variables))
     rows = -(-len(variables) // columns)

@@ -18,19 +18,13 @@ from resolvent.figures.front.results import NOT_RANKED, Results, Row
 SEEDS = "Nothing is ranked: that takes three seeds or more of each model."
 
 
-def interval(error: Error) -> str:
-    """Return the ends of an interval as `ends` writes them; nothing where there is none."""
-    return ends(error.low, error.high, error.value)
-
-
 def with_interval(error: Error) -> str:
     """Return an error with its interval, the exponent once: "2.02 (1.56 to 2.91) × 10⁻²"."""
-    shown = interval(error)
+    shown = ends(error.low, error.high, error.value)
     return f"{scientific(error.value).removesuffix(shown.rpartition(')')[2])} {shown}".rstrip()
 
 
 def ratio_in_words(row: Row) -> tuple[str, str]:
-    """Return the ratio to the best other model, and its interval."""
     ratio = row.ratio
     if ratio is None:
         return "", ""
@@ -100,7 +94,6 @@ def best_in_words(rows: list[Row]) -> str:
 
 
 def by_error(row: Row) -> float:
-    """Return what rows are sorted by."""
     return row.error.value if row.error else math.inf
 
 

@@ -39,7 +39,6 @@ def write_front_page(folder: str | Path) -> Results:
         not_begun=[study.experiments[name].title for name in results.not_begun],
         no_solver=NO_SOLVER if any(NO_SOLVER in table["classical"] for table in tables) else "",
         rows=leaderboard.by_experiment(results),
-        interval=leaderboard.interval,
         ratio=leaderboard.ratio_in_words,
         note="" if results.is_ranked or not any(row.error for row in rows) else leaderboard.SEEDS,
         experiments=[
@@ -63,7 +62,6 @@ def write_front_page(folder: str | Path) -> Results:
 
 
 def _facts(rows: list[Row]) -> dict:
-    """Return how many runs there are in each state, their seconds of training and their machines."""
     runs = [run for row in rows for run in row.runs]
     counts = Counter(run.state for run in runs)
     return {
@@ -75,7 +73,6 @@ def _facts(rows: list[Row]) -> dict:
 
 
 def _dataset_card(results: Results, name: str) -> dict:
-    """Return what the page shows of a dataset; one that is not made yet has no facts."""
     planned, folder = results.study.datasets[name], results.folder
     picture = f"{planned.page.removesuffix('.html')}/dataset_gallery.svg"
     card = {

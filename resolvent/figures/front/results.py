@@ -63,7 +63,6 @@ class Row:
 
     @property
     def error(self) -> Error | None:
-        """Return the mean error over samples and seeds in the metric that leads, if there is one."""
         error = self.tested.error() if self.tested else None
         return error if error and error.known else None
 
@@ -88,7 +87,6 @@ class Row:
 
     @property
     def state(self) -> str:
-        """Return what there is of its runs, in words."""
         counts = Counter(run.state for run in self.runs)
         if counts["finished"] == len(self.runs):
             # A comparison without `tested` is of runs that are no longer there, or never were.
@@ -98,7 +96,6 @@ class Row:
 
     @property
     def seconds(self) -> float | None:
-        """Return the mean seconds of training of the runs that finished."""
         found = [run.seconds for run in self.runs if run.state == "finished"]
         return sum(found) / len(found) if found else None
 

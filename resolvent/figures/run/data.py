@@ -42,7 +42,6 @@ def write_run_data(run: Run, output: str | Path, quantities: tuple[str, str]) ->
 
 
 def _samples(run: Run, dimension: int) -> list[dict]:
-    """Return the samples kept of a run at its training resolution and noise."""
     stored, relative = run.predictions_at(), run.shown_errors()
     found = [(which, stored.sel(extreme=which), "extreme_") for which in ("best", "median", "worst")]
     found += [("common", stored.isel(sample=place), "") for place in range(stored.sizes["sample"])]

@@ -49,7 +49,6 @@ def look(attention: str) -> Appearance:
 
 
 def in_colour(fits: dict[str, str]) -> list[tuple[str, str]]:
-    """Return the name and the fit of each attention, with its colour."""
     return [(f"{NAMES[attention]}  {fit}", look(attention).colour) for attention, fit in fits.items()]
 
 

@@ -148,7 +148,6 @@ def invariance_rows(table: pd.DataFrame, orders: pd.DataFrame) -> list[list[str]
 
 
 def by_average(table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-    """Group the rows by nodes and dimension in one name, in the order of AVERAGES."""
     found = groups(table, table["nodes"] + "_" + table["dimension"].astype(str) + "d")
     return [(case, found.get_group(case)) for case in AVERAGES]
 
