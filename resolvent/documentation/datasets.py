@@ -25,9 +25,9 @@ def measured(root: Path) -> str | None:
 
     Everything is read from the cards and from what the generation jobs left in logs/.
     """
-    costs, budgets = [], []
+    costs, budgets, made = [], [], planned(MEASURED, root=root).datasets
     try:
-        for name, dataset in planned(MEASURED, root=root).datasets.items():
+        for name, dataset in made.items():
             costs.append((f"`{name}`", *_cost(root, dataset)))
             for check, entry in read_card(root / dataset.card)["error_budget"].items():
                 if isinstance(entry, dict) and "largest_relative_l2" in entry:

@@ -51,8 +51,10 @@ def write_default_run(root: Path) -> None:
         print(f"{PAGES}/ is left as it is: make its runs with `{COMMAND}`")
         return
     results = read_results(read_study(folder), folder)
-    words = ["plan", "--cores", "2", "--resources", "gpu=0", "--quiet", "all"]
-    subprocess.run([sys.executable, "-m", "snakemake", *words], cwd=root, check=True, capture_output=True)
+    words = ["-m", "snakemake", "plan", "--cores", "2", "--resources", "gpu=0", "--quiet", "all"]
+    subprocess.run(
+        [sys.executable, "-m", "snakemake", *words], cwd=root, check=True, stdout=subprocess.DEVNULL
+    )
     with open(root / f"logs/plan/{results.study.name}.csv", newline="", encoding="utf-8") as file:
         jobs = list(csv.DictReader(file))
     for name in results.study.experiments.keys() & compared.keys():

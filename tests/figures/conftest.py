@@ -119,8 +119,15 @@ def write_run(
     (directory / "run.json").write_text(json.dumps(facts))
     (directory / "cost.json").write_text(json.dumps(cost))
     generator = np.random.default_rng([resolution, seed, *model.encode()])
-    recorded = facts["training"].get("record_test_error", False)
-    _write_history(directory, generator, lasted, epochs, level, diverged, recorded)
+    epoch = np.arange(1, lasted + 1)
+    train = level * (0.7 + 300 * np.exp(-7 * epoch / epochs)) * np.exp(0.1 * generator.normal(size=lasted))
+    train[lasted - 1 :] *= np.nan if diverged else 1
+    history = {
+        "epoch": epoch, "learning_rate": 1e-3, "train_loss": train, "train_relative_l2": train,
+        "validation_relative_l2": 1.3 * train,
+        "test_relative_l2": 1.2 * train if facts["training"].get("record_test_error") else np.nan,
+    }  # fmt: skip
+    pd.DataFrame(history).to_csv(directory / "history.csv", index=False)
     hardness = np.random.default_rng(7).normal(size=SAMPLES) * 0.45
     rows = []
     for points in tested:
@@ -161,19 +168,6 @@ def write_baselines(folder, resolution, noise):
     }  # fmt: skip
     (directory / "cost.json").write_text(json.dumps(record))
     return vouched(directory)
-
-
-def _write_history(directory, generator, lasted, epochs, level, diverged, recorded):
-    epoch = np.arange(1, lasted + 1)
-    train = level * (0.7 + 300 * np.exp(-7 * epoch / epochs)) * np.exp(0.1 * generator.normal(size=lasted))
-    validation = 1.3 * train
-    if diverged and lasted:
-        train[-1] = validation[-1] = np.nan
-    history = {
-        "epoch": epoch, "learning_rate": 1e-3, "train_loss": train, "train_relative_l2": train,
-        "validation_relative_l2": validation, "test_relative_l2": 1.2 * train if recorded else np.nan,
-    }  # fmt: skip
-    pd.DataFrame(history).to_csv(directory / "history.csv", index=False)
 
 
 def _lines(tested, level, diverged):

@@ -31,7 +31,7 @@ Looks = dict[str, Appearance]
 
 
 def plotly_chart(figure: Figure) -> dict:
-    """Return data, layout, frames and colours for a dark page, as page.js takes them."""
+    """Return data, layout and colours for a dark page, as page.js takes them."""
     text = figure.to_json()
     chart = json.loads(text)
     chart["layout"].pop("template", None)  # page.js gives the looks of the page, light or dark

@@ -111,15 +111,14 @@ def write_table(tables: Table | list[Table], outputs: Iterable[str | Path], *, s
     HTML is for a page that has a style; to be opened alone it takes a `style`.
     """
     tables = [tables] if isinstance(tables, Table) else tables
-    writers = {
-        ".csv": lambda: as_csv(*tables),
-        ".tex": lambda: "\n".join(map(as_latex, tables)),
-        ".html": lambda: style + "".join(map(as_html, tables)),
-    }
     for output in map(Path, outputs):
-        write_text(output, writers[output.suffix]())
-        if output.suffix == ".html":  # a piece of a page
-            write_digest(output)
+        if output.suffix == ".csv":
+            write_text(output, as_csv(*tables))
+        elif output.suffix == ".tex":
+            write_text(output, "\n".join(map(as_latex, tables)))
+        else:
+            write_text(output, style + "".join(map(as_html, tables)))
+            write_digest(output)  # a piece of a page
 
 
 def as_csv(first: Table, *others: Table) -> str:
