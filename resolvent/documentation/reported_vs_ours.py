@@ -186,10 +186,9 @@ def _mean_section(rows: list) -> str:
         setting = (name, first.recipe or DASH, str(first.resolution))
         power = f"{first.unit:.0e}".lstrip("1").replace("e-0", "e-")
         for row in trained:
-            reported = f"{row.reported}{power}" if row.reported else DASH
-            if row.reason.endswith(NO_ROW):
-                reported = row.reported or NO_ROW
-            elif row.reason:
+            without = NO_ROW if row.reason.endswith(NO_ROW) else DASH
+            reported = f"{row.reported}{power}" if row.reported else without
+            if row.reason and without == DASH:
                 reasons.append((row.model, row.reason))
             if row.reported_epoch:
                 reported += f" (epoch {row.reported_epoch})"
