@@ -45,8 +45,7 @@ def test_the_page_has_a_row_per_run_with_its_ratio_or_its_divergence(make_run, t
 
 
 @pytest.mark.parametrize(
-    ("level", "words"),
-    [(1.203e-3, "agrees"), (4e-3, "differs: higher"), (4e-4, "differs: lower")],
+    ("level", "words"), [(1.203e-3, "agrees"), (4e-3, "differs: higher"), (4e-4, "differs: lower")]
 )
 def test_a_row_says_whether_the_ratio_can_be_one(make_run, tmp_path, level, words):
     page = write_page(tmp_path, [make_run("galerkin", attention="galerkin", level=level)])

@@ -66,10 +66,6 @@ def in_words(value: float, unit: float | None) -> str:
     return scientific(value, 4) if unit is None else in_units(value, unit)
 
 
-def milli(value: float) -> str:
-    return in_units(value, UNIT)
-
-
 def power(unit: float) -> str:
     """Return 1e-3 as 10⁻³."""
     return f"10{str(round(math.log10(unit))).translate(RAISED)}"

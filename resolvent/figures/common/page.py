@@ -12,7 +12,7 @@ import jinja2
 
 from resolvent.common.counts import counted
 from resolvent.common.files import write_text
-from resolvent.figures.common.numbers import duration, ends, milli, power, scientific, short_duration
+from resolvent.figures.common.numbers import duration, ends, power, scientific
 from resolvent.figures.common.results import resolution_in_words
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
@@ -33,9 +33,7 @@ def render(
         autoescape=True, trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
     environment.filters |= {
-        "milli": milli,
         "duration": duration,
-        "short_duration": short_duration,
         "scientific": scientific,
         "words": lambda key: str(key).replace("_", " ").replace("relative l2", "relative L²"),
         "value": _value,

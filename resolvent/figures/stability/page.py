@@ -11,7 +11,7 @@ from scipy.stats import binomtest
 
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.exhibit import Exhibit, Sources
-from resolvent.figures.common.numbers import DASH, duration, milli
+from resolvent.figures.common.numbers import DASH, UNIT, duration, in_units
 from resolvent.figures.common.page import render
 from resolvent.figures.common.results import read_table
 from resolvent.figures.common.style import GRID, MUTED, grid_lines, new_figure, title
@@ -122,20 +122,17 @@ def write_stability_page(
         drawn.append(exhibit.shown(Sources({}, study=study, panel=panel), path, Path(output).parent))
     runs = study.drop_duplicates(["model", "peak", "seed"])  # a model may be in several panels
     peaks = sorted(study["peak"].unique())
-    collapsed, errors = [], []  # for the names of the models, a cell a peak
+    collapsed, errors = [], []  # rows: the name of a model, and a cell for each peak
     for (panel, words), group in counts(study).groupby(["panel", "words"], sort=False):
-        found: dict[Any, Any] = {one.peak: one for one in group.itertuples()}
-        here = [found.get(peak) for peak in peaks]
-        name = f"{panel}: {words}"
-        shares = [one and f"{one.collapsed} of {one.runs} [{one.low:.2f}, {one.high:.2f}]" for one in here]
-        collapsed.append((name, [share or DASH for share in shares]))
-        known = [
-            f"{milli(one.median)} [{milli(one.least)}, {milli(one.largest)}]"
-            if one and one.collapsed < one.runs
-            else DASH
-            for one in here
-        ]
-        errors.append((name, known))
+        shares, known = dict.fromkeys(peaks, DASH), dict.fromkeys(peaks, DASH)
+        one: Any
+        for one in group.itertuples():
+            shares[one.peak] = f"{one.collapsed} of {one.runs} [{one.low:.2f}, {one.high:.2f}]"
+            if one.collapsed < one.runs:
+                middle, *ends = (in_units(error, UNIT) for error in (one.median, one.least, one.largest))
+                known[one.peak] = f"{middle} [{', '.join(ends)}]"
+        collapsed.append((f"{panel}: {words}", list(shares.values())))
+        errors.append((f"{panel}: {words}", list(known.values())))
     render(
         "stability.html.j2",
         output,
