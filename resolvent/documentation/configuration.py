@@ -16,49 +16,37 @@ from resolvent.datasets.tasks.trajectories import ObservationTimes
 from resolvent.documentation.pages import table
 from resolvent.measurements.settings import ArchitectureCostSettings, CostSettings, TheorySettings
 from resolvent.models.registry import ARCHITECTURES, settings_class
-from resolvent.planning.configuration.settings import (
-    Build,
-    Configuration,
-    Experiment,
-    Model,
-    Recipe,
-    SampleCounts,
-    Stability,
-)
+from resolvent.planning.configuration import settings
 from resolvent.planning.configuration.tuning import Tuning
 from resolvent.training.settings import TrainingSettings
+
+DATASET = "datasets.<name>"
 
 
 def keys() -> str:
     """Return the tables of all keys: a section for each class of settings."""
     sections: list[tuple[str, type[BaseModel]]] = [
-        ("config.yaml", Configuration),
+        ("config.yaml", settings.Configuration),
+        *((f"{DATASET}, equation {name}", equations.settings_class(name)) for name in equations.EQUATIONS),
         *(
-            (f"datasets.<name>, equation {name}", equations.settings_class(name))
-            for name in equations.EQUATIONS
-        ),
-        *(
-            (
-                f"datasets.<name>, equation {name}, with a source",
-                equations.settings_class(name, imported=True),
-            )
+            (f"{DATASET}, equation {name}, with a source", equations.settings_class(name, imported=True))
             for name in equations.IMPORTED
         ),
-        ("datasets.<name>.distribution, datasets.<name>.initial_distribution", GaussianDistribution),
-        ("datasets.<name>.initial_distribution, equation burgers", CircleDistribution),
-        ("datasets.<name>.observations.<name>", ObservationTimes),
-        ("datasets.<name>.samples", SplitSizes),
-        ("datasets.<name>.groups, equation arrays", GroupSplits),
-        ("datasets.<name>.about, equation arrays", About),
-        ("build", Build),
-        ("recipes.<architecture>.<paper or code>", Recipe),
-        ("models.<name>", Model),
+        (f"{DATASET}.distribution, {DATASET}.initial_distribution", GaussianDistribution),
+        (f"{DATASET}.initial_distribution, equation burgers", CircleDistribution),
+        (f"{DATASET}.observations.<name>", ObservationTimes),
+        (f"{DATASET}.samples", SplitSizes),
+        (f"{DATASET}.groups, equation arrays", GroupSplits),
+        (f"{DATASET}.about, equation arrays", About),
+        ("build", settings.Build),
+        ("recipes.<architecture>.<paper or code>", settings.Recipe),
+        ("models.<name>", settings.Model),
         *((f"models.<name>.settings, architecture {name}", settings_class(name)) for name in ARCHITECTURES),
-        ("experiments.<name>", Experiment),
-        ("experiments.<name>.samples", SampleCounts),
+        ("experiments.<name>", settings.Experiment),
+        ("experiments.<name>.samples", settings.SampleCounts),
         ("experiments.<name>.tuning", Tuning),
         ("experiments.<name>.training, models.<name>.training", TrainingSettings),
-        ("stability", Stability),
+        ("stability", settings.Stability),
         ("theory", TheorySettings),
         ("cost", CostSettings),
         ("architecture_costs", ArchitectureCostSettings),

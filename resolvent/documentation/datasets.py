@@ -1,28 +1,22 @@
-"""Tables of docs/datasets.md: what datasets cost, how wrong they are, what new samples in every epoch do."""
+"""Tables of docs/datasets.md: what datasets cost, and how wrong they are."""
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from resolvent.common.errors import ResolventError
 from resolvent.common.files import read_json
 from resolvent.datasets.loading import read_card
-from resolvent.datasets.tasks.registry import EQUATIONS, build_task, settings_class
+from resolvent.datasets.tasks.registry import EQUATIONS, settings_class
 from resolvent.documentation.pages import planned, table
-from resolvent.figures.common.numbers import duration
-from resolvent.figures.common.results import Run, read_runs
+from resolvent.figures.common.numbers import DASH
 from resolvent.planning.plan import DatasetPlan
 from resolvent.planning.provenance import machine
 
 MEASURED = "config/full_resolution.yaml"
-PAPERS = ("config/cao2021.yaml", "config/calvello2024.yaml")
 COMMAND = f"snakemake datasets --cores 2 --configfile {MEASURED}"
-FRESH_RUNS = "results/fresh_samples"
-FRESH_COMMAND = "snakemake --cores 2 --resources gpu=0 --configfile config/fresh_samples.yaml"
 CHECKS = ("dataset", "check", "samples", "median", "largest")
 
 
@@ -31,28 +25,16 @@ def measured(root: Path) -> str | None:
 
     Everything is read from the cards and from what the generation jobs left in logs/.
     """
-    made = planned(MEASURED, root=root).datasets
-    costs, core_seconds, budgets = [], {}, []
+    costs, budgets, made = [], [], planned(MEASURED, root=root).datasets
     try:
         for name, dataset in made.items():
-            cells, core_seconds[name] = _cost(root, dataset)
-            costs.append((f"`{name}`", *cells))
+            costs.append((f"`{name}`", *_cost(root, dataset)))
             for check, entry in read_card(root / dataset.card)["error_budget"].items():
                 if isinstance(entry, dict) and "largest_relative_l2" in entry:
                     errors = (f"{entry[f'{which}_relative_l2']:.1e}" for which in ("median", "largest"))
                     budgets.append((f"`{name}`", check.replace("_", " "), f"{entry['samples']:,}", *errors))
     except (ResolventError, FileNotFoundError):
         return None
-    predictions = []
-    for overlay in PAPERS:
-        for name, dataset in planned(overlay, root=root).datasets.items():
-            settings, count = dataset.settings, dataset.settings.samples.total
-            # Of a dataset that was not measured: the first of the same equation, NaN if there is none.
-            alike = [other for other, one in made.items() if one.settings.equation == settings.equation]
-            each = next((core_seconds[one] for one in (name, *alike) if one in core_seconds), math.nan)
-            size = count * build_task(settings).layout.bytes_per_sample / 2**30
-            cells = (f"{count:,}", _number(count * each / 3600), f"{size:.2g} GB")
-            predictions.append((f"`{overlay}`", f"`{name}`", *cells))
     parts = [
         f"Made by `{COMMAND}` on {machine()}; written by `make docs`.",
         "What making them took. Generating is the sum over generation jobs from start to end, finalising "
@@ -64,38 +46,28 @@ def measured(root: Path) -> str | None:
         "How wrong they are: relative L² errors of the stored solutions, median and largest over the "
         "samples checked.",
         table(CHECKS, budgets),
-        "What the papers' full sizes take, predicted from these core seconds (of a dataset that is not "
-        "above, from the one of the same equation). Disk is what the arrays hold before compression. "
-        "GPU-hours: not measured.",
-        table(("configuration", "dataset", "samples", "core-hours", "disk"), predictions),
+        "What the papers' full sizes take is said by `snakemake plan datasets` with their configurations.",
     ]
     return "\n\n".join(parts)
 
 
-def _cost(root: Path, dataset: DatasetPlan) -> tuple[tuple[str, ...], float]:
-    """Return the cells of a dataset, and core seconds a sample: NaN where no job had a second batch."""
+def _cost(root: Path, dataset: DatasetPlan) -> tuple[str, ...]:
+    """Return the cells of a dataset; core seconds a sample are unknown where no job had a second batch."""
     settings, name = dataset.settings, dataset.base.name
     solved = root / "logs" / f"solve_{dataset.name}"
-    shards = range(settings.num_shards)
-    costs = [read_json(solved / f"{name}-{shard}.cost.json", "the cost of a shard") for shard in shards]
+    shards = [solved / f"{name}-{shard}" for shard in range(settings.num_shards)]
+    costs = [read_json(shard.with_suffix(".cost.json"), "the cost of a shard") for shard in shards]
     samples = sum(cost["samples"] for cost in costs)
-    each = sum(cost["core_seconds"] for cost in costs) / samples if samples else math.nan
-    generating = sum(_job_seconds(solved / f"{name}-{shard}.tsv") for shard in shards)
-    finalising = _job_seconds(root / "logs" / f"finalise_{dataset.name}" / f"{name}.tsv")
+    each = f"{sum(cost['core_seconds'] for cost in costs) / samples:.2g}" if samples else DASH
+    # Snakemake's benchmarks have the duration of a job.
+    generating = sum(pd.read_csv(shard.with_suffix(".tsv"), sep="\t")["s"].item() for shard in shards)
+    finalised = root / "logs" / f"finalise_{dataset.name}" / f"{name}.tsv"
+    times = (generating, pd.read_csv(finalised, sep="\t")["s"].item())
     stored_on = ", ".join(f"{n}{'²' * (settings.dimension == 2)}" for n in settings.resolutions)
     if hasattr(settings, "observations"):
         stored_on = f"{len(settings.observations)} sets of times"
-    times = (f"{s / 60:.1f} min" if s >= 60 else f"{s:.0f} s" for s in (generating, finalising))
-    return (stored_on, f"{settings.samples.total:,}", *times, _number(each)), each
-
-
-def _job_seconds(benchmark: Path) -> float:
-    """Return the duration of a job, from Snakemake's benchmark file."""
-    return pd.read_csv(benchmark, sep="\t")["s"].item()
-
-
-def _number(value: float) -> str:
-    return "—" if math.isnan(value) else f"{value:.2g}"
+    took = (f"{s / 60:.1f} min" if s >= 60 else f"{s:.0f} s" for s in times)
+    return (stored_on, f"{settings.samples.total:,}", *took, each)
 
 
 def accuracy(datasets_page: Path) -> str:
@@ -114,39 +86,3 @@ def accuracy(datasets_page: Path) -> str:
         for row, (data, reference) in settings_class(equation).accuracy_rows.items()
     ]
     return table(("data", "compared with", "samples", "median error", "largest"), rows)
-
-
-def fresh_samples(folders: list[Path]) -> str | None:
-    """Return what new samples in every epoch do to the models of the runs in `folders`, a row a model.
-
-    None without runs. Raises `ResultError` as `read_runs` does.
-    """
-    if not folders:
-        return None
-    models: dict[str, list[Run]] = {}
-    for run in read_runs(folders):
-        models.setdefault(run.record.label, []).append(run)
-    rows = []
-    for label, runs in models.items():
-        errors = [float(run.errors["relative_l2"].mean()) for run in runs]
-        training = runs[0].record.training
-        seen = training["train_samples"] * (runs[0].cost.epochs if training["fresh_samples"] else 1)
-        spread = f"{min(errors):.2e} to {max(errors):.2e}"
-        took = duration(float(np.mean([run.cost.train_seconds for run in runs])))
-        rows.append((label, f"{seen:,}", f"{np.mean(errors):.2e}", spread, took))
-    first, *_ = seeds = next(iter(models.values()))
-    training = first.record.training
-    common = (
-        f"Burgers' equation on {first.resolution} points, {first.cost.epochs} epochs of "
-        f"{training['train_samples']} samples, {first.cost.steps:,} steps of every model, "
-        f"{len(seeds)} seeds each. Errors are relative L² on {training['test_samples']} test samples; "
-        f"{first.cost.device}, one thread, beside other work.\nMade by `{FRESH_COMMAND}`."
-    )
-    head = (
-        "model",
-        "training samples seen",
-        "test error, mean",
-        "least and largest of the seeds",
-        "training",
-    )
-    return f"{common}\n\n{table(head, rows)}"

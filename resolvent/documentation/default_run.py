@@ -1,7 +1,5 @@
 """What the default configuration gives: docs/default-run/<experiment>.md for each experiment run."""
 
-from __future__ import annotations
-
 import base64
 import csv
 import json
@@ -11,22 +9,18 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from subprocess import DEVNULL
 
 from resolvent.common.counts import counted
 from resolvent.documentation.pages import paragraph, planned, table
 from resolvent.figures.common.comparison import Tested, by_condition, read_comparison
 from resolvent.figures.common.numbers import DASH, duration, scientific
 from resolvent.figures.common.results import on_training_grid, read_runs
-from resolvent.figures.front.leaderboard import best_in_words, ratio_in_words
-from resolvent.figures.front.page import by_error
-from resolvent.figures.front.results import CLASSICAL, Results, Row, read_results
+from resolvent.figures.front.leaderboard import best_in_words, by_experiment, ratio_in_words, with_interval
+from resolvent.figures.front.results import Results, read_results
 from resolvent.figures.front.study import STUDY_FILE, read_study
-from resolvent.figures.front.terminal import with_interval
 
 COMMAND = "snakemake --cores 2 --resources gpu=0"
 PAGES = "docs/default-run"
-SOLVERS = (CLASSICAL, "interpolation_oracle")  # baselines that solve the equation
 MODELS = (
     "model", "n", "relative L² error", "in training", "over the best other", "verdict", "runs", "training",
 )  # fmt: skip
@@ -41,6 +35,8 @@ KINDS = {  # of jobs, by their rules; others are tables, figures and pages
 TIMES = """\
 Hours of processor cores that `snakemake plan` predicted, and that the same jobs took by the clock, other work
 beside them."""
+TRAININGS = re.compile(r"\. (\d+) trainings?: (.+?), [0-9.]+ \w+ in all")
+HOURS = re.compile(r"\| all \| \d+ \| ([0-9.]+) h \| ([0-9.]+) h \|")
 
 
 def write_default_run(root: Path) -> None:
@@ -55,8 +51,10 @@ def write_default_run(root: Path) -> None:
         print(f"{PAGES}/ is left as it is: make its runs with `{COMMAND}`")
         return
     results = read_results(read_study(folder), folder)
-    words = ["plan", "--cores", "2", "--resources", "gpu=0", "--quiet", "all"]
-    subprocess.run([sys.executable, "-m", "snakemake", *words], cwd=root, check=True, stdout=DEVNULL)
+    words = ["-m", "snakemake", "plan", "--cores", "2", "--resources", "gpu=0", "--quiet", "all"]
+    subprocess.run(
+        [sys.executable, "-m", "snakemake", *words], cwd=root, check=True, stdout=subprocess.DEVNULL
+    )
     with open(root / f"logs/plan/{results.study.name}.csv", newline="", encoding="utf-8") as file:
         jobs = list(csv.DictReader(file))
     for name in results.study.experiments.keys() & compared.keys():
@@ -67,7 +65,14 @@ def write_default_run(root: Path) -> None:
             for one in by_condition(on_training_grid(read_comparison(compared[name])))
             if one.facts["kind"] == "baseline" and str(one.facts["trained_resolution"]) in trained
         ]
-        text = page(results, name, baselines, training_errors(results, name), times(own, root))
+        fitted = {}  # the error on the training samples at the best epoch, the mean over seeds
+        for row in results.of(name):
+            ended = [results.folder / run.folder for run in row.runs if run.state == "finished"]
+            if ended:
+                runs = read_runs(ended)
+                errors = [run.by_epoch("train_relative_l2").loc[run.cost.best_epoch] for run in runs]
+                fitted[row.planned.model, str(row.planned.resolution)] = sum(errors) / len(errors)
+        text = page(results, name, baselines, fitted, times(own, root))
         (root / PAGES / f"{name}.md").write_text(text, encoding="utf-8")
 
 
@@ -76,18 +81,15 @@ def overview(root: Path) -> str:
     rows, sums = [], [0.0, 0.0, 0.0]
     for file in sorted((root / PAGES).glob("*.md")):
         title, _, text = file.read_text(encoding="utf-8").removeprefix("# ").partition("\n")
-        found = re.search(
-            r"\. (\d+) trainings?: (.+?), [0-9.]+ \w+ in all.*\| all \| \d+ \| ([0-9.]+) h \| ([0-9.]+) h \|",
-            " ".join(text.split()),
-        )
-        if found is None:
+        found, took = TRAININGS.search(" ".join(text.split())), HOURS.search(text)
+        if not (found and took):
             raise ValueError(
                 f"{file} does not say its trainings and hours: run `make docs` where its runs are"
             )
-        trainings, ended, *hours = found.groups()
+        trainings, ended = found.groups()
         link = f"[{title}]({Path(PAGES).name}/{file.name})"
-        rows.append((link, trainings, ended, *(f"{one} h" for one in hours)))
-        sums = [total + float(one) for total, one in zip(sums, (trainings, *hours), strict=True)]
+        rows.append((link, trainings, ended, *(f"{one} h" for one in took.groups())))
+        sums = [total + float(one) for total, one in zip(sums, (trainings, *took.groups()), strict=True)]
     rows.append(("all of them", f"{sums[0]:.0f}", "", *(f"{one:.1f} h" for one in sums[1:])))
     return table(("experiment", "trainings", "ended", "predicted", "taken"), rows)
 
@@ -104,7 +106,7 @@ def page(
     `fitted` are the errors in training by model and resolution, `taken` the rows of the times.
     """
     experiment, made = results.study.experiments[name], results.study.provenance
-    rows = [row for row in by_error(results) if row.experiment == name]
+    rows = [row for row in by_experiment(results) if row.experiment == name]
     runs = [run for row in rows for run in row.runs]
     ended = ", ".join(f"{count} {state}" for state, count in Counter(run.state for run in runs).most_common())
     devices = ", ".join(sorted({run.device for run in runs if run.device}))
@@ -114,15 +116,13 @@ def page(
         f"{counted(len(runs), 'training')}: {ended}, {duration(sum(run.seconds for run in runs))} in all, "
         f"one thread each, on {devices}. [What the columns mean](../default-run.md)."
     )
-    finest = [row for row in rows if row.planned.resolution == experiment.finest]
-    best = best_in_words(finest)
+    best = best_in_words([row for row in rows if row.planned.resolution == experiment.finest])
     lines: list[tuple[float, tuple[str, ...]]] = []  # each after the number by which they are sorted
     for row in rows:
-        resolution = str(row.planned.resolution)
-        in_training = fitted.get((row.planned.model, resolution))
+        in_training = fitted.get((row.planned.model, str(row.planned.resolution)))
         cells = (
             row.planned.label,
-            resolution,
+            str(row.planned.resolution),
             with_interval(row.error) if row.error else DASH,
             DASH if in_training is None else scientific(in_training),
             ratio_in_words(row)[0] or DASH,
@@ -138,33 +138,12 @@ def page(
     parts = [
         f"# {experiment.title}",
         paragraph(about),
-        paragraph(f"{best[:1].upper()}{best[1:]}. {beaten_by_a_baseline(finest, baselines)}"),
+        paragraph(f"{best[:1].upper()}{best[1:]}."),
         table(MODELS, [cells for _, cells in sorted(lines, key=lambda line: line[0])]),
     ]
     if taken:
         parts += ["## What it took", TIMES, table(("jobs", "number", "predicted", "taken"), taken)]
     return "\n\n".join(parts) + "\n"
-
-
-def beaten_by_a_baseline(rows: list[Row], baselines: list[Tested]) -> str:
-    """Say how many models do no better than the best baseline that is none of the `SOLVERS`."""
-    resolutions = {str(row.planned.resolution) for row in rows}
-    simple = [
-        one
-        for one in baselines
-        if one.facts["key"] not in SOLVERS
-        and str(one.facts["trained_resolution"]) in resolutions
-        and one.error().known
-    ]
-    if not simple:
-        return ""
-    best = min(simple, key=lambda one: one.error().value)
-    errors = [row.error.value for row in rows if row.error]
-    worse = sum(error >= best.error().value for error in errors)
-    label = f"the best baseline that solves no equation ({best.facts['label']})"
-    if not worse:
-        return f"The mean error of every model is below that of {label}."
-    return f"Of {counted(len(errors), 'model')}, {worse} do no better than {label}."
 
 
 def times(jobs: Iterable[Mapping[str, str]], root: Path) -> list[tuple[str, ...]]:
@@ -179,22 +158,9 @@ def times(jobs: Iterable[Mapping[str, str]], root: Path) -> list[tuple[str, ...]
             of_job = json.loads(noted.read_text())
             kind = KINDS.get(job["rule"], "tables, figures and pages")
             found[kind].append((float(job["seconds"]), of_job["endtime"] - of_job["starttime"]))
-    if not found:
-        return []
     rows: list[tuple[str, ...]] = []
     every = [pair for pairs in found.values() for pair in pairs]
-    for kind, pairs in [*found.items(), ("all", every)]:
+    for kind, pairs in [*found.items(), ("all", every)] if found else []:
         predicted, taken = (sum(column) / 3600 for column in zip(*pairs, strict=True))
         rows.append((kind, str(len(pairs)), f"{predicted:.2f} h", f"{taken:.2f} h"))
     return rows
-
-
-def training_errors(results: Results, name: str) -> dict[tuple[str, str], float]:
-    """Return the relative L2 error on the training samples at the best epoch, the mean over seeds."""
-    found = {}
-    for row in results.of(name):
-        ended = [results.folder / run.folder for run in row.runs if run.state == "finished"]
-        if ended:
-            errors = [run.by_epoch("train_relative_l2").loc[run.cost.best_epoch] for run in read_runs(ended)]
-            found[row.planned.model, str(row.planned.resolution)] = sum(errors) / len(errors)
-    return found

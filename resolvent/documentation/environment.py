@@ -4,8 +4,6 @@ writes it.
 conda brings Python, pip brings the pinned direct dependencies: the versions are those that pip users have.
 """
 
-from __future__ import annotations
-
 import tomllib
 
 from packaging.requirements import Requirement
@@ -13,20 +11,9 @@ from packaging.utils import canonicalize_name
 
 from resolvent.documentation.pages import ROOT
 
-HEAD = """\
-# For conda users; written by `make environment.yml` from pyproject.toml and constraints.txt.
-name: resolvent
-channels:
-  - conda-forge
-dependencies:
-  - python=3.11
-  - pip
-  - pip:
-"""
-
 
 def environment_text() -> str:
-    """Return the content that environment.yml should have.
+    """Return the content that environment.yml should have, whose head stays as it is.
 
     Raises `KeyError` when a dependency of pyproject.toml has no pin in constraints.txt.
     """
@@ -35,7 +22,8 @@ def environment_text() -> str:
     pins = {
         canonicalize_name(name): pin for name, found, pin in (line.partition("==") for line in lines) if found
     }
-    text = HEAD
+    head, begin, _ = (ROOT / "environment.yml").read_text().partition("  - pip:\n")
+    text = head + begin
     for dependency in map(Requirement, [*project["dependencies"], *project["optional-dependencies"]["dev"]]):
         extras = f"[{','.join(sorted(dependency.extras))}]" if dependency.extras else ""
         text += f"      - {dependency.name}{extras}=={pins[canonicalize_name(dependency.name)]}\n"

@@ -4,38 +4,29 @@ After `make demo`, `python -m resolvent.documentation.finished_study` copies the
 and figures stay behind: they are large, and the tutorial reads tables.
 """
 
-from __future__ import annotations
-
 import shutil
 from dataclasses import replace
-from pathlib import Path
 
 from resolvent.common.records import CHECKPOINT, RunRecord, read_record, write_record
 from resolvent.documentation.pages import ROOT
 
-KEPT = ROOT / "docs/tutorials/finished_study"
-EXPERIMENT = "demo/burgers"
-MODELS = ("fno", "galerkin_layer_scale")
-TABLES = (
-    "comparison.csv", "comparison.csv.sha256", "models.csv", "models.csv.sha256", "baselines/cost.json",
-    "baselines/errors.csv",
-)  # fmt: skip
+TABLES = ("comparison.csv*", "models.csv*", "baselines/*.*")
 OF_A_RUN = ("run.json", "cost.json", "history.csv", "errors.csv", "predictions.nc")
+KEPT = (
+    *TABLES,
+    *(f"{model}/*/seed*/{name}" for model in ("fno", "galerkin_layer_scale") for name in OF_A_RUN),
+)
 
 
-def copy_study(results: Path, kept: Path) -> None:
-    """Copy the tables of the demo's first experiment, and two runs of it, from `results` to `kept`.
-
-    Raises `FileNotFoundError` when the demo is not finished.
-    """
-    experiment = results / EXPERIMENT
-    runs = [run for model in MODELS for run in sorted(experiment.glob(f"{model}/*/seed*"))]
-    files = [experiment / name for name in TABLES] + [run / name for run in runs for name in OF_A_RUN]
-    if not runs or not all(file.is_file() for file in files):
-        raise FileNotFoundError(f"{experiment} is not finished: run `make demo`")
-    shutil.rmtree(kept, ignore_errors=True)
+def main() -> None:
+    """Copy the tables of the demo's first experiment, and two runs of it; raises without them."""
+    made, kept = ROOT / "results/demo/burgers", ROOT / "docs/tutorials/finished_study/demo/burgers"
+    files = [file for pattern in KEPT for file in made.glob(pattern)]
+    if not files:
+        raise FileNotFoundError(f"{made} is not finished: run `make demo`")
+    shutil.rmtree(kept)
     for file in files:
-        place = kept / file.relative_to(results)
+        place = kept / file.relative_to(made)
         place.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(file, place)
         if file.name == "run.json":  # its checkpoint stays behind
@@ -45,4 +36,4 @@ def copy_study(results: Path, kept: Path) -> None:
 
 
 if __name__ == "__main__":
-    copy_study(ROOT / "results", KEPT)
+    main()

@@ -5,9 +5,6 @@ trained operators are changed in one respect and tested again: the first token h
 training, half the first interval of the training times, whatever the times of the test.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +13,6 @@ import torch
 from torch import Tensor
 
 from resolvent.common.counts import counted
-from resolvent.common.runs import read_run
 from resolvent.datasets.loading import Samples, load_samples
 from resolvent.documentation.pages import planned, table
 from resolvent.evaluation.conditions import predict
@@ -31,7 +27,6 @@ RUNS = "results/lorenz63_initial_values"
 COMMAND = f"snakemake --cores 2 --resources gpu=0 --configfile {CONFIGURATION}"
 ERROR = "standardised_relative_l2"
 SAMPLES = 50  # of the test, for the first token
-CPU = torch.device("cpu")
 TOKENS = (
     "`first_token` seed by seed: its error; its error if the first token keeps the weight that it had in "
     "training, whatever the times; and how far the prediction moves, relative to itself and at all times but "
@@ -44,7 +39,7 @@ def section(root: Path, folders: list[Path]) -> str | None:
 
     `folders` are those of runs below `root`, where the configuration's dataset is too. A cell has the median
     over the test samples, averaged over the seeds, and its range over them where there are several. None
-    without runs. Raises `ResultError` as `read_runs` does, `DatasetError` where the dataset is missing.
+    without runs.
     """
     if not folders:
         return None
@@ -54,8 +49,9 @@ def section(root: Path, folders: list[Path]) -> str | None:
     runs = [run for made in models.values() for run in made]
     first = runs[0]
     times = list(dict.fromkeys(first.errors["resolution"]))
-    header = tuple(f"{one}{'*' * (one == first.resolution)}" for one in times)
-    errors = []
+    header = [f"{one}{'*' * (one == first.resolution)}" for one in times]
+    card = root / planned(CONFIGURATION, root=root).datasets[first.record.dataset].card
+    errors, tokens = [], []
     for made in models.values():
         form = made[0].record.settings["initial_values"]
         cells = [f"`{form}`, {counted(len(made), 'seed')}"]
@@ -65,13 +61,10 @@ def section(root: Path, folders: list[Path]) -> str | None:
             spread = f" [{medians.min():.2e}, {medians.max():.2e}]" if len(medians) > 1 else ""
             cells.append(f"{medians.mean():.2e}{spread}")
         errors.append(cells)
-    card = root / planned(CONFIGURATION, root=root).datasets[first.record.dataset].card
-    tokens = [
-        (f"{run.seed}: {words}", *(f"{found[one]:.2e}" for one in times))
-        for run in runs
-        if run.record.settings["initial_values"] == "first_token"
-        for words, found in first_token_rows(run.directory, card, times).items()
-    ]
+        for run in made if form == "first_token" else []:
+            measured = [measure_first_token(run, card, one) for one in times]
+            for words in measured[0]:
+                tokens.append([f"{run.seed}: {words}", *(f"{found[words]:.2e}" for found in measured)])
     settings, training = first.record.settings, first.record.training
     machines = sorted({f"{run.cost.device}, {run.cost.threads} thread(s) a run" for run in runs})
     parts = [
@@ -89,44 +82,35 @@ def section(root: Path, folders: list[Path]) -> str | None:
     return "\n\n".join(parts)
 
 
-def with_first_weight(weight: float) -> Callable[[Tensor], Tensor]:
-    """Return what gives an operator trapezoidal log-weights, the first of `weight`."""
-
-    def log_weights(x: Tensor) -> Tensor:
-        weights = trapezoid_weights(x)
-        return torch.cat([weights.new_tensor([weight]), weights[1:]]).log()
-
-    return log_weights
-
-
-def first_token_rows(folder: Path, card: Path, times: Iterable[str]) -> dict[str, dict[str, float]]:
-    """Measure a trained run in three respects: by words, a number for each set of times.
+def measure_first_token(run: Run, card: Path, times: str) -> dict[str, float]:
+    """Measure a trained run at a set of times in three respects, a number by words.
 
     The error, the error with the first weight of training, and how far the prediction moves, at all times but
     the first, when every sample gets the initial values of the next one; medians over `SAMPLES` test
     samples, of standardised y and z, relative.
     """
-    run = read_run(folder)
-    operator: Any = trained_operator(checkpoints.load(folder / "checkpoint.pt"))
+    operator: Any = trained_operator(checkpoints.load(run.directory / "checkpoint.pt"))
     scale = (operator.output.mean.numpy(), operator.output.deviation.numpy())
-    tokens = operator.operator
-    home = load_samples(card, str(run.record.resolution), "test", 1).grid.coordinates
-    found: dict[str, dict[str, float]] = {}
-    for time in times:
-        test = load_samples(card, time, "test", SAMPLES)
-        plain = predict(operator, test, CPU)
-        others = test.inputs.copy()
-        others[:, 1:] = np.roll(test.inputs[:, 1:], 1, axis=0)
-        moved = predict(operator, Samples(test.grid, others, test.targets), CPU)
-        moved[..., 0] = plain[..., 0]
-        tokens.log_weights = with_first_weight((home[1] - home[0]) / 2)
-        weighted = predict(operator, test, CPU)
-        del tokens.log_weights
-        for words, prediction, target in (
-            ("error", plain, test.targets),
-            ("first weight of training", weighted, test.targets),
-            ("initial values of others", moved, plain),
-        ):
-            error = measure(prediction, target, test.grid, scale)[ERROR]
-            found.setdefault(words, {})[time] = float(np.median(error))
-    return found
+    trained_at = load_samples(card, str(run.resolution), "test", 1).grid.coordinates
+    test = load_samples(card, times, "test", SAMPLES)
+
+    def log_weights(x: Tensor) -> Tensor:
+        weights = trapezoid_weights(x)
+        return torch.cat([weights.new_tensor([(trained_at[1] - trained_at[0]) / 2]), weights[1:]]).log()
+
+    cpu = torch.device("cpu")
+    plain = predict(operator, test, cpu)
+    others = test.inputs.copy()
+    others[:, 1:] = np.roll(test.inputs[:, 1:], 1, axis=0)
+    moved = predict(operator, Samples(test.grid, others, test.targets), cpu)
+    moved[..., 0] = plain[..., 0]
+    operator.operator.log_weights = log_weights
+    weighted = predict(operator, test, cpu)
+    compared = {
+        "error": (plain, test.targets),
+        "first weight of training": (weighted, test.targets),
+        "initial values of others": (moved, plain),
+    }
+    return {
+        words: float(np.median(measure(*pair, test.grid, scale)[ERROR])) for words, pair in compared.items()
+    }

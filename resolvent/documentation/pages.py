@@ -1,4 +1,4 @@
-"""Parts of pages of docs/ that a command writes: whole files, and tables between two comments of a page."""
+"""Parts of pages of docs/ that a command writes: between two comments of a page."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from resolvent.planning.plan import Plan
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def write_part(page: str, text: str | None, name: str = "", command: str = "", root: Path = ROOT) -> None:
-    """Write `text` between the comments `name:begin` and `name:end` of a page; without a name, all of it.
+def write_part(page: str, text: str | None, name: str, command: str = "", root: Path = ROOT) -> None:
+    """Write `text` between the comments `name:begin` and `name:end` of a page.
 
     None says that what it is made from is not here: the page stays, and the command that makes it is printed.
     Raises `ValueError` when the page has no such comments.
@@ -23,13 +23,11 @@ def write_part(page: str, text: str | None, name: str = "", command: str = "", r
     if text is None:
         print(f"{page} {name} is left as it is: make what it is made from with `{command}`")
         return
-    if name:
-        before, found, rest = file.read_text(encoding="utf-8").partition(begin)
-        _, closed, after = rest.partition(end)
-        if not (found and closed):
-            raise ValueError(f"{page}: put {begin} and {end} where the part belongs")
-        text = f"{before}{begin}\n{text}\n{end}{after}"
-    file.write_text(text, encoding="utf-8")
+    before, found, rest = file.read_text(encoding="utf-8").partition(begin)
+    _, closed, after = rest.partition(end)
+    if not (found and closed):
+        raise ValueError(f"{page}: put {begin} and {end} where the part belongs")
+    file.write_text(f"{before}{begin}\n{text}\n{end}{after}", encoding="utf-8")
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -40,7 +38,6 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def paragraph(words: str) -> str:
-    """Return a paragraph in lines of at most 118 characters."""
     return fill(words, 118, break_long_words=False, break_on_hyphens=False)
 
 

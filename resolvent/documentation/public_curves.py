@@ -3,24 +3,21 @@
 `python -m resolvent.documentation.public_curves` draws it.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from resolvent.datasets.tasks.burgers import BurgersDataset
 from resolvent.datasets.tasks.registry import build_task
 from resolvent.documentation.pages import ROOT
-from resolvent.documentation.stability import save_svg
-from resolvent.figures.common.style import BASELINE, INK, grid_lines, new_figure, title
+from resolvent.figures.common.style import BASELINE, INK, grid_lines, new_figure, save, title
 from resolvent.solvers.common.fourier import coefficients_of
 
-CURVES = "docs/measured/burgers_public_curves.csv"
-FIGURE = "docs/images/burgers_public_file.svg"
 OURS, PRINTED = "#0072b2", "#d55e00"
+DRAWN: tuple[tuple[dict[str, Any], str, float], ...] = (
+    ({}, OURS, 1.3), ({"final_time": 1.0}, PRINTED, 0.9)
+)  # fmt: skip
 LABELS = (  # in the first panel: an end, its height and side, words and their colour
     (0.47, 0.38, "left", "initial velocity", BASELINE),
     (0.60, -0.50, "right", "final velocity in the file (band)", INK),
@@ -30,15 +27,17 @@ LABELS = (  # in the first panel: an end, its height and side, words and their c
 
 
 def draw_public_curves(root: Path) -> None:
-    """Draw the velocities of the public file, and ours at its time and at the printed one."""
-    curves = pd.read_csv(root / CURVES, comment="#")[::2]  # 128 points carry all modes, and draw as well
+    curves = pd.read_csv(root / "docs/measured/burgers_public_curves.csv", comment="#")
+    curves = curves[::2]  # 128 points carry all modes, and draw as well
     figure, axes = new_figure(2, 2, size=(7.6, 4.9), sharex=True, sharey=True)
     for (sample, curve), panel in zip(curves.groupby("sample"), axes.flat, strict=True):
         x, initial, final = (curve[name].to_numpy() for name in ("x", "initial_velocity", "final_velocity"))
         panel.plot(x, initial, color=BASELINE, lw=0.9)
         panel.plot(x, final, color=INK, lw=4.5, alpha=0.3)
-        panel.plot(x, _solved(initial), color=OURS, lw=1.3)
-        panel.plot(x, _solved(initial, final_time=1.0), color=PRINTED, lw=0.9)
+        for settings, colour, width in DRAWN:
+            task = build_task(BurgersDataset(equation="burgers", resolutions=[len(x)], **settings))
+            solved = task.solve(coefficients_of(initial[None]))[f"n{len(x)}/final_velocity"][0]
+            panel.plot(x, solved, color=colour, lw=width)
         grid_lines(panel)
         title(panel, f"Test sample {sample}")
     for left, height, side, words, colour in LABELS:
@@ -49,13 +48,9 @@ def draw_public_curves(root: Path) -> None:
         panel.set_ylabel("velocity")
     for panel in axes[1]:
         panel.set_xlabel("x")
-    save_svg(figure, root / FIGURE)
-
-
-def _solved(initial: np.ndarray, **settings: Any) -> np.ndarray:
-    """Solve as a dataset does by default, on the grid of the initial values."""
-    task = build_task(BurgersDataset(equation="burgers", resolutions=[len(initial)], **settings))
-    return task.solve(coefficients_of(initial[None]))[f"n{len(initial)}/final_velocity"][0]
+    _, *others = save(figure, root / "docs/images/burgers_public_file.svg")
+    for other in others:
+        other.unlink()
 
 
 if __name__ == "__main__":

@@ -4,11 +4,10 @@ A training at a paper's size takes hours, and its folder is not committed: what 
 compared by its mean error stays in a small table, which outlives the run.
 """
 
-import itertools
 import math
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import asdict
+from itertools import groupby
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +18,6 @@ from resolvent.common.files import write_text
 from resolvent.documentation.pages import paragraph, table
 from resolvent.figures.common.intervals import (
     SEEDS_TO_RANK,
-    Interval,
     Scatter,
     median_interval,
     paired_ratio,
@@ -28,7 +26,7 @@ from resolvent.figures.common.intervals import (
 )
 from resolvent.figures.common.numbers import DASH, duration
 from resolvent.figures.common.results import Run, error_matrix, read_runs
-from resolvent.figures.published.beside import EXAMPLES, example_of, record, reported_beside, tables_of
+from resolvent.figures.published.beside import EXAMPLES, example_of, record, reported_beside
 from resolvent.figures.published.tables import PaperTable, reported_rows
 
 HEADER = """\
@@ -86,13 +84,14 @@ def write_reported_vs_ours(
     data: dict[str, dict[str, list[tuple[Run, str]]]] = {}  # of medians, by paper and by what was learnt
     for command, folders in commands.items():
         for run in read_runs(folders):
-            example = example_of(run.record)
+            example, recorded = example_of(run.record), record(run.record)
             if example is not None and example.source.statistic == "median":
                 title, settings = example.title, run.record.dataset_settings
                 title += f", {settings['targets']} from x" if settings["equation"] == "lorenz63" else ""
                 data.setdefault(example.source.name, {}).setdefault(title, []).append((run, command))
-            else:
-                found += [measured_row(run, one, command) for one in _tables_with(run)]
+            elif example is not None:  # in the tables with a row for it; if none has, the first
+                having = [one for one in example.tables if one.row(recorded) is not None]
+                found += [measured_row(run, one, command) for one in having or example.tables[:1]]
     tables: dict[str, list] = {}
     for row in kept_rows(measured, found).itertuples():
         tables.setdefault(str(row.table), []).append(row)
@@ -111,12 +110,6 @@ def write_reported_vs_ours(
             parts.append(f'## {name}\n\n{INTRODUCTIONS[source.statistic]}\n"Reported" is {source.citation}.')
             parts += [f"### {title}\n\n{sections[title]}" for title in sorted(sections)]
     write_text(output, "\n\n".join(parts) + "\n")
-
-
-def _tables_with(run: Run) -> list[PaperTable]:
-    """Return the tables with a row for the run; if none has, the first of its equation."""
-    tables = tables_of(run.record)
-    return [one for one in tables if one.row(record(run.record)) is not None] or list(tables[:1])
 
 
 def measured_row(run: Run, table: PaperTable, command: str) -> dict:
@@ -184,77 +177,57 @@ def _mean_section(rows: list) -> str:
 
     A setting counts as one comparison from three seeds on, since two say too little of their spread.
     """
-    cells, verdicts = [], []
-    for _, group in itertools.groupby(rows, key=lambda row: [getattr(row, name) for name in SETTING]):
+    cells, verdicts, reasons = [], [], []
+    for _, group in groupby(rows, key=lambda row: [getattr(row, name) for name in SETTING]):
         trained = list(group)
-        cells += [_cells(row) for row in trained]
-        compared = [row for row in trained if _is_compared(row)]
+        compared = [row for row in trained if row.reported and not row.reason and math.isfinite(row.mean)]
+        first, of = trained[0], len(trained)
+        name = f"{first.model}, noise {first.noise:g}" if first.noise else first.model
+        setting = (name, first.recipe or DASH, str(first.resolution))
+        power = f"{first.unit:.0e}".lstrip("1").replace("e-0", "e-")
+        for row in trained:
+            without = NO_ROW if row.reason.endswith(NO_ROW) else DASH
+            reported = f"{row.reported}{power}" if row.reported else without
+            if row.reason and without == DASH:
+                reasons.append((row.model, row.reason))
+            if row.reported_epoch:
+                reported += f" (epoch {row.reported_epoch})"
+            ours = f"diverged (epoch {row.diverged})" if row.diverged else "not finite"
+            if np.isfinite(row.mean):
+                low, mean, high = row.mean / row.unit * np.exp([-row.below, 0, row.above])
+                ours = f"{mean:.3f}{power} [{low:.3f}, {high:.3f}]"
+            protocol = f"{row.protocol / row.unit:.3f}{power} (epoch {row.protocol_epoch})"
+            cells.append((
+                *setting, str(row.seed), reported, ours, protocol if row.protocol_epoch else DASH,
+                _judged([row])[0] if row in compared else DASH, *_training(row, row.epochs),
+            ))  # fmt: skip
         if len(compared) < SEEDS_TO_RANK:
-            verdicts += [verdict(_ratio([row])) for row in compared]
+            verdicts += [_judged([row])[1] for row in compared]
             continue
-        ratio, first = _ratio(compared), compared[0]
-        verdicts.append(verdict(ratio))
-        seeds = (
-            f"all {len(trained)}" if len(compared) == len(trained) else f"{len(compared)} of {len(trained)}"
-        )
-        mean = float(np.mean([row.mean for row in compared]))
-        numbers = (f"{first.reported}{_power(first.unit)}", _in_unit(mean, first.unit), DASH, _judged(ratio))
-        cells.append((*_setting(first), seeds, *numbers, DASH, DASH, DASH))
+        judged, found = _judged(compared)
+        verdicts.append(found)
+        seeds = f"all {of}" if len(compared) == of else f"{len(compared)} of {of}"
+        mean = float(np.mean([row.mean for row in compared])) / first.unit
+        numbers = (f"{compared[0].reported}{power}", f"{mean:.3f}{power}", DASH, judged, DASH, DASH, DASH)
+        cells.append((*setting, seeds, *numbers))
     counts = Counter(verdicts)
     agree, lower, higher = (counts[words] for words in VERDICTS)
-    lead = "No row has a ratio."
-    if verdicts:
-        said = f"{agree} agree{'s' * (agree == 1)}; ours is lower in {lower}, higher in {higher}"
-        lead = f"{counted(len(verdicts), 'comparison')}: {said}."
+    said = f"{agree} agree{'s' * (agree == 1)}; ours is lower in {lower}, higher in {higher}"
+    lead = f"{counted(len(verdicts), 'comparison')}: {said}." if verdicts else "No row has a ratio."
     values = {name: dict.fromkeys(str(getattr(row, name)) for row in rows) for name in SIZES}
     sizes = (f"{name.replace('_', ' ')} {' or '.join(values[name])}" for name in SIZES)
-    reasons = ((row.model, row.reason) for row in rows if row.reason and not row.reason.endswith(NO_ROW))
-    why = map(paragraph, _not_comparable(reasons))
     made = _made_by({row.machine for row in rows}, [row.command for row in rows])
+    why = map(paragraph, _not_comparable(reasons))
     return "\n\n".join([lead, table(MEANS, cells), f"Sizes: {', '.join(sizes)}.", *why, made])
 
 
-def _is_compared(row) -> bool:
-    return bool(row.reported) and not row.reason and math.isfinite(row.mean)
-
-
-def verdict(ratio: Interval) -> str:
-    """Say whether a ratio to a reported number can be 1."""
-    return VERDICTS[0] if ratio.low <= 1 <= ratio.high else VERDICTS[1 + (ratio.low > 1)]
-
-
-def _ratio(rows: list) -> Interval:
-    """Return the ratio of the mean over the seeds of one setting to the reported number."""
+def _judged(rows: list) -> tuple[str, str]:
+    """Return the ratio of the mean over the seeds of one setting to the reported number, and a verdict."""
     scatters = [Scatter(row.below, row.above, row.few_below, row.few_above) for row in rows]
     means = np.array([row.mean for row in rows])
-    return ratio_to_reported(means, scatters, float(rows[0].reported) * rows[0].unit)
-
-
-def _cells(row) -> tuple[str, ...]:
-    reported = NO_ROW if row.reason.endswith(NO_ROW) else DASH
-    if row.reported:
-        reported = f"{row.reported}{_power(row.unit)}"
-    if row.reported_epoch:
-        reported += f" (epoch {row.reported_epoch})"
-    ours = f"diverged (epoch {row.diverged})" if row.diverged else "not finite"
-    if np.isfinite(row.mean):
-        low, high = row.mean * np.exp(-row.below), row.mean * np.exp(row.above)
-        ours = f"{_in_unit(row.mean, row.unit)} [{low / row.unit:.3f}, {high / row.unit:.3f}]"
-    tested = row.protocol_epoch > 0
-    return (
-        *_setting(row),
-        str(row.seed),
-        reported,
-        ours,
-        f"{_in_unit(row.protocol, row.unit)} (epoch {row.protocol_epoch})" if tested else DASH,
-        _judged(_ratio([row])) if _is_compared(row) else DASH,
-        *_training(row, row.epochs),
-    )
-
-
-def _setting(row) -> tuple[str, str, str]:
-    name = f"{row.model}, noise {row.noise:g}" if row.noise else row.model
-    return name, row.recipe or DASH, str(row.resolution)
+    ratio = ratio_to_reported(means, scatters, float(rows[0].reported) * rows[0].unit)
+    verdict = VERDICTS[0] if ratio.low <= 1 <= ratio.high else VERDICTS[1 + (ratio.low > 1)]
+    return f"{ratio.value:.2f} [{ratio.low:.2f}, {ratio.high:.2f}] {verdict}", verdict
 
 
 def _training(cost, epochs: int) -> tuple[str, str, str]:
@@ -263,20 +236,7 @@ def _training(cost, epochs: int) -> tuple[str, str, str]:
     return f"{cost.best_epoch} of {epochs}", duration(cost.train_seconds), per_step
 
 
-def _judged(ratio: Interval) -> str:
-    return f"{ratio.value:.2f} [{ratio.low:.2f}, {ratio.high:.2f}] {verdict(ratio)}"
-
-
-def _in_unit(value: float, unit: float) -> str:
-    """Write an error in the unit of the table: 1.203e-3."""
-    return f"{value / unit:.3f}{_power(unit)}"
-
-
-def _power(unit: float) -> str:
-    return f"{unit:.0e}".lstrip("1").replace("e-0", "e-")
-
-
-def _not_comparable(reasons: Iterable[tuple[str, str]]) -> list[str]:
+def _not_comparable(reasons: list[tuple[str, str]]) -> list[str]:
     """Write a sentence for every reason why a reported number cannot be compared, from (label, reason)."""
     labels: dict[str, dict[str, None]] = {}
     for label, reason in reasons:
@@ -296,13 +256,17 @@ def _median_section(made: list[tuple[Run, str]]) -> str:
     """
     runs = [run for run, _ in made]
     cells, reasons = [], []
+
+    def errors_of(run: Run, resolution: int | str) -> np.ndarray:
+        return error_matrix([run.errors], resolution, run.noise, "standardised_relative_l2").to_numpy()
+
     for run in runs:
         cost, beside = run.cost, reported_beside(run.record, run.cost)
         if beside.digits and beside.value is None:
             reasons.append((run.label, beside.reason))
         ours, ratio, worst = f"diverged (epoch {cost.diverged_epoch})", DASH, DASH
         if not run.diverged:
-            errors = _errors(run, run.resolution)
+            errors = errors_of(run, run.resolution)
             middle = median_interval(errors)
             ours = f"{middle.value:.2e} [{middle.low:.2e}, {middle.high:.2e}]"
             ratio = f"{middle.value / beside.value:.2f}" if beside.value else DASH
@@ -317,19 +281,16 @@ def _median_section(made: list[tuple[Run, str]]) -> str:
         times = list(dict.fromkeys(runs[0].errors["resolution"]))
         rows = []
         for run in finished:
-            medians = [f"{np.median(_errors(run, one)):.2e}{'*' * (one == run.resolution)}" for one in times]
+            medians = [
+                f"{np.median(errors_of(run, one)):.2e}{'*' * (one == run.resolution)}" for one in times
+            ]
             rows.append((run.label, str(run.seed), *medians))
         without = [run for run in finished if run.record.settings.get("quadrature") == "none"]
         weighted = [run for run in finished if run not in without]
         if weighted and without:
-            ratios = [paired_ratio(_errors(without[0], one), _errors(weighted[0], one)) for one in times]
+            ratios = [paired_ratio(errors_of(without[0], one), errors_of(weighted[0], one)) for one in times]
             words = (f"{one.value:.3f} [{one.low:.3f}, {one.high:.3f}]" for one in ratios)
             rows.append(("without weights over with", DASH, *words))
         parts.append(table(("model", "seed", *times), rows))
     machines = {f"{run.cost.device}, {run.cost.threads} thread(s) a run" for run in runs}
     return "\n\n".join([*parts, _made_by(machines, [command for _, command in made])])
-
-
-def _errors(run: Run, resolution: int | str) -> np.ndarray:
-    """Return the errors (seeds, samples) of every test sample."""
-    return error_matrix([run.errors], resolution, run.noise, "standardised_relative_l2").to_numpy()

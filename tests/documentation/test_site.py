@@ -4,7 +4,6 @@ import os
 import re
 import subprocess
 import sys
-from html import unescape
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -12,14 +11,12 @@ import jupytext
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from browser import AXE, PHONE, WIDE, Reader, chromium
+from pages import Page
 
 ROOT = Path(__file__).resolve().parents[2]
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 FENCED = re.compile(r"^(`{3,4}|:::).*?^\1", re.MULTILINE | re.DOTALL)
-TAG = re.compile(r'<(\w+)((?:\s+[\w:-]+(?:="[^"]*")?)+)\s*/?>')
-ATTRIBUTE = re.compile(r'([\w:-]+)="([^"]*)"')
 CODE = re.compile(r"`[^`]+`")
-LOADED = {("script", "src"), ("link", "href"), ("img", "src"), ("source", "src"), ("iframe", "src")}
 
 
 @pytest.fixture(scope="module")
@@ -41,19 +38,6 @@ def browser():
         yield started
 
 
-class Page:
-    """What a page of the site links to, what it loads, and the names of its places."""
-
-    def __init__(self, text):
-        self.links, self.loaded, self.places, self.headings = [], [], set(), len(re.findall(r"<h1\b", text))
-        for tag, given in TAG.findall(text):
-            attributes = {name: unescape(value) for name, value in ATTRIBUTE.findall(given)}
-            self.places |= {attributes[key] for key in ("id", "name") if attributes.get(key)}
-            for key in {"href", "src"} & attributes.keys():
-                loads = (tag, key) in LOADED and attributes.get("rel") not in ("next", "prev")
-                (self.loaded if loads else self.links).append(attributes[key])
-
-
 @pytest.fixture(scope="module")
 def pages(site):
     found = [path for path in site.rglob("*.html") if "_static" not in path.parts]  # the theme's own
@@ -69,7 +53,7 @@ def test_every_page_of_the_folder_is_in_the_site_with_one_main_heading(site, pag
 def test_no_link_leads_nowhere_and_nothing_is_loaded_from_a_network(site, pages):
     broken = []
     for path, page in pages.items():
-        for link in [*page.links, *page.loaded]:
+        for link in page.references:
             parts = urlsplit(link)
             outside = link.startswith("//") or parts.scheme not in ("", "data")
             if outside and link in page.loaded:

@@ -45,22 +45,20 @@ def formats(request, monkeypatch):
 
 @pytest.fixture
 def make_run(tmp_path):
-    """Write a run directory and return its path; `level` is the size of its errors."""
-
-    def make(model="galerkin", **options):
-        return write_run(tmp_path / "runs", model, **options)
-
-    return make
+    """Return what writes a run directory and returns its path; `level` is the size of its errors."""
+    return lambda model="galerkin", **options: write_run(tmp_path / "runs", model, **options)
 
 
 @pytest.fixture
 def make_baselines(tmp_path):
-    """Write the baselines on one grid, with one level of noise, and return their directory."""
+    """Return what writes the baselines on one grid, with one level of noise, and returns their directory."""
+    return lambda resolution=512, noise=0.0: write_baselines(tmp_path / "baselines", resolution, noise)
 
-    def make(resolution=512, noise=0.0):
-        return write_baselines(tmp_path / "baselines", resolution, noise)
 
-    return make
+@pytest.fixture(scope="session")
+def writers():
+    """Return what writes runs and baselines, for fixtures that outlive a test."""
+    return write_run, write_baselines
 
 
 def write_run(
@@ -121,8 +119,15 @@ def write_run(
     (directory / "run.json").write_text(json.dumps(facts))
     (directory / "cost.json").write_text(json.dumps(cost))
     generator = np.random.default_rng([resolution, seed, *model.encode()])
-    recorded = facts["training"].get("record_test_error", False)
-    _write_history(directory, generator, lasted, epochs, level, diverged, recorded)
+    epoch = np.arange(1, lasted + 1)
+    train = level * (0.7 + 300 * np.exp(-7 * epoch / epochs)) * np.exp(0.1 * generator.normal(size=lasted))
+    train[lasted - 1 :] *= np.nan if diverged else 1
+    history = {
+        "epoch": epoch, "learning_rate": 1e-3, "train_loss": train, "train_relative_l2": train,
+        "validation_relative_l2": 1.3 * train,
+        "test_relative_l2": 1.2 * train if facts["training"].get("record_test_error") else np.nan,
+    }  # fmt: skip
+    pd.DataFrame(history).to_csv(directory / "history.csv", index=False)
     hardness = np.random.default_rng(7).normal(size=SAMPLES) * 0.45
     rows = []
     for points in tested:
@@ -135,7 +140,7 @@ def write_run(
             for realisation in range(realisations if one else 1)
             for sample, value in enumerate(drawn)
         ]
-    _errors(rows).to_csv(directory / "errors.csv", index=False)
+    pd.DataFrame(rows, columns=ERROR_COLUMNS).to_csv(directory / "errors.csv", index=False)
     if dimension == 1:
         write_same_predictions(directory, _lines, tuple(tested), level, diverged)
     else:
@@ -163,23 +168,6 @@ def write_baselines(folder, resolution, noise):
     }  # fmt: skip
     (directory / "cost.json").write_text(json.dumps(record))
     return vouched(directory)
-
-
-def _errors(rows):
-    return pd.DataFrame(rows, columns=ERROR_COLUMNS)
-
-
-def _write_history(directory, generator, lasted, epochs, level, diverged, recorded):
-    epoch = np.arange(1, lasted + 1)
-    train = level * (0.7 + 300 * np.exp(-7 * epoch / epochs)) * np.exp(0.1 * generator.normal(size=lasted))
-    validation = 1.3 * train
-    if diverged and lasted:
-        train[-1] = validation[-1] = np.nan
-    history = {
-        "epoch": epoch, "learning_rate": 1e-3, "train_loss": train, "train_relative_l2": train,
-        "validation_relative_l2": validation, "test_relative_l2": 1.2 * train if recorded else np.nan,
-    }  # fmt: skip
-    pd.DataFrame(history).to_csv(directory / "history.csv", index=False)
 
 
 def _lines(tested, level, diverged):

@@ -12,7 +12,7 @@ from resolvent.common.digests import write_digest
 from resolvent.common.errors import FileError
 from resolvent.figures.common.comparison import by_condition, errors_of, read_comparison
 from resolvent.figures.common.errors import ResultError
-from resolvent.figures.common.numbers import duration, ends, milli, plain, scientific
+from resolvent.figures.common.numbers import UNIT, duration, ends, in_units, plain, scientific
 from resolvent.figures.common.results import error_matrix, read_arrays
 from resolvent.figures.common.table import as_csv, as_html
 from resolvent.figures.experiment.comparison import write_comparison
@@ -245,7 +245,7 @@ def test_numbers_in_words():
     assert ends(1e-3, 19.0, 2e-2) == "(1.00 × 10⁻³ to 19.0)"
     assert ends(1e-3, 7e100, 2e-2) == ends(1e-9, 3e-2, 2e-2) == "(uncertain by a factor above 10,000)"
     assert ends(None, None, 2e-2) == ""
-    found = [milli(one) for one in (1.2034e-3, 14.6e-3, 0.9114, 4e-7)]
+    found = [in_units(one, UNIT) for one in (1.2034e-3, 14.6e-3, 0.9114, 4e-7)]
     assert found == ["1.203", "14.60", "911.4", "4.0e-04"]
     assert [duration(one) for one in (8.42, 192, 5400, None)] == ["8.4 s", "3.2 min", "1.5 h", "—"]
 

@@ -5,17 +5,14 @@ import json
 import math
 import re
 import shutil
-import subprocess
 import sys
 from dataclasses import asdict
-from types import SimpleNamespace
+from runpy import run_module
 
-import numpy as np
 import pytest
 from pages import broken_links, links
 from plotly.offline import get_plotlyjs_version
 from rich.console import Console
-from run_files import save_arrays
 
 from resolvent.common.digests import write_digest
 from resolvent.common.errors import FileError
@@ -24,8 +21,8 @@ from resolvent.figures.common.assets import NAMES, write_assets
 from resolvent.figures.common.comparison import Error
 from resolvent.figures.common.page import render
 from resolvent.figures.experiment.comparison import write_comparison
-from resolvent.figures.front.leaderboard import Scale, interval, sharing, strip
-from resolvent.figures.front.page import size_in_words, write_front_page
+from resolvent.figures.front.leaderboard import sharing, with_interval
+from resolvent.figures.front.page import write_front_page
 from resolvent.figures.front.study import (
     PlannedDataset,
     PlannedExperiment,
@@ -34,7 +31,7 @@ from resolvent.figures.front.study import (
     Study,
     read_study,
 )
-from resolvent.figures.front.terminal import print_leaderboard, with_interval
+from resolvent.figures.front.terminal import print_leaderboard
 from resolvent.public.runs import load_run
 
 SEEDS = {"burgers": (1, 2, 3), "second": (1,)}
@@ -43,9 +40,6 @@ CARD = {
     "dataset": "waves",
     "equation": {"in_words": "waves <on> a string"},
     "samples": {"train": 1000, "test": 24},
-    "inputs": ["u"],
-    "targets": ["v"],
-    "groups": {"n8": {"variables": {"u": {"long_name": "start"}, "v": {"long_name": "end"}}}},
     "stated_accuracy": 1e-7,
     "error_budget": {
         "against_one": {"samples": 8, "median_relative_l2": 1e-9, "largest_relative_l2": 3e-9},
@@ -69,22 +63,22 @@ def planned(title, name, seeds):
     )  # fmt: skip
 
 
-@pytest.fixture
-def study(tmp_path):
-    """Return the plan: two experiments on one dataset, a paper of which one table is made, and the theory."""
-    made = Study(
+@pytest.fixture(scope="module")
+def built(tmp_path_factory, writers):
+    """Return a study with its plan alone, and with all of it, laid out by the pipeline: one seed diverged.
+
+    Planned are two experiments on one dataset, a paper of which one table is made, and the theory.
+    """
+    folder, (write_run, write_baselines) = tmp_path_factory.mktemp("front"), writers
+    plan = Study(
         name="small",
         experiments={
             "burgers": planned("Burgers & co", "burgers", SEEDS["burgers"]),
             "second": planned("A single seed", "second", SEEDS["second"]),
         },
         datasets={
-            "waves": PlannedDataset(
-                "datasets/waves.html", "data/w.json", "data/w.preview.npz", "data/w.zarr"
-            ),
-            "later": PlannedDataset(
-                "datasets/later.html", "data/l.json", "data/l.preview.npz", "data/l.zarr"
-            ),
+            "waves": PlannedDataset("datasets/waves.html", "data/w.json", "data/w.zarr"),
+            "later": PlannedDataset("datasets/later.html", "data/l.json", "data/l.zarr"),
         },
         papers={
             "cao2021": PlannedPaper(
@@ -96,42 +90,54 @@ def study(tmp_path):
         command="snakemake --cores 2",
         provenance={"git revision": "abc1234"},
     )
-    folder = tmp_path / "small"
-    folder.mkdir()
-    write_json(folder / "study.json", asdict(made))
-    write_assets(folder / "assets")
-    return folder
-
-
-@pytest.fixture
-def finished(study, make_run, make_baselines):
-    """Return the study with all of it, laid out by the pipeline: of one model a seed diverged."""
+    study = folder / "whole/small"
+    study.mkdir(parents=True)
+    write_json(study / "study.json", asdict(plan))
+    write_assets(study / "assets")
+    shutil.copytree(study, folder / "planned/small")
     for name, seeds in SEEDS.items():
         for model, level in LEVELS.items():
             kind = {"architecture": "fno1d", "attention": None} if model == "fno" else {"attention": model}
             for seed in seeds:
                 lost = 7 if (name, model, seed) == ("burgers", "fno", 2) else None
-                made = make_run(
-                    model, label=model.title(), seed=seed, level=level, diverged_epoch=lost, experiment=name,
-                    config_hash=f"{name}-{model}-{seed}", **kind,
+                made = write_run(
+                    folder, model, label=model.title(), seed=seed, level=level, diverged_epoch=lost,
+                    experiment=name, config_hash=f"{name}-{model}-{seed}", **kind,
                 )  # fmt: skip
-                shutil.copytree(made, study / name / model / "n512" / f"seed{seed}")
-                shutil.rmtree(made)
-        baselines = study / name / "baselines"
-        shutil.copytree(made := make_baselines(), baselines)
-        shutil.rmtree(made)
-        change(baselines / "cost.json", experiment=name)
+                shutil.move(made, study / name / model / "n512" / f"seed{seed}")
+        shutil.move(write_baselines(folder, 512, 0.0), study / name / "baselines")
+        change(study / name / "baselines/cost.json", experiment=name)
         compare(study, name)
     (study / "data/w.zarr").mkdir(parents=True)
     (study / "data/w.zarr/chunk").write_bytes(b"0" * 2500)
     write_json(study / "data/w.json", CARD)
-    values = np.sin(np.arange(8.0))[None]
-    axes = {"samples": ["first"], "dims/u": ["x"], "dims/v": ["x"], "input/u": values, "target/v": values}
-    save_arrays(study / "data/w.preview.npz", **axes)
     write_shell(study, "datasets/waves.html")
+    (study / "datasets/waves").mkdir()
+    (study / "datasets/waves/dataset_gallery.svg").write_text("<svg/>")
     write_shell(study, "theory.html", "projection", "cost", "convergence", "continuum", "invariance")
     write_shell(study, "cao2021.html", "table2a")
-    return study
+    write_shell(study, "burgers/galerkin/n512/seed2/run.html")
+    return folder
+
+
+@pytest.fixture
+def study(built, tmp_path):
+    """Return the folder of a study of which nothing has run."""
+    return shutil.copytree(built / "planned/small", tmp_path / "small")
+
+
+@pytest.fixture
+def finished(built, tmp_path):
+    """Return the folder of a study that has ended."""
+    return shutil.copytree(built / "whole/small", tmp_path / "small")
+
+
+@pytest.fixture(scope="module")
+def written(built, tmp_path_factory):
+    """Return a study that has ended, with its front page, what was found, and the text of the page."""
+    folder = shutil.copytree(built / "whole/small", tmp_path_factory.mktemp("written") / "small")
+    results = write_front_page(folder)
+    return folder, results, (folder / "index.html").read_text()
 
 
 def change(path, **changes):
@@ -171,9 +177,8 @@ def rows_of(page, table):
     ]
 
 
-def test_it_says_what_was_run_and_every_link_leads_somewhere(finished):
-    write_front_page(finished)
-    html = (finished / "index.html").read_text()
+def test_it_says_what_was_run_and_every_link_leads_somewhere(written):
+    finished, _, html = written
     for words in (
         "2 experiments and 2 datasets; 12 runs: 11 finished, 1 diverged, 0 missing.",
         "Training took 36.0 min in all, on cpu", "Burgers &amp; co, Fno, n = 512: seed 2 diverged.",
@@ -187,8 +192,10 @@ def test_it_says_what_was_run_and_every_link_leads_somewhere(finished):
     } <= links(html)  # fmt: skip
     for page in ("burgers/report.html", "theory.html", "datasets/waves.html"):
         assert "index.html#leaderboard" in (finished / page).read_text()
+    assert html.count('<a href="burgers/galerkin/n512/seed2/run.html">2</a>') == 1
+    assert "galerkin/n512/seed1/run.html" not in html
     assert html.count(' matrix"') == 1  # the experiments share models
-    rows = {(cells[0], cells[3]) for cells in rows_of(html, 'id="results"')}
+    rows = {(cells[0], cells[2]) for cells in rows_of(html, 'id="results"')}
     assert rows >= {
         ("Galerkin Burgers &amp; co", "best"), ("Fourier Burgers &amp; co", "worse than the best"),
         ("Fno Burgers &amp; co", "not ranked"),  # two seeds are left
@@ -197,6 +204,18 @@ def test_it_says_what_was_run_and_every_link_leads_somewhere(finished):
     assert "Galerkin is the best: 0.2" in text_of(html)
     assert "Galerkin has the lowest error" in text_of(html)  # of the single seed
     assert html.count('class="number best"') == 1
+    card = text_of(html[html.index('id="dataset-waves"') : html.index('id="dataset-later"')])
+    for words in (
+        "waves &lt;on&gt; a string", "samples 1,024", "stated accuracy 1 × 10⁻⁷",
+        "largest error of the solver 5.4 × 10⁻⁸",
+        "largest error of the grid 2.5 × 10⁻³", "on disk 2.5 kB",
+    ):  # fmt: skip
+        assert words in card.replace("Waves", "waves"), words
+    assert '<img class="picture" src="datasets/waves/dataset_gallery.svg"' in html
+    papers = text_of(html[html.index('id="papers"') : html.index('id="theory"')])
+    assert "Made, 1 of 2: Table 2a." in papers
+    assert "Not made by this configuration, 1 Table 3." in papers
+    assert "Calvello" not in papers
 
 
 def test_experiments_that_share_models_are_in_one_table():
@@ -204,18 +223,8 @@ def test_experiments_that_share_models_are_in_one_table():
     assert sharing(sets) == [["a", "c", "e"], ["b", "d"], ["f"]]
 
 
-def test_a_page_of_a_run_is_linked_where_there_is_one(finished):
-    run = finished / "burgers/galerkin/n512/seed2"
-    write_shell(finished, run.relative_to(finished) / "run.html")
-    write_front_page(finished)
-    page = (finished / "index.html").read_text()
-    assert page.count('<a href="burgers/galerkin/n512/seed2/run.html">2</a>') == 1
-    assert "galerkin/n512/seed1/run.html" not in page
-    assert broken_links(finished) == []
-
-
-def test_the_errors_of_page_and_terminal_are_those_of_the_comparison(finished):
-    results = write_front_page(finished)
+def test_the_errors_of_page_and_terminal_are_those_of_the_comparison(written):
+    finished, results, page = written
     table = list(csv.DictReader((finished / "leaderboard.csv").open()))
     means = [
         row for row in csv.DictReader((finished / "burgers/comparison.csv").open())
@@ -227,7 +236,6 @@ def test_the_errors_of_page_and_terminal_are_those_of_the_comparison(finished):
     (classical,) = (one["value"] for one in means if one["key"] == "coarse_solve")
     assert {row["classical_solver"] for row in table} == {classical}
     assert [row["diverged"] for row in table] == ["0", "0", "1", "0", "0", "0"]
-    page = (finished / "index.html").read_text()
     first = rows_of(page, "n-last matrix")[0]
     assert first[0] == "Galerkin"
     assert first[1].startswith(f"{mantissa(table[0]['error'])} × 10⁻")
@@ -248,15 +256,18 @@ def test_a_single_seed_has_one_short_line(finished):
     lines = comparison.read_text().splitlines(keepends=True)
     comparison.write_text("".join(line for line in lines if "coarse_solve" not in line))
     write_digest(comparison)
+    shutil.rmtree(finished / "data/w.zarr")
+    (finished / "data/w.zarr").write_text("s3://bucket/w.zarr")
     write_front_page(finished)
     page = (finished / "index.html").read_text()
+    assert "<dd>in an object store</dd>" in page
     assert ">no solver known</td>" in page
     assert "“no solver known”: the equation has none here" in text_of(page)
     assert page.count("Nothing is ranked: that takes three seeds or more of each model.") == 1
     assert "Bold" not in page
 
 
-def test_what_is_missing_is_said_and_the_rest_is_shown(finished):
+def test_what_is_missing_or_has_not_begun_is_said_and_the_rest_is_shown(finished):
     for file in ("comparison.csv", "report.html", "fno/n512/seed1/run.json"):
         (finished / "second" / file).unlink()
     shutil.rmtree(finished / "second/galerkin")
@@ -275,18 +286,14 @@ def test_what_is_missing_is_said_and_the_rest_is_shown(finished):
     assert errors["Fourier A single seed"] == "not compared yet"
     assert broken_links(finished) == []
 
-
-def test_an_experiment_that_has_not_begun_is_named_and_its_rows_come_last(finished):
     shutil.rmtree(finished / "burgers")
     write_front_page(finished)
     page = (finished / "index.html").read_text()
     assert "Not begun yet: Burgers &amp; co." in text_of(page)
     leaderboard = page[page.index('id="leaderboard"') : page.index('id="all"')]
-    assert "missing" not in leaderboard
-    errors = [cells[1] for cells in rows_of(page, 'id="results"')]
-    missing = ["missing" in error for error in errors]
-    assert missing == sorted(missing)
-    assert 0 < sum(missing) < len(missing)
+    assert "Burgers &amp; co, n = 512" not in leaderboard
+    names = [cells[0].partition(" ")[2] for cells in rows_of(page, 'id="results"')]
+    assert names == ["A single seed"] * 3 + ["Burgers &amp; co"] * 3
 
 
 def test_before_anything_has_run_there_is_a_page_already(study):
@@ -296,92 +303,35 @@ def test_before_anything_has_run_there_is_a_page_already(study):
     assert "Not made yet." in page
     assert "Training took" not in page
     assert "Nothing is ranked" not in page  # there is nothing to rank
-    assert "No model is compared yet. To be made, 1 of 2: Table 2a." in page
+    assert "To be made, 1 of 2: Table 2a." in page
     assert broken_links(study) == []
     assert len(results.rows) == 6
 
 
-def test_the_cards_have_what_a_reader_asks(finished):
-    write_front_page(finished)
-    page = (finished / "index.html").read_text()
-    card = text_of(page[page.index('id="dataset-waves"') : page.index('id="dataset-later"')])
-    for words in (
-        "waves &lt;on&gt; a string", "samples 1,024", "stated accuracy 1 × 10⁻⁷",
-        "largest error of the solver 5.4 × 10⁻⁸",
-        "largest error of the grid 2.5 × 10⁻³", "on disk 2.5 kB",
-    ):  # fmt: skip
-        assert words in card.replace("Waves", "waves"), words
-    assert '<svg class="picture"' in page
-    papers = text_of(page[page.index('id="papers"') : page.index('id="theory"')])
-    assert "Made, 1 of 2: Table 2a." in papers
-    assert "Not made by this configuration, 1 Table 3." in papers
-    assert "Calvello" not in papers
-    # Two models are in the very setting that made the numbers of Table 2a; the third has diverged seeds, too.
-    assert re.search(
-        r"(1 of 3 models has|[23] of 3 models have) a reported number in the very same setting", papers
-    )
-
-
-def test_the_filters_have_what_the_rows_have(finished):
-    write_front_page(finished)
-    page = (finished / "index.html").read_text()
-    form = page[page.index('<form class="filters"') : page.index("</form>")]
-    choices = {
-        name: re.findall(r'<option value="([^"]+)"', options)
-        for name, options in re.findall(r'<select name="(\w+)">(.*?)</select>', form, re.DOTALL)
-    }
-    assert choices == {
-        "problem": ["burgers", "second"], "recipe": ["paper", "code"], "seed": ["1", "2", "3"]
-    }  # fmt: skip
-    for name, values in choices.items():
-        given = {
-            value for one in re.findall(rf'<tr [^>]*data-{name}="([^"]*)"', page) for value in one.split("|")
-        }
-        assert given == set(values), name
-
-
-def test_the_strip_is_logarithmic_and_shows_what_is_off_the_scale():
-    scale = Scale(-4, 0)
-    assert [scale.at(1e-4), scale.at(1e-2)] == pytest.approx([0, 50])
-    row = SimpleNamespace(error=Error(1e-2, 9e-3, 2e-2, 0), classical=Error(4e-7, 3e-7, 5e-7, 0))
-    assert '<circle cx="50.0"' in strip(row, scale)
-    assert 'class="classical" d="M4 3L1 6l3 3"' in strip(row, scale)  # 4e-7 is below 1e-4: an arrow
-    assert 'class="classical" d="M4 3' not in strip(row, Scale(-8, 0))
-
-
 @pytest.mark.parametrize(
-    ("error", "shown", "in_terminal"),
+    ("error", "shown"),
     [
-        ((2.02e-2, 1.561e-2, 2.91e-2), "(1.56 to 2.91) × 10⁻²", "2.02 (1.56 to 2.91) × 10⁻²"),
-        ((9.7e-3, 9.1e-3, 1.02e-2), "(9.10 to 10.20) × 10⁻³", "9.70 (9.10 to 10.20) × 10⁻³"),
-        ((0.5, 0.4, 0.61), "(0.400 to 0.610)", "0.500 (0.400 to 0.610)"),
+        ((2.02e-2, 1.561e-2, 2.91e-2), "2.02 (1.56 to 2.91) × 10⁻²"),
+        ((9.7e-3, 9.1e-3, 1.02e-2), "9.70 (9.10 to 10.20) × 10⁻³"),
+        ((0.5, 0.4, 0.61), "0.500 (0.400 to 0.610)"),
         # With the exponent of the middle nothing would be left of the lower end.
-        ((0.5, 4e-3, 0.61), "(4.00 × 10⁻³ to 0.610)", "0.500 (4.00 × 10⁻³ to 0.610)"),
-        ((9.999e-4, 9.9e-4, 1.1e-3), "(0.99 to 1.10) × 10⁻³", "1.00 (0.99 to 1.10) × 10⁻³"),
-        ((1e-3, math.nan, math.nan), "", "1.00 × 10⁻³"),
+        ((0.5, 4e-3, 0.61), "0.500 (4.00 × 10⁻³ to 0.610)"),
+        ((9.999e-4, 9.9e-4, 1.1e-3), "1.00 (0.99 to 1.10) × 10⁻³"),
+        ((1e-3, math.nan, math.nan), "1.00 × 10⁻³"),
     ],
 )
-def test_an_interval_has_the_exponent_of_its_middle(error, shown, in_terminal):
-    assert interval(Error(*error, 0)) == shown
-    assert with_interval(Error(*error, 0)) == in_terminal
+def test_an_interval_has_the_exponent_of_its_middle(error, shown):
+    assert with_interval(Error(*error, 0)) == shown
 
 
-def test_a_store_elsewhere_has_no_size(tmp_path):
-    assert size_in_words(tmp_path / "none.zarr") == "not on this disk"
-    (tmp_path / "link.zarr").write_text("s3://bucket/x.zarr")
-    assert size_in_words(tmp_path / "link.zarr") == "in an object store"
-
-
-def test_the_command_prints_the_address_or_one_line(finished, tmp_path):
-    command = [sys.executable, "-m", "resolvent.figures.front"]
-    done = subprocess.run([*command, str(finished)], capture_output=True, text=True)
-    assert done.stdout.splitlines()[-1] == f"The front page: {(finished / 'index.html').as_uri()}"
-    lost = subprocess.run([*command, str(tmp_path / "none")], capture_output=True, text=True)
-    assert (lost.returncode, lost.stdout) == (1, "")
-    assert (
-        lost.stderr
-        == f"{tmp_path}/none/study.json is missing: make it with `snakemake {tmp_path}/none/study.json`\n"
-    )
+def test_the_command_prints_the_address_or_one_line(finished, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["front", str(finished)])
+    run_module("resolvent.figures.front", run_name="__main__")
+    assert capsys.readouterr().out.splitlines()[-1] == f"The front page: {(finished / 'index.html').as_uri()}"
+    monkeypatch.setattr(sys, "argv", ["front", f"{tmp_path}/none"])
+    lost = f"{tmp_path}/none/study.json"
+    with pytest.raises(SystemExit, match=rf"^{lost} is missing: make it with `snakemake {lost}`$"):
+        run_module("resolvent.figures.front", run_name="__main__")
 
 
 def copied(study, source, target):
@@ -420,18 +370,15 @@ def test_baselines_and_comparisons_of_other_experiments_are_named(finished):
         compare(finished, "burgers")
 
 
-def test_a_plan_of_another_version_is_refused(study):
-    content = json.loads((study / "study.json").read_text())
-    content["experiments"]["burgers"]["colour"] = "blue"
-    write_json(study / "study.json", content)
-    with pytest.raises(FileError, match=r"study\.json is not of this version.*colour"):
-        read_study(study)
-
-
-def test_the_assets_are_there_with_their_licences(study):
+def test_the_assets_are_there_and_a_plan_of_another_version_is_refused(study):
     assert {path.name for path in (study / "assets").iterdir()} == set(NAMES)
     first = (study / "assets/plotly.min.js").read_text()[:200]
     # The charts are made for the version that the Python package would bring.
     assert f"plotly.js (cartesian - minified) v{get_plotlyjs_version()}\n" in first
     assert "MIT License" in (study / "assets/plotly.LICENSE.txt").read_text()
     assert "public domain" in (study / "assets/sortable.LICENSE.txt").read_text()
+    content = json.loads((study / "study.json").read_text())
+    content["experiments"]["burgers"]["colour"] = "blue"
+    write_json(study / "study.json", content)
+    with pytest.raises(FileError, match=r"study\.json is not of this version.*colour"):
+        read_study(study)

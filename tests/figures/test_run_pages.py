@@ -66,7 +66,6 @@ def test_the_page_of_a_diverged_run_says_when_and_what_was_kept(make_run, write)
     assert re.search(r"Training diverged in epoch 9 of\s+100", page)
     assert "Kept are the history up to that epoch" in page
     assert 'id="predictions"' not in page
-    assert 'id="histogram"' not in page
     assert 'id="training_curve"' in page
     assert content(run / "run.js")["samples"] == []
 
@@ -120,7 +119,7 @@ def test_thinning_keeps_the_ends_and_no_more_than_allowed():
     assert rounded(np.array([[1.23456e-7, np.nan]])) == [[1.235e-7, None]]
 
 
-def test_two_runs_are_compared_on_the_same_samples(make_run, write, tmp_path):
+def test_two_runs_are_compared_on_the_same_samples(make_run, write, tmp_path, monkeypatch):
     runs = [
         make_run(),
         make_run("fno", attention=None, architecture="fno1d"),
@@ -137,19 +136,16 @@ def test_two_runs_are_compared_on_the_same_samples(make_run, write, tmp_path):
     assert lost == {}
     ratio = paired_ratio(*errors)
     assert found["pairs"] == [[0, 1, *rounded([ratio.value, ratio.low, ratio.high])]]
-    page = (tmp_path / "compare.html").read_text()
-    assert missing(links(page), tmp_path) == ["./assets/compare.js", "./assets/samples.js", "./report.html"]
-
-
-def test_runs_on_other_samples_are_no_pair_and_of_many_none_is_compared(make_run, tmp_path, monkeypatch):
-    runs = [make_run(), make_run("fno", attention=None, architecture="fno1d")]
+    with monkeypatch.context() as patch:
+        patch.setattr(data, "PAIRS_OF", 1)  # of many none is compared
+        data.write_runs_data(read_runs(runs), tmp_path / "many.js")
+    assert content(tmp_path / "many.js")["pairs"] is None
     errors = pd.read_csv(runs[1] / "errors.csv")
     replace_errors(runs[1], errors[errors["sample"] > 3])
-    data.write_runs_data(read_runs(runs), tmp_path / "runs.js")
-    assert content(tmp_path / "runs.js")["pairs"] == []
-    monkeypatch.setattr(data, "PAIRS_OF", 1)
-    data.write_runs_data(read_runs(runs), tmp_path / "runs.js")
-    assert content(tmp_path / "runs.js")["pairs"] is None
+    data.write_runs_data(read_runs(runs), tmp_path / "others.js")
+    assert content(tmp_path / "others.js")["pairs"] == []
+    page = (tmp_path / "compare.html").read_text()
+    assert missing(links(page), tmp_path) == ["./assets/compare.js", "./assets/samples.js", "./report.html"]
 
 
 def test_commands_and_code_are_of_the_run(make_run, tmp_path):

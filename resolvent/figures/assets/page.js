@@ -25,24 +25,18 @@
     };
     for (const key of new Set([...Object.keys(layout), "xaxis", "yaxis"])) {
       if (/^[xy]axis\d*$/.test(key)) drawn[key] = { ...layout[key], ...axis };
-      if (/^scene\d*$/.test(key)) {
-        drawn[key] = { ...layout[key] };
-        for (const name of ["xaxis", "yaxis", "zaxis"]) {
-          drawn[key][name] = { ...drawn[key][name], gridcolor: colour("line"), color: colour("ink"), backgroundcolor: "rgba(0,0,0,0)" };
-        }
-      }
     }
     return drawn;
   }
 
-  // A chart is {data, layout, frames, dark}, or a function that makes it; `dark` has the colours of a dark page.
+  // A chart is {data, layout, dark}, or a function that makes it; `dark` has the colours of a dark page.
   const night = matchMedia("(prefers-color-scheme: dark)");
   const shown = new Map();
 
   function show(plot, chart) {
     const options = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["lasso2d", "select2d"] };
     const redraw = () => {
-      const { data, layout = {}, frames, dark = {} } = typeof chart === "function" ? chart() : chart;
+      const { data, layout = {}, dark = {} } = typeof chart === "function" ? chart() : chart;
       let text = JSON.stringify([data, layout]);
       if (night.matches) for (const [light, other] of Object.entries(dark)) text = text.replaceAll(light, other);
       const parts = JSON.parse(text);
@@ -51,7 +45,7 @@
         trace.text = trace.y.map((one) => scientific(one, 4));
         trace.hovertemplate = trace.hovertemplate.replace("%{y:.3e}", "%{text}");
       }
-      return Plotly.react(plot, parts[0], themed(parts[1]), options).then(() => frames && Plotly.addFrames(plot, frames));
+      return Plotly.react(plot, parts[0], themed(parts[1]), options);
     };
     shown.set(plot, redraw);
     return redraw();
@@ -103,22 +97,14 @@
   };
   new ResizeObserver(reach).observe(document.documentElement);
 
-  // ---- filters: form.filters names a table; a row's data-<name> holds its values, apart by "|" ----
+  // ---- filters: form.filters names a table, and hides the rows that have not the words ----
   for (const form of document.querySelectorAll("form.filters[data-table]")) {
-    const table = document.getElementById(form.dataset.table);
-    const shown = form.querySelector("output");
+    const rows = [...document.querySelectorAll(`#${form.dataset.table} tbody tr`)];
     const update = () => {
-      const wanted = [...new FormData(form)].filter(([, value]) => value !== "");
-      let count = 0, all = 0;
-      for (const row of table.querySelectorAll("tbody tr")) {
-        const fits = wanted.every(([name, value]) => name === "words"
-          ? row.textContent.toLowerCase().includes(value.toLowerCase())
-          : (row.dataset[name] ?? "").split("|").includes(value));
-        row.hidden = !fits;
-        all += 1;
-        count += fits;
-      }
-      if (shown) shown.textContent = count === all ? `${all} rows` : `${count} of ${all} rows`;
+      const words = form.elements.words.value.toLowerCase();
+      for (const row of rows) row.hidden = !row.textContent.toLowerCase().includes(words);
+      const count = rows.filter((row) => !row.hidden).length;
+      form.querySelector("output").textContent = count === rows.length ? `${count} rows` : `${count} of ${rows.length} rows`;
     };
     form.addEventListener("input", update);
     form.addEventListener("reset", () => setTimeout(update));

@@ -31,14 +31,10 @@ Looks = dict[str, Appearance]
 
 
 def plotly_chart(figure: Figure) -> dict:
-    """Return data, layout, frames and colours for a dark page, as page.js takes them.
-
-    Without plotly's own template: page.js gives paper, grid, text and the cycle of colours those of the page,
-    light or dark.
-    """
+    """Return data, layout and colours for a dark page, as page.js takes them."""
     text = figure.to_json()
     chart = json.loads(text)
-    chart["layout"].pop("template", None)
+    chart["layout"].pop("template", None)  # page.js gives the looks of the page, light or dark
     return chart | {"dark": dark_colours(text)}
 
 
@@ -66,37 +62,23 @@ def add_arrow(
 
 
 def places_of(found: list[Tested]) -> list[int | str]:
-    """Return where models were trained."""
     return sorted({one.facts["trained_resolution"] for one in found if one.facts["kind"] == "model"})
 
 
-def panels_of(titles: list[str], *, one_axis: bool = False) -> Figure:
-    """Return a figure with a panel below the other for each title, and one legend below."""
-    figure = _subplots(titles, [1] * len(titles), one_axis)
-    figure.update_layout(
-        height=90 + 330 * len(titles), legend={"orientation": "h", "y": 0, "yref": "container"}
-    )
-    return figure
-
-
-def stacked(titles: list[str], rows: list[list]) -> Figure:
-    """Return a figure of rows with names, a panel a title."""
-    counts = [max(1, len(one)) for one in rows]
-    figure = _subplots(titles, counts, True)
-    figure.update_layout(height=100 + ROW * sum(counts) + 60 * len(titles))
-    return figure
-
-
-def _subplots(titles: list[str], heights: list[int], one_axis: bool) -> Figure:
+def panels_of(titles: list[str], rows: list[list] | None = None) -> Figure:
+    """Return a figure with a panel below the other for each title: with one legend, or with named `rows`."""
     from plotly.subplots import make_subplots
 
-    count = max(1, len(titles))
+    counts, count = [max(1, len(one)) for one in rows or titles], max(1, len(titles))
+    height = 100 + ROW * sum(counts) + 60 * len(titles) if rows is not None else 90 + 330 * len(titles)
     figure = make_subplots(
-        count, 1, shared_xaxes="all" if one_axis else False, row_heights=heights or [1],
+        count, 1, shared_xaxes=False if rows is None else "all", row_heights=(rows and counts) or [1] * count,
         vertical_spacing=0.3 / count if count > 1 else 0.0, subplot_titles=titles or None,
     )  # fmt: skip
     figure.update_annotations(font_size=13)
-    figure.update_layout(margin={"t": 40, "l": 10, "r": 16, "b": 50})
+    figure.update_layout(margin={"t": 40, "l": 10, "r": 16, "b": 50}, height=height)
+    if rows is None:
+        figure.update_layout(legend={"orientation": "h", "y": 0, "yref": "container"})
     figure.update_xaxes(showticklabels=True)
     return figure
 
@@ -140,5 +122,4 @@ def four(value: float) -> float | None:
 
 
 def wrapped(label: str) -> str:
-    """Return a name on several lines, none much longer than `LINE_WIDTH`."""
     return "<br>".join(textwrap.wrap(label, LINE_WIDTH, break_long_words=False, break_on_hyphens=False))

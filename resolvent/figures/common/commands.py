@@ -6,8 +6,6 @@ from pathlib import Path
 from resolvent.figures.common.numbers import in_bytes
 from resolvent.figures.common.results import Run
 
-CONFIGURES = ("--configfile", "--configfiles", "--config", "-C")
-
 
 def loading(run: Run, card: dict, card_file: str) -> str:
     """Return Python that loads the run in `run.directory` and predicts test samples of the dataset.
@@ -38,7 +36,7 @@ def configuration_of(command: str) -> list[str]:
     kept, option = [], ""
     for word in shlex.split(command):
         option = word.partition("=")[0] if word.startswith("-") else option
-        kept += [word] if option in CONFIGURES else []
+        kept += [word] if option in ("--configfile", "--configfiles", "--config", "-C") else []
     return kept
 
 

@@ -87,8 +87,7 @@ class Error:
 
     @property
     def known(self) -> bool:
-        """Whether there is any: every seed may have diverged."""
-        return not pd.isna(self.value)
+        return not pd.isna(self.value)  # every seed may have diverged
 
 
 NO_ERROR = Error(*[float("nan")] * 4)
@@ -110,7 +109,6 @@ class Tested:
 
     @property
     def leads(self) -> str:
-        """Return the metric that pages lead with."""
         return self.facts.get("leads", PHYSICAL)
 
     @property
@@ -144,17 +142,15 @@ def read_comparison(path: str | Path) -> pd.DataFrame:
 
 
 def with_facts(rows: pd.DataFrame, models: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of a comparison with the facts of their models beside them."""
     return rows.merge(models.drop(columns="label"), on=list(MODEL), how="left", validate="many_to_one")
 
 
 def leading(comparison: pd.DataFrame) -> str:
-    """Return the metric that pages of a comparison lead with."""
     return comparison["leads"].iloc[0]
 
 
 def mean_error(comparison: pd.DataFrame) -> str:
-    """Return what the mean error in that metric is called, for the axis of a figure."""
+    """Return what the mean error in the metric that leads is called, for the axis of a figure."""
     return f"mean {error_in_words(leading(comparison))}"
 
 

@@ -45,8 +45,7 @@ class Exhibit:
 
     @property
     def needs(self) -> set[str]:
-        """Return the names of what it is made from: the parameters of `draw` and `chart`."""
-        functions = [one for one in (self.draw, self.chart) if one is not None]
+        functions = filter(None, (self.draw, self.chart))
         return {name for one in functions for name in inspect.signature(one).parameters}
 
     def files(self, stem: str) -> list[str]:
@@ -69,7 +68,7 @@ class Exhibit:
         return self.on_page(sources, path, folder)
 
     def on_page(self, sources: Sources, path: str | Path, folder: str | Path) -> dict:
-        """Return what the macros of the templates take, of a page in `folder`; `path`: the file to show."""
+        """Return what the templates take, of a page in `folder`; `path`: the file to show."""
         caption = self.caption.format(**sources["facts"]) if "{" in self.caption else self.caption
         shown: dict[str, Any] = {"title": self.title, "caption": caption}
         if self.kind == "table":
@@ -114,5 +113,4 @@ class Sources:
         return self.found[name]
 
     def call(self, function: Callable[..., Any]) -> Any:
-        """Call a function with the sources that its parameters name."""
         return function(**{name: self[name] for name in inspect.signature(function).parameters})

@@ -35,7 +35,6 @@ def draw_field(panel, field: np.ndarray, scale: dict):
 
 
 def draw_colour_bar(figure, image, panels, **place) -> None:
-    """Draw one colour bar for `panels`, at their right."""
     bar = figure.colorbar(image, ax=panels, **{"fraction": 0.02, "pad": 0.01, **place})
     bar.outline.set_visible(False)
     bar.ax.tick_params(labelsize=7)

@@ -15,15 +15,11 @@ OFFSETS = [  # in points, with the alignment of the text: tried in this order
 
 
 def shortened(name: str, longest: int = 32) -> str:
-    """Return a name that fits beside a small panel."""
     return name if len(name) <= longest else f"{name[: longest - 1]}…"
 
 
 def label_right(axes, labels: list[tuple[float, str, str]], *, size: float = 8.5) -> None:
-    """Write (y, text, colour) to the right of the axes, moved apart where they would overlap.
-
-    What lies beyond the axes is named at their nearer end.
-    """
+    """Write (y, text, colour) to the right of the axes, or of their nearer end, moved apart."""
     if not labels:
         return
     lay_out(axes.get_figure(root=True))  # before positions are taken from it
@@ -81,8 +77,7 @@ def label_points(
 
 
 def spread(wanted: np.ndarray, gap: float) -> np.ndarray:
-    """Return the positions near the `wanted` ones (ascending), `gap` apart, each cluster about its own
-    mean."""
+    """Return positions near the `wanted` ones (ascending), `gap` apart, each cluster about its own mean."""
 
     def places(cluster: list[float]) -> np.ndarray:
         return np.mean(cluster) + gap * (np.arange(len(cluster)) - (len(cluster) - 1) / 2)

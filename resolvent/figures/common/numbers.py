@@ -63,13 +63,7 @@ def plain(text: str) -> str:
 
 
 def in_words(value: float, unit: float | None) -> str:
-    """Return an error in a unit; without one with an exponent of its own."""
     return scientific(value, 4) if unit is None else in_units(value, unit)
-
-
-def milli(value: float) -> str:
-    """Return an error in units of 1e-3."""
-    return in_units(value, UNIT)
 
 
 def power(unit: float) -> str:
@@ -93,8 +87,7 @@ def duration(seconds: float | None) -> str:
 
 
 def short_duration(seconds: float | None) -> str:
-    """Return the seconds of a computation as a person says them: 87.3 µs, 4.07 ms; above that as
-    `duration`."""
+    """Return the seconds of a computation as a person says them: 87.3 µs, 4.07 ms, 8.4 s."""
     for factor, name in ((1e6, "µs"), (1e3, "ms")):
         if seconds is not None and seconds * factor < 999.5:
             return f"{seconds * factor:.3g} {name}"
@@ -111,7 +104,6 @@ def in_bytes(size: float) -> str:
 
 
 def absent(value: object) -> bool:
-    """Return whether there is no number, or NaN."""
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 
@@ -122,7 +114,6 @@ def error_in_words(metric: str) -> str:
 
 
 def name_of(metric: str) -> str:
-    """Return the name of a metric, for tables and figures."""
     function = metric.removeprefix("relative_l2_")
     of_function = f"relative L², {function.replace('_', ' ')}"
     return METRICS.get(metric, of_function if function != metric else metric.replace("_", " "))

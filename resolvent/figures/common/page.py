@@ -12,7 +12,7 @@ import jinja2
 
 from resolvent.common.counts import counted
 from resolvent.common.files import write_text
-from resolvent.figures.common.numbers import duration, ends, milli, power, scientific, short_duration
+from resolvent.figures.common.numbers import duration, ends, power, scientific
 from resolvent.figures.common.results import resolution_in_words
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
@@ -27,16 +27,13 @@ def render(
 
     `root` is the folder of the study, with the front page and `assets`; `breadcrumbs` are title and path,
     from `root`, of the pages between the front page and this one, then this one's title and an empty path.
-    The front page itself has none.
     """
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES), undefined=jinja2.StrictUndefined,
         autoescape=True, trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
     environment.filters |= {
-        "milli": milli,
         "duration": duration,
-        "short_duration": short_duration,
         "scientific": scientific,
         "words": lambda key: str(key).replace("_", " ").replace("relative l2", "relative L²"),
         "value": _value,
@@ -73,7 +70,7 @@ def _value(value: object) -> str:
 
 
 def _is_table(value: object) -> bool:
-    """Say whether a mapping is of mappings to plain values, all with the same keys: rows of a table."""
+    """Say whether a mapping has rows of a table: mappings to plain values, all with the same keys."""
     rows = list(value.values()) if isinstance(value, dict) else []
     return (
         len(rows) > 1

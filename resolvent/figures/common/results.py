@@ -29,10 +29,7 @@ NO_ANSWER = "no answer"  # how the status of a baseline starts that could not an
 
 
 class Run(runs.Run):
-    """One trained model, with the words and curves that figures need.
-
-    `noise` is the level ε in training.
-    """
+    """One trained model, with the words and curves that figures need; `noise` is the level ε in training."""
 
     model = property(attrgetter("record.model"))
     label = property(attrgetter("record.label"))
@@ -42,12 +39,10 @@ class Run(runs.Run):
 
     @property
     def where(self) -> str:
-        """The resolution in words."""
         return resolution_in_words(self.resolution)
 
     @property
     def name(self) -> str:
-        """Return what the run is called on pages: its model, its training grid and its seed."""
         return f"{self.label}, {self.where}, seed {self.seed}"
 
     def by_epoch(self, column: str) -> pd.Series:
@@ -117,12 +112,11 @@ def resolution_in_words(resolution: int | str) -> str:
 
 
 def read_json(path: str | Path) -> dict:
-    """Return a JSON object, which is what was written if it has a digest."""
     return files.read_json(check_present(path), "the file")
 
 
 def read_arrays(path: str | Path) -> dict[str, np.ndarray]:
-    """Return all arrays of an .npz file, which is what was written by the digest beside it."""
+    """Return all arrays of an .npz file that is what was written, by the digest beside it."""
     path = check_digest(path)
     try:
         with np.load(path) as stored:
@@ -149,7 +143,6 @@ def on_training_grid(comparison: pd.DataFrame) -> pd.DataFrame:
 
 
 def with_training_noise(comparison: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of a comparison that are tested with the noise of training, on any grid."""
     return comparison[same_noise(comparison["trained_noise"], comparison["test_noise"])]
 
 
@@ -190,7 +183,6 @@ class Shown:
 
     @property
     def replaces(self) -> bool:
-        """Whether it stands in place of the configured run."""
         return self.configured is not None and self.run.directory != self.configured.directory
 
     @property
@@ -208,11 +200,9 @@ class Shown:
 def choose_shown(candidates: Iterable[str | Path], named: bool = True) -> Shown:
     """Choose among run folders, the configured one first; not `named`: the configuration names none.
 
-    Shown is the configured run if it finished, otherwise the best that did. Only after training is it known
-    which runs diverged, so the choice is made whenever something is drawn or written about it, from the same
-    candidates each time. The best is that of the lowest median error over the test samples, on its grid and
-    with its noise of training; a run on the first run's grid comes before any other. Where no run finished,
-    the first one is shown.
+    Shown is the configured run if it finished, otherwise the best that did, or the first where none did. The
+    best is that of the lowest median error over the test samples, on its grid and with its noise of training;
+    a run on the first run's grid comes before any other.
     """
     first, *others = [run for folder in candidates for run in read_runs([folder])]
     if named and np.isfinite(_median_error(first)):
@@ -224,7 +214,6 @@ def choose_shown(candidates: Iterable[str | Path], named: bool = True) -> Shown:
 
 
 def _median_error(run: Run) -> float:
-    """Return the median error over the test samples, NaN for a run that diverged."""
     errors = error_matrix([run.errors], run.resolution, run.noise)
     return np.nan if run.diverged or errors.empty else float(errors.median(axis=1).iloc[0])
 

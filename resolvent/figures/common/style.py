@@ -76,9 +76,8 @@ DARK = {  # what stands on a dark page for each colour that figures have on whit
     "#00838f": "#4fc4cf",
 }
 COLOUR = re.compile(r"#[0-9a-f]{6}")
-FORMATS: dict[
-    str, dict[str, Any]
-] = {  # of each file of a figure; no times and no versions, so that equal figures are equal bytes
+# Of each file of a figure; no times and no versions, so that equal figures are equal bytes.
+FORMATS: dict[str, dict[str, Any]] = {
     ".svg": {"metadata": {"Date": None, "Creator": None}},
     ".png": {"metadata": {"Software": None}, "dpi": 200},
     ".pdf": {"metadata": {"CreationDate": None, "Creator": None, "Producer": None}},
@@ -95,7 +94,6 @@ class Appearance:
     filled: bool
 
     def marks(self) -> dict:
-        """Return the keyword arguments of a marker."""
         face = self.colour if self.filled else "white"
         colours = {"color": self.colour, "markerfacecolor": face, "markeredgecolor": self.colour}
         return {"marker": self.marker, **colours}
@@ -202,7 +200,7 @@ def with_dark_colours(svg: str) -> str:
 
 
 def lay_out(figure) -> None:
-    """Move the axes of a figure to where its layout wants them, as drawing it would."""
+    """Move the axes of a figure to where its layout wants them."""
     figure.get_layout_engine().execute(figure)
 
 

@@ -79,7 +79,6 @@ class Column:
 
     @property
     def name(self) -> str:
-        """The name in a CSV file: group and head."""
         return ": ".join(filter(None, (self.group, self.head)))
 
 
@@ -94,12 +93,10 @@ class Table:
     note: str = ""  # a line below the table
 
     def is_prose(self, number: int) -> bool:
-        """Return whether a column has words in it."""
         return number == 0 or any(row[number].prose for row in self.rows)
 
     @property
     def groups(self) -> list[tuple[str, int]]:
-        """Groups of neighbouring columns, and how many columns each has."""
         return [(group, len(list(here))) for group, here in groupby(self.columns, lambda one: one.group)]
 
 
@@ -114,15 +111,14 @@ def write_table(tables: Table | list[Table], outputs: Iterable[str | Path], *, s
     HTML is for a page that has a style; to be opened alone it takes a `style`.
     """
     tables = [tables] if isinstance(tables, Table) else tables
-    writers = {
-        ".csv": lambda: as_csv(*tables),
-        ".tex": lambda: "\n".join(map(as_latex, tables)),
-        ".html": lambda: style + "".join(map(as_html, tables)),
-    }
     for output in map(Path, outputs):
-        write_text(output, writers[output.suffix]())
-        if output.suffix == ".html":  # a piece of a page
-            write_digest(output)
+        if output.suffix == ".csv":
+            write_text(output, as_csv(*tables))
+        elif output.suffix == ".tex":
+            write_text(output, "\n".join(map(as_latex, tables)))
+        else:
+            write_text(output, style + "".join(map(as_html, tables)))
+            write_digest(output)  # a piece of a page
 
 
 def as_csv(first: Table, *others: Table) -> str:

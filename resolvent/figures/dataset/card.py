@@ -30,21 +30,15 @@ def bibtex(card: dict) -> str:
 
 
 def licence(card: dict) -> tuple[str, str]:
-    """Return the name of the licence and a sentence."""
     stated = card.get("imported", {}).get("licence", "unknown")
     if stated != "unknown":
         return stated, "As who imported the samples states it."
-    if "imported" in card:
-        return (
-            "unknown",
-            "The samples are those of files made elsewhere; their licence is what their source says.",
-        )
-    if ":" in card["settings"]["equation"]:
-        return (
-            "unknown",
-            "The samples are computed by a program of their authors; their licence is what those say.",
-        )
-    return "MIT", "The samples have the licence of the program that computes them, Resolvent's."
+    if "imported" not in card and ":" not in card["settings"]["equation"]:
+        return "MIT", "The samples have the licence of the program that computes them, Resolvent's."
+    made = (
+        "are those of files made elsewhere" if "imported" in card else "come from a program of their authors"
+    )
+    return "unknown", f"The samples {made}; their licence is what their source says."
 
 
 def groups(card: dict) -> list[dict[str, str]]:
@@ -91,9 +85,6 @@ def equation_of(card: dict) -> dict:
     facts = card["equation"]
     more = {key.replace("_", " "): value for key, value in facts.items() if key not in SHOWN}
     says_more = facts.get("operator_in_latex") and SAYS_MORE.search(facts["operator"])
-    distributions = {
-        key.removeprefix(DISTRIBUTION): value for key, value in card.items() if key.startswith(DISTRIBUTION)
-    }
     return {
         "in_words": facts["in_words"],
         "equation": mathematics(facts.get("in_latex"), facts["in_symbols"]),
@@ -103,11 +94,12 @@ def equation_of(card: dict) -> dict:
         "source": facts["source"],
         "distributions": [
             {
-                "title": f"Distribution of the {of.replace('_', ' ')}",
+                "title": f"Distribution of the {of.removeprefix(DISTRIBUTION).replace('_', ' ')}",
                 "formula": mathematics(one.get("in_latex"), one["in_symbols"]),
                 "facts": {key: value for key, value in one.items() if key not in ("in_symbols", "in_latex")},
             }
-            for of, one in distributions.items()
+            for of, one in card.items()
+            if of.startswith(DISTRIBUTION)
         ],
     }
 

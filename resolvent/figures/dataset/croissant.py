@@ -26,6 +26,7 @@ def write_croissant(output: str | Path, *, card: str | Path, store: str, page: s
     card, folder, facts = Path(card), Path(output).parent, read_json(card)
     place = store if "://" in store else relative(store, folder)
     equation, (known, about) = facts["equation"], licence(facts)
+    authors = "The authors of the imported files" if "imported" in facts else "The Resolvent developers"
     content = {
         "@context": read_json(CONTEXT),
         "@type": "sc:Dataset",
@@ -35,12 +36,7 @@ def write_croissant(output: str | Path, *, card: str | Path, store: str, page: s
         f"Operator: {equation['operator']}. {_errors(facts)}",
         "license": "https://opensource.org/license/mit" if known == "MIT" else about,
         "url": page,
-        "creator": {
-            "@type": "sc:Organization",
-            "name": "The authors of the imported files"
-            if "imported" in facts
-            else "The Resolvent developers",
-        },
+        "creator": {"@type": "sc:Organization", "name": authors},
         "datePublished": date,
         "version": f"1.0.0+{facts['content_hash'][:12]}",
         "keywords": ["operator learning", "partial differential equations", facts["settings"]["equation"]],
@@ -72,8 +68,7 @@ def write_croissant(output: str | Path, *, card: str | Path, store: str, page: s
                 "@type": "cr:RecordSet",
                 "@id": name,
                 "name": name,
-                "description": f"The group {name} of the store: a record is a sample, in the order of the "
-                "store.",
+                "description": f"The group {name} of the store: a record is a sample, in its order.",
                 "field": _fields(facts, name),
             }
             for name in facts["groups"]

@@ -1,9 +1,6 @@
-"""The error budget of a card, as a table and as a figure: each check with a sentence that says what it is."""
+"""The error budget of a card as a table: each check with a sentence that says what it is."""
 
-from resolvent.figures.common.errors import ResultError
-from resolvent.figures.common.exhibit import Exhibit
 from resolvent.figures.common.numbers import scientific
-from resolvent.figures.common.style import INK, MUTED, grid_lines, new_figure
 
 LARGEST, MEDIAN = "largest_relative_l2", "median_relative_l2"
 MEANING = {
@@ -46,8 +43,6 @@ NOTES = {
     "above": "Permeability where the field is positive: {:g}.",
     "below": "Elsewhere: {:g}.",
 }
-SOLVER, DISCRETISATION = "#00805e", "#d55e00"
-SMALLEST = 1e-17  # where an error of zero is drawn
 
 
 def checks_of(budget: dict) -> list[dict]:
@@ -71,7 +66,6 @@ def checks_of(budget: dict) -> list[dict]:
                 "name": name,
                 "meaning": MEANING.get(key, OWN_CHECK if held else OTHER),
                 "held": held,
-                "colour": SOLVER if held else DISCRETISATION,
                 "median": entry[MEDIAN],
                 "largest": entry[LARGEST],
                 "samples": samples,
@@ -83,7 +77,6 @@ def checks_of(budget: dict) -> list[dict]:
 
 
 def others(budget: dict) -> dict:
-    """Return what the error budget says beside measured errors: grids, ratios, reasons."""
     known = {check["key"] for check in checks_of(budget)}
     return {name: entry for name, entry in budget.items() if name not in known}
 
@@ -102,53 +95,3 @@ def summary(card: dict) -> dict[str, str]:
         "grid": scientific(grid["median"], 2) if grid else "",
         "grid_largest": scientific(grid["largest"], 2) if grid else "",
     }
-
-
-def draw(card: dict):
-    """Draw a row for each check: a dot for the median error over its samples, a bar up to the largest.
-
-    Green are errors of the solver, held to the stated accuracy (dashed). Orange is what the discretisation
-    itself costs, which no solver on this grid can avoid, and how imported solutions differ from our solver's.
-    """
-    budget, checks = card["error_budget"], checks_of(card["error_budget"])
-    if not checks:
-        raise ResultError(f"the card of {card['dataset']} has no measured error in its error budget")
-    figure, ((panel,),) = new_figure(1, 1, size=(8.6, 1.1 + 0.42 * len(checks)))
-    for row, check in enumerate(checks):
-        colour = check["colour"]
-        median, largest = (max(check[key], SMALLEST) for key in ("median", "largest"))
-        panel.plot([median, largest], [row, row], color=colour, lw=6, alpha=0.3, solid_capstyle="round")
-        panel.plot([median], [row], "o", color=colour, ms=6)
-        panel.annotate(
-            scientific(check["largest"], 2), (largest, row), (9, 0), textcoords="offset points",
-            va="center", fontsize=8, color=colour,
-        )  # fmt: skip
-    labels = [f"{check['name']} ({check['samples']} samples)" for check in checks]
-    panel.set_yticks(range(len(checks)), labels, color=INK)
-    panel.set(ylim=(len(checks) - 0.4, -1.2), xscale="log", xlabel="relative L² error")
-    panel.margins(x=0.12)
-    lines = {"tolerance" if "imported" in card else "stated accuracy": card["stated_accuracy"]}
-    if "rounding_to_float32" in budget:
-        lines["rounding to float32"] = budget["rounding_to_float32"]
-    for line, (words, value) in enumerate(lines.items()):
-        panel.axvline(value, color=MUTED, lw=1, ls=(0, (4, 2)))
-        panel.annotate(
-            f"{words} {scientific(value, 1)}", (value, -1.2), (4, -2 - 11 * line),
-            textcoords="offset points", va="top", fontsize=8, color=MUTED,
-        )  # fmt: skip
-    panel.spines["left"].set_visible(False)
-    panel.tick_params(axis="y", length=0)
-    grid_lines(panel, "x")
-    return figure
-
-
-ERROR_BUDGET = Exhibit(
-    "Error budget",
-    "Measured relative L² errors of the stored solutions: median and largest over the samples named, "
-    "against computations that did not make them. The largest of a random choice is no bound for all "
-    "samples: the card says how many may have a larger error. A dataset is finalised only if every check "
-    "of its solver stays below the stated accuracy; the error of the discretisation itself, where it is "
-    "measured, stands apart. Solutions that were imported are compared with our solver's, and above the "
-    "tolerance the page warns.",
-    draw,
-)

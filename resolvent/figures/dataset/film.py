@@ -35,7 +35,6 @@ def draw(motion: dict[str, np.ndarray]) -> Film:
 
 
 def _curve(times: np.ndarray, values: np.ndarray, positions: np.ndarray, names: list[str]) -> Drawn:
-    """Draw a function on the circle, over the function that it began as."""
     _, ((panel,),) = new_figure(1, 1, size=(5.6, 3.5))
     panel.plot(positions, values[0], color=MUTED, lw=0.8, alpha=0.6, label="at time 0")
     (line,) = panel.plot(positions, values[0], color=COLOUR, lw=1.8)
@@ -49,7 +48,6 @@ def _curve(times: np.ndarray, values: np.ndarray, positions: np.ndarray, names: 
 
 
 def _field(times: np.ndarray, values: np.ndarray, positions: np.ndarray, names: list[str]) -> Drawn:
-    """Draw a field on the torus, on one scale of colours."""
     figure, ((panel,),) = new_figure(1, 1, size=(4.6, 4.2))
     bound = float(np.quantile(np.abs(values), 0.998)) or 1.0
     image = panel.imshow(values[0], origin="lower", cmap="RdBu_r", vmin=-bound, vmax=bound)

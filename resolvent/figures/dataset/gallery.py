@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,10 +16,8 @@ if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
 MOST_POINTS, MOST_SIDE = 512, 72  # of a curve, and along a side of a field, in the chart
-LEGEND = {"orientation": "h", "y": 1.02, "yanchor": "bottom"}
 SHORT = np.float32  # more than a chart shows, in half the bytes
 PANEL = 0.94  # of a column of the chart; the rest keeps panels apart
-Field = tuple[str, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]  # words, y, x, [y, x], colours
 
 
 def draw(dataset: DatasetPreview):
@@ -63,24 +61,48 @@ def chart(dataset: DatasetPreview) -> Figure:
     Long curves and fine fields are thinned to `MOST_POINTS` and `MOST_SIDE` points along an axis.
     """
     from plotly.graph_objects import Figure
+    from plotly.subplots import make_subplots
 
     functions, samples = dataset.functions, range(len(dataset.samples))
-    if len(functions[0].dims) == 2:
-        figure = field_chart([_fields(dataset, sample) for sample in samples])
+    columns, on_plane = len(functions), len(functions[0].dims) == 2
+    if on_plane:
+        figure = make_subplots(1, columns)
+        for number, axis in enumerate(["", *map(str, range(2, columns + 1))]):
+            domain = [number / columns, (number + PANEL) / columns]
+            figure.layout[f"xaxis{axis}"].update(domain=domain, constrain="domain", showticklabels=False)
+            figure.layout[f"yaxis{axis}"].update(
+                scaleanchor=f"x{axis}", constrain="domain", constraintoward="top", showticklabels=False
+            )
+        figure.update_layout(height=250 + 640 // columns, margin={"t": 90, "l": 20, "r": 20, "b": 20})
     else:
         figure = Figure()
         figure.update_xaxes(title=functions[0].dims[0])
-        figure.update_layout(height=460, legend=LEGEND, margin={"t": 80})
-        for sample in samples:
-            for one in functions:
-                dim = one.dims[0]
-                stride = -(-len(one.axes[dim]) // MOST_POINTS)
+        legend = {"orientation": "h", "y": 1.02, "yanchor": "bottom"}
+        figure.update_layout(height=460, legend=legend, margin={"t": 80})
+    for sample in samples:
+        for number, one in enumerate(functions):
+            values, *axes = one.samples[sample], *(one.axes[dim] for dim in one.dims)
+            stride = -(-max(values.shape) // (MOST_SIDE if on_plane else MOST_POINTS))
+            *y, x = (axis[::stride].astype(SHORT) for axis in axes)
+            if not on_plane:
                 figure.add_scatter(
-                    x=one.axes[dim][::stride].astype(SHORT), y=one.samples[sample][::stride].astype(SHORT),
-                    mode="lines", name=one.label, line={"color": one.colour}, visible=sample == 0,
-                    hovertemplate=f"{dim} %{{x:.4g}}<br>{one.name} %{{y:.4g}}<extra></extra>",
+                    x=x, y=values[::stride].astype(SHORT), mode="lines", name=one.label,
+                    line={"color": one.colour}, visible=sample == 0,
+                    hovertemplate=f"{one.dims[0]} %{{x:.4g}}<br>{one.name} %{{y:.4g}}<extra></extra>",
                 )  # fmt: skip
-    shown = np.repeat(np.arange(len(samples)), len(functions))  # the sample of each trace
+                continue
+            scale, middle = colours_of(one.samples), (number + PANEL / 2) / columns
+            bar = {  # the scale of colours lies on top
+                "orientation": "h", "x": middle, "y": 1, "yanchor": "bottom", "thickness": 10,
+                "len": PANEL / columns, "title": {"text": one.label, "side": "top"}, "ypad": 6, "nticks": 4,
+            }  # fmt: skip
+            figure.add_heatmap(
+                x=x, y=y[0], z=values[::stride, ::stride].astype(SHORT), row=1, col=number + 1,
+                zmin=scale["vmin"], zmax=scale["vmax"], visible=sample == 0, colorbar=bar,
+                colorscale="RdBu_r" if scale["cmap"] == "RdBu_r" else "Viridis",
+                hovertemplate="x %{x:.3f}, y %{y:.3f}<br>%{z:.4g}<extra></extra>",
+            )  # fmt: skip
+    shown = np.repeat(np.arange(len(samples)), columns)  # the sample of each trace
     steps = [
         {"label": label, "method": "restyle", "args": [{"visible": (shown == sample).tolist()}]}
         for sample, label in enumerate(dataset.samples)
@@ -90,21 +112,30 @@ def chart(dataset: DatasetPreview) -> Figure:
     return figure
 
 
-def _fields(dataset: DatasetPreview, sample: int) -> list[Field]:
-    found = []
-    for one in dataset.functions:
-        y, x = (one.axes[dim] for dim in one.dims)
-        found.append((one.label, y, x, one.samples[sample], colours_of(one.samples)))
-    return found
+def colours_of(values: np.ndarray) -> dict:
+    """Return colours: blue to red about zero for quantities of both signs, else dark to light."""
+    low, high = float(values.min()), float(values.max())
+    if low < 0 < high:
+        bound = float(np.quantile(np.abs(values), 0.998))
+        return {"cmap": "RdBu_r", "vmin": -bound, "vmax": bound}
+    return {"cmap": "viridis", "vmin": low, "vmax": float(np.quantile(values, 0.998)) if low < high else high}
 
 
 def draw_flux(dataset: DatasetPreview):
-    """Draw the first sample of the preview; lines in the last panel follow the flux."""
-    fields, flux = _flow(dataset)
+    """Draw coefficient, pressure and speed of the first sample; lines in the last panel follow the flux."""
+    shown = {variable.name: variable for variable in dataset.functions}
+    coefficient, pressure = (shown[name].samples[0].astype(float) for name in ("coefficient", "pressure"))
+    if coefficient.shape != pressure.shape:
+        raise ResultError(f"{dataset.card['dataset']}: coefficient and pressure are not on one grid")
+    x, y = (shown["pressure"].axes[dim] for dim in ("x", "y"))
+    mean = dataset.card["settings"]["face_mean"]
+    along_x = _along_rows(coefficient, pressure, x, mean)
+    flux = np.stack([along_x, _along_rows(coefficient.T, pressure.T, y, mean).T])
+    fields = {"permeability a": coefficient, "pressure p": pressure, "flux |a∇p|": np.hypot(*flux)}
     figure, (panels,) = new_figure(1, 3, size=(8.6, 2.9))
-    for panel, (words, y, x, field, scale) in zip(panels, fields, strict=True):
+    for panel, (words, field) in zip(panels, fields.items(), strict=True):
         extent = (x[0], x[-1], y[0], y[-1])
-        image = panel.imshow(field, origin="lower", extent=extent, **scale)
+        image = panel.imshow(field, origin="lower", extent=extent, **colours_of(field))
         draw_colour_bar(figure, image, panel, fraction=0.046, pad=0.02)
         panel.set(xticks=[], yticks=[])
         panel.spines[:].set_visible(False)
@@ -117,92 +148,19 @@ def draw_flux(dataset: DatasetPreview):
     return figure
 
 
-def chart_flux(dataset: DatasetPreview) -> Figure:
-    """Draw the same three fields as a chart, without the lines."""
-    return field_chart([_flow(dataset)[0]])
-
-
-def colours_of(values: np.ndarray) -> dict:
-    """Return colours: blue to red about zero for quantities of both signs, else dark to light."""
-    low, high = float(values.min()), float(values.max())
-    if low < 0 < high:
-        bound = float(np.quantile(np.abs(values), 0.998))
-        return {"cmap": "RdBu_r", "vmin": -bound, "vmax": bound}
-    return {"cmap": "viridis", "vmin": low, "vmax": float(np.quantile(values, 0.998)) if low < high else high}
-
-
-def field_chart(samples: list[list[Field]]) -> Figure:
-    """Return a chart of square panels side by side, of which it shows the fields of the first sample.
-
-    The scales of colours lie on top.
-    """
-    from plotly.subplots import make_subplots
-
-    columns = len(samples[0])
-    figure = make_subplots(1, columns)
-    for column in range(columns):
-        axis = "" if column == 0 else str(column + 1)
-        domain = [column / columns, (column + PANEL) / columns]
-        figure.layout[f"xaxis{axis}"].update(domain=domain, constrain="domain", showticklabels=False)
-        figure.layout[f"yaxis{axis}"].update(
-            scaleanchor=f"x{axis}", constrain="domain", constraintoward="top", showticklabels=False
-        )
-    figure.update_layout(height=250 + 640 // columns, margin={"t": 90, "l": 20, "r": 20, "b": 20})
-    for sample, fields in enumerate(samples):
-        for column, (words, y, x, values, scale) in enumerate(fields):
-            stride = -(-max(values.shape) // MOST_SIDE)
-            bar = {
-                "orientation": "h", "x": (column + PANEL / 2) / columns, "y": 1, "yanchor": "bottom",
-                "thickness": 10, "len": PANEL / columns, "title": {"text": words, "side": "top"}, "ypad": 6,
-                "nticks": 4,
-            }  # fmt: skip
-            figure.add_heatmap(
-                x=x[::stride].astype(SHORT), y=y[::stride].astype(SHORT),
-                z=values[::stride, ::stride].astype(SHORT),
-                row=1, col=column + 1, zmin=scale["vmin"], zmax=scale["vmax"], visible=sample == 0,
-                colorbar=bar, colorscale="RdBu_r" if scale["cmap"] == "RdBu_r" else "Viridis",
-                hovertemplate="x %{x:.3f}, y %{y:.3f}<br>%{z:.4g}<extra></extra>",
-            )  # fmt: skip
-    return figure
-
-
-def _flow(dataset: DatasetPreview) -> tuple[list[Field], np.ndarray]:
-    """Return coefficient, pressure and speed of the first sample, and the flux along x and y, (2, y, x)."""
-    shown = {variable.name: variable for variable in dataset.functions}
-    if not {"coefficient", "pressure"} <= set(shown):
-        raise ResultError(f"{dataset.card['dataset']} has no coefficient and pressure: it is no Darcy flow")
-    coefficient, pressure = (shown[name].samples[0].astype(float) for name in ("coefficient", "pressure"))
-    if coefficient.shape != pressure.shape:
-        raise ResultError(f"{dataset.card['dataset']}: coefficient and pressure are not on one grid")
-    x, y = (shown["pressure"].axes[dim] for dim in ("x", "y"))
-    mean = dataset.card["settings"]["face_mean"]
-    along_x = _along_rows(coefficient, pressure, x, mean)
-    flux = np.stack([along_x, _along_rows(coefficient.T, pressure.T, y, mean).T])
-    fields = {"permeability a": coefficient, "pressure p": pressure, "flux |a∇p|": np.hypot(*flux)}
-    return [(words, y, x, field, colours_of(field)) for words, field in fields.items()], flux
-
-
-def _along_rows(
-    coefficient: np.ndarray, pressure: np.ndarray, positions: np.ndarray, mean: str
-) -> np.ndarray:
+def _along_rows(coefficient: np.ndarray, pressure: np.ndarray, x: np.ndarray, mean: str) -> np.ndarray:
     """Return -a ∂p along the last axis: on the faces as the solver has it, averaged to the points."""
     left, right = coefficient[:, :-1], coefficient[:, 1:]
     face = (left + right) / 2 if mean == "arithmetic" else 2 * left * right / (left + right)
-    flux = -face * np.diff(pressure, axis=1) / np.diff(positions)
+    flux = -face * np.diff(pressure, axis=1) / np.diff(x)
     return np.concatenate([flux[:, :1], (flux[:, :-1] + flux[:, 1:]) / 2, flux[:, -1:]], axis=1)
 
 
-GALLERY = Exhibit(
-    "Samples",
-    "A few samples as stored: the operator's input, and its target.",
-    draw,
-    chart,
-)
+GALLERY = Exhibit("Samples", "A few samples as stored: the operator's input, and its target.", draw, chart)
 FLUX = Exhibit(
     "The flow of a sample",
     "The first sample of the gallery: the permeability, the pressure, and the size of the flux -a∇p that "
-    "they drive; in the printed figure lines follow its direction. Fluid enters everywhere in the square "
-    "at the same rate, flows through the permeable material and leaves at the boundary.",
+    "they drive; lines follow its direction. Fluid enters everywhere in the square at the same rate, flows "
+    "through the permeable material and leaves at the boundary.",
     draw_flux,
-    chart_flux,
 )

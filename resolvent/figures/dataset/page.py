@@ -11,7 +11,7 @@ from resolvent.figures.common.numbers import in_bytes
 from resolvent.figures.common.page import render, without_budget
 from resolvent.figures.common.results import read_arrays
 from resolvent.figures.dataset.card import bibtex, equation_of, groups, licence, snippets
-from resolvent.figures.dataset.error_budget import ERROR_BUDGET, checks_of, others, summary
+from resolvent.figures.dataset.error_budget import checks_of, others, summary
 from resolvent.figures.dataset.film import FILMS
 from resolvent.figures.dataset.gallery import FLUX, GALLERY
 from resolvent.figures.dataset.preview import DatasetPreview
@@ -30,7 +30,6 @@ def exhibits_of(equation: str, moves: bool, flows: bool) -> dict[str, Exhibit]:
         **({"film": FILMS[equation]} if moves else {}),
         "dataset_gallery": GALLERY,
         **({"dataset_flux": FLUX} if flows else {}),
-        "error_budget": ERROR_BUDGET,
         "dataset_spectra": SPECTRA,
         "dataset_histograms": HISTOGRAMS,
     }
@@ -65,7 +64,7 @@ def write_dataset_page(
         name: exhibit.shown(sources, folder / dataset / exhibit.files(name)[0], folder)
         for name, exhibit in exhibits.items()
     }
-    configured = configuration_of(command)
+    again = ["snakemake", Path(card).as_posix(), "--cores", "all", "-R", f"solve_{dataset}"]
     render(
         "dataset.html.j2",
         output,
@@ -78,7 +77,6 @@ def write_dataset_page(
         checks=checks_of(budget),
         other_checks=others(budget),
         imported=facts.get("imported"),
-        budget=shown.pop("error_budget", None),
         film=shown.pop("film", None),
         figures=list(shown.values()),
         samples=facts["samples"],
@@ -91,9 +89,7 @@ def write_dataset_page(
         bibtex=bibtex(facts),
         croissant=Path(croissant).name,
         card=without_budget(facts),
-        again=shlex.join(
-            ["snakemake", Path(card).as_posix(), "--cores", "all", "-R", f"solve_{dataset}", *configured]
-        ),
+        again=shlex.join([*again, *configuration_of(command)]),
         command=command,
         provenance=provenance,
     )

@@ -204,7 +204,7 @@ def _chart(panels: Panels, trace: Callable[[Row], dict], words: str, number: str
     """Chart the same: `trace` returns what plotly draws of a row."""
     reach = charts.around(_of_models(panels))
     titles = [f"trained and tested on {resolution_in_words(place)}" for place in panels]
-    figure = charts.stacked(titles, list(panels.values()))
+    figure = charts.panels_of(titles, list(panels.values()))
     for panel, rows in enumerate(panels.values(), 1):
         for row in rows:
             if row.beyond(*reach):

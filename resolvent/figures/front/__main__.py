@@ -1,4 +1,17 @@
-from resolvent.figures.front.terminal import main
+"""Run by `python -m resolvent.figures.front results/demo`, which ends with one line where that cannot be."""
+
+import sys
+from argparse import ArgumentParser
+from pathlib import Path
+
+from resolvent.common.errors import ResolventError
+from resolvent.figures.front.terminal import show
 
 if __name__ == "__main__":
-    main()
+    about = "Write the front page of a study from what is there, and print its leaderboard."
+    parser = ArgumentParser(prog="python -m resolvent.figures.front", description=about)
+    parser.add_argument("study", type=Path, help="the folder of the study, such as results/demo")
+    try:
+        show(parser.parse_args().study)
+    except ResolventError as error:
+        sys.exit(str(error))

@@ -6,7 +6,6 @@ A matrix has models by problems, each at the finest resolution trained on; the l
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -19,58 +18,13 @@ from resolvent.figures.front.results import NOT_RANKED, Results, Row
 SEEDS = "Nothing is ranked: that takes three seeds or more of each model."
 
 
-@dataclass(frozen=True)
-class Scale:
-    """A logarithmic scale from 10^low to 10^high, drawn 100 units wide."""
-
-    low: int
-    high: int
-
-    def at(self, value: float) -> float:
-        """Return where a value lies: below 0 and above 100 it is off the scale."""
-        return 100 * (math.log10(value) - self.low) / (self.high - self.low)
-
-
-def scale_of(rows: list[Row]) -> Scale:
-    """Return the decades that hold the errors of the models and their intervals."""
-    logarithms = [math.log10(end) for row in rows if row.error for end in _reach(row.error) if end > 0]
-    if not logarithms:
-        return Scale(-4, 0)
-    low = math.floor(min(logarithms))
-    return Scale(low, max(math.ceil(max(logarithms)), low + 2))
-
-
-def strip(row: Row, scale: Scale) -> str:
-    """Return an SVG: the error and its interval on the scale, and a grey tick for the classical solver.
-
-    What is below the scale stands as an arrow at its left end.
-    """
-    marks = []
-    if isinstance(row.classical, Error) and row.classical.value > 0:
-        at = scale.at(row.classical.value)
-        path = f"M{min(at, 100):.1f} 1v10" if at >= 0 else "M4 3L1 6l3 3"
-        marks.append(f'<path class="classical" d="{path}"/>')
-    if row.error and row.error.value > 0:
-        low, high = (min(100.0, max(0.0, scale.at(end))) if end > 0 else 0.0 for end in _reach(row.error))
-        marks.append(f'<path d="M{low:.1f} 6h{max(high - low, 0.1):.1f}"/>')
-        marks.append(f'<circle cx="{scale.at(row.error.value):.1f}" cy="6" r="2.6"/>')
-    return f'<svg class="strip" viewBox="-3 0 106 12" aria-hidden="true">{"".join(marks)}</svg>'
-
-
-def _reach(error: Error) -> tuple[float, float]:
-    """Return the ends of the interval, or the value twice where it has none."""
-    if absent(error.low) or absent(error.high):
-        return error.value, error.value
-    return error.low, error.high
-
-
-def interval(error: Error) -> str:
-    """Return the ends of an interval as `ends` writes them; nothing where there is none."""
-    return ends(error.low, error.high, error.value)
+def with_interval(error: Error) -> str:
+    """Return an error with its interval, the exponent once: "2.02 (1.56 to 2.91) × 10⁻²"."""
+    shown = ends(error.low, error.high, error.value)
+    return f"{scientific(error.value).removesuffix(shown.rpartition(')')[2])} {shown}".rstrip()
 
 
 def ratio_in_words(row: Row) -> tuple[str, str]:
-    """Return the ratio to the best other model, and its interval."""
     ratio = row.ratio
     if ratio is None:
         return "", ""
@@ -126,7 +80,8 @@ def best_in_words(rows: list[Row]) -> str:
         return "nothing compared yet"
     learned = [row for row in found if row.tested and not row.tested.verdict]
     if not learned:
-        return f"no model has learned more than the mean of the targets: {error_in_words(found[0])}"
+        lowest = scientific(by_error(found[0]))
+        return f"no model has learned more than the mean of the targets: {lowest}"
     for row in learned:
         if row.verdict == "best":
             value, between = ratio_in_words(row)
@@ -135,25 +90,25 @@ def best_in_words(rows: list[Row]) -> str:
     if tied:
         return f"tied for the best: {', '.join(tied)}"
     first = learned[0]
-    return f"{first.planned.label} has the lowest error, {error_in_words(first)}; {NOT_RANKED}"
+    return f"{first.planned.label} has the lowest error, {scientific(by_error(first))}; {NOT_RANKED}"
 
 
 def by_error(row: Row) -> float:
-    """Return what rows are sorted by."""
     return row.error.value if row.error else math.inf
 
 
-def error_in_words(row: Row) -> str:
-    return scientific(row.error.value) if row.error else ""
+def by_experiment(results: Results) -> list[Row]:
+    """Return all rows by experiment, the lowest error first; those not begun come last."""
+    order = sorted(results.study.experiments, key=lambda name: name in results.not_begun)
+    return sorted(results.rows, key=lambda row: (order.index(row.experiment), by_error(row)))
 
 
 def as_csv(results: Results) -> str:
-    """Return the text of leaderboard.csv."""
+    """Return the text of leaderboard.csv: the long table with plain numbers."""
     return as_table(results).to_csv(index=False, lineterminator="\n")
 
 
 def as_table(results: Results) -> pd.DataFrame:
-    """Return the long table with plain numbers, as leaderboard.csv has it."""
     rows = []
     for row in results.rows:
         error, ratio = row.error, row.ratio

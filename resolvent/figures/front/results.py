@@ -15,16 +15,14 @@ from resolvent.figures.front.study import PlannedExperiment, PlannedRow, Study
 
 CLASSICAL = "coarse_solve"  # the baseline that stands on the same scale as the models
 NOT_RANKED = "not ranked"
-OF_OTHERS = "compared with other runs"  # the comparison is of runs that are no longer there, or never were
 NO_SOLVER, NO_ANSWER = "no solver known", "no answer"  # in the place of the classical solver's error
 
 
 @dataclass(frozen=True)
 class RunState:
-    """A planned run: `finished`, `diverged` or `missing`; seconds and device of its training if it is there.
+    """A planned run: `finished`, `diverged` or `missing`; `page` is empty where it has none.
 
-    `page` is the path of its page from the folder of the study; empty where it has none. `hashes` are those
-    of its configuration and of its dataset.
+    `hashes` are those of its configuration and of its dataset.
     """
 
     seed: str
@@ -65,7 +63,6 @@ class Row:
 
     @property
     def error(self) -> Error | None:
-        """Return the mean error over samples and seeds in the metric that leads, if there is one."""
         error = self.tested.error() if self.tested else None
         return error if error and error.known else None
 
@@ -90,15 +87,15 @@ class Row:
 
     @property
     def state(self) -> str:
-        """Return what there is of its runs, in words."""
         counts = Counter(run.state for run in self.runs)
         if counts["finished"] == len(self.runs):
-            return "finished" if self.tested else OF_OTHERS if self.compared else "not compared yet"
+            # A comparison without `tested` is of runs that are no longer there, or never were.
+            other = "compared with other runs" if self.compared else "not compared yet"
+            return "finished" if self.tested else other
         return ", ".join(f"{count} {state}" for state, count in sorted(counts.items()))
 
     @property
     def seconds(self) -> float | None:
-        """Return the mean seconds of training of the runs that finished."""
         found = [run.seconds for run in self.runs if run.state == "finished"]
         return sum(found) / len(found) if found else None
 
@@ -111,7 +108,7 @@ class Results:
     folder: Path
     rows: list[Row]
 
-    @cached_property
+    @property
     def runs(self) -> list[RunState]:
         return [run for row in self.rows for run in row.runs]
 
@@ -121,25 +118,19 @@ class Results:
         begun = {row.experiment for row in self.rows if any(run.state != "missing" for run in row.runs)}
         return [name for name in self.study.experiments if name not in begun] if begun else []
 
-    @cached_property
+    @property
     def is_ranked(self) -> bool:
-        """Say whether any model is ranked."""
         return any(row.error and row.verdict != NOT_RANKED for row in self.rows)
 
     def of(self, experiment: str) -> list[Row]:
-        """Return the rows of an experiment."""
         return [row for row in self.rows if row.experiment == experiment]
 
     def there(self, path: str) -> bool:
-        """Say whether a file is there; `path` is from the folder of the study."""
         return (self.folder / path).is_file()
 
 
 def read_results(study: Study, folder: str | Path) -> Results:
-    """Read what there is of the study in `folder`.
-
-    Raises `FileError` when a file that is there is damaged.
-    """
+    """Read what there is of the study in `folder`; `FileError` when a file that is there is damaged."""
     folder = Path(folder)
     rows = [row for name, one in study.experiments.items() for row in _rows(folder, name, one)]
     return Results(study, folder, rows)

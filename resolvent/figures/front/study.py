@@ -34,10 +34,7 @@ class PlannedRow:
 
 @dataclass(frozen=True, config=EXACT)
 class PlannedExperiment:
-    """An experiment.
-
-    `finest` is its finest training resolution; `papers` are those of which it shows tables or figures.
-    """
+    """An experiment; `papers` are those of which it shows tables or figures."""
 
     title: str
     dataset: str
@@ -53,7 +50,6 @@ class PlannedDataset:
 
     page: str
     card: str
-    preview: str
     store: str
 
 
@@ -81,11 +77,9 @@ class Study:
 
 
 def write_study(path: str | Path, planned: dict, *, command: str, provenance: dict[str, str]) -> None:
-    """Write study.json, the fields of `Study` but the last two and these, unless it is there with this plan.
-
-    Snakemake compares a rule's output with the plan only if it noted how the rule made it: not where a run
-    that asked for single pages has written the file for them.
-    """
+    """Write study.json, `planned` and these fields of `Study`, unless it is there with this plan."""
+    # Snakemake compares a rule's output with the plan only if it noted how the rule made it: not where a run
+    # that asked for single pages has written the file for them.
     path = Path(path)
     found = read_json(path, "the plan of the study") if path.is_file() else {}
     if {key: found.get(key) for key in planned} != json.loads(json.dumps(planned)):
@@ -93,10 +87,7 @@ def write_study(path: str | Path, planned: dict, *, command: str, provenance: di
 
 
 def read_study(folder: str | Path) -> Study:
-    """Read the study.json of the study in `folder`.
-
-    Raises `FileError` when it is missing or damaged, or of another version.
-    """
+    """Read the plan of the study in `folder`; `FileError` if it is missing, damaged or of another version."""
     path = Path(folder) / STUDY_FILE
     try:
         return Study(**read_json(path, "the plan of the study"))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from argparse import ArgumentParser
 from collections import Counter
 from pathlib import Path
 
@@ -12,30 +10,18 @@ from rich.console import Console
 from rich.table import Table
 
 from resolvent.common.counts import counted
-from resolvent.common.errors import ResolventError
 from resolvent.figures.common.comparison import Error
 from resolvent.figures.common.numbers import DASH, duration, scientific
-from resolvent.figures.front.leaderboard import SEEDS, by_error, interval, ratio_in_words
+from resolvent.figures.front.leaderboard import SEEDS, by_error, ratio_in_words, with_interval
 from resolvent.figures.front.page import PAGE, write_front_page
 from resolvent.figures.front.results import Results, Row
 
 
-def main() -> None:
-    """Do what `python -m resolvent.figures.front results/demo` says; end with one line where that cannot be.
+def show(folder: Path) -> None:
+    """Write the front page of the study in `folder`, print its leaderboard, and the address of the page.
 
     That can be while the study runs, too, or after it has failed.
     """
-    about = "Write the front page of a study from what is there, and print its leaderboard."
-    parser = ArgumentParser(prog="python -m resolvent.figures.front", description=about)
-    parser.add_argument("study", type=Path, help="the folder of the study, such as results/demo")
-    try:
-        show(parser.parse_args().study)
-    except ResolventError as error:
-        sys.exit(str(error))
-
-
-def show(folder: Path) -> None:
-    """Write the front page of the study in `folder`, print its leaderboard, and the address of the page."""
     print_leaderboard(write_front_page(folder))
     print(f"The front page: {(folder / PAGE).resolve().as_uri()}")
 
@@ -67,9 +53,3 @@ def _table(title: str, rows: list[Row], ranked: bool) -> Table:
             cells = [str(place), scientific(one.value), DASH, DASH]
             table.add_row("classical solver, same grid", *cells, style="dim")
     return table
-
-
-def with_interval(error: Error) -> str:
-    """Return an error with its interval, the exponent once: "2.02 (1.56 to 2.91) × 10⁻²"."""
-    shown = interval(error)
-    return f"{scientific(error.value).removesuffix(shown.rpartition(')')[2])} {shown}".rstrip()

@@ -1,9 +1,7 @@
 """What the pages draw of single runs, as script files beside them: a page opened from disk cannot fetch.
 
-`run.js`, beside the page of a run, has its samples: those of best, median and worst error, and those that are
-the same for every model. `runs.js`, beside the comparison of two runs, has the error of every test sample of
-every run. Either calls a function of the page with a JSON object. Numbers have four digits, and an error is
-computed before it is rounded.
+`run.js`, beside the page of a run, has its samples; `runs.js`, beside that of two runs, the error of every
+test sample of every run. Numbers have four digits, and an error is computed before it is rounded.
 """
 
 from __future__ import annotations
@@ -17,7 +15,6 @@ from resolvent.figures.common.intervals import paired_ratio
 from resolvent.figures.common.results import Run, errors_by_sample, spread_of
 from resolvent.figures.common.thinned import CURVE_POINTS, SIDE_POINTS, picked, rounded, thinned
 
-ORDER = ("best", "median", "worst")
 PAIRS_OF = 40  # runs of an experiment of which every pair is compared here; of more the page does it
 
 
@@ -45,9 +42,8 @@ def write_run_data(run: Run, output: str | Path, quantities: tuple[str, str]) ->
 
 
 def _samples(run: Run, dimension: int) -> list[dict]:
-    """Return the samples kept of a run at its training resolution and noise."""
     stored, relative = run.predictions_at(), run.shown_errors()
-    found = [(which, stored.sel(extreme=which), "extreme_") for which in ORDER]
+    found = [(which, stored.sel(extreme=which), "extreme_") for which in ("best", "median", "worst")]
     found += [("common", stored.isel(sample=place), "") for place in range(stored.sizes["sample"])]
     samples = []
     for which, one, prefix in found:

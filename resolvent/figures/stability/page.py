@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +11,13 @@ from scipy.stats import binomtest
 
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.exhibit import Exhibit, Sources
-from resolvent.figures.common.numbers import DASH, duration, milli
+from resolvent.figures.common.numbers import DASH, UNIT, duration, in_units
 from resolvent.figures.common.page import render
 from resolvent.figures.common.results import read_table
 from resolvent.figures.common.style import GRID, MUTED, grid_lines, new_figure, title
 
 # Error of the last epoch above which a run counts as collapsed. Any number in the gap between the two kinds
-# of runs gives the same counts: `gap` returns its ends, and the page states them.
+# of runs gives the same counts: the page states its ends.
 COLLAPSED_ERROR = 0.1
 COLUMNS = ["model", "peak", "seed", "status", "seconds", "device", "epoch", "validation_relative_l2"]
 COLOURS = ("#0072b2", "#d55e00", "#b0418a", "#a87000", "#00805e", "#4b4fb5")
@@ -46,41 +46,20 @@ def read_study(tables: Iterable[Path], panels: Mapping[str, Mapping[str, str]]) 
     return study
 
 
-def distinct(study: pd.DataFrame) -> pd.DataFrame:
-    """Return every run once, though its model may be in several panels."""
-    return study.drop_duplicates(["model", "peak", "seed"])
-
-
-def gap(study: pd.DataFrame) -> tuple[float, float]:
-    """Return the largest error of a run that did not collapse and the smallest of one that did; NaN if none.
-
-    Runs that diverged are left out: they ended with predictions ten times too large.
-    """
-    ended = study[study["status"] != "diverged"]
-    trained, collapsed = (ended.loc[ended["collapsed"] == kind, "error"] for kind in (False, True))
-    return float(trained.max()), float(collapsed.min())
-
-
-def interval(collapsed: int, runs: int) -> tuple[float, float]:
-    """Return the exact binomial interval (Clopper and Pearson 1934) of the probability to collapse."""
-    found = binomtest(collapsed, runs).proportion_ci(0.95, method="exact")
-    return float(found.low), float(found.high)
-
-
 def counts(study: pd.DataFrame) -> pd.DataFrame:
     """Return, by panel, words and peak, how many runs there are and collapsed, with intervals and errors.
 
+    The interval of the probability to collapse is the exact binomial one (Clopper and Pearson 1934);
     `median`, `least` and `largest` are of the last errors of the runs that did not collapse, else NaN.
     """
     rows = []
     for place, group in study.groupby(["panel", "words", "peak"], sort=False):
         runs, collapsed = len(group), int(group["collapsed"].sum())
+        found = binomtest(collapsed, runs).proportion_ci(0.95, method="exact")
         errors = group.loc[~group["collapsed"], "error"].agg(["median", "min", "max"])
-        rows.append((*place, runs, collapsed, *interval(collapsed, runs), *errors))
-    of_errors = ["median", "least", "largest"]
-    return pd.DataFrame(
-        rows, columns=["panel", "words", "peak", "runs", "collapsed", "low", "high", *of_errors]
-    )
+        rows.append((*place, runs, collapsed, float(found.low), float(found.high), *errors))
+    names = ["panel", "words", "peak", "runs", "collapsed", "low", "high", "median", "least", "largest"]
+    return pd.DataFrame(rows, columns=names)
 
 
 def draw_panel(study: pd.DataFrame, panel: str):
@@ -141,54 +120,45 @@ def write_stability_page(
     for path, panel in zip(figures, facts["panels"], strict=True):
         exhibit = Exhibit(panel, "", draw_panel)
         drawn.append(exhibit.shown(Sources({}, study=study, panel=panel), path, Path(output).parent))
+    runs = study.drop_duplicates(["model", "peak", "seed"])  # a model may be in several panels
+    peaks = sorted(study["peak"].unique())
+    collapsed, errors = [], []  # rows: the name of a model, and a cell for each peak
+    for (panel, words), group in counts(study).groupby(["panel", "words"], sort=False):
+        shares, known = dict.fromkeys(peaks, DASH), dict.fromkeys(peaks, DASH)
+        one: Any
+        for one in group.itertuples():
+            shares[one.peak] = f"{one.collapsed} of {one.runs} [{one.low:.2f}, {one.high:.2f}]"
+            if one.collapsed < one.runs:
+                middle, *ends = (in_units(error, UNIT) for error in (one.median, one.least, one.largest))
+                known[one.peak] = f"{middle} [{', '.join(ends)}]"
+        collapsed.append((f"{panel}: {words}", list(shares.values())))
+        errors.append((f"{panel}: {words}", list(known.values())))
     render(
         "stability.html.j2",
         output,
         breadcrumbs=[("Which trainings collapse", "")],
         figures=drawn,
-        heads=[f"{peak:g}" for peak in sorted(study["peak"].unique())],
-        collapsed=fraction_rows(study),
-        errors=error_rows(study),
-        statement=gap_in_words(study),
+        heads=[f"{peak:g}" for peak in peaks],
+        collapsed=collapsed,
+        errors=errors,
+        statement=gap_in_words(runs),
         threshold=f"{COLLAPSED_ERROR:g}",
         facts=facts,
-        runs=len(distinct(study)),
-        duration=duration(distinct(study)["seconds"].sum()),
+        runs=len(runs),
+        duration=duration(runs["seconds"].sum()),
         devices=sorted(study["device"].unique()),
         **made,
     )
 
 
-def fraction_rows(study: pd.DataFrame) -> list[tuple[str, list[str]]]:
-    """Return (panel and words, a cell a peak): collapsed of all, with the interval of the probability."""
-    return _rows(study, lambda one: f"{one.collapsed} of {one.runs} [{one.low:.2f}, {one.high:.2f}]")
+def gap_in_words(runs: pd.DataFrame) -> str:
+    """Return the sentence that says how far apart the two kinds of runs are.
 
-
-def error_rows(study: pd.DataFrame) -> list[tuple[str, list[str]]]:
-    """Return (panel and words, a cell a peak): median, least and largest last error of what trained, in
-    10⁻³."""
-
-    def cell(one) -> str:
-        known = f"{milli(one.median)} [{milli(one.least)}, {milli(one.largest)}]"
-        return known if one.collapsed < one.runs else DASH
-
-    return _rows(study, cell)
-
-
-def _rows(study: pd.DataFrame, cell: Callable[[Any], str]) -> list[tuple[str, list[str]]]:
-    peaks = sorted(study["peak"].unique())
-    rows = []
-    for (panel, words), group in counts(study).groupby(["panel", "words"], sort=False):
-        found = {one.peak: cell(one) for one in group.itertuples()}
-        rows.append((f"{panel}: {words}", [found.get(peak, DASH) for peak in peaks]))
-    return rows
-
-
-def gap_in_words(study: pd.DataFrame) -> str:
-    """Return the sentence that says how far apart the two kinds of runs are."""
-    below, above = gap(study)
-    diverged = int((distinct(study)["status"] == "diverged").sum())
-    words = f"the largest error of those that trained is {below:.2g}"
-    if above == above:
-        words += f", the smallest of those that collapsed is {above:.2g}"
-    return f"{words}; {diverged} diverged and were stopped"
+    Runs that diverged are left out: they ended with predictions ten times too large.
+    """
+    ended = runs[runs["status"] != "diverged"]
+    trained, collapsed = (ended.loc[ended["collapsed"] == kind, "error"] for kind in (False, True))
+    words = f"the largest error of those that trained is {trained.max():.2g}"
+    if not collapsed.dropna().empty:
+        words += f", the smallest of those that collapsed is {collapsed.min():.2g}"
+    return f"{words}; {len(runs) - len(ended)} diverged and were stopped"

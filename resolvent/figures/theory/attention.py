@@ -3,17 +3,10 @@
 import numpy as np
 import pandas as pd
 
+from resolvent.figures.common import style
 from resolvent.figures.common.exhibit import Exhibit
-from resolvent.figures.common.style import (
-    ATTENTIONS,
-    MUTED,
-    SPARE,
-    Appearance,
-    grid_lines,
-    new_figure,
-    resolution_axis,
-    title,
-)
+from resolvent.figures.common.numbers import scientific
+from resolvent.figures.common.style import MUTED, Appearance, grid_lines, new_figure, title
 from resolvent.figures.theory.panels import DOTTED, groups, list_fits, logarithmic, number
 
 NAMES = {
@@ -35,7 +28,7 @@ SPACES = {
     "fourier": ("Fourier in Fourier", "#0072b2", "o"),
     "legendre_fourier": ("Legendre, tested by Fourier", "#d55e00", "s"),
     "random": ("random functions", "#00805e", "^"),
-    "noise": ("noise", SPARE[2], "x"),
+    "noise": ("noise", style.SPARE[2], "x"),
 }
 QUANTITIES = {
     "flops": ("Counted", "operations of the matrix products"),
@@ -46,14 +39,17 @@ RULES = {
     "left_rectangle": "Not periodic, equal weights: 1/n",
     "trapezoid": "Not periodic, trapezoid: 1/n²",
 }
-COMPARED = ["galerkin", "fourier", "softmax", "linear"]  # the columns of the table of convergence
 
 
 def look(attention: str) -> Appearance:
     """Return the look of every figure; the reassociated Fourier attention is dashed and hollow."""
-    colour, marker = ATTENTIONS[attention.partition("_")[0]]
+    colour, marker = style.ATTENTIONS[attention.partition("_")[0]]
     reassociated = attention == "fourier_linear"
     return Appearance(colour, marker, (0, (4, 1.6)) if reassociated else "-", not reassociated)
+
+
+def in_colour(fits: dict[str, str]) -> list[tuple[str, str]]:
+    return [(f"{NAMES[attention]}  {fit}", look(attention).colour) for attention, fit in fits.items()]
 
 
 def draw_projection(projection: pd.DataFrame, quasi_optimality: pd.DataFrame):
@@ -80,8 +76,8 @@ def draw_projection(projection: pd.DataFrame, quasi_optimality: pd.DataFrame):
     middle.plot(limits, limits, color=MUTED, lw=1)
     for spaces, (label, colour, marker) in SPACES.items():
         group = table[table["spaces"] == spaces]
-        style = {"ls": "", "marker": marker, "ms": 4, "color": colour, "alpha": 0.75}
-        middle.plot(group["bound"], group["error"], label=label, **style)
+        marks = {"ls": "", "marker": marker, "ms": 4, "color": colour, "alpha": 0.75}
+        middle.plot(group["bound"], group["error"], label=label, **marks)
         constants = group.groupby("points")["inf_sup"].agg(["min", "mean", "max"])
         band = (constants["min"], constants["max"])
         right.fill_between(constants.index, *band, color=colour, alpha=0.18, lw=0)
@@ -92,7 +88,7 @@ def draw_projection(projection: pd.DataFrame, quasi_optimality: pd.DataFrame):
     middle.legend(frameon=False, fontsize=8, loc="lower right", handletextpad=0.2)
     grid_lines(middle, "both")
     title(middle, "Never above the bound")
-    resolution_axis(right, table["points"])
+    style.resolution_axis(right, table["points"])
     right.set(yscale="log", xlabel="points n", ylabel="inf-sup constant c")
     grid_lines(right)
     title(right, "Functions keep their constant")
@@ -104,18 +100,17 @@ def draw_cost(cost: pd.DataFrame, cost_orders: pd.DataFrame):
     figure, axes = new_figure(1, 2, size=(9.6, 3.9))
     for panel, (quantity, (heading, label)) in zip(axes[0], QUANTITIES.items(), strict=True):
         for attention, group in groups(cost, "attention"):
-            style = {"ls": look(attention).dashes, "lw": 1.5, "ms": 5, "alpha": 0.9}
-            panel.plot(group["points"], group[quantity], **style, **look(attention).marks())
+            line = {"ls": look(attention).dashes, "lw": 1.5, "ms": 5, "alpha": 0.9}
+            panel.plot(group["points"], group[quantity], **line, **look(attention).marks())
         logarithmic(panel, cost["points"], "points n", small=False)
         panel.set_ylabel(label)
         low, high = panel.get_ylim()
         panel.set_ylim(low, high * (high / low) ** 0.35)  # room for the key
         fits = cost_orders[cost_orders["quantity"] == quantity].to_dict("records")
-        words = [
-            (f"{NAMES[fit['attention']]}  $n^{{{fit['fitted']:.2f}}}$", look(fit["attention"]).colour)
-            for fit in fits
-        ]
-        list_fits(panel, f"fitted from n = {fits[0]['fitted_from']:,}", words, left=0.03, top=0.97)
+        powers = {fit["attention"]: f"$n^{{{fit['fitted']:.2f}}}$" for fit in fits}
+        list_fits(
+            panel, f"fitted from n = {fits[0]['fitted_from']:,}", in_colour(powers), left=0.03, top=0.97
+        )
         title(panel, heading)
     return figure
 
@@ -138,13 +133,10 @@ def draw_convergence(convergence: pd.DataFrame, convergence_orders: pd.DataFrame
             panel.plot(group["points"], group["error"], lw=1.1, ms=9 - 2 * place, **marks)
         logarithmic(panel, convergence["points"], "points n")
         title(panel, heading)
-        words = [
-            (f"{NAMES[fit['attention']]}  {number(fit['fitted'])}", look(fit["attention"]).colour)
-            for fit in fits
-        ]
+        fitted = {fit["attention"]: number(fit["fitted"]) for fit in fits}
         head = f"{'ρ' if geometric else 'order'} fitted (theory {theory:.2f})"
         left, top = (0.4, 0.97) if rule == "periodic" else (0.03, 0.33)
-        list_fits(panel, head, words, left=left, top=top)
+        list_fits(panel, head, in_colour(fitted), left=left, top=top)
     axes[0, 0].set_ylabel("relative error")
     axes[0, 0].set_ylim(convergence["error"].min() / 5, convergence["error"].max() * 1e3)
     return figure
@@ -152,50 +144,23 @@ def draw_convergence(convergence: pd.DataFrame, convergence_orders: pd.DataFrame
 
 def distance_rows(table: pd.DataFrame) -> list[list[str]]:
     """Return basis, largest distance over the grids, and largest after rescaling."""
-    largest = table.groupby("basis")[["distance", "distance_rescaled"]].max()
+    largest = table.groupby("basis")[["distance", "distance_rescaled"]].max().to_dict("index")
     return [
-        [words.replace("\n", " "), *(f"{distance:.1e}" for distance in largest.loc[basis])]
+        [words.replace("\n", " "), *(scientific(one, 2) for one in largest[basis].values())]
         for basis, words in BASES.items()
     ]
 
 
 def space_rows(table: pd.DataFrame) -> list[list[str]]:
     """Return spaces, range of c, largest error / bound, in reproducing the best q, and of the misfit."""
-    found = (
-        table.assign(off=(table["misfit"] / table["least_misfit"] - 1).abs())
-        .groupby("spaces")
-        .agg(
-            low=("inf_sup", "min"),
-            high=("inf_sup", "max"),
-            ratio=("ratio", "max"),
-            missed=("reproduction", "max"),
-            off=("off", "max"),
-        )
-    )
-    return [
-        [label, f"{one.low:.3f} to {one.high:.3f}", f"{one.ratio:.3f}", f"{one.missed:.1e}", f"{one.off:.1e}"]
-        for (label, *_), one in zip(SPACES.values(), found.loc[list(SPACES)].itertuples(), strict=True)
-    ]
-
-
-def cost_rows(costs: pd.DataFrame, orders: pd.DataFrame) -> list[list[str]]:
-    """Return attention, milliseconds at the finest grid, fitted powers of n (operations, seconds), theory."""
-    finest = costs[costs["points"] == costs["points"].max()].set_index("attention")
+    found = table.assign(off=(table["misfit"] / table["least_misfit"] - 1).abs()).groupby("spaces")
+    low, high = found["inf_sup"].min(), found.max(numeric_only=True).to_dict("index")
     rows = []
-    for attention, group in groups(orders, "attention"):
-        fits, milliseconds = group.set_index("quantity"), 1000 * finest.loc[attention, "seconds"]
-        words = f"{milliseconds:,.0f}" if milliseconds >= 100 else f"{milliseconds:.3g}"
-        powers = [f"{fits.loc[quantity, 'fitted']:.2f}" for quantity in QUANTITIES]
-        rows.append([NAMES[attention], words, *powers, f"{fits.loc['flops', 'theory']:g}"])
-    return rows
-
-
-def order_rows(table: pd.DataFrame) -> list[list[str]]:
-    """Return rule, fitted number of each attention, that of the theory."""
-    rows = []
-    for rule, label in RULES.items():
-        group = table[table["rule"] == rule].set_index("attention").loc[COMPARED]
-        rows.append([label, *(number(one, 3) for one in group["fitted"]), number(group["theory"].iloc[0], 3)])
+    for spaces, (label, *_) in SPACES.items():
+        one = high[spaces]
+        missed, off = (scientific(one[name], 2) for name in ("reproduction", "off"))
+        constants = f"{low[spaces]:.3f} to {one['inf_sup']:.3f}"
+        rows.append([label, constants, f"{one['ratio']:.3f}", missed, off])
     return rows
 
 

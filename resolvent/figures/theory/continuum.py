@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from resolvent.figures.common.exhibit import Exhibit
-from resolvent.figures.common.numbers import DASH
+from resolvent.figures.common.numbers import scientific
 from resolvent.figures.common.style import COLOURS, MUTED, SPARE, grid_lines, new_figure, title
 from resolvent.figures.theory.panels import (
     DOTTED,
@@ -60,12 +60,9 @@ def draw_monte_carlo(monte_carlo: pd.DataFrame, averages: pd.DataFrame, continuu
         panel.plot(group["points"], group["deviation"], **squares)
         logarithmic(panel, table["points"], "random points N")
         panel.set_ylim(table["low"].min() / 6, table["high"].max() * 2)
-        words = [
-            (f"sup over x: order {number(fit['fitted'])} (theory {fit['theory']:g})", colour),
-            ("□  root mean square", MUTED),
-            ("⋯  its prediction, no fit", MUTED),
-        ]
-        for line, (text, shade) in enumerate(words):
+        order = f"sup over x: order {number(fit['fitted'])} (theory {fit['theory']:g})"
+        keys = ((order, colour), ("□  root mean square", MUTED), ("⋯  its prediction, no fit", MUTED))
+        for line, (text, shade) in enumerate(keys):
             y = 0.17 - 0.065 * line
             panel.text(0.03, y, text, transform=panel.transAxes, color=shade, fontsize=8.5)
         title(panel, heading.capitalize())
@@ -134,45 +131,6 @@ def draw_invariance(invariance: pd.DataFrame, continuum_orders: pd.DataFrame):
     return figure
 
 
-def monte_carlo_rows(table: pd.DataFrame, orders: pd.DataFrame) -> list[list[str]]:
-    """Return attention, fitted order, theory, range of deviation/predicted at most points."""
-    finest = table[table["points"] == table["points"].max()]
-    ratios = (finest["deviation"] / finest["predicted"]).groupby(finest["attention"])
-    return [
-        [
-            ATTENTIONS[case][0], number(fit["fitted"]), f"{fit['theory']:g}",
-            f"{ratios.min()[case]:.2f} to {ratios.max()[case]:.2f}",
-        ]
-        for case, fit in fits_of(orders, "monte_carlo").iterrows()
-    ]  # fmt: skip
-
-
-def average_rows(table: pd.DataFrame, orders: pd.DataFrame) -> list[list[str]]:
-    """Return the points, fitted order, theory, largest difference from eq. 37 with the mean over the
-    points."""
-    means = dict(by_average(table))
-    return [
-        [
-            AVERAGES[case][0], number(fit["fitted"]), f"{fit['theory']:g}",
-            f"{means[case]['rounding'].max():.0e}",
-        ]
-        for case, fit in fits_of(orders, "average").iterrows()
-    ]  # fmt: skip
-
-
-def quadrature_rows(table: pd.DataFrame, orders: pd.DataFrame) -> list[list[str]]:
-    """Return nodes, orders and theory of trapezoidal and of equal weights, gap and error of the latter."""
-    equal = table[table["weights"] == "equal"]
-    rows = []
-    for nodes, (label, *_) in NODES.items():
-        fits = [fits_of(orders, weights).loc[nodes] for weights in WEIGHTS]
-        finest = equal[equal["nodes"] == nodes].sort_values("points").iloc[-1]
-        theory = " and ".join(f"{fit['theory']:g}" for fit in fits)
-        fitted = [number(fit["fitted"]) for fit in fits]
-        rows.append([label, *fitted, theory, f"{finest['gap']:.3f}", f"{finest['error']:.3f}"])
-    return rows
-
-
 def invariance_rows(table: pd.DataFrame, orders: pd.DataFrame) -> list[list[str]]:
     """Return operator, its claim, errors on the coarsest and the finest grid, order and theory.
 
@@ -182,8 +140,7 @@ def invariance_rows(table: pd.DataFrame, orders: pd.DataFrame) -> list[list[str]
     rows = []
     for claims in (True, False):
         for case, group in by_operator(table[table["claims"] == claims]):
-            errors = group.sort_values("points")["error"].iloc[[0, -1]]
-            words = [DASH if np.isnan(error) else f"{error:.1e}" for error in errors]
+            words = [scientific(one, 2) for one in group.sort_values("points")["error"].iloc[[0, -1]]]
             fit = fits.loc[case] if case in fits.index else {"fitted": np.nan, "theory": np.nan}
             orders_of = [number(fit["fitted"]), number(fit["theory"], 0)]
             rows.append([case, "yes" if claims else "no", *words, *orders_of])
@@ -191,7 +148,6 @@ def invariance_rows(table: pd.DataFrame, orders: pd.DataFrame) -> list[list[str]
 
 
 def by_average(table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-    """Group the rows by nodes and dimension in one name, in the order of AVERAGES."""
     found = groups(table, table["nodes"] + "_" + table["dimension"].astype(str) + "d")
     return [(case, found.get_group(case)) for case in AVERAGES]
 

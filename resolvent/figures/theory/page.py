@@ -25,10 +25,7 @@ EXHIBITS = {
 def write_theory_page(
     output: str | Path, *, folder: str | Path, settings: dict[str, Any], root: str | Path, **made: Any
 ) -> None:
-    """Draw the figures in `folder`, where the tables are, and write the page, all at once.
-
-    `made` are the page's `command` and `provenance`.
-    """
+    """Draw the figures in `folder`, where the tables are, and write the page of this `command`."""
     folder = Path(folder)
     tables = {name: read_table(folder / f"{name}.csv", ()) for name in TABLES}
     facts = {
@@ -36,7 +33,7 @@ def write_theory_page(
         for key, value in settings.items()
     }
     sources = Sources({}, facts=facts, **tables)
-    cost, orders = tables["cost"], tables["continuum_orders"]
+    finest = tables["monte_carlo"][lambda one: one["points"] == one["points"].max()]
     render(
         "theory.html.j2",
         output,
@@ -50,16 +47,11 @@ def write_theory_page(
         tables={
             "distances": attention.distance_rows(tables["projection"]),
             "spaces": attention.space_rows(tables["quasi_optimality"]),
-            "costs": attention.cost_rows(cost, tables["cost_orders"]),
-            "orders": attention.order_rows(tables["convergence_orders"]),
-            "monte_carlo": continuum.monte_carlo_rows(tables["monte_carlo"], orders),
-            "quadratures": continuum.quadrature_rows(tables["quadratures"], orders),
-            "averages": continuum.average_rows(tables["averages"], orders),
-            "invariance": continuum.invariance_rows(tables["invariance"], orders),
+            "invariance": continuum.invariance_rows(tables["invariance"], tables["continuum_orders"]),
         },
-        device=cost["device"].iloc[0],
-        repetitions=int(cost["repetitions"].iloc[0]),
-        finest=int(cost["points"].max()),
-        compared=[attention.NAMES[one] for one in attention.COMPARED],
+        deviations=finest["deviation"] / finest["predicted"],
+        rounding=tables["averages"]["rounding"].max(),
+        device=tables["cost"]["device"].iloc[0],
+        repetitions=int(tables["cost"]["repetitions"].iloc[0]),
         **made,
     )

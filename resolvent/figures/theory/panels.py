@@ -37,17 +37,14 @@ def list_fits(panel, head: str, fits: Iterable[tuple[str, str]], *, left: float,
 
 
 def groups(table: pd.DataFrame, by: str | pd.Series) -> Any:
-    """Return the rows by the values of a column, in the table's order."""
     return table.groupby(by, sort=False)
 
 
 def fits_of(orders: pd.DataFrame, measurement: str) -> Any:
-    """Return `fitted` and `theory` by case."""
     return orders[orders["measurement"] == measurement].set_index("case")
 
 
 def number(value: float, digits: int = 2) -> str:
-    """Return a number with these decimals, or a dash where there is none."""
     return DASH if np.isnan(value) else f"{value:.{digits}f}"
 
 
