@@ -6,9 +6,9 @@ from resolvent.documentation.pages import table
 from resolvent.figures.common.results import read_table
 from resolvent.figures.papers.calvello2024.reported import SOURCE as CALVELLO
 from resolvent.figures.papers.calvello2024.reported import TABLES as OF_CALVELLO
-from resolvent.figures.papers.cao2021.costs import SCOPES, STEP_COSTS, name_of, remark
 from resolvent.figures.papers.cao2021.reported import SOURCE as CAO
 from resolvent.figures.papers.cao2021.reported import TABLES as OF_CAO
+from resolvent.figures.papers.cao2021.tables import SCOPES, STEP_COSTS, name_of, remark
 from resolvent.figures.published.tables import reported_rows
 from resolvent.models.build import build, parameter_counts
 from resolvent.models.registry import settings_class

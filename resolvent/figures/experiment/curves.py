@@ -14,7 +14,7 @@ from resolvent.figures.common.exhibit import Exhibit
 from resolvent.figures.common.labels import label_right
 from resolvent.figures.common.numbers import ends, scientific
 from resolvent.figures.common.results import Run, resolution_in_words, with_training_noise
-from resolvent.figures.common.thinned import CURVE_POINTS, picked, rounded
+from resolvent.figures.common.thinned import rounded
 from resolvent.figures.experiment.comparison import grouped, status_of
 
 if TYPE_CHECKING:
@@ -164,48 +164,6 @@ def draw_training(runs: list[Run], looks: Looks):
     return figure
 
 
-def chart_training(runs: list[Run], looks: Looks) -> Figure:
-    """Chart the error by epoch on validation and, fainter, on training samples: the median over seeds.
-
-    A cross is the last epoch of a seed that diverged.
-    """
-    places = sorted({run.resolution for run in runs})
-    figure = charts.panels_of([f"trained on {resolution_in_words(one)}" for one in places])
-    for group in grouped(runs):
-        first, row = group[0], 1 + places.index(group[0].resolution)
-        line = charts.line_of({"kind": "model", "key": first.model}, looks)
-        traces = []
-        for column, width, opacity in (("validation_relative_l2", 2, 1.0), ("train_relative_l2", 1, 0.4)):
-            finished = [run.by_epoch(column) for run in group if not run.diverged]
-            curve = pd.concat(finished, axis=1).median(axis=1) if finished else pd.Series(dtype=float)
-            if not curve.empty:
-                curve = curve.iloc[picked(len(curve), CURVE_POINTS)]
-                words = f"{first.label}, {BY_EPOCH[column]}"
-                traces.append({
-                    "x": curve.index.to_list(), "y": rounded(curve.to_list()), "opacity": opacity,
-                    "line": line | {"width": width}, "mode": "lines" if len(curve) > 1 else "markers",
-                    "hovertemplate": f"{words}<br>epoch %{{x}}: %{{y:.3e}}<extra></extra>",
-                })  # fmt: skip
-        for run in group:
-            curve = run.by_epoch("validation_relative_l2")
-            if run.diverged and not curve.empty:
-                words = f"{run.label}, seed {run.seed}: diverged in epoch {run.cost.diverged_epoch}"
-                traces.append({
-                    "x": [int(curve.index[-1])], "y": [charts.four(curve.iloc[-1])], "mode": "markers",
-                    "marker": {"symbol": "x", "size": 10, "color": looks[run.model].colour},
-                    "hovertemplate": f"{words}<extra></extra>",
-                })  # fmt: skip
-        for number, trace in enumerate(traces):
-            figure.add_scatter(
-                **trace, name=first.label, legendgroup=first.model, row=row, col=1,
-                showlegend=row == 1 and number == 0,
-            )  # fmt: skip
-    figure.update_yaxes(title="relative L² error", **charts.LOGARITHMIC)
-    figure.update_xaxes(dtick=charts.epoch_tick(runs))
-    figure.update_xaxes(title="epoch", row=len(places), col=1)
-    return figure
-
-
 RESOLUTION_CURVES = Exhibit(
     "Error on grids the model was not trained on",
     "{mean_error} of each trained model at every resolution tested on ({tested}), the same {test} functions"
@@ -221,5 +179,4 @@ TRAINING_CURVES = Exhibit(
     "active, and on the {validation} validation samples, which choose the checkpoint. {train} training "
     "samples, {epochs} epochs, batches of {batch_size}. A cross is the end of a seed that diverged.",
     draw_training,
-    chart_training,
 )

@@ -1,12 +1,8 @@
 """Where the errors of the models are: by wavenumber, and by point of space or moment of time."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from resolvent.figures.common import charts, style
+from resolvent.figures.common import style
 from resolvent.figures.common.charts import Looks
 from resolvent.figures.common.exhibit import Exhibit
 from resolvent.figures.common.fields import draw_colour_bar, draw_field, log_scale_of
@@ -19,10 +15,6 @@ from resolvent.figures.common.results import (
     spectrum_of,
     spread_of,
 )
-from resolvent.figures.common.thinned import CURVE_POINTS, picked, picked_on_log_axis, rounded
-
-if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
 
 MAPS = 4  # side by side
 AMPLITUDE = "root mean power"
@@ -60,7 +52,7 @@ def draw(runs: list[Run], looks: Looks, shown: Shown):
             if kept.any():
                 panel.plot(x[kept], values[kept], color=colour, linestyle=dashes, lw=1.3)
                 ends.append((float(values[kept][-1]), label, colour))
-        panel.set_ylim(bottom=_lowest_shown([one.error for _, one in spectra]))
+        panel.set_ylim(bottom=lowest_shown([one.error for _, one in spectra]))
         label_right(panel, ends)
         style.title(panel, f"by wavenumber, {where}")
     if maps:
@@ -92,67 +84,12 @@ def draw(runs: list[Run], looks: Looks, shown: Shown):
     return figure
 
 
-def _lowest_shown(errors: list[np.ndarray]) -> float | None:
+def lowest_shown(errors: list[np.ndarray]) -> float | None:
     """Return where the axis of amplitudes ends: a decade below the errors, not where targets round off."""
     values = np.concatenate([one[np.isfinite(one) & (one > 0)] for one in errors])
     return float(values.min() / 10) if values.size else None
 
 
-def chart(runs: list[Run], looks: Looks) -> Figure | None:
-    """Chart spectra, and errors by point where functions have one variable: a panel a training resolution.
-
-    None where there is neither: then the maps that come with the predictions show it.
-    """
-    runs = one_of_each(runs)
-    by_wavenumber: list[tuple[str, int | str, list]] = []
-    by_point: list[tuple[str, int | str, list]] = []
-    for place in sorted({run.resolution for run in runs}):
-        here = [run for run in runs if run.resolution == place]
-        spectra = [(run, one) for run in here if (one := spectrum_of(run))]
-        spreads = [(run, spread) for run in here if (spread := spread_of(run)) and spread.dimension == 1]
-        by_wavenumber += [("wavenumber", place, spectra)] if spectra else []
-        in_time = any("time" in one.axes for _, one in spreads)
-        by_point += [("time" if in_time else "point", place, spreads)] if spreads else []
-    panels = by_wavenumber + by_point
-    if not panels:
-        return None
-    figure = charts.panels_of([f"by {kind}, {resolution_in_words(place)}" for kind, place, _ in panels])
-    named: set[str] = set()
-
-    def add_line(row: int, x: np.ndarray, y: np.ndarray, line: dict, name: str) -> None:
-        on_log_axis = panels[row - 1][0] == "wavenumber"
-        kept = (y > 0) & ((x > 0) | (not on_log_axis))
-        x, y = x[kept], y[kept]
-        some = picked_on_log_axis(len(x)) if on_log_axis else picked(len(x), CURVE_POINTS)
-        figure.add_scatter(
-            x=rounded(x[some]), y=rounded(y[some]), mode="lines", line=line, name=name, legendgroup=name,
-            showlegend=name not in named, hovertemplate=f"{name}<br>%{{x}}: %{{y:.3e}}<extra></extra>",
-            row=row, col=1,
-        )  # fmt: skip
-        named.add(name)
-
-    for row, (kind, _, found) in enumerate(panels, 1):
-        lines = [charts.line_of({"kind": "model", "key": run.model}, looks) for run, _ in found]
-        if kind == "wavenumber":
-            first, errors = found[0][1], [one.error for _, one in found]
-            add_line(row, first.wavenumber, first.target, {"color": style.INK, "width": 1.8}, "target")
-            if low := _lowest_shown(errors):
-                top = max(float(one.target.max()) for _, one in found)
-                figure.update_yaxes(range=rounded(np.log10([low, 3 * top])), row=row, col=1)
-            figure.update_yaxes(title=AMPLITUDE, row=row, col=1)
-            figure.update_xaxes(type="log", title=WAVENUMBER, row=row, col=1)
-            for (run, one), line in zip(found, lines, strict=True):
-                add_line(row, one.wavenumber, one.error, line, run.label)
-        else:
-            figure.update_yaxes(title=BY_POINT, row=row, col=1)
-            for (run, one), line in zip(found, lines, strict=True):
-                ((name, x),) = one.axes.items()
-                figure.update_xaxes(title=name, row=row, col=1)
-                add_line(row, x, one.values, line, run.label)
-    figure.update_yaxes(**charts.LOGARITHMIC)
-    return figure
-
-
 ERROR_LOCATION = Exhibit(
-    "Where the errors are", "Over all {test} test samples. {located} One seed of each model.", draw, chart
+    "Where the errors are", "Over all {test} test samples. {located} One seed of each model.", draw
 )

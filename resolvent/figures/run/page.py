@@ -8,20 +8,26 @@ import numpy as np
 import pandas as pd
 from plotly.graph_objects import Figure
 
-from resolvent.figures.common.charts import LOGARITHMIC, epoch_tick, plotly_chart
+from resolvent.figures.common.charts import LOGARITHMIC, Looks, epoch_tick, line_of, panels_of, plotly_chart
 from resolvent.figures.common.commands import loading, making, size_of
 from resolvent.figures.common.comparison import leading, mean_error, with_facts
 from resolvent.figures.common.numbers import in_bytes, scientific
 from resolvent.figures.common.page import RUN_DATA, RUN_PAGE, relative, render
-from resolvent.figures.common.results import Run, errors_by_sample, read_json, read_runs
-from resolvent.figures.common.style import Appearance, appearances
+from resolvent.figures.common.results import (
+    Run,
+    errors_by_sample,
+    read_json,
+    read_runs,
+    spectrum_of,
+    spread_of,
+)
+from resolvent.figures.common.style import INK, Appearance, appearances
 from resolvent.figures.common.table import as_html
-from resolvent.figures.common.thinned import CURVE_POINTS, picked, rounded
+from resolvent.figures.common.thinned import CURVE_POINTS, picked, picked_on_log_axis, rounded
 from resolvent.figures.experiment.comparison import compare
-from resolvent.figures.experiment.error_location import chart as chart_error_location
+from resolvent.figures.experiment.error_location import AMPLITUDE, BY_POINT, WAVENUMBER, lowest_shown
 from resolvent.figures.experiment.error_table import of_one_run
-from resolvent.figures.published.beside import example_of
-from resolvent.figures.published.words import differences_from_paper, differences_of_recipes
+from resolvent.figures.published.beside import differences_from_paper, differences_of_recipes, example_of
 from resolvent.figures.run.data import write_run_data, write_runs_data
 
 FILES = ("checkpoint.pt", "errors.csv", "history.csv", "predictions.nc", "run.json", "cost.json")
@@ -59,9 +65,8 @@ def write_run_pages(
         folder, record, look = run.directory, run.record, looks[run.model]
         write_run_data(run, folder / RUN_DATA, quantities)
         rows, models = compare([run], [])
-        training, location = _chart_training(run, look), None
-        if not run.diverged:
-            location = chart_error_location([run], looks)
+        training = _chart_training(run, look)
+        location = None if run.diverged else _chart_location(run, looks)
         example, stored, errors = example_of(record), run.predictions_at(), errors_by_sample(run)
         render(
             "run.html.j2",
@@ -137,6 +142,45 @@ def _chart_training(run: Run, look: Appearance) -> Figure | None:
     figure.update_layout(height=380, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"})
     figure.update_yaxes(title="relative L² error", **LOGARITHMIC)
     figure.update_xaxes(title="epoch", dtick=epoch_tick([run]))
+    return figure
+
+
+def _chart_location(run: Run, looks: Looks) -> Figure | None:
+    """Chart target and error by wavenumber, and the error by point where functions have one variable."""
+    line = line_of({"kind": "model", "key": run.model}, looks)
+    spectrum, spread = spectrum_of(run), spread_of(run)
+    curves = spread if spread is not None and spread.dimension == 1 else None
+    kinds = ["wavenumber"] * (spectrum is not None)
+    if curves is not None:
+        kinds.append("time" if "time" in curves.axes else "point")
+    if not kinds:
+        return None
+    figure = panels_of([f"by {kind}, {run.where}" for kind in kinds])
+
+    def add_line(row: int, x: np.ndarray, y: np.ndarray, line: dict, name: str) -> None:
+        on_log_axis = kinds[row - 1] == "wavenumber"
+        kept = (y > 0) & ((x > 0) | (not on_log_axis))
+        x, y = x[kept], y[kept]
+        some = picked_on_log_axis(len(x)) if on_log_axis else picked(len(x), CURVE_POINTS)
+        figure.add_scatter(
+            x=rounded(x[some]), y=rounded(y[some]), mode="lines", line=line, name=name, legendgroup=name,
+            showlegend=row == 1, hovertemplate=f"{name}<br>%{{x}}: %{{y:.3e}}<extra></extra>", row=row, col=1,
+        )  # fmt: skip
+
+    if spectrum is not None:
+        add_line(1, spectrum.wavenumber, spectrum.target, {"color": INK, "width": 1.8}, "target")
+        add_line(1, spectrum.wavenumber, spectrum.error, line, run.label)
+        if low := lowest_shown([spectrum.error]):
+            reach = [low, 3 * float(spectrum.target.max())]
+            figure.update_yaxes(range=rounded(np.log10(reach)), row=1, col=1)
+        figure.update_yaxes(title=AMPLITUDE, row=1, col=1)
+        figure.update_xaxes(type="log", title=WAVENUMBER, row=1, col=1)
+    if curves is not None:
+        ((name, x),) = curves.axes.items()
+        figure.update_yaxes(title=BY_POINT, row=len(kinds), col=1)
+        figure.update_xaxes(title=name, row=len(kinds), col=1)
+        add_line(len(kinds), x, curves.values, line, run.label)
+    figure.update_yaxes(**LOGARITHMIC)
     return figure
 
 
