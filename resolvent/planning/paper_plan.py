@@ -50,7 +50,7 @@ class PaperPlan:
             named[name] += dict.fromkeys(one for source in item.of for one in named[source])
         if not any(named.values()):
             return {}
-        return {name: given for name, given in named.items() if given or self.items[name].of_costs}
+        return {name: given for name, given in named.items() if given or self.items[name].remark}
 
     @property
     def shown(self) -> list[str]:
@@ -69,7 +69,7 @@ class PaperPlan:
         return {
             "shown": [self.file(item) for item in self.experiments],
             "runs": [f"{folder}/{file}" for folder in self.folders for file in READ_BY_PAGE],
-            "costs": [self.costs] if any(self.items[item].of_costs for item in self.experiments) else [],
+            "costs": [self.costs] if any(self.items[item].remark for item in self.experiments) else [],
             "models": list(dict.fromkeys(file for item in self.experiments for file in self._compared(item))),
         }
 
@@ -98,11 +98,11 @@ class PaperPlan:
 
     def file(self, item: str) -> str:
         """Return what the page shows of an item."""
-        return self.items[item].files(f"{self.folder}/{item}")[0]
+        return self.items[item].exhibit.files(f"{self.folder}/{item}")[0]
 
     def given(self, item: str) -> dict:
-        """Return what the item is made from (`resolvent.figures.papers.items.READERS`)."""
-        names, needs = self.experiments[item], self.items[item].needs
+        """Return what the item is made from (`resolvent.figures.papers.sources.READERS`)."""
+        names, needs = self.experiments[item], self.items[item].exhibit.needs
         if not names:
             return {"cost_file": self.costs}
         given = {
@@ -118,7 +118,7 @@ class PaperPlan:
 
     def inputs(self, item: str) -> list[str]:
         """Return the files that the item is made from."""
-        given, needs = self.given(item), self.items[item].needs
+        given, needs = self.given(item), self.items[item].exhibit.needs
         if "cost_file" in given:
             return [self.costs]
         folders = given["candidates" if self.items[item].shows_one_run else "run_folders"]
@@ -130,7 +130,7 @@ class PaperPlan:
 
     def _compared(self, item: str) -> list[str]:
         """Return the files with the ratios to the numbers that the item's table reports."""
-        names = self.experiments[item] if "comparisons" in self.items[item].needs else []
+        names = self.experiments[item] if "comparisons" in self.items[item].exhibit.needs else []
         return [f"{self.plan.results}/{name}/models.csv" for name in names]
 
 

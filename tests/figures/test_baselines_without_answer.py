@@ -1,111 +1,61 @@
-"""A baseline that cannot answer is an empty row with its reason, and costs no comparison, figure or page."""
+"""A baseline that cannot answer is an empty row with its reason, and costs no comparison, table or figure."""
 
 import json
 
 import numpy as np
 import pandas as pd
 import pytest
-from dataset_fixtures import make_dataset, small
-from exhibits import given, of_paper, without_rendering, written
-from run_files import write_inference
+from exhibits import compared, of_paper, printed, written
+from run_files import replace_errors
 
-from resolvent.common.runs import save_table
-from resolvent.datasets.tasks.burgers import Burgers
-from resolvent.evaluation.baselines import write_baselines
 from resolvent.figures.common.comparison import by_condition, read_comparison
-from resolvent.figures.common.table import write_table
-from resolvent.figures.experiment.comparison import write_comparison
+from resolvent.figures.common.table import as_html
 from resolvent.figures.experiment.cost import COST_SCATTER
 from resolvent.figures.experiment.curves import RESOLUTION_CURVES
-from resolvent.figures.experiment.error_table import write_error_tables
-from resolvent.figures.experiment.report import write_report
+from resolvent.figures.experiment.error_table import headline, of_every_condition
 from resolvent.figures.experiment.rows_of_errors import ERROR_DISTRIBUTIONS
-from resolvent.figures.papers.calvello2024.error_tables import draw_low_resolution
-from resolvent.solvers.burgers.split_step import BurgersSplitStep
-from resolvent.solvers.common.fourier import coefficients_of, observe
+from resolvent.figures.papers.calvello2024.tables import draw_low_resolution
 
-REASON = "Burgers split-step: the highest eighth of the modes holds more than 1e-08 of the solution"
-REMEDY = "use more num_modes"  # for whoever sets them: the grid does here
-
-
-@pytest.fixture(scope="module")
-def refused(tmp_path_factory):
-    """Baselines of the training grids 64 and 128; one checks what its grid resolves, and refuses 64."""
-    folder, grids = tmp_path_factory.mktemp("refused"), [64, 128]
-    samples = {"train": 6, "validation": 2, "test": 6}
-    card = make_dataset(
-        folder, small("burgers", viscosity=0.01, final_time=1.0, resolutions=grids, samples=samples)
-    )
-
-    def checked(task: Burgers, values: np.ndarray, grid) -> np.ndarray:
-        points = values.shape[-1]
-        solver = BurgersSplitStep(task.settings.viscosity, num_modes=points // 2 - 1)
-        return observe(solver.solve(coefficients_of(values)), points)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Burgers, "solve_on_grid", checked)
-        write_baselines(
-            card, folder, experiment="burgers", resolutions=grids, counts=samples, noise=0.0, realisations=1
-        )
-    return folder
+REASON = "the highest eighth of the modes holds more than 1e-08 of the solution (sample rows 2 and 3)"
 
 
 @pytest.fixture
-def compared(refused, make_run, tmp_path):
-    """Run folders, the baselines' folders and the comparison of a model trained on both grids."""
-    runs = [make_run(resolution=n, tested=(64, 128), errors=np.linspace(1e-3, 9e-3, 6)) for n in (64, 128)]
-    write_comparison(runs, [refused], tmp_path / "comparison.csv")
-    return runs, [refused], tmp_path / "comparison.csv"
+def results(make_run, make_baselines, tmp_path):
+    """Runs, baselines and comparison of a model on two grids; one baseline has no answer on the first."""
+    runs = [make_run(resolution=n, tested=(64, 128), errors=np.linspace(1e-3, 9e-3, 40)) for n in (64, 128)]
+    baselines = [make_baselines(n) for n in (64, 128)]
+    costs = json.loads((baselines[0] / "cost.json").read_text())
+    costs["costs"]["64"]["coarse_solve"]["no_answer"] = REASON
+    (baselines[0] / "cost.json").write_text(json.dumps(costs))
+    errors = pd.read_csv(baselines[0] / "errors.csv")
+    errors.loc[errors["baseline"] == "coarse_solve", ["relative_l2", "relative_h1"]] = np.nan
+    replace_errors(baselines[0], errors)
+    return runs, baselines, compared(runs, tmp_path, baselines)
 
 
-def test_the_other_baselines_keep_their_errors(compared):
-    baselines = (
-        one for one in by_condition(read_comparison(compared[-1])) if one.facts["kind"] == "baseline"
-    )
-    rows = {(one.facts["key"], one.facts["trained_resolution"]): one for one in baselines}
-    keys = ("mean_predictor", "identity", "interpolation_oracle", "coarse_solve")
-    assert set(rows) == {(key, n) for key in keys for n in (64, 128)}
+def test_the_other_baselines_keep_their_errors_and_tables_have_the_reason(results, tmp_path):
+    runs, _, path = results
+    table = read_comparison(path)
+    found = [one for one in by_condition(table) if one.facts["kind"] == "baseline"]
+    rows = {(one.facts["key"], one.facts["trained_resolution"]): one for one in found}
     empty = rows.pop(("coarse_solve", 64))
-    assert empty.facts["status"].startswith(f"no answer: {REASON} (sample rows ")
-    assert REMEDY not in empty.facts["status"]
+    assert empty.facts["status"] == f"no answer: {REASON}"
     assert not any(error.known for error in empty.errors.values())
     assert empty.facts["seeds"] == empty.facts["samples"] == 0
+    assert len(rows) == 7
     assert all(error.known for one in rows.values() for error in one.errors.values())
     assert {one.facts["status"] for one in rows.values()} == {"finished"}
-
-
-def test_the_reason_can_be_read_in_tables_and_on_the_page(compared, tmp_path, monkeypatch):
-    without_rendering(monkeypatch)
-    runs, baselines, comparison = compared
-    outputs = [tmp_path / f"table.{suffix}" for suffix in ("csv", "tex", "html")]
-    write_error_tables(comparison, outputs)
-    assert all("no answer" in output.read_text() for output in outputs)
-    card = {"dataset": "burgers", "error_budget": {}, "inputs": ["initial_velocity"]}
-    (tmp_path / "card.json").write_text(json.dumps(card))
-    write_report(
-        tmp_path / "report.html", title="Burgers", command="snakemake", card=tmp_path / "card.json",
-        given=given(runs, comparison, baselines, write_inference(tmp_path)), root=tmp_path, provenance={},
-        predicted=[(1.0, 1.0)] * len(runs),
-    )  # fmt: skip
-    page = (tmp_path / "report.html").read_text()
-    assert f'no answer<span class="warning">{REASON} (sample rows ' in page
-    assert f'<td class="prose">no answer: {REASON} (sample rows ' in page
+    assert f'no answer<span class="warning">{REASON}' in as_html(headline(table))
+    assert f'<td class="prose">no answer: {REASON}' in as_html(of_every_condition(table))
+    printed(
+        of_paper(draw_low_resolution, [runs[:1]], [compared(runs[:1], tmp_path / "one", results[1])]),
+        tmp_path,
+    )
+    assert f'no answer<span class="interval">{REASON}' in (tmp_path / "item.html").read_text()
 
 
 @pytest.mark.parametrize("exhibit", [ERROR_DISTRIBUTIONS, COST_SCATTER, RESOLUTION_CURVES])
-def test_figures_leave_the_empty_row_out(exhibit, compared, tmp_path):
-    runs, baselines, comparison = compared
+def test_figures_leave_the_empty_row_out(exhibit, results, tmp_path):
+    runs, baselines, comparison = results
     (svg,) = written(exhibit, tmp_path / "figure.svg", runs, comparison, baselines)
     assert "nan" not in svg.read_text()
-
-
-def test_a_papers_table_gives_the_reason(compared, tmp_path):
-    runs, _, comparison = compared
-    table = pd.read_csv(comparison)
-    table.loc[table["key"] == "coarse_solve", "value"] = np.nan
-    table.loc[table["key"] == "coarse_solve", "status"] = f"no answer: {REASON}"
-    save_table(table, comparison)
-    outputs = [tmp_path / f"paper.{suffix}" for suffix in ("csv", "tex", "html")]
-    write_table(of_paper(draw_low_resolution, [runs], [comparison]), outputs)
-    assert f'no answer<span class="interval">{REASON}' in outputs[2].read_text()
-    assert all("no answer" in output.read_text() for output in outputs)

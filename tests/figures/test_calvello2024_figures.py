@@ -26,12 +26,12 @@ from resolvent.figures.common.fields import log_scale_of
 from resolvent.figures.common.numbers import scientific
 from resolvent.figures.common.results import read_runs
 from resolvent.figures.experiment.comparison import grouped
-from resolvent.figures.papers.calvello2024 import beside, resolutions, samples
-from resolvent.figures.papers.calvello2024.chosen import errors_in_words, first_with, widest
+from resolvent.figures.papers.calvello2024 import figures
+from resolvent.figures.papers.calvello2024.chosen import errors_in_words, extended_pair, first_with
 from resolvent.figures.papers.calvello2024.reported import TABLE_3
 
 WIDE = {"width": 32, "patches": PATCHES}
-UNEVEN = (samples.draw_uneven_weighted, samples.draw_uneven_unweighted)
+UNEVEN = (figures.draw_uneven_weighted, figures.draw_uneven_unweighted)
 
 
 def words_of(figure):
@@ -64,7 +64,7 @@ def both(make_run):
 
 def test_figure_6_draws_every_component_and_the_errors_the_paper_prints(make_run):
     run = write_trajectory_run(make_run, "tno", "trapezoid", components=2)
-    figure = of_paper(samples.draw_on_training_grid, [[run]])
+    figure = of_paper(figures.draw_on_training_grid, [[run]])
     assert len(figure.axes) == 2 * (2 + 2)
     worst = 2 * expected_error(0.02, "dt0.01", SAMPLES - 1)
     median = 2 * np.median([expected_error(0.02, "dt0.01", sample) for sample in range(SAMPLES)])
@@ -76,29 +76,26 @@ def test_figure_6_draws_every_component_and_the_errors_the_paper_prints(make_run
 
 
 def test_figures_8_and_9_have_the_same_axes_and_their_own_model(both):
-    figures = [of_paper(draw, [both]) for draw in UNEVEN]
-    for one, other in zip(*(figure.axes for figure in figures), strict=True):
+    drawn = [of_paper(draw, [both]) for draw in UNEVEN]
+    for one, other in zip(*(figure.axes for figure in drawn), strict=True):
         assert (one.get_ylim(), one.get_xlim()) == (other.get_ylim(), other.get_xlim())
     stored = [condition(read_predictions(run / "predictions.nc"), "two_rates", 0) for run in both[1:]]
-    low, high = figures[0].axes[2].get_ylim()
+    low, high = drawn[0].axes[2].get_ylim()
     assert low < stored[1]["extreme_prediction"].values.min()  # the larger of the two
     assert high > stored[1]["extreme_prediction"].values.max()
-    for figure, one, model in zip(figures, stored, ("tno", "transformer"), strict=True):
+    for figure, one, model in zip(drawn, stored, ("tno", "transformer"), strict=True):
         for column in (0, 1):
             curve = zip(one["time"].values, one["extreme_prediction"].values[column, 0], strict=True)
             assert has_line(figure.axes[2 + column], list(curve))
         assert f"{model}, trained at dt0.01, tested at two_rates" in words_of(figure)
 
 
-def test_the_seed_shown_is_the_first_that_finished(both, make_run):
-    assert first_with(read_all([both]), quadrature="trapezoid").seed == 2
-    lost = [write_trajectory_run(make_run, "lost", "trapezoid", seed=one, diverged_epoch=1) for one in (4, 5)]
-    assert first_with(read_all([lost]), quadrature="trapezoid").seed == 4
-    with pytest.raises(ResultError, match="quadrature: none"):
-        first_with(read_all([lost]), quadrature="none")
+def test_settings_that_no_run_has_are_named(both):
+    with pytest.raises(ResultError, match="quadrature: midpoint"):
+        first_with(read_all([both]), quadrature="midpoint")
 
 
-def test_a_diverged_run_has_the_axes_of_the_other(make_run):
+def test_a_diverged_run_has_the_axes_of_the_other_and_a_run_without_the_uneven_times_none(make_run):
     runs = [
         write_trajectory_run(make_run, "tno", "trapezoid", diverged_epoch=1),
         write_trajectory_run(make_run, "transformer", "none"),
@@ -106,14 +103,10 @@ def test_a_diverged_run_has_the_axes_of_the_other(make_run):
     weighted, unweighted = (of_paper(draw, [runs]) for draw in UNEVEN)
     assert [axes.get_ylim() for axes in weighted.axes] == [axes.get_ylim() for axes in unweighted.axes]
     assert words_of(weighted).count("diverged") == 2
-
-
-def test_runs_without_the_uneven_times_are_refused(make_run):
     few = {**LORENZ, "observations": {"dt0.01": OBSERVATIONS["dt0.01"]}}
-    pairs = (("tno", "trapezoid"), ("transformer", "none"))
-    runs = [write_trajectory_run(make_run, *pair, dataset=few) for pair in pairs]
+    runs[0] = write_trajectory_run(make_run, "few", "trapezoid", dataset=few)
     with pytest.raises(ResultError, match="two_rates"):
-        of_paper(samples.draw_uneven_weighted, [runs])
+        of_paper(figures.draw_uneven_weighted, [runs])
 
 
 def test_errors_of_standardised_functions_are_reported_where_they_are_recorded(make_run):
@@ -125,17 +118,9 @@ def test_errors_of_standardised_functions_are_reported_where_they_are_recorded(m
 # Time steps: Figure 7.
 
 
-def test_other_times_stand_right_of_the_equal_steps(both):
-    (run,) = read_runs([both[1]])
-    equal, others = resolutions.places_of(run, ["random", "two_rates", "dt0.02", "dt0.01"])
-    assert list(equal.items()) == [("dt0.01", 0.01), ("dt0.02", 0.02)]
-    assert list(others) == ["two_rates", "random"]
-    assert 0.02 < others["two_rates"] < others["random"]
-
-
 def test_figure_7_draws_medians_and_means_of_the_seeds_that_finished(both, tmp_path):
     comparison = compared(both, tmp_path)
-    figure = of_paper(resolutions.draw_time_steps, [both, both], [comparison, comparison])
+    figure = of_paper(figures.draw_time_steps, [both, both], [comparison, comparison])
     assert len(figure.axes) == 2
     steps = {"dt0.005": 0.005, "dt0.01": 0.01, "dt0.02": 0.02}
     for wrong in (0.02, 0.2):
@@ -148,15 +133,17 @@ def test_figure_7_draws_medians_and_means_of_the_seeds_that_finished(both, tmp_p
                 assert has_line(panel, [(step, errors[name]) for name, step in steps.items()])
                 assert has_line(panel, [(0.028, errors["two_rates"]), (0.0392, errors["random"])])
     names = [tick.get_text() for tick in figure.axes[0].get_xticklabels()]
-    assert names == ["0.005", "0.01", "0.02", "two rates", "random"]
+    assert names == ["0.005", "0.01", "0.02", "two rates", "random"]  # in the order of their places
 
 
-def test_a_panel_without_any_finished_run_says_so(make_run, tmp_path):
-    for draw, run in (
-        (resolutions.draw_time_steps, write_trajectory_run(make_run, "tno", "trapezoid", diverged_epoch=1)),
-        (resolutions.draw_other_grids, write_flow_run(make_run, "lost", "fano", diverged_epoch=1)),
-    ):
+def test_a_panel_without_anything_to_draw_says_so(make_run, tmp_path):
+    lost = write_flow_run(make_run, "lost", "fano", diverged_epoch=1)
+    steps = write_trajectory_run(make_run, "tno", "trapezoid", diverged_epoch=1)
+    for draw, run in ((figures.draw_time_steps, steps), (figures.draw_other_grids, lost)):
         assert "every run diverged" in words_of(of_paper(draw, [[run]], [compared([run], tmp_path)]))
+    for run in (lost, write_flow_run(make_run, "afno", "afno", tested=(POINTS,))):
+        figure = figures.draw_paired_grids(read_all([[run]]))
+        assert "no finished model was tested on another grid" in words_of(figure)
 
 
 # Median and worst fields: Figures 12, 13, 16 and 18.
@@ -175,7 +162,7 @@ def extremes(run):
 
 def test_figures_12_and_13_draw_both_samples_from_input_to_error(make_run):
     run = write_flow_run(make_run, "fano", "fano", jump=0.3)
-    figure = of_paper(samples.draw_answers, [[run]])
+    figure = of_paper(figures.draw_answers, [[run]])
     fields = extremes(run)
     fields.append(np.abs(fields[2] - fields[1]))
     expected = [field[row] for row in (0, 1) for field in fields]
@@ -192,7 +179,7 @@ def test_figures_12_and_13_draw_both_samples_from_input_to_error(make_run):
 
 def test_figures_16_and_18_draw_what_changes(make_run):
     run = write_flow_run(make_run, "fano", "fano", jump=0.3, settings={"smoother": "learned"})
-    figure = of_paper(samples.draw_increments, [[run]])
+    figure = of_paper(figures.draw_increments, [[run]])
     u, truth, prediction = extremes(run)
     expected = [u, np.abs(truth - u), np.abs(prediction - u), np.abs(prediction - truth)]
     for image, field in zip(images(figure)[:4], expected, strict=True):
@@ -201,13 +188,13 @@ def test_figures_16_and_18_draw_what_changes(make_run):
     assert scales[1] == scales[2]
     smooth = write_flow_run(make_run, "smooth", "fano", settings={"smoother": "inverse_laplacian"}, jump=0.7)
     _, truth, prediction = extremes(smooth)
-    drawn = images(of_paper(samples.draw_smoothed_increments, [[run, smooth]]))
+    drawn = images(of_paper(figures.draw_smoothed_increments, [[run, smooth]]))
     np.testing.assert_allclose(drawn[3], np.abs(prediction - truth)[0])
 
 
 def test_fields_of_a_diverged_run_are_drawn_as_such(make_run):
     run = write_flow_run(make_run, "fano", "fano", diverged_epoch=2)
-    for draw in (samples.draw_answers, samples.draw_increments):
+    for draw in (figures.draw_answers, figures.draw_increments):
         # Beside each sample; prediction and error.
         assert words_of(of_paper(draw, [[run]])).count("diverged") == 2 * 3
 
@@ -246,7 +233,7 @@ def curve(away, tested=(16, 24, 32)):
 
 def test_figure_17_draws_the_first_model_of_each_architecture(flows, tmp_path):
     comparison = compared(flows, tmp_path)
-    figure = of_paper(resolutions.draw_other_grids, [flows, flows], [comparison, comparison])
+    figure = of_paper(figures.draw_other_grids, [flows, flows], [comparison, comparison])
     assert len(figure.axes) == 2
     for panel in figure.axes:
         assert all(has_line(panel, points) for points in (curve(0.01), curve(0.001), curve(0.01, (16,))))
@@ -256,24 +243,16 @@ def test_figure_17_draws_the_first_model_of_each_architecture(flows, tmp_path):
 
 
 def test_figure_19_draws_the_two_that_differ_in_the_extension_alone(flows, tmp_path, make_run):
-    (panel,) = of_paper(resolutions.draw_extended, [flows], [compared(flows, tmp_path)]).axes
+    (panel,) = of_paper(figures.draw_extended, [flows], [compared(flows, tmp_path)]).axes
     assert labels_of(panel) == {"fano", "extended"}
     assert has_line(panel, curve(0.01))
     assert has_line(panel, curve(0.002))
     runs = read_runs(flows)
     bare = {"width": 32, "smoother": "none", "periodic_extension": True}
     more = read_runs([write_flow_run(make_run, "bare_extended", "fano", settings=bare)])
-    assert resolutions.extended_pair(runs + more) == (
-        "bare",
-        "bare_extended",
-    )  # without smoother, if there is one
+    assert extended_pair(runs + more) == ("bare", "bare_extended")  # without smoother, if there is one
     with pytest.raises(ResultError, match="periodic_extension"):
-        resolutions.extended_pair([run for run in runs if run.model != "extended"])
-
-
-def test_of_models_that_differ_in_their_width_the_widest_is_shown(flows):
-    runs = read_runs(flows)
-    assert set(widest(runs)) == {run.model for run in runs} - {"fano_narrow"}
+        extended_pair([run for run in runs if run.model != "extended"])
 
 
 # Beside the paper: spectra, jumps, paired grids, rollouts.
@@ -297,7 +276,7 @@ def groups_of(folders):
 
 
 def test_spectra_are_means_over_seeds_and_the_ratio_is_of_predictions(runs):
-    figure = beside.draw_spectra(read_all([runs]))
+    figure = figures.draw_spectra(read_all([runs]))
     left, right = figure.axes
     k = np.arange(1, 8)  # beyond, shells of 12 are in the corners alone
     for panel, values in (
@@ -313,8 +292,7 @@ def test_spectra_are_means_over_seeds_and_the_ratio_is_of_predictions(runs):
 
 def test_a_seed_that_diverged_is_not_in_the_mean(make_run):
     lost = write_flow_run(make_run, "fano", "fano", seed=1, diverged_epoch=1)
-    (group,) = groups_of([lost, write_flow_run(make_run, "fano", "fano", seed=2)]).values()
-    found = beside.spectra(group)
+    found = figures.spectra(read_runs([lost, write_flow_run(make_run, "fano", "fano", seed=2)]))
     np.testing.assert_allclose(found["prediction"], 0.7 * found["target"])
 
 
@@ -322,30 +300,30 @@ def test_the_jump_ratio_of_known_functions():
     """Linear: 1. A staircase on the patches: nothing inside. Both: (1 + height / slope) across the edges."""
     x = np.arange(POINTS, dtype=float)
     plane = (2 * x + 2 * x[:, None])[None]
-    assert beside.jump_ratio(plane, PATCHES) == pytest.approx(1)
+    assert figures.jump_ratio(plane, PATCHES) == pytest.approx(1)
     stairs = np.floor(x / (POINTS / PATCHES))
     stairs = (stairs + stairs[:, None])[None]
-    assert beside.jump_ratio(plane + 6 * stairs, PATCHES) == pytest.approx(1 + 6 / 2)
+    assert figures.jump_ratio(plane + 6 * stairs, PATCHES) == pytest.approx(1 + 6 / 2)
     # Larger patches have two of these edges among their fourteen differences.
-    assert beside.jump_ratio(plane + 6 * stairs, 2) == pytest.approx(8 / (2 + 2 * 6 / 14))
+    assert figures.jump_ratio(plane + 6 * stairs, 2) == pytest.approx(8 / (2 + 2 * 6 / 14))
 
 
 def test_the_jumps_of_a_run_are_those_of_its_fields_at_its_patches_or_those_of_the_others(runs):
     groups = groups_of(runs)
     (first, second), (fno,) = groups["fano"], groups["fno"]
-    found = beside.jumps(first, PATCHES)
-    assert found["target"] == pytest.approx(beside.jump_ratio(np.roll(flow(2), 1, axis=2), PATCHES))
+    found = figures.jumps(first, PATCHES)
+    assert found["target"] == pytest.approx(figures.jump_ratio(np.roll(flow(2), 1, axis=2), PATCHES))
     assert found["error"] > found["prediction"] > 1.5 * found["target"]
-    assert found["prediction"] > beside.jumps(second, PATCHES)["prediction"]
-    assert beside.jumps(fno, PATCHES)["prediction"] == pytest.approx(found["target"])
-    assert beside.patches_of(list(groups.values())) == dict.fromkeys(groups, PATCHES)
-    assert beside.patches_of([groups["fno"], groups["afno"]]) == {"fno": 4, "afno": 4}
+    assert found["prediction"] > figures.jumps(second, PATCHES)["prediction"]
+    assert figures.jumps(fno, PATCHES)["prediction"] == pytest.approx(found["target"])
+    assert figures.patches_of(list(groups.values())) == dict.fromkeys(groups, PATCHES)
+    assert figures.patches_of([groups["fno"], groups["afno"]]) == {"fno": 4, "afno": 4}
 
 
 def test_jumps_are_drawn_for_seeds_and_their_mean(runs):
-    figure = beside.draw_jumps(read_all([runs, runs]))
+    figure = figures.draw_jumps(read_all([runs, runs]))
     assert len(figure.axes) == 2
-    one, other = (beside.jumps(run, PATCHES)["prediction"] for run in groups_of(runs)["fano"])
+    one, other = (figures.jumps(run, PATCHES)["prediction"] for run in groups_of(runs)["fano"])
     for panel in figure.axes:
         assert has_line(panel, [(one, 0), (other, 0)])
         assert has_line(panel, [((one + other) / 2, 0)])
@@ -357,11 +335,11 @@ def test_jumps_are_drawn_for_seeds_and_their_mean(runs):
 def test_paired_grids_are_ratios_sample_by_sample_with_their_intervals(runs):
     """Errors of 0.02 on the training grid, 0.03 and 0.04 away, each times 1 + 0.1 s: ratios of 3/2 and 2."""
     groups = groups_of(runs)
-    found = resolutions.paired_ratios(groups["fano"])
+    found = figures.paired_ratios(groups["fano"])
     for away, ratio in ((24, 1.5), (32, 2.0)):
         assert (found[away].low, found[away].value, found[away].high) == pytest.approx([ratio] * 3)
-    assert resolutions.paired_ratios(groups["lost"]) == resolutions.paired_ratios(groups["afno"]) == {}
-    (panel,) = resolutions.draw_paired_grids(read_all([runs])).axes
+    assert figures.paired_ratios(groups["lost"]) == figures.paired_ratios(groups["afno"]) == {}
+    (panel,) = figures.draw_paired_grids(read_all([runs])).axes
     assert [tick.get_text() for tick in panel.get_xticklabels()] == ["24", "32"]
     assert labels_of(panel) == {"fano", "fno", "diverged: lost"}  # afno has one grid
     lines = [line.get_ydata() for line in panel.get_lines()]
@@ -377,17 +355,11 @@ def test_other_samples_cannot_be_paired(make_run):
     errors.loc[errors["resolution"] == 24, "sample"] += 1
     replace_errors(run, errors)
     with pytest.raises(ResultError, match="other samples at 24 than at 16"):
-        resolutions.paired_ratios(read_runs([run]))
-
-
-@pytest.mark.parametrize("options", [{"tested": (POINTS,)}, {"diverged_epoch": 1}])
-def test_without_any_difference_the_panel_says_so(make_run, options):
-    figure = resolutions.draw_paired_grids(read_all([[write_flow_run(make_run, "afno", "afno", **options)]]))
-    assert "no finished model was tested on another grid" in words_of(figure)
+        figures.paired_ratios(read_runs([run]))
 
 
 def test_rollout_errors_are_means_over_samples_and_seeds(runs):
-    figure = beside.draw_rollouts(read_runs(runs))
+    figure = figures.draw_rollouts(read_runs(runs))
     times, curves = [0.1, 0.2, 0.3], figure.axes[0]
     expected = 0.1 * 1.25 * np.mean([2.0 ** np.arange(3), 3.0 ** np.arange(3)], axis=0)
     for values in (expected, [0.2, 0.4, 0.6]):
@@ -407,11 +379,11 @@ def test_a_line_ends_where_a_sample_is_lost(make_run):
     stored = dict(np.load(run / "rollout.npz"))
     stored["error"][2, 2] = np.nan
     save_arrays(run / "rollout.npz", **stored)
-    curves = beside.draw_rollouts(read_runs([run])).axes[0]
+    curves = figures.draw_rollouts(read_runs([run])).axes[0]
     assert "fano, lost after t = 0.2" in labels_of(curves)
     assert curves.get_ylim()[1] <= 13.1  # what blows up does not set the scale
     lost = write_flow_run(make_run, "lost", "fano", diverged_epoch=1)
-    assert labels_of(beside.draw_rollouts(read_runs([lost])).axes[0]) == {"persistence", "diverged: lost"}
+    assert labels_of(figures.draw_rollouts(read_runs([lost])).axes[0]) == {"persistence", "diverged: lost"}
     (run / "rollout.npz").unlink()
     with pytest.raises(FileError, match=r"rollout\.npz"):
-        beside.draw_rollouts(read_runs([run]))
+        figures.draw_rollouts(read_runs([run]))

@@ -1,6 +1,8 @@
 """Every item of the paper has its makings, and the page says what was run."""
 
 import re
+import subprocess
+import sys
 
 import pandas as pd
 import pytest
@@ -11,9 +13,9 @@ from resolvent.common.runs import save_table
 from resolvent.figures.common.exhibit import Sources
 from resolvent.figures.experiment.comparison import write_comparison
 from resolvent.figures.papers.cao2021.paper import ITEMS
-from resolvent.figures.papers.items import READERS
 from resolvent.figures.papers.page import Made, write_paper_page
 from resolvent.figures.papers.registry import PAPERS
+from resolvent.figures.papers.sources import READERS
 
 pytestmark = pytest.mark.every_format  # pages link to the PNG and the PDF
 
@@ -31,11 +33,16 @@ def test_items_have_the_paper_s_names_and_order_and_ask_for_what_there_is(paper)
     known = {*READERS, "cost_file", "run_folders", "candidates", "comparison_files", "quantities"}
     facts = dict.fromkeys(("shown", "model", "seeds", "input", "target"), "")
     for name, item in items.items():
-        assert item.needs <= known
+        assert item.exhibit.needs <= known
         assert (item.kind == "table") == name.startswith("table")
-        assert bool(item.remark) == item.of_costs
+        assert bool(item.remark) == ("cost_file" in item.exhibit.needs)
         assert set(item.of) <= set(items)
         assert "{" not in item.caption.format(**facts)
+
+
+def test_a_plan_knows_all_items_without_what_draws_them():
+    code = "import sys, resolvent.figures.papers.registry; print({'pandas', 'matplotlib'} & set(sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "set()\n"
 
 
 def test_items_from_no_experiment_are_not_for_experiments_to_show():
@@ -71,8 +78,8 @@ def test_the_page_says_what_was_run_how_it_differs_and_what_is_not_made(make_run
     )
     made, reports = {}, [("Burgers & co", "burgers/report.html")]
     for name, given in {"table1": {"cost_file": costs}, "table5": both, "figure9": first}.items():
-        file = tmp_path / ITEMS[name].files(name)[0]
-        ITEMS[name].write(Sources(READERS, **given), file)
+        file = tmp_path / ITEMS[name].exhibit.files(name)[0]
+        ITEMS[name].exhibit.write(Sources(READERS, **given), file)
         made[name] = Made(file, given, reports if name != "table1" else [])
     provenance = {"git revision": "abc1234"}
     page = write_page(tmp_path, made, command="snakemake --cores 2", provenance=provenance)

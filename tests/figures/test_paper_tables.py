@@ -5,12 +5,14 @@ import pytest
 from exhibits import compared, of_paper, printed
 
 from resolvent.common.runs import save_table
-from resolvent.figures.papers.cao2021.costs import draw_hours, draw_sizes, draw_step_costs
-from resolvent.figures.papers.cao2021.error_tables import (
+from resolvent.figures.papers.cao2021.tables import (
     draw_ablation,
     draw_burgers,
     draw_darcy,
+    draw_hours,
     draw_inverse,
+    draw_sizes,
+    draw_step_costs,
 )
 
 DARCY = {
@@ -23,6 +25,12 @@ SIZES_1D = {
 }  # fmt: skip
 
 
+def drawn(draw, experiments, folder):
+    """The table of these experiments and their comparisons, by model."""
+    comparisons = [compared(runs, folder / f"{number}") for number, runs in enumerate(experiments)]
+    return printed(of_paper(draw, experiments, comparisons), folder).set_index("model")
+
+
 def test_table_2a_is_in_the_units_of_the_paper(make_run, tmp_path):
     runs = [
         make_run(errors=[1e-3, 2e-3], best_test=(1.4e-3, 98)),
@@ -30,7 +38,7 @@ def test_table_2a_is_in_the_units_of_the_paper(make_run, tmp_path):
         make_run("printed", recipe="paper", errors=[2e-3, 3e-3], best_test=(2.4e-3, 97)),
         make_run("own", recipe=None, attention="none", errors=[3e-3, 3e-3]),
     ]
-    table = printed(of_paper(draw_burgers, [runs], [compared(runs, tmp_path)]), tmp_path).set_index("model")
+    table = drawn(draw_burgers, [runs], tmp_path)
     columns = ["as printed", "as coded", "other", "Cao 2021", "coded / reported"]
     columns = [f"n = 512, ×10⁻³: {one}" for one in columns]
     assert list(table.loc["printed", columns]) == ["2.500", "1.500", "—", "1.203", "1.16"]
@@ -47,17 +55,14 @@ def test_table_2b_names_both_grids(make_run, tmp_path):
         )
         for n, coarse in ((141, 43), (211, 61))
     ]  # fmt: skip
-    (row,) = printed(of_paper(draw_darcy, [runs], [compared(runs, tmp_path)]), tmp_path).to_dict("records")
+    (row,) = drawn(draw_darcy, [runs], tmp_path).to_dict("records")
     groups = ("n = 141 (43), ×10⁻²", "n = 211 (61), ×10⁻²")
     columns = (f"{groups[0]}: as coded", f"{groups[0]}: Cao 2021", f"{groups[1]}: Cao 2021")
     assert [row[column] for column in columns] == ["1.500", "0.839", "0.844"]
-    html = (tmp_path / "item.html").read_text()
-    assert "n = 141 (43)" in html
-    assert "n = 211 (61)" in html
 
 
 def test_table_3_has_a_column_for_each_noise_of_each_experiment(make_run, tmp_path):
-    experiments, comparisons = [], []
+    experiments = []
     inverse = {**DARCY, "equation": "darcy_inverse", "resolutions": [141], "coarse": [36]}
     for noise in (0.0, 0.01, 0.1):
         runs = [
@@ -69,15 +74,13 @@ def test_table_3_has_a_column_for_each_noise_of_each_experiment(make_run, tmp_pa
             for model, norm in (("galerkin_regular", "regular"), ("galerkin", "projection"))
         ]  # fmt: skip
         experiments.append(runs)
-        comparisons.append(compared(runs, tmp_path / f"noise{noise}"))
-    table = printed(of_paper(draw_inverse, experiments, comparisons), tmp_path).set_index("model")
+    table = drawn(draw_inverse, experiments, tmp_path)
     groups = [f"n = 141 (36), ε = {noise}, ×10⁻²" for noise in ("0", "0.01", "0.1")]
     columns = [f"{group}: Cao 2021" for group in groups]
     assert list(table.loc["galerkin", columns]) == ["1.944", "2.552", "6.689"]
     assert list(table.loc["galerkin_regular", columns]) == ["2.026", "2.536", "6.659"]
     ours = [f"{group}: as coded" for group in groups]
     assert list(table.loc["galerkin", ours]) == ["1.000", "1.010", "1.100"]
-    assert groups[1] in (tmp_path / "item.html").read_text()
 
 
 def test_table_5_says_where_a_size_differs(make_run, tmp_path):
@@ -125,14 +128,11 @@ def test_table_8_has_values_epochs_and_divergences(make_run, tmp_path):
     other = make_run("other", settings={**start, "residual_dropout": 0.1}, errors=[3e-3, 3e-3])
     kept = [make_run(seed=seed, errors=[1e-3, 2e-3], best_test=(1.4e-3, 97), epochs=99) for seed in (1, 2)]
     runs = [lost, other, *kept, make_run("text", recipe="paper", errors=[2e-3, 4e-3], best_test=(2e-3, 90))]
-    rows = printed(of_paper(draw_ablation, [runs], [compared(runs, tmp_path)]), tmp_path).to_dict("records")
+    rows = drawn(draw_ablation, [runs], tmp_path).to_dict("records")
     rows = [rows[0], rows[2], rows[1]]  # what the paper has not is last
     assert [row["layer norm"] for row in rows] == ["regular norm", "K, V norm", "K, V norm"]
-    assert [(row["η"], row["δ"], row["ζ"]) for row in rows] == [
-        ("1", "0", "0"),
-        ("1", "0", "0.1"),
-        ("0.01", "0.01", "0"),
-    ]
+    numbers = [[row[name] for name in "ηδζ"] for row in rows]
+    assert numbers == [["1", "0", "0"], ["1", "0", "0.1"], ["0.01", "0.01", "0"]]
     text, ours, paper, ratio = (
         f"n = 512, ×10⁻³: {one}" for one in ("as printed", "as coded", "Cao 2021", "coded / reported")
     )
@@ -140,12 +140,12 @@ def test_table_8_has_values_epochs_and_divergences(make_run, tmp_path):
     assert [row[text] for row in rows] == ["—", "—", "3.000"]
     assert rows[2][f"{ours} (note)"].endswith("epoch 99; best epoch on the test samples: 1.400, epoch 97")
     assert rows[0][f"{ours} (note)"].startswith("best epoch on the test samples: 200.0, epoch 28")
-    assert [(row[paper], row[f"{paper} (note)"]) for row in rows] == [
-        ("200.4", "epoch 86"),
-        ("—", ""),
-        ("1.203", "epoch 99"),
-    ]
+    reported = [(row[paper], row[f"{paper} (note)"]) for row in rows]
+    assert reported == [("200.4", "epoch 86"), ("—", ""), ("1.203", "epoch 99")]
     assert [row[ratio] for row in rows] == ["1.00", "—", "1.16"]
+
+
+CONTRACTIONS = (("galerkin", "linear"), ("fourier", "linear"), ("fourier", "quadratic"))
 
 
 @pytest.mark.parametrize(("points", "beside"), [(8192, "275"), (2048, "—")])
@@ -156,11 +156,7 @@ def test_table_1_has_the_papers_numbers_at_the_papers_size_alone(tmp_path, point
     }  # fmt: skip
     rows = [
         {"scope": "transformer1d", "attention": attention, "contraction": contraction, **case}
-        for attention, contraction in (
-            ("galerkin", "linear"),
-            ("fourier", "linear"),
-            ("fourier", "quadratic"),
-        )
+        for attention, contraction in CONTRACTIONS
     ]
     save_table(pd.DataFrame(rows), tmp_path / "cost.csv")
     table = printed(draw_step_costs(tmp_path / "cost.csv"), tmp_path).set_index("attention")

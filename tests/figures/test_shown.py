@@ -6,16 +6,20 @@ from calvello2024_samples import write_flow_run, write_trajectory_run
 from exhibits import drawn, of_paper, written
 from noise_runs import write_noisy_run
 from run_files import one_level, save_arrays, square, vouched
-from test_cao2021_latent_basis import latent
+from test_cao2021_figures import latent
 
 from resolvent.common.predictions import tree_of, write_predictions
 from resolvent.figures.common.results import choose_shown, read_runs
 from resolvent.figures.common.style import save
 from resolvent.figures.experiment.samples import SAMPLES
-from resolvent.figures.papers.calvello2024 import samples
+from resolvent.figures.papers.calvello2024 import figures
 from resolvent.figures.papers.calvello2024.chosen import first_of_each_architecture, first_with
-from resolvent.figures.papers.cao2021.latent_basis import draw_latent_basis
-from resolvent.figures.papers.cao2021.noise import draw_noise_levels, draw_noise_transfer, noisy_runs
+from resolvent.figures.papers.cao2021.figures import (
+    draw_latent_basis,
+    draw_noise_levels,
+    draw_noise_transfer,
+    noisy_runs,
+)
 from resolvent.figures.papers.page import Made, write_paper_page
 
 
@@ -50,18 +54,16 @@ def test_the_configured_run_is_shown_else_the_best_that_finished_on_its_grid(mak
     assert choose_shown(candidates[:1], named=False).words == "Galerkin"
 
 
-def test_a_run_whose_test_errors_are_not_finite_counts_as_diverged(make_run):
-    errors = np.full(40, 0.1)
-    errors[7] = np.nan
-    runs = [make_run("galerkin", errors=errors), make_run("fno", level=0.5)]
-    assert choose_shown(runs).run.directory == runs[1]
-
-
 def test_the_best_is_that_with_the_noise_of_training(make_run):
     options = {"tested_noise": (0.0, 0.1), "resolution": 17, "dimension": 2, "noise": 0.1}
     runs = [make_run("lost", diverged_epoch=1, **options)]
     runs += [make_run(name, level=level, **options) for name, level in (("large", 2e-3), ("small", 1e-3))]
     assert choose_shown(runs).run.directory == runs[2]
+    # A run whose test errors are not all finite counts as diverged.
+    errors = np.full(40, 0.1)
+    errors[7] = np.nan
+    runs = [make_run("galerkin", errors=errors), make_run("fno", level=0.5)]
+    assert choose_shown(runs).run.directory == runs[1]
 
 
 def test_samples_are_those_of_the_run_shown(candidates, tmp_path):
@@ -72,24 +74,29 @@ def test_samples_are_those_of_the_run_shown(candidates, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("draw", "write"),
-    [
-        (
-            samples.draw_on_training_grid,
-            lambda make, name, **more: write_trajectory_run(make, name, "none", **more),
-        ),
-        (samples.draw_answers, lambda make, name, **more: write_flow_run(make, name, "fano", **more)),
-        (
-            samples.draw_increments,
-            lambda make, name, **more: write_flow_run(make, name, "fano", **more),
-        ),
-    ],
+    "draw", [figures.draw_on_training_grid, figures.draw_answers, figures.draw_increments]
 )
-def test_median_and_worst_sample_are_those_of_the_run_shown(draw, write, make_run, tmp_path):
-    lost, finished = write(make_run, "lost", diverged_epoch=2), write(make_run, "finished")
-    of_candidates, *_ = save(of_paper(draw, [[lost, finished]]), tmp_path / "both.svg")
-    of_finished, *_ = save(of_paper(draw, [[finished]]), tmp_path / "finished.svg")
-    assert of_candidates.read_bytes() == of_finished.read_bytes()
+def test_median_and_worst_sample_are_those_of_the_run_shown(draw, make_run, tmp_path):
+    def make(name, **options):
+        if draw is figures.draw_on_training_grid:
+            return write_trajectory_run(make_run, name, "none", **options)
+        return write_flow_run(make_run, name, "fano", **options)
+
+    assert_same(draw, [make("lost", diverged_epoch=2), make("finished")], tmp_path)
+
+
+def assert_same(draw, candidates, folder):
+    """Hold that the figure of all candidates, of which the last is the best, is that of it alone."""
+    of_all, of_best = (
+        save(of_paper(draw, [runs]), folder / f"{len(runs)}.svg")[0] for runs in (candidates, candidates[-1:])
+    )
+    assert of_all.read_bytes() == of_best.read_bytes()
+
+
+def test_the_latent_functions_are_those_of_the_run_shown(candidates, tmp_path):
+    for folder, found in zip(candidates, [latent(diverged=True), latent(), latent(depth=4)], strict=False):
+        save_arrays(folder / "latent_basis.npz", **found)
+    assert_same(draw_latent_basis, candidates[:3], tmp_path)
 
 
 def test_recovered_coefficients_are_those_of_the_runs_shown(make_run):
@@ -138,14 +145,6 @@ def test_the_page_s_caption_and_run_are_of_the_run_shown(item, words, candidates
     assert words.format(choose_shown(candidates).words) in text
     assert "1 model trained on 512 grid points" in text
     assert "of which 1 diverged" not in text
-
-
-def test_the_latent_functions_are_those_of_the_run_shown(candidates, tmp_path):
-    for folder, found in zip(candidates, [latent(diverged=True), latent(), latent(depth=4)], strict=False):
-        save_arrays(folder / "latent_basis.npz", **found)
-    of_candidates, *_ = save(of_paper(draw_latent_basis, [candidates[:3]]), tmp_path / "figure13.svg")
-    of_best, *_ = save(of_paper(draw_latent_basis, [[candidates[2]]]), tmp_path / "best.svg")
-    assert of_candidates.read_bytes() == of_best.read_bytes()
 
 
 NAMES = ("velocity [m/s], force", "temperature [K]")

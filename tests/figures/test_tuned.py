@@ -1,17 +1,13 @@
 """What tables and pages say of tuned runs: what was chosen, from what, and with how much effort."""
 
 import csv
-import json
 import re
 
 import pytest
-from exhibits import given, without_rendering
-from run_files import write_inference
+from exhibits import compared
 
 from resolvent.figures.common.results import read_runs
-from resolvent.figures.experiment.comparison import write_comparison
 from resolvent.figures.experiment.error_table import write_error_tables
-from resolvent.figures.experiment.report import write_report
 from resolvent.figures.experiment.tuned import tuned_in_words, tuning_of
 
 RATES = (5e-4, 1e-3, 2e-3)
@@ -35,9 +31,8 @@ def tuning(*errors, chosen):
 
 
 @pytest.fixture
-def runs(make_run, monkeypatch):
+def runs(make_run):
     """Two tuned models, the first with two seeds; every candidate of the second diverged."""
-    without_rendering(monkeypatch)
     found = tuning(0.03, 0.01, None, chosen=1e-3)
     lost = tuning(None, None, None, chosen=5e-4)
     return [
@@ -48,48 +43,32 @@ def runs(make_run, monkeypatch):
 
 
 def test_the_row_says_what_was_chosen_from_what(runs, tmp_path):
-    write_comparison(runs, [], tmp_path / "comparison.csv")
-    rows = list(csv.DictReader((tmp_path / "models.csv").open()))
+    write_error_tables(compared(runs, tmp_path), [tmp_path / "table.csv"])
+    models, table = (list(csv.DictReader((tmp_path / f"{one}.csv").open())) for one in ("models", "table"))
     rest = "of 0.0005, 0.001, 0.002; gradient clip none of none; 5 epochs each"
-    assert [row["tuned"] for row in rows] == [
+    assert [row["tuned"] for row in models] == [
         f"learning rate 0.001 {rest}",
         f"every candidate diverged, the first one was taken; learning rate 0.0005 {rest}",
     ]
-    write_error_tables(tmp_path / "comparison.csv", [tmp_path / "table.csv"])
-    table = list(csv.DictReader((tmp_path / "table.csv").open()))
-    assert [row["n = 512: tuned"] for row in table] == [row["tuned"] for row in rows]
+    assert [row["n = 512: tuned"] for row in table] == [row["tuned"] for row in models]
 
 
 def test_untuned_runs_have_neither_words_nor_a_column(make_run, tmp_path):
-    run = make_run()
-    (read,) = read_runs([run])
-    assert tuned_in_words(read) is None
-    assert tuning_of([read]) is None
-    write_comparison([run], [], tmp_path / "comparison.csv")
-    write_error_tables(tmp_path / "comparison.csv", [tmp_path / "table.csv"])
+    runs = [make_run()]
+    assert tuned_in_words(*read_runs(runs)) is tuning_of(read_runs(runs)) is None
+    write_error_tables(compared(runs, tmp_path), [tmp_path / "table.csv"])
     assert "tuned" not in (tmp_path / "table.csv").read_text()
 
 
-def test_the_page_has_the_effort_and_every_short_run(runs, tmp_path):
-    write_comparison(runs, [], tmp_path / "comparison.csv")
-    card = {"dataset": "burgers", "inputs": ["initial_velocity"], "error_budget": {}}
-    (tmp_path / "card.json").write_text(json.dumps(card))
-    write_report(
-        tmp_path / "report.html", title="", command="", card=tmp_path / "card.json", provenance={},
-        given=given(runs, tmp_path / "comparison.csv", inference=write_inference(tmp_path)), root=tmp_path,
-        predicted=[(1.0, 1.0)] * 3,
-    )  # fmt: skip
-    page = " ".join((tmp_path / "report.html").read_text().split())
-    for words in (
-        "3 short runs of 5 epochs each, from seed 1,",
-        "learning rate 0.0005, 0.001, 0.002; gradient clip none",
-        "on the 100 validation samples",
-    ):
-        assert words in page, words
-    (table,) = re.findall(r"the error of every short run</summary>.*?</table>", page)
+def test_the_page_has_the_effort_and_every_short_run(runs):
+    found = tuning_of(read_runs(runs))
+    table = found.pop("table")
+    assert found == {
+        "short_runs": 3, "epochs": 5, "seed": 1, "samples": 100,
+        "tried": ["learning rate 0.0005, 0.001, 0.002", "gradient clip none"],
+    }  # fmt: skip
     rows = [re.sub(r"<[^>]*>", "|", row) for row in re.findall(r"<tr><th scope.*?</tr>", table)]
-    cells = [[cell for cell in row.split("|") if cell] for row in rows]
-    assert cells == [
+    assert [[cell for cell in row.split("|") if cell] for row in rows] == [
         ["Galerkin", "n = 512", "30.00", "10.00", "chosen", "diverged (epoch 2)", "1.5 min"],
         ["FNO", "n = 512", "diverged (epoch 2)", "chosen", *["diverged (epoch 2)"] * 2, "1.5 min"],
     ]

@@ -9,7 +9,7 @@ from resolvent.figures.common.results import Run, read_runs
 from resolvent.figures.common.table import Table, write_table
 from resolvent.figures.experiment.comparison import write_comparison
 from resolvent.figures.experiment.report import READERS
-from resolvent.figures.papers.items import READERS as OF_PAPERS
+from resolvent.figures.papers.sources import READERS as OF_PAPERS
 
 FACTS = {
     "train": 10, "validation": 2, "test": 40, "epochs": 30, "batch_size": 8, "seeds": "2 seeds",

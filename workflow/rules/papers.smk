@@ -1,7 +1,6 @@
 # The tables and figures of the papers that experiments say they show, and a page for each paper.
 
 from resolvent.figures.common.exhibit import SUFFIXES
-from resolvent.planning.rerun import location_of
 
 SHOWN = f"{plan.results}/{{paper}}/{{item}}"
 FIGURE, *FIGURES_BESIDE = [SHOWN + suffix for suffix in SUFFIXES["figure"]]
@@ -68,7 +67,7 @@ rule show:
     resources:
         **requested(lambda wildcards: drawing(len(papers[wildcards.paper].inputs(wildcards.item)))),
     params:
-        **does("show", lambda wildcards: [location_of(papers[wildcards.paper].items[wildcards.item].draw)]),
+        **does("show", lambda wildcards: [papers[wildcards.paper].items[wildcards.item].draw]),
         given=lambda wildcards: papers[wildcards.paper].given(wildcards.item),
     script:
         "../scripts/jobs.py"
@@ -112,7 +111,13 @@ rule paper_page:
     resources:
         **requested(lambda wildcards: drawing(2 * len(papers[wildcards.paper].folders))),
     params:
-        **does("paper_page", lambda wildcards: [f"resolvent.figures.papers.{wildcards.paper}.paper:PAPER"]),
+        **does(
+            "paper_page",
+            lambda wildcards: [
+                f"resolvent.figures.papers.{wildcards.paper}.paper:PAPER",
+                *{item.remark for item in PAPERS[wildcards.paper].items.values() if item.remark},
+            ],
+        ),
         made=lambda wildcards: papers[wildcards.paper].all_made,
         root=lambda wildcards: str(plan.results),
     script:

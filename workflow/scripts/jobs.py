@@ -262,21 +262,12 @@ def compare():
 
 def report():
     """Draw the figures of an experiment and write its page."""
-    from resolvent.common.records import CostRecord, read_record
     from resolvent.figures.common.exhibit import Exhibit
     from resolvent.figures.experiment.report import write_report
     from resolvent.models.outside import find
-    from resolvent.planning.configuration.load import load_configuration
-    from resolvent.planning.configuration.read import with_defaults
-    from resolvent.planning.plan import Plan
-    from resolvent.planning.prediction.needs import Needs
 
-    # No parameter of the rule: a better prediction is no reason to write the page again.
-    trained = read_record(Path(given.given["run_folders"][0]) / "cost.json", CostRecord)
-    plan = Plan(load_configuration(with_defaults(snakemake.config)))
-    needs = Needs(plan, gpu=not trained.device.endswith("(CPU)"))
     own = {file: find(location, Exhibit) for file, location in given.own.items()}
-    more = {"own": own, "film": made.get("film"), "predicted": needs.of_runs(Path(made.page).parent.name)}
+    more = {"own": own, "film": made.get("film")}
     write_report(made.page, card=files.card, **arguments | more, **origin())
 
 
@@ -328,10 +319,10 @@ def theory_page():
 def show():
     """Make a table or figure of a paper."""
     from resolvent.figures.common.exhibit import Sources
-    from resolvent.figures.papers.items import READERS
     from resolvent.figures.papers.registry import PAPERS
+    from resolvent.figures.papers.sources import READERS
 
-    PAPERS[wildcards.paper].items[wildcards.item].write(Sources(READERS, **given.given), made[0])
+    PAPERS[wildcards.paper].items[wildcards.item].exhibit.write(Sources(READERS, **given.given), made[0])
 
 
 def paper_page():

@@ -150,7 +150,6 @@ def status_of(group: list[Run]) -> str:
 
 
 def _check_comparable(runs: list[Run]) -> None:
-    """Raise a ResultError where rows of one table would not measure the same thing."""
     datasets = {run.record.dataset_hash: run.directory for run in runs}
     if len(datasets) > 1:
         first, second, *_ = datasets.values()
@@ -167,7 +166,6 @@ def _check_comparable(runs: list[Run]) -> None:
 
 
 def _facts_of_model(group: list[Run]) -> dict:
-    """Return what models.csv says of runs that differ in their seed."""
     first = group[0]
     finished = [run for run in group if not run.diverged] or group
     spreads = [run.record.prediction_spread for run in finished]
@@ -209,7 +207,6 @@ def _facts_of_model(group: list[Run]) -> dict:
 
 
 def _blocks(facts: dict, tables: list[pd.DataFrame]) -> list[Block]:
-    """Make a block for each metric that all the tables have."""
     blocks = []
     for metric in map(str, tables[0].select_dtypes("number")):
         if metric in NO_METRIC or not all(metric in table for table in tables):

@@ -1,28 +1,22 @@
 """What training and queries cost: errors against the time of training, and against that of a function."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from resolvent.common.records import INFERENCE_COLUMNS
-from resolvent.figures.common import charts, style
-from resolvent.figures.common.charts import Looks, four
-from resolvent.figures.common.comparison import by_condition, errors_of, leading, mean_error
+from resolvent.figures.common import style
+from resolvent.figures.common.charts import Looks
+from resolvent.figures.common.comparison import errors_of, leading, mean_error
 from resolvent.figures.common.exhibit import Exhibit
 from resolvent.figures.common.labels import label_points, label_right
-from resolvent.figures.common.numbers import duration, scientific, short_duration
+from resolvent.figures.common.numbers import scientific, short_duration
 from resolvent.figures.common.results import on_training_grid, read_table, resolution_in_words
 from resolvent.figures.common.style import BASELINE
 from resolvent.figures.common.table import Cell, Column, Table
 from resolvent.figures.experiment.error_table import NO_NUMBER
-
-if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
 
 MODES = {"one_seconds": "one function alone", "many_seconds": "a function in a batch"}
 TICKS = [digit * 10.0**power for power in range(-7, 1) for digit in (1, 3)]  # seconds
@@ -69,34 +63,6 @@ def draw_training(comparison: pd.DataFrame, looks: Looks):
         label_points(panel, labelled, away=9)
         if not labelled:
             style.say_no_errors(panel)
-    return figure
-
-
-def chart_training(comparison: pd.DataFrame, looks: Looks) -> Figure:
-    """Chart the mean error against the seconds of training; a larger marker has more parameters."""
-    found = by_condition(on_training_grid(comparison))
-    found = [one for one in found if one.facts["kind"] == "model" and one.error().known]
-    places = charts.places_of(found)
-    most = max((one.facts["parameters"] for one in found), default=1)
-    figure = charts.panels_of([f"trained and tested on {resolution_in_words(one)}" for one in places])
-    for one in found:
-        error, facts = one.error(), one.facts
-        size = 7 + 12 * float(np.sqrt(facts["parameters"] / most))
-        of_training = f"{duration(facts['train_seconds'])}, {facts['parameters']:,.0f} parameters"
-        figure.add_scatter(
-            x=[four(facts["train_seconds"])], y=[four(error.value)], mode="markers", name=facts["label"],
-            marker=charts.marker_of(facts, looks) | {"size": round(size, 1)}, legendgroup=facts["key"],
-            showlegend=facts["trained_resolution"] == places[0],
-            error_y={
-                "array": [four(error.high - error.value)], "arrayminus": [four(error.value - error.low)],
-                "width": 0, "color": charts.colour_of(facts, looks),
-            },
-            text=[f"{charts.words_of(one)}<br>{of_training}"], hovertemplate="%{text}<extra></extra>",
-            row=1 + places.index(facts["trained_resolution"]), col=1,
-        )  # fmt: skip
-    figure.update_xaxes(type="log", ticksuffix=" s")
-    figure.update_yaxes(title=mean_error(comparison), **charts.LOGARITHMIC)
-    figure.update_xaxes(title="training time", row=max(1, len(places)), col=1)
     return figure
 
 
@@ -186,7 +152,6 @@ COST_SCATTER = Exhibit(
     "{mean_error} against the measured seconds of training, on the machine named at the head. The larger a "
     "marker, the more parameters the model has.",
     draw_training,
-    chart_training,
 )
 INFERENCE = Exhibit(
     "What a query costs, and after how many it pays",

@@ -48,56 +48,56 @@ def write_error_tables(comparison: str | Path, outputs: list[str | Path]) -> Non
 
 
 def headline(comparison: pd.DataFrame) -> Table:
-    """Return the headline table, the lowest error at the last resolution first."""
+    """Return the headline table, the lowest error at the last resolution first.
+
+    A column that no model has anything in is left out.
+    """
     found = by_condition(on_training_grid(comparison))
     places, models, baselines = _by_place(found)
-    facts = [one.facts for row in models for one in row.values()]
-    papers = [one["paper"] for one in facts if isinstance(one["paper"], str)]
-
-    def any_has(*names: str) -> bool:
-        return any(not absent(one[name]) for one in facts for name in names)
-
-    cells: dict[Column, Callable[[Tested], Cell]] = {Column("error", note=INTERVAL): error_cell}
-    if compared := any(one.error(statistic=RATIO).known for one in found):
-        cells[Column(OVER_BEST, note=INTERVAL, latex=False)] = _ratio
-    if any_has("best_test_mean"):
-        cells[Column(BEST_TEST)] = _best_test
-    if papers and any(one.error(STANDARDISED, "median").known for row in models for one in row.values()):
-        cells[Column(MEDIAN, note=INTERVAL)] = _median
-    if any_has("reported", "reported_of_other_recipe"):
-        cells[Column(papers[0])] = _reported
-    if any_has("tuned"):
-        cells[Column("tuned")] = _tuned
-    cells[Column("training", latex=False)] = _training
-    heads = [Column("model")]
-    for place in places:
-        heads += [replace(column, group=_heading(place, places)) for column in cells]
+    tested = [one for row in models for one in row.values()]
+    paper = next((one.facts["paper"] for one in tested if isinstance(one.facts["paper"], str)), None)
+    makers: dict[Column, Callable[[Tested], Cell]] = {
+        Column("error", note=INTERVAL): error_cell,
+        Column(OVER_BEST, note=INTERVAL, latex=False): _ratio,
+        Column(BEST_TEST): _best_test,
+        **({Column(MEDIAN, note=INTERVAL): _median, Column(paper): _reported} if paper else {}),
+        Column("tuned"): _tuned,
+        Column("training", latex=False): _training,
+    }
+    cells = {
+        column: make
+        for column, make in makers.items()
+        if make in (error_cell, _training) or any(make(one) not in (EMPTY, NO_NUMBER) for one in tested)
+    }
+    heads = [replace(column, group=_heading(place, places)) for place in places for column in cells]
 
     def line(row: Row) -> list[Cell]:
         made = [make(row[place]) if place in row else EMPTY for place in places for make in cells.values()]
         count = int(_first(row)["parameters"])
         return [_name(row), *made, Cell(f"{count:,}", value=count) if count else NO_NUMBER]
 
-    note = NOT_RANKED if compared and not any(one.is_ranked() for one in found) else ""
-    heads.append(Column("parameters", latex=False))
-    return Table(heads, list(map(line, models)), list(map(line, baselines)), note=note)
+    compared = any(one.error(statistic=RATIO).known for one in found)
+    return Table(
+        [Column("model"), *heads, Column("parameters", latex=False)],
+        list(map(line, models)),
+        list(map(line, baselines)),
+        note=NOT_RANKED if compared and not any(one.is_ranked() for one in found) else "",
+    )
 
 
 def of_all_metrics(comparison: pd.DataFrame) -> list[Table]:
     """Return a table for each resolution and noise: mean, median and worst error in every metric."""
-    places, *bodies = _by_place(by_condition(on_training_grid(comparison)))
+    places, models, baselines = _by_place(by_condition(on_training_grid(comparison)))
     names, heads = _columns(comparison)
     tables = []
     for place in places:
-        models, baselines = (
-            [
-                [_name(row), *(error_cell(row[place], *name) if place in row else EMPTY for name in names)]
-                for row in rows
-            ]
-            for rows in bodies
-        )
+
+        def line(row: Row, place: Place = place) -> list[Cell]:
+            return [_name(row), *(error_cell(row[place], *name) if place in row else EMPTY for name in names)]
+
         title = f"All metrics, {_heading(place, places)}"
-        tables.append(Table([Column("model"), *heads], models, baselines, title=title))
+        columns, bodies = [Column("model"), *heads], [list(map(line, rows)) for rows in (models, baselines)]
+        tables.append(Table(columns, bodies[0], bodies[1], title=title))
     return tables
 
 
@@ -133,9 +133,8 @@ def of_one_run(comparison: pd.DataFrame) -> Table:
     table = of_every_condition(comparison)
     dropped = {"model", "trained at", "seeds", "status", OVER_BEST}
     kept = [number for number, column in enumerate(table.columns) if column.head not in dropped]
-    return Table(
-        [table.columns[number] for number in kept], [[row[number] for number in kept] for row in table.rows]
-    )
+    rows = [[row[number] for number in kept] for row in table.rows]
+    return Table([table.columns[number] for number in kept], rows)
 
 
 def error_cell(
@@ -179,7 +178,6 @@ def interval(error: Error | Interval, unit: float | None = None) -> str:
 
 
 def _columns(comparison: pd.DataFrame) -> tuple[list[tuple[str, str]], list[Column]]:
-    """Return the metrics that any model has, each with every statistic, and a column for each of these."""
     metrics = metrics_in(comparison[comparison["kind"] == "model"])
     names = [(metric, statistic) for metric in metrics for statistic in STATISTICS]
     return names, [Column(statistic, name_of(metric), STATISTICS[statistic]) for metric, statistic in names]
@@ -234,21 +232,19 @@ def _by_place(found: list[Tested]) -> tuple[list[Place], list[Row], list[Row]]:
         there = row[places[-1]].error() if places[-1] in row else NO_ERROR
         return there.value if there.known else math.inf
 
-    here = [(kind, row) for (kind, _), row in rows.items() if any(place in row for place in places)]
-    models, baselines = (
-        sorted((row for of, row in here if of == kind), key=error) for kind in ("model", "baseline")
-    )
-    return places, models, baselines
+    by_kind: dict[str, list[Row]] = {"model": [], "baseline": []}
+    for (kind, _), row in rows.items():
+        if not row.keys().isdisjoint(places):
+            by_kind[kind].append(row)
+    return places, sorted(by_kind["model"], key=error), sorted(by_kind["baseline"], key=error)
 
 
 def _heading(place: Place, places: list[Place]) -> str:
-    """Return the heading "n = 141", and the noise if there is any."""
     words = resolution_in_words(place[0])
     return f"{words}, ε = {place[1]:g}" if any(noise for _, noise in places) else words
 
 
 def _first(row: Row) -> dict:
-    """Return facts that are the same at every place."""
     return next(iter(row.values())).facts
 
 

@@ -8,10 +8,8 @@ from resolvent.common.counts import of_few
 from resolvent.figures.common.commands import loading, size_of
 from resolvent.figures.common.comparison import mean_error, read_comparison
 from resolvent.figures.common.exhibit import Exhibit, Sources
-from resolvent.figures.common.numbers import DASH, duration
 from resolvent.figures.common.page import RUN_DATA, RUN_PAGE, relative, render, without_budget
 from resolvent.figures.common.results import (
-    Run,
     choose_shown,
     errors_by_sample,
     one_of_each,
@@ -22,7 +20,7 @@ from resolvent.figures.common.results import (
     spread_of,
 )
 from resolvent.figures.common.style import appearances
-from resolvent.figures.common.table import Cell, Column, Table, as_html
+from resolvent.figures.common.table import as_html
 from resolvent.figures.dataset.error_budget import checks_of, others
 from resolvent.figures.experiment.cost import COST_SCATTER, INFERENCE, inference_table, read_inference
 from resolvent.figures.experiment.curves import RESOLUTION_CURVES, TRAINING_CURVES
@@ -32,8 +30,12 @@ from resolvent.figures.experiment.rows_of_errors import ERROR_DISTRIBUTIONS, ERR
 from resolvent.figures.experiment.samples import ROLLOUT, SAMPLES
 from resolvent.figures.experiment.tuned import tuning_of
 from resolvent.figures.experiment.verdict import about_labels, verdicts
-from resolvent.figures.published.beside import example_of
-from resolvent.figures.published.words import differences_from_paper, differences_of_recipes, summarise
+from resolvent.figures.published.beside import (
+    differences_from_paper,
+    differences_of_recipes,
+    example_of,
+    summarise,
+)
 
 EXHIBITS = {
     "error_intervals": ERROR_INTERVALS,
@@ -72,31 +74,18 @@ def write_report(
     own: dict[str | Path, Exhibit] | None = None,
     film: str | Path | None = None,
     provenance: dict[str, str],
-    predicted: list[tuple[float, float]],
     root: str | Path,
     paper_pages: Sequence[tuple[str, str]] = (),
 ) -> None:
     """Draw the figures in the folder `figures` beside `output`, and write the page, all at once.
 
-    Parameters
-    ----------
-    given
-        What the exhibits are made from: `run_folders`, `candidates` of which one is shown first and whether
-        it is `named` (`resolvent.figures.common.results.choose_shown`), `comparison_file`,
-        `baseline_folders`, `inference_file`, `quantities`, `planned_facts` that captions quote, and with a
-        film `rollout_file`.
-    card
-        The dataset card.
-    own
-        Exhibits of the user's own, by the SVG files to draw.
-    film
-        MP4 file for the film of a rollout, in the folder of its run; not shown of a run that diverged.
-    provenance
-        What only the caller knows: git revision, machine, …
-    predicted
-        What each run was predicted to take: seconds of training and bytes of memory.
-    paper_pages
-        Names and links of the pages of papers whose tables or figures these runs give.
+    given        what the exhibits are made from: `run_folders`, `candidates` of which one is shown first and
+                 whether it is `named` (`resolvent.figures.common.results.choose_shown`), `comparison_file`,
+                 `baseline_folders`, `inference_file`, `quantities`, `planned_facts` that captions quote, and
+                 with a film `rollout_file`.
+    own          exhibits of the user's own, by the SVG files to draw.
+    film         MP4 file for the film of a rollout, in the folder of its run; not shown if that diverged.
+    paper_pages  names and links of the pages of papers whose tables or figures these runs give.
     """
     sources, folder, card = Sources(READERS, **given), Path(output).parent, Path(card)
     runs, comparison, shown = sources["runs"], sources["comparison"], sources["shown"].run
@@ -156,32 +145,8 @@ def write_report(
             for run in runs
         ],
         inference=as_html(timed) if timed.rows else "",
-        predicted_costs=as_html(_costs(runs, given["run_folders"], predicted)),
         loading=loading(shown, facts, card.as_posix()),
         tables=[name for name in TABLES if (folder / name).exists()],
         store=(card.with_suffix(".zarr").as_posix(), size_of(card.with_suffix(".zarr"))),
         provenance=provenance,
     )
-
-
-def _costs(runs: list[Run], folders: list[str | Path], predicted: list[tuple[float, float]]) -> Table:
-    """Return seconds of all runs and gigabytes of one, measured and predicted, by model and resolution.
-
-    There is no ratio where a diverged run ended early.
-    """
-    by_folder = {run.directory: run for run in runs}
-    groups: dict[tuple[str, str], list[tuple]] = {}
-    for folder, costs in zip(folders, predicted, strict=True):
-        run = by_folder[Path(folder)]
-        groups.setdefault((run.label, run.where), []).append((run, *costs))
-    rows = []
-    for (label, where), found in groups.items():
-        took, expected = sum(run.cost.train_seconds for run, *_ in found), sum(one for _, one, _ in found)
-        whole = not any(run.diverged for run, *_ in found)
-        cells = [Cell(label), Cell(where, prose=True)]
-        cells += [Cell(duration(seconds), value=seconds) for seconds in (took, expected)]
-        cells.append(Cell(f"{took / expected:.2f}" if whole else DASH))
-        cells.append(Cell(f"{max(run.cost.peak_memory_bytes for run, *_ in found) / 1e9:.2f}"))
-        rows.append([*cells, Cell(f"{found[-1][2] / 1e9:.2f}")])
-    heads = ("model", "trained at", "took", "predicted", "ratio", "GB of a run", "predicted GB")
-    return Table(list(map(Column, heads)), rows)

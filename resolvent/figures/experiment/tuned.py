@@ -73,7 +73,6 @@ def _row(run: Run, tuning: dict) -> list[Cell]:
 
 
 def _tried(tuning: dict, name: str) -> list:
-    """Return the values tried of a setting, each once."""
     return list(dict.fromkeys(one["settings"][name] for one in tuning["candidates"]))
 
 

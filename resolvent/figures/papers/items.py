@@ -4,61 +4,62 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from resolvent.common.errors import Words
-from resolvent.figures.common.comparison import read_comparison
-from resolvent.figures.common.exhibit import Exhibit
-from resolvent.figures.common.results import choose_shown, read_arrays, read_runs
 from resolvent.figures.published.tables import PaperTable
 
-# What items are made from, by the names of their parameters; `cost_file` is the CSV of measured costs, which
-# comes from no experiment.
-READERS: dict[str, Callable] = {
-    "experiments": lambda run_folders: [read_runs(one) for one in run_folders],
-    "comparisons": lambda comparison_files: [read_comparison(one) for one in comparison_files],
-    # The run that is shown of each experiment; of the only one.
-    "each_shown": lambda candidates: [choose_shown(one) for one in candidates],
-    "shown": lambda each_shown: each_shown[0],
-    # Files beside the runs of the only experiment.
-    "latent_basis": lambda shown: read_arrays(shown.run.directory / LATENT_BASIS),
-    "rollouts": lambda experiments: experiments[0],
-    "facts": lambda planned_facts, shown_words: planned_facts | {"shown": shown_words},
-    "shown_words": lambda each_shown: "; ".join(dict.fromkeys(one.words for one in each_shown)),
-}
+if TYPE_CHECKING:
+    from resolvent.figures.common.exhibit import Exhibit
+
 LATENT_BASIS = "latent_basis.npz"
 BESIDE = {"latent_basis": LATENT_BASIS, "rollouts": "rollout.npz"}  # the file of each run that an item reads
 
 
-@dataclass(frozen=True)
-class Item(Exhibit):
-    """A table or figure of a paper.
+def imported(location: str) -> Callable:
+    """Return the function at "module:function"."""
+    module, _, name = location.partition(":")
+    return getattr(import_module(module), name)
 
+
+@dataclass(frozen=True)
+class Item:
+    """A table or figure of a paper: an exhibit that is imported when it is drawn, for plans know every item.
+
+    draw     "module:function", of the `draw` of an exhibit.
+    kind     "figure" or "table".
     several  whether more than one experiment may give it.
     of       items whose experiments give it, where no experiment does so itself.
     table    in the paper's setting that ours is compared with; default: that of the runs' equation.
-    remark   from the first row of the measured costs to what was run, in words, and the list of differences
-             from the paper.
+    remark   of what is made from measured costs, and from no experiment: "module:function" from the first row
+             of them to what was run, in words, and the list of differences from the paper.
     """
 
+    title: Words
+    caption: Words
+    draw: str
+    kind: str = "figure"
     several: bool = False
     of: tuple[str, ...] = ()
     table: PaperTable | None = None
-    remark: Callable[[dict], tuple[str, list[str]]] | None = None
+    remark: str = ""
+
+    @cached_property
+    def exhibit(self) -> Exhibit:
+        from resolvent.figures.common.exhibit import Exhibit
+
+        return Exhibit(self.title, self.caption, imported(self.draw), kind=self.kind)
 
     @property
     def shows_one_run(self) -> bool:
-        """Say whether it shows one run of each of its experiments."""
-        return bool(self.needs & {"shown", "each_shown", "latent_basis"})
-
-    @property
-    def of_costs(self) -> bool:
-        """Say whether it is made from measured costs, and from no experiment."""
-        return "cost_file" in self.needs
+        return bool(self.exhibit.needs & {"shown", "each_shown", "latent_basis"})
 
     @property
     def shown_by_experiments(self) -> bool:
         """Say whether an experiment may name it under `shows`."""
-        return not self.of_costs and not self.of
+        return not self.remark and not self.of
 
 
 @dataclass(frozen=True)

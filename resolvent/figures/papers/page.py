@@ -12,16 +12,17 @@ from resolvent.figures.common.exhibit import Sources
 from resolvent.figures.common.numbers import DASH, times
 from resolvent.figures.common.page import RUN_PAGE, relative, render
 from resolvent.figures.common.results import Run, read_runs, read_table
-from resolvent.figures.papers.items import READERS, Item
+from resolvent.figures.papers.items import Item, imported
 from resolvent.figures.papers.registry import PAPERS
-from resolvent.figures.published.words import differences_from_paper, differences_of_recipes, summarise
+from resolvent.figures.papers.sources import READERS
+from resolvent.figures.published.beside import differences_from_paper, differences_of_recipes, summarise
 
 
 @dataclass(frozen=True)
 class Made:
     """An item of the page: its file (HTML of a table, SVG of a figure), and where it is from.
 
-    given    what it was made from (`resolvent.figures.papers.items.READERS`).
+    given    what it was made from (`resolvent.figures.papers.sources.READERS`).
     reports  (title, link) of the pages of its experiments.
     models   models.csv of its experiments, where it compares errors with reported ones.
     """
@@ -67,35 +68,31 @@ def _entry(name: str, item: Item, one: Made, folder: Path) -> dict:
     runs: list[Run] = []
     if item.remark:
         first = read_table(Path(one.given["cost_file"]), ["device"]).iloc[0].to_dict()
-        summary, differences = item.remark(first)
+        summary, differences = imported(item.remark)(first)
         recipes, trained = [], "measured, nothing trained"
     else:
-        shown = [chosen.run for chosen in sources["each_shown"]] if item.shows_one_run else []
-        shown = shown or list(chain.from_iterable(sources["experiments"]))
-        runs = read_runs(dict.fromkeys(run.directory for run in shown))
+        experiments = sources["experiments"]
+        if item.shows_one_run:
+            experiments = [[chosen.run for chosen in sources["each_shown"]]]
+        runs = read_runs(dict.fromkeys(run.directory for run in chain.from_iterable(experiments)))
         summary, differences = summarise(runs), differences_from_paper(runs, item.table)
         recipes = differences_of_recipes(runs, item.table)
         lost = sum(run.diverged for run in runs)
         trained = counted(len(runs), "run") + (f", {lost} diverged" if lost else "")
+    differing = f"differs from the paper in {counted(len(differences), 'point')}"
+    pages = [(run.name, run.directory / RUN_PAGE) for run in runs]
     return {
         "name": name,
-        "short": name.removeprefix("table")
-        .removeprefix("figure_")
-        .removeprefix("figure"),  # "2a", or "spectra"
+        # "2a", or "spectra".
+        "short": name.removeprefix("table").removeprefix("figure_").removeprefix("figure"),
         "title": item.title,
         "reports": one.reports,
-        "shown": item.on_page(sources, one.file, folder),
+        "shown": item.exhibit.on_page(sources, one.file, folder),
         "run": summary,
-        "pages": [
-            (run.name, relative(run.directory / RUN_PAGE, folder))
-            for run in runs
-            if (run.directory / RUN_PAGE).is_file()
-        ],
+        "pages": [(run, relative(page, folder)) for run, page in pages if page.is_file()],
         "differences": differences,
         "recipes": recipes,
-        "setting": f"differs from the paper in {counted(len(differences), 'point')}"
-        if differences
-        else "the paper's",
+        "setting": differing if differences else "the paper's",
         "runs": trained,
         "numbers": _compared(one.models, item),
     }

@@ -5,8 +5,7 @@ from pathlib import Path
 
 from resolvent.figures.papers.items import Paper
 
-HERE = Path(__file__).parent
 PAPERS: dict[str, Paper] = {
     file.parent.name: import_module(f"resolvent.figures.papers.{file.parent.name}.paper").PAPER
-    for file in sorted(HERE.glob("*/paper.py"))
+    for file in sorted(Path(__file__).parent.glob("*/paper.py"))
 }

@@ -1,4 +1,4 @@
-"""The numbers that the papers report, and whether they can be compared with ours.
+"""The numbers that the papers report, whether they can be compared with ours, and runs in words.
 
 A reported number is a measurement in one setting. It is compared with a run only if the run agrees in every
 field (`resolvent.figures.published.recipe`); otherwise the reason says what differs. Where a paper's text and
@@ -11,7 +11,10 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
+from resolvent.common.counts import counted
 from resolvent.common.records import CostRecord, RunRecord
+from resolvent.figures.common.numbers import duration
+from resolvent.figures.common.results import Run
 from resolvent.figures.published.recipe import Condition, differing, expected_of, fields_of, meets
 from resolvent.figures.published.tables import Example, PaperTable
 
@@ -89,21 +92,6 @@ def differences(
     return min((_differences(example, facts, cost, one, recipe) for one in tables), key=len)
 
 
-def differences_from_own_recipe(
-    facts: RunRecord, cost: CostRecord, table: PaperTable | None = None
-) -> list[str]:
-    """List where a run differs from the recipe that it says it follows; without any, from the code's."""
-    return differences(facts, cost, table, facts.recipe or MADE_BY)
-
-
-def recipe_differences(facts: RunRecord, cost: CostRecord, table: PaperTable | None = None) -> list[str]:
-    """List where a run that follows the text differs from the code and not from the text."""
-    if facts.recipe != "paper":
-        return []
-    own = {words.partition(" (")[0] for words in differences_from_own_recipe(facts, cost, table)}
-    return [words for words in differences(facts, cost, table) if words.partition(" (")[0] not in own]
-
-
 def _differences(
     example: Example, facts: RunRecord, cost: CostRecord, table: PaperTable | None, recipe: str
 ) -> list[str]:
@@ -154,3 +142,75 @@ def reported_beside(facts: RunRecord, cost: CostRecord, table: PaperTable | None
     return Reported(
         float(digits) * unit, digits, f"{source}, {closest.name}", best_epoch, unit=unit, worst=worst
     )
+
+
+def summarise(runs: list[Run]) -> str:
+    """Describe what was run, in a few sentences."""
+    models = len({run.model for run in runs})
+    seeds = len({run.seed for run in runs})
+    resolutions = sorted({run.resolution for run in runs})
+    lost = sum(run.diverged for run in runs)
+    epochs = _range(runs, "epochs")
+    finished = "all of which finished" if len(runs) > 1 else "which finished"
+    ended = f"of which {lost} diverged" if lost else finished
+    return (
+        f"{counted(models, 'model')} trained on {_names(resolutions)}"
+        f"{'' if isinstance(resolutions[0], str) else ' grid points'} with "
+        f"{counted(seeds, 'seed')} each: {counted(len(runs), 'run')}, {ended}. "
+        f"Training used {_range(runs, 'train_samples')} samples, {_range(runs, 'validation_samples')} more "
+        f"to choose the checkpoint, {epochs} epoch{'' if epochs == '1' else 's'} and batches of "
+        f"{_range(runs, 'batch_size')}{_noise(runs)}; "
+        f"errors are measured on {_range(runs, 'test_samples')} test samples that training never saw. "
+        f"It took {duration(sum(run.cost.train_seconds for run in runs))} in all on "
+        f"{_names(sorted({_machine(run) for run in runs}))}."
+    )
+
+
+def differences_from_paper(runs: list[Run], table: PaperTable | None = None) -> list[str]:
+    """List what differs from the recipe that each run follows, and for which models if not for all.
+
+    Without a recipe, from that of the public code, which made the numbers.
+    """
+    found: dict[str, dict[str, None]] = {}
+    for run in runs:
+        for words in differences(run.record, run.cost, table, run.record.recipe or MADE_BY):
+            found.setdefault(words, {})[run.label] = None
+    models = len({run.label for run in runs})
+    lines = []
+    for words, labels in found.items():
+        of = _names(list(labels)) if len(labels) <= 3 else f"{len(labels)} models"
+        lines.append(words if len(labels) == models else f"{of}: {words}")
+    return lines
+
+
+def differences_of_recipes(runs: list[Run], table: PaperTable | None = None) -> list[str]:
+    """Say of each model that follows the paper's text in what the public code differs, a line a model."""
+    found: dict[str, dict[str, None]] = {}
+    for run in runs:
+        if run.record.recipe == "paper":
+            own = differences(run.record, run.cost, table, "paper")
+            known = {words.partition(" (")[0] for words in own}
+            for words in differences(run.record, run.cost, table):
+                if words.partition(" (")[0] not in known:
+                    found.setdefault(run.label, {})[words] = None
+    return [f"{label}: {', '.join(words)}" for label, words in found.items()]
+
+
+def _names(values: list) -> str:
+    return " and ".join(filter(None, [", ".join(map(str, values[:-1])), str(values[-1])]))
+
+
+def _range(runs: list[Run], name: str) -> str:
+    values = sorted({run.record.training[name] for run in runs if name in run.record.training})
+    return _names([f"{value:,}" for value in values]) if values else "an unrecorded number of"
+
+
+def _noise(runs: list[Run]) -> str:
+    levels = sorted({run.record.training.get("noise", 0.0) for run in runs})
+    return f", noise {_names([f'{level:g}' for level in levels])} on the inputs" if any(levels) else ""
+
+
+def _machine(run: Run) -> str:
+    threads, processes = run.cost.threads, run.cost.processes
+    used = [f"{processes} processes"] * (processes > 1) + [counted(threads, "thread")] * bool(threads)
+    return run.cost.device + (f" ({' of '.join(used)})" if used else "")

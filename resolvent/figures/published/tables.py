@@ -46,7 +46,6 @@ class PaperTable:
         return {tuple(part if keep else "" for part, keep in zip(key, kept, strict=True)) for key in rows}
 
     def setting(self, column: str, recorded: dict) -> str:
-        """Return which setting of a run a column of the file is."""
         return self.columns.get(column, {}).get(recorded.get("recipe") or "code", column)
 
 

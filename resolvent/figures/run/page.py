@@ -17,8 +17,7 @@ from resolvent.figures.experiment.comparison import compare
 from resolvent.figures.experiment.curves import chart_training
 from resolvent.figures.experiment.error_location import chart as chart_error_location
 from resolvent.figures.experiment.error_table import of_one_run
-from resolvent.figures.published.beside import example_of
-from resolvent.figures.published.words import differences_from_paper, differences_of_recipes
+from resolvent.figures.published.beside import differences_from_paper, differences_of_recipes, example_of
 from resolvent.figures.run.data import write_run_data, write_runs_data
 
 FILES = ("checkpoint.pt", "errors.csv", "history.csv", "predictions.nc", "run.json", "cost.json")

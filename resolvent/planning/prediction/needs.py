@@ -81,14 +81,6 @@ class Needs:
         resolution = resolution_of(wildcards.group)
         return self._evaluation(wildcards.experiment, wildcards.model, resolution, gpu=self.gpu)
 
-    def of_runs(self, experiment: str) -> list[tuple[float, float]]:
-        """Predict the seconds and bytes of training, in the order of `Plan.run_folders`."""
-        e = self.plan.experiment(experiment)
-        found = [
-            self._training(experiment, *run) for run in product(e.models, e.resolutions) for _ in e.seeds
-        ]
-        return [(need.seconds, need.bytes) for need in found]
-
     def rollout(self, wildcards) -> Need:
         """Predict the step applied once for every frame."""
         once = self.evaluate(wildcards)

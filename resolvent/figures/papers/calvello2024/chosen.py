@@ -1,54 +1,45 @@
 """Which runs the figures of Calvello et al. 2024 show, of those that an experiment has, and their words."""
 
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 
 import numpy as np
 import pandas as pd
 
-from resolvent.figures.common.comparison import errors_of
 from resolvent.figures.common.errors import ResultError
-from resolvent.figures.common.labels import label_right
 from resolvent.figures.common.numbers import scientific
-from resolvent.figures.common.results import Run, resolution_in_words, same_noise, with_training_noise
-from resolvent.figures.common.style import name_diverged, say_no_errors
+from resolvent.figures.common.results import Run, same_noise, with_training_noise
 from resolvent.figures.experiment.comparison import grouped
 from resolvent.figures.published.beside import differences, example_of, record
 from resolvent.figures.published.tables import PaperTable
 
 Experiments = list[list[Run]]
+Groups = list[list[Run]]  # of one training resolution: of each model its seeds
+Panel = tuple[Groups, pd.DataFrame | None]  # what it shows, and its rows of the comparison
 
 
-@dataclass(frozen=True)
-class Compared:
-    """Models of one experiment that were trained at one resolution: rows of the comparison, and runs."""
+def panels_of(
+    experiments: Experiments,
+    models: Callable[[list[Run]], Iterable[str]] | None = None,
+    comparisons: list[pd.DataFrame] | None = None,
+) -> list[Panel]:
+    """Return a panel for each training resolution of each experiment.
 
-    trained: int | str
-    rows: pd.DataFrame
-    runs: list[Run]
+    models  from the runs there to the keys of those that are shown; default: all.
 
-    def only(self, models: Iterable[str]) -> "Compared":
-        """Return these models, by their keys."""
-        models = set(models)
-        rows = self.rows[self.rows["key"].isin(models)]
-        return Compared(self.trained, rows, [run for run in self.runs if run.model in models])
-
-
-def compared(
-    comparisons: list[pd.DataFrame], experiments: Experiments, statistic: str = "median"
-) -> list[Compared]:
-    """Return a statistic of the relative L2 error of the models of each experiment, by training resolution.
-
-    The noise is that of training.
+    Rows of the comparison are those of the relative L2 error with the noise of training.
     """
-    found = []
-    for comparison, runs in zip(comparisons, experiments, strict=True):
-        rows = errors_of(with_training_noise(comparison), "relative_l2", statistic)
-        rows = rows[rows["kind"] == "model"]
+    found: list[Panel] = []
+    for number, runs in enumerate(experiments):
         for trained in dict.fromkeys(run.resolution for run in runs):
             here = [run for run in runs if run.resolution == trained]
-            found.append(Compared(trained, rows[rows["trained_resolution"] == trained], here))
+            keys = set(models(here)) if models else {run.model for run in here}
+            rows = None
+            if comparisons:
+                rows = with_training_noise(comparisons[number])
+                rows = rows[(rows["kind"] == "model") & (rows["metric"] == "relative_l2")]
+                rows = rows[(rows["trained_resolution"] == trained) & rows["key"].isin(keys)]
+            found.append((grouped([run for run in here if run.model in keys]), rows))
     return found
 
 
@@ -56,26 +47,6 @@ def title_of(run: Run) -> str:
     """Return what the paper's example is called that a run is of."""
     example = example_of(run.record)
     return example.title if example else run.record.experiment
-
-
-def heading(run: Run) -> str:
-    """Return the experiment and the training resolution of a run, as the title of a panel."""
-    experiment = run.record.experiment.replace("_", " ").capitalize()
-    return f"{experiment}, trained on {resolution_in_words(run.resolution)}"
-
-
-def name_lines(panel, labels: list[tuple[float, str, str]], groups: list[list[Run]]) -> None:
-    """Name the lines of a panel, and the models of which every seed diverged."""
-    label_right(panel, labels)
-    if labels:
-        name_diverged(panel, lost_labels(groups))
-    else:
-        say_no_errors(panel)
-
-
-def lost_labels(groups: list[list[Run]]) -> list[str]:
-    """Return the labels of the models of which every seed diverged."""
-    return [group[0].label for group in groups if all(run.diverged for run in group)]
 
 
 def finished_of(group: list[Run]) -> list[Run]:
@@ -93,6 +64,27 @@ def first_of_each_architecture(runs: list[Run]) -> list[str]:
     return [run.model for run in models.values()]
 
 
+def extended_pair(runs: list[Run]) -> tuple[str, str]:
+    """Return two models that differ in `periodic_extension` alone, without smoother if there are several.
+
+    Raises a ResultError when there are none.
+    """
+    by_rest: dict[str, dict[bool, str]] = {}
+    for run in runs:
+        settings = dict(run.record.settings)
+        extended = settings.pop("periodic_extension", None)
+        if extended is not None and run.record.architecture == "fano":
+            rest = json.dumps(settings, sort_keys=True)
+            by_rest.setdefault(rest, {}).setdefault(extended, run.model)
+    pairs = {rest: found for rest, found in by_rest.items() if len(found) == 2}
+    if not pairs:
+        raise ResultError(
+            f"{runs[0].directory.parent}: no two models of fano differ in periodic_extension alone"
+        )
+    found = pairs[min(pairs, key=lambda rest: '"smoother": "none"' not in rest)]
+    return found[False], found[True]
+
+
 def families(runs: list[Run]) -> list[list[str]]:
     """Group keys of models that differ in their width alone, from narrow to wide."""
     widths: dict[str, dict[str, int]] = {}
@@ -108,17 +100,6 @@ def families(runs: list[Run]) -> list[list[str]]:
 def widest(runs: list[Run]) -> list[str]:
     """Return the key of the widest model of each family."""
     return [family[-1] for family in families(runs)]
-
-
-def widest_groups(experiments: Experiments) -> list[list[list[Run]]]:
-    """Return the widest models, groups of seeds, of each experiment and training resolution."""
-    found = []
-    for runs in experiments:
-        kept = set(widest(runs))
-        groups = grouped([run for run in runs if run.model in kept])
-        for trained in dict.fromkeys(group[0].resolution for group in groups):
-            found.append([group for group in groups if group[0].resolution == trained])
-    return found
 
 
 def first_with(experiments: Experiments, **settings) -> Run:
@@ -139,13 +120,11 @@ def errors_in_words(run: Run, where: int | str, table: PaperTable) -> list[str]:
 
     Beside the paper's stand ours over them, or what forbids the comparison.
     """
-    errors = run.errors
-    errors = errors[(errors["resolution"] == where) & same_noise(errors["noise"], run.noise)]
+    errors = run.errors[(run.errors["resolution"] == where) & same_noise(run.errors["noise"], run.noise)]
     ours = errors.get("standardised_relative_l2")
-    if ours is None or not np.isfinite(ours).all():
-        ours = None
+    measured = ours is not None and bool(np.isfinite(ours).all())
     lines = []
-    if ours is not None:
+    if measured:
         lines.append(
             f"relative L² errors of standardised functions, all {len(ours)} test samples: "
             f"median {scientific(ours.median())}, worst {scientific(ours.max())}"
@@ -158,6 +137,6 @@ def errors_in_words(run: Run, where: int | str, table: PaperTable) -> list[str]:
     if differ := differences(run.record, run.cost, table):
         more = f" and {len(differ) - 3} more" if len(differ) > 3 else ""
         words += f"; not compared: {', '.join(differ[:3])}{more}"
-    elif ours is not None:
+    elif measured:
         words += f"; ours / reported: {ours.median() / median:.2f}, {ours.max() / worst:.2f}"
     return [*lines, words]

@@ -19,20 +19,15 @@ EQUAL = Free("the text does not say how the layers start; in the public code as 
 SAME = Free("the numbers are the same")
 SETTING = (
     EVERY_RUN,
-    when(
-        {},
-        data={"accuracy": AtMost(1e-4)},
-        training={
-            "schedule": "plateau", "plateau_patience": 2, "early_stopping": 20, "peak_fraction": UNUSED,
-            "initial_division": UNUSED, "final_division": UNUSED, "gradient_clip": None,
-            "loss_units": "standardised", "normalisation": "scalar",
+    when({}, data={"accuracy": AtMost(1e-4)},
+        training={"schedule": "plateau", "plateau_patience": 2, "early_stopping": 20,
+            "peak_fraction": UNUSED, "initial_division": UNUSED, "final_division": UNUSED,
+            "gradient_clip": None, "loss_units": "standardised", "normalisation": "scalar",
             "record_test_error": Free("the number is not of the best epoch on the test samples"),
             "shuffle": Free("the text does not say; the public code does not"),
             "selection": Free("the text does not say; the public code tests the last weights"),
-            "gradient_clip_by": UNUSED, "noise_samples": UNUSED,
-        },
-        computation={"first_beta_cycles": None, "drop_last": Free("samples divide into batches")},
-    ),
+            "gradient_clip_by": UNUSED, "noise_samples": UNUSED},
+        computation={"first_beta_cycles": None, "drop_last": Free("samples divide into batches")}),
     # Section 6.1, Figure 7: trajectories on [0, 2] at steps of 0.01; batches and epochs of the public code.
     when(
         {"data.equation": ("lorenz63", "controlled_ode")},
@@ -47,15 +42,12 @@ SETTING = (
             "validation_samples": NOT_SAID, "test_samples": 1000,
         },
     ),
-    when(
-        {"data.equation": "lorenz63"},
+    when({"data.equation": "lorenz63"},
         data={"targets": KEY, "sigma": 10.0, "rho": 28.0, "beta": 8 / 3, "step": CARD},
-        model={"in_channels": 3, "initial_channels": 2, "initial_values": "first_token", "out_channels": 2},
-    ),
-    when(
-        {"data.equation": "lorenz63", "data.targets": "y"},
-        model={"in_channels": 1, "initial_channels": 0, "out_channels": 1},
-    ),
+        model={"in_channels": 3, "initial_channels": 2, "initial_values": "first_token",
+            "out_channels": 2}),
+    when({"data.equation": "lorenz63", "data.targets": "y"},
+        model={"in_channels": 1, "initial_channels": 0, "out_channels": 1}),
     when(
         {"data.equation": "controlled_ode"},
         # `control_decay`: the public code; as printed.
@@ -64,38 +56,23 @@ SETTING = (
     ),
     # Section 6.2: every operator is trained with the relative H1 loss; ours by name, or the public code's
     # sum. The code trains its pointwise networks with L2.
-    when(
-        {"data.equation": ("darcy", "kolmogorov")},
-        model={"in_channels": 1, "out_channels": 1},
-        training={
-            "loss": ("h1", "h1_unit_spacing"), "epochs": 80, "train_samples": 3600,
-            "validation_samples": 200, "test_samples": 200,
-        },
-    ),
-    when(
-        {"data.equation": "darcy"},
-        data={
-            "distribution": KEY, "distribution.gamma": 2.0, "distribution.zero_mean": True,
+    when({"data.equation": ("darcy", "kolmogorov")}, model={"in_channels": 1, "out_channels": 1},
+        training={"loss": ("h1", "h1_unit_spacing"), "epochs": 80, "train_samples": 3600,
+            "validation_samples": 200, "test_samples": 200}),
+    when({"data.equation": "darcy"},
+        data={"distribution": KEY, "distribution.gamma": 2.0, "distribution.zero_mean": True,
             "distribution.orthonormal": UNUSED, "push_forward": KEY, "above": UNUSED, "below": UNUSED,
             "finest": NOT_SAID, "grid": "nodes", "pressure": NOT_SAID, "face_mean": NOT_SAID,
-            "tolerance": AtMost(1e-6),
-        },
-        training={"learning_rate": 1e-3},
-    ),
+            "tolerance": AtMost(1e-6)}, training={"learning_rate": 1e-3}),
     when({"data.push_forward": "level_set"}, data={"above": 12.0, "below": 3.0}),
     # The rule of Li et al.'s public random fields. The generator behind the numbers is not public.
-    when(
-        {"data.equation": "kolmogorov"},
-        data={
-            "viscosity": 1 / 70, "forcing_wavenumber": 4, "spin_up_time": 11.0, "lead_time": 0.1,
+    when({"data.equation": "kolmogorov"},
+        data={"viscosity": 1 / 70, "forcing_wavenumber": 4, "spin_up_time": 11.0, "lead_time": 0.1,
             "frames": CARD, "initial_distribution.sigma": 7**1.5, "initial_distribution.tau": 7.0,
             "initial_distribution.gamma": 2.5, "initial_distribution.zero_mean": True,
-            "initial_distribution.orthonormal": False, "method": CARD, "num_modes": CARD, "step": CARD,
-        },
-        training={
-            "learning_rate": 1e-3, "train_samples": 9000, "validation_samples": 500, "test_samples": 500,
-        },
-    ),
+            "initial_distribution.orthonormal": False, "method": CARD, "num_modes": CARD, "step": CARD},
+        training={"learning_rate": 1e-3, "train_samples": 9000, "validation_samples": 500,
+            "test_samples": 500}),
     # Sections 6.2.2 and 6.2.3, and Table 4 for layers and the width of the feed-forward network. The paper
     # counts modes as the package does (12 are -6..5) for FNO, and both signs beside for its own operators.
     when(
@@ -117,23 +94,17 @@ SETTING = (
             "batch_size": 2, "learning_rate": 1e-3,
         },
     ),
-    when(
-        {"architecture": ("vit_no", "fano")},
-        model={
-            "patches": 13, "equal_layers": EQUAL, "width": 128, "num_layers": 6, "num_heads": 8,
+    when({"architecture": ("vit_no", "fano")},
+        model={"patches": 13, "equal_layers": EQUAL, "width": 128, "num_layers": 6, "num_heads": 8,
             "feedforward_width": 128, "periodic_extension": False, "dropout": 1e-4, "smoother": "learned",
             "smoother_modes": 64, "smoother_epsilon": UNUSED, "smoother_exponent": UNUSED,
-            "smoother_boundary": UNUSED, "checkpointing": SAME,
-        },
-        training={"batch_size": 1, "learning_rate": 1e-3},
-    ),
+            "smoother_boundary": UNUSED, "checkpointing": SAME},
+        training={"batch_size": 1, "learning_rate": 1e-3}),
     when({"architecture": "vit_no"}, model={"modes": 12}),
     when({"architecture": "fano"}, model={"modes": 9}),
-    when(
-        {"architecture": "neuraloperator2d"},
+    when({"architecture": "neuraloperator2d"},
         model={"model": "FNO", "width": 128, "modes": 12, "num_layers": 4, "options": {}},
-        training={"loss": ("h1", "h1_unit_spacing", "norms"), "batch_size": 8, "learning_rate": 1e-4},
-    ),
+        training={"loss": ("h1", "h1_unit_spacing", "norms"), "batch_size": 8, "learning_rate": 1e-4}),
     when(
         {"architecture": "afno"},
         model={
@@ -143,28 +114,19 @@ SETTING = (
         },
         training={"batch_size": 1, "learning_rate": 1e-2},
     ),
-    when(
-        {"architecture": "galerkin_encoder2d"},
-        model={
-            "attention": KEY, "layer_norm": NOT_SAID, "layer_norm_epsilon": NOT_SAID, "width": 128,
+    when({"architecture": "galerkin_encoder2d"},
+        model={"attention": KEY, "layer_norm": NOT_SAID, "layer_norm_epsilon": NOT_SAID, "width": 128,
             "num_layers": 6, "num_heads": 4, "feedforward_width": 128, "projection_gain": NOT_SAID,
             "projection_diagonal": NOT_SAID, "residual_dropout": NOT_SAID, "feedforward_dropout": NOT_SAID,
             "attention_dropout": NOT_SAID, "attention_dropout_in_evaluation": NOT_SAID,
             "public_code_scaling": True, "equal_layers": NOT_SAID, "attention_layer_scale": None,
-            "contraction": SAME,
-        },
-        training={"batch_size": 2, "learning_rate": 1e-2},
-    ),
+            "contraction": SAME}, training={"batch_size": 2, "learning_rate": 1e-2}),
     when({"data.equation": "darcy", "resolution": 64}, training={"epochs": 100}),
-    when(
-        {"data.push_forward": "lognormal", "resolution": 416, "architecture": "afno"},
-        training={"learning_rate": 1e-3},
-    ),
+    when({"data.push_forward": "lognormal", "resolution": 416, "architecture": "afno"},
+        training={"learning_rate": 1e-3}),
     when({"data.equation": "kolmogorov", "architecture": ("vit_no", "fano")}, training={"batch_size": 2}),
-    when(
-        {"data.equation": "kolmogorov", "architecture": "neuraloperator2d"},
-        training={"batch_size": 4, "learning_rate": 1e-3},
-    ),
+    when({"data.equation": "kolmogorov", "architecture": "neuraloperator2d"},
+        training={"batch_size": 4, "learning_rate": 1e-3}),
     when({"data.equation": "kolmogorov", "architecture": "afno"}, training={"learning_rate": 1e-3}),
 )  # fmt: skip
 # The FNO of the first version: as wide before and after its layers, and no network between them.

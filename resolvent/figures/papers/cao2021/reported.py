@@ -44,100 +44,61 @@ SETTING = (
     # The public file behind the numbers: modes 1 to 20 of u0 ~ N(0, 25² (-Δ + 25 I)^-2), ν = 0.1/(2π),
     # observed at t = 1/(2π), every k-th of 8192 values. Section C.2 prints t = 1 and no cut, which is another
     # operator.
-    when(
-        {"data.equation": "burgers"},
-        data={
-            "viscosity": 0.1 / (2 * math.pi), "final_time": 1 / (2 * math.pi),
+    when({"data.equation": "burgers"},
+        data={"viscosity": 0.1 / (2 * math.pi), "final_time": 1 / (2 * math.pi),
             "initial_distribution.sigma": 25.0, "initial_distribution.tau": 5.0,
             "initial_distribution.gamma": 2.0, "initial_distribution.zero_mean": True,
             "initial_distribution.num_modes": 20, "initial_distribution.orthonormal": UNUSED,
             "finest": 8192, "restriction": "stride", "method": CARD, "num_modes": CARD, "num_steps": CARD,
-            "accuracy": AtMost(1e-5),
-        },
-    ),
+            "accuracy": AtMost(1e-5)}),
     # Section C.3: a = 12 or 3 by the sign of a draw from N(0, (-Δ + 9 I)^-2), on 421 x 421 nodes.
-    when(
-        {"data.equation": ("darcy", "darcy_inverse")},
-        data={
-            "distribution.sigma": Free("the sign of the field does not depend on its amplitude"),
+    when({"data.equation": ("darcy", "darcy_inverse")},
+        data={"distribution.sigma": Free("the sign of the field does not depend on its amplitude"),
             "distribution.tau": 3.0, "distribution.gamma": 2.0, "distribution.zero_mean": True,
             "distribution.orthonormal": UNUSED, "push_forward": "level_set", "above": 12.0, "below": 3.0,
             "finest": 421, "face_mean": "arithmetic", "tolerance": AtMost(1e-6), "accuracy": AtMost(1e-6),
-            "coarse": Free("the one of the training resolution is compared as coarse points"),
-        },
-        training={"normalisation": "pointwise", "batch_size": 4},
-    ),
+            "coarse": Free("the one of the training resolution is compared as coarse points")},
+        training={"normalisation": "pointwise", "batch_size": 4}),
     when({"data.equation": "darcy"}, data={"grid": "nodes", "pressure": "restricted"}),
     # The public files themselves: what their check remarks on is a difference of its own.
-    when(
-        {"data.imported": True},
-        data={
-            **dict.fromkeys(("imported", "source", "sha256", "accuracy", "tolerance"), CHECKED),
+    when({"data.imported": True},
+        data={**dict.fromkeys(("imported", "source", "sha256", "accuracy", "tolerance"), CHECKED),
             **dict.fromkeys(("input", "target", "axes", "input_times", "target_times"), IN_THE_FILES),
-            "method": UNUSED, "num_modes": UNUSED, "num_steps": UNUSED, "length": 1.0,
-        },
-    ),
+            "method": UNUSED, "num_modes": UNUSED, "num_steps": UNUSED, "length": 1.0}),
     # The encoder in every example (Table 5, eq. 17).
-    when(
-        {"architecture": ANY_TRANSFORMER},
-        model={
-            "attention": KEY, "layer_norm": KEY, "projection_gain": 1e-2, "projection_diagonal": 1e-2,
+    when({"architecture": ANY_TRANSFORMER},
+        model={"attention": KEY, "layer_norm": KEY, "projection_gain": 1e-2, "projection_diagonal": 1e-2,
             "residual_dropout": 0.0, "feedforward_dropout": 0.0, "attention_dropout": 0.0,
             "attention_dropout_in_evaluation": False, "public_code_scaling": False,
             "attention_layer_scale": None,
             "equal_layers": Free("the text does not say how the layers start"),
-            "contraction": Free("the order of the products; the numbers are the same"),
-        },
-    ),
-    when(
-        {"architecture": "transformer1d"},
-        model={
-            "layer_norm_epsilon": 1e-5, "width": 96, "num_layers": 4, "num_heads": 1,
+            "contraction": Free("the order of the products; the numbers are the same")}),
+    when({"architecture": "transformer1d"},
+        model={"layer_norm_epsilon": 1e-5, "width": 96, "num_layers": 4, "num_heads": 1,
             "feedforward_width": 192, "decoder_width": 48, "decoder_layers": 2, "modes": 16,
-            "coordinates": "grid", "input_coordinates": False,
-        },
-        training={"batch_size": 8, "gradient_weight": 0.1, "gradient_coefficient": "one"},
-    ),
-    when(
-        {"architecture": ON_THE_SQUARE},
-        model={
-            "layer_norm_epsilon": 1e-7, "num_layers": 6, "num_heads": 4, "downsampling_dropout": 0.05,
-            "upsampling_dropout": 0.0, "hidden_dropout": 0.0,
-        },
-    ),
-    when(
-        {"architecture": "transformer2d"},
-        model={
-            "width": 128, "feedforward_width": 256, "downsampling_activation": "relu", "decoder_width": 32,
-            "decoder_layers": 2, "modes": 12, "projection_width": 128,
-        },
-        training={"gradient_weight": 0.5, "gradient_coefficient": "input", "boundary": "zero"},
-    ),
-    when(
-        {"architecture": "transformer2d_coarse"},
-        model={
-            "width": 192, "feedforward_width": 384, "downsampling_activation": "silu", "decoder_width": 192,
-            "decoder_layers": 1, "decoder_dropout": 0.05, "hidden_dropout": 0.05, "upsampling_dropout": 0.05,
-        },
-    ),
+            "coordinates": "grid", "input_coordinates": False},
+        training={"batch_size": 8, "gradient_weight": 0.1, "gradient_coefficient": "one"}),
+    when({"architecture": ON_THE_SQUARE},
+        model={"layer_norm_epsilon": 1e-7, "num_layers": 6, "num_heads": 4, "downsampling_dropout": 0.05,
+            "upsampling_dropout": 0.0, "hidden_dropout": 0.0}),
+    when({"architecture": "transformer2d"},
+        model={"width": 128, "feedforward_width": 256, "downsampling_activation": "relu",
+            "decoder_width": 32, "decoder_layers": 2, "modes": 12, "projection_width": 128},
+        training={"gradient_weight": 0.5, "gradient_coefficient": "input", "boundary": "zero"}),
+    when({"architecture": "transformer2d_coarse"},
+        model={"width": 192, "feedforward_width": 384, "downsampling_activation": "silu",
+            "decoder_width": 192, "decoder_layers": 1, "decoder_dropout": 0.05, "hidden_dropout": 0.05,
+            "upsampling_dropout": 0.05}),
     when({"architecture": ("fno1d", "fno2d")}, model={"num_layers": 4, "projection_width": 128}),
     when({"architecture": "fno1d"}, model={"width": 64, "modes": 16}, training={"batch_size": 8}),
     when({"architecture": "fno2d"}, model={"width": 32, "modes": 12}),
-    when(
-        {"architecture": ON_THE_SQUARE, "model.attention": FOURIER_SOFTMAX},
-        training={"learning_rate": 5e-4},
-    ),
+    when({"architecture": ON_THE_SQUARE, "model.attention": FOURIER_SOFTMAX},
+        training={"learning_rate": 5e-4}),
     when({"data.equation": "burgers", "resolution": 8192}, training={"batch_size": 4}),
-    when(
-        {"architecture": "transformer2d", "resolution": 141},
-        run={"coarse_points": 43},
-        model={"downsampling_factor": 0.555},
-    ),
-    when(
-        {"architecture": "transformer2d", "resolution": 211},
-        run={"coarse_points": 61},
-        model={"downsampling_factor": 0.54},
-    ),
+    when({"architecture": "transformer2d", "resolution": 141}, run={"coarse_points": 43},
+        model={"downsampling_factor": 0.555}),
+    when({"architecture": "transformer2d", "resolution": 211}, run={"coarse_points": 61},
+        model={"downsampling_factor": 0.54}),
     when(
         {"architecture": "transformer2d", "resolution": 211, "model.attention": "galerkin"},
         model={"layer_norm_epsilon": (1e-5, 1e-7)},  # the code; the text does not say
@@ -151,21 +112,15 @@ SETTING = (
 
 # Dropout in the feed-forward network: Table 7; softmax and linear, not in it, as fourier and galerkin.
 FEEDFORWARD = (
-    when(
-        {"architecture": "transformer1d", "model.attention": FOURIER_SOFTMAX},
-        model={"feedforward_dropout": 0.05},
-    ),
+    when({"architecture": "transformer1d", "model.attention": FOURIER_SOFTMAX},
+        model={"feedforward_dropout": 0.05}),
     when(REGULAR_LINEAR, model={"feedforward_dropout": (0.1, 0.05)}),  # Table 7; section C.2
-    when(
-        {"architecture": "transformer2d", "model.attention": FOURIER_SOFTMAX},
-        model={"feedforward_dropout": 0.1},
-    ),
-    when(
-        {"architecture": "transformer2d", "model.attention": GALERKIN_LINEAR},
-        model={"feedforward_dropout": 0.05},
-    ),
+    when({"architecture": "transformer2d", "model.attention": FOURIER_SOFTMAX},
+        model={"feedforward_dropout": 0.1}),
+    when({"architecture": "transformer2d", "model.attention": GALERKIN_LINEAR},
+        model={"feedforward_dropout": 0.05}),
     when({"architecture": "transformer2d_coarse"}, model={"feedforward_dropout": 0.05}),
-)
+)  # fmt: skip
 # Section C.1, and Table 7, whose rates for "attention" are of the attention matrix in the text; on the square
 # the public code's place, the residual branches, is accepted too, for that matrix would be points x points.
 PAPER = (
@@ -179,17 +134,11 @@ PAPER = (
     when({"architecture": ANY_TRANSFORMER}, training={"loss": ("norms", "squared_norms")}),  # Figure 8; eq. 2
     when({"architecture": FORWARD}, training={"target_gradient": ("grid", "public_code")}),
     when(REGULAR_LINEAR, model={"attention_dropout": (0.1, 0.0)}),  # Table 7; Table 8 has both
-    when(
-        {"architecture": "transformer2d"},
-        model={"residual_dropout": (0.1, 0.0), "attention_dropout": (0.1, 0.0)},
-    ),
-    when(
-        {"architecture": "transformer2d_coarse"},
-        model={
-            "residual_dropout": (0.05, 0.0), "attention_dropout": (0.05, 0.0), "hidden_dropout": (0.05, 0.0),
-            "upsampling_dropout": (0.05, 0.0),
-        },
-    ),
+    when({"architecture": "transformer2d"},
+        model={"residual_dropout": (0.1, 0.0), "attention_dropout": (0.1, 0.0)}),
+    when({"architecture": "transformer2d_coarse"},
+        model={"residual_dropout": (0.05, 0.0), "attention_dropout": (0.05, 0.0),
+            "hidden_dropout": (0.05, 0.0), "upsampling_dropout": (0.05, 0.0)}),
 )  # fmt: skip
 CODE = (
     *FEEDFORWARD,
@@ -203,15 +152,11 @@ CODE = (
     ),
     # `F.dropout(p_attn)`, a function called with its default rate 0.5, in evaluation too; the scaling of
     # fourier and linear; the rate for "attention" on both residual branches, 0.1 for softmax, linear.
-    when(
-        {"architecture": ANY_TRANSFORMER},
-        model={"attention_dropout": 0.5, "attention_dropout_in_evaluation": True, "equal_layers": True},
-    ),
+    when({"architecture": ANY_TRANSFORMER},
+        model={"attention_dropout": 0.5, "attention_dropout_in_evaluation": True, "equal_layers": True}),
     when({"architecture": FORWARD}, training={"target_gradient": "public_code"}),
-    when(
-        {"model.attention": ("galerkin", "softmax")},
-        model={"public_code_scaling": Free("it changes fourier and linear attention only")},
-    ),
+    when({"model.attention": ("galerkin", "softmax")},
+        model={"public_code_scaling": Free("it changes fourier and linear attention only")}),
     when({"model.attention": ("fourier", "linear")}, model={"public_code_scaling": True}),
     when(
         {"architecture": FORWARD, "model.attention": FOURIER_SOFTMAX},
@@ -223,14 +168,10 @@ CODE = (
         model={"residual_dropout": (0.1, 0.0)},  # Table 7; Table 8 has both
     ),
     # Table 7; the command lines of May 2021, which differ from it
-    when(
-        {"architecture": "transformer2d"},
-        model={"residual_dropout": (0.1, 0.05), "feedforward_dropout": (0.1, 0.05)},
-    ),
-    when(
-        {"architecture": "transformer2d_coarse", "model.attention": FOURIER_SOFTMAX},
-        model={"feedforward_dropout": (0.1, 0.05)},
-    ),
+    when({"architecture": "transformer2d"},
+        model={"residual_dropout": (0.1, 0.05), "feedforward_dropout": (0.1, 0.05)}),
+    when({"architecture": "transformer2d_coarse", "model.attention": FOURIER_SOFTMAX},
+        model={"feedforward_dropout": (0.1, 0.05)}),
     when({"architecture": "transformer2d_coarse"}, model={"residual_dropout": 0.05}),
     when({"model.attention": ("softmax", "linear")}, model={"residual_dropout": 0.1}),
     when(
@@ -238,13 +179,9 @@ CODE = (
         training={"batch_size": (4, 2)},  # as in the text; 2 since June 2021
     ),
     # Of Li et al.: batches of 20, whose losses are summed, 1,000 samples, weight decay, no clipping.
-    when(
-        {"architecture": ("fno1d", "fno2d")},
-        training={
-            "batch_size": 20, "batch_reduction": "sum", "train_samples": 1000, "weight_decay": 1e-4,
-            "gradient_clip": None, "peak_fraction": 0.3,
-        },
-    ),
+    when({"architecture": ("fno1d", "fno2d")},
+        training={"batch_size": 20, "batch_reduction": "sum", "train_samples": 1000, "weight_decay": 1e-4,
+            "gradient_clip": None, "peak_fraction": 0.3}),
 )  # fmt: skip
 
 

@@ -1,0 +1,356 @@
+"""The figures of Cao 2021 (arXiv:2105.14995): training by seed (8), noise (11 and 12), latent functions (13).
+
+What Figure 8 can show is how far runs that differ in nothing but their seed come apart, and whether some
+diverge. What it cannot show is why. A run's seed draws its initial weights, the order of its samples and its
+dropout masks, as in the paper's Figure 8b; with the training setting `loader_seed` the order is one for all
+seeds, as in 8a, and the panels' titles say which of the two it is. Nor is the band an interval: a range
+over seeds grows with their number, and the spread over the few test samples is in the tables, not here.
+
+As in the paper, its left panel has the loss, whose H1 seminorm is weighted by gamma, averaged over an epoch
+in which the weights still move and dropout is on; the right one has the relative L2 error of the test samples
+after it, without dropout. They choose nothing here. Where a run has not recorded the test error
+(`record_test_error`), both panels are relative L2 errors, of the training and of the validation samples.
+
+In Figures 11 and 12 (section C.4) each experiment trains at one level of noise, in units of the pointwise
+standard deviation of the training pressures, and is evaluated at several. Pictures are of one run of each
+(`choose_shown`), one test sample and the first realisation of the noise, and the errors above them are of
+just these. Curves are of all test samples and realisations.
+
+Of Figure 13, `resolvent/evaluation/latent_basis.py` says what is singled out of a layer's columns, and what
+roughness is.
+"""
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+
+from resolvent.common.counts import counted
+from resolvent.figures.common import style
+from resolvent.figures.common.errors import ResultError
+from resolvent.figures.common.fields import draw_colour_bar, draw_field, scale_of, symmetric_scale_of
+from resolvent.figures.common.labels import label_right
+from resolvent.figures.common.numbers import scientific
+from resolvent.figures.common.results import Run, Shown
+from resolvent.figures.experiment.comparison import grouped, status_of
+
+AS_PRINTED = {
+    "train_loss": "Training samples: loss, H¹ part weighted by γ",
+    "test_relative_l2": "Test samples: relative L² error",
+}
+WITHOUT_TEST = {
+    "train_relative_l2": "Training samples: relative L² error",
+    "validation_relative_l2": "Validation samples: relative L² error",
+}
+ROWS = {"input": "pressure", "target": "coefficient", "prediction": "recovered"}
+
+
+# Training by seed.
+
+
+def draw_convergence(experiments: list[list[Run]]):
+    """Draw a row of two panels for each model and training resolution of each experiment.
+
+    A thin line is a seed, the bold one their median, the band their range; seeds that diverged count in
+    neither: their lines end in a cross, and the text counts them.
+    """
+    from matplotlib.ticker import MaxNLocator
+
+    groups = [group for experiment in experiments for group in grouped(experiment)]
+    looks = style.appearances(run for experiment in experiments for run in experiment)
+    figure, axes = style.new_figure(
+        len(groups), 2, size=(8.6, 0.4 + 3.7 * len(groups)), sharex="row", sharey="row"
+    )
+    for group, pair in zip(groups, axes, strict=True):
+        recorded = all(run.record.training.get("record_test_error") for run in group)
+        panels = AS_PRINTED if recorded else WITHOUT_TEST
+        for (column, words), panel in zip(panels.items(), pair, strict=True):
+            _draw_seeds(panel, group, column, looks[group[0].model].colour)
+            panel.xaxis.set_major_locator(MaxNLocator(6, integer=True))
+            panel.set_xlabel("epoch")
+            style.grid_lines(panel)
+            style.title(panel, words)
+        errors = [curve for column in panels for run in group for curve in run.by_epoch(column)]
+        style.error_limits(pair[0], errors, margin=1.2)
+        first, last = panels
+        pair[0].set_ylabel("loss, relative error" if recorded else "relative L² error")
+        style.title(pair[0], f"{group[0].label}, n = {group[0].resolution}, {varied(group)}\n{panels[first]}")
+        # Below the right panel: where the seeds end, and how many did not get there.
+        ends = [run.by_epoch(last).iloc[-1] for run in group if not run.diverged]
+        said = []
+        if ends:
+            among = f", from {scientific(min(ends))} to {scientific(max(ends))}" if len(ends) > 1 else ""
+            said.append(f"last epoch: median {scientific(np.median(ends))}{among}")
+        if len(ends) < len(group):
+            said.append(f"× {status_of(group)}")
+        place = {
+            "transform": pair[1].transAxes,
+            "ha": "right",
+            "va": "top",
+            "color": style.MUTED,
+            "fontsize": 8,
+        }
+        pair[1].text(1, -0.19, "\n".join(said), **place)
+    return figure
+
+
+def varied(group: list[Run]) -> str:
+    """Describe what the seeds of a group draw: "10 seeds of initial weights and sample order"."""
+    one_order = group[0].record.training.get("loader_seed") is not None
+    order = "initial weights, one sample order" if one_order else "initial weights and sample order"
+    return f"{counted(len(group), 'seed')} of {order}"
+
+
+def _draw_seeds(panel, group: list[Run], column: str, colour: str) -> None:
+    finished = [run.by_epoch(column) for run in group if not run.diverged]
+    for curve in finished:
+        panel.plot(curve.index, curve, color=colour, lw=0.6, alpha=0.45)
+    if finished:
+        seeds = pd.concat(finished, axis=1)
+        panel.fill_between(seeds.index, seeds.min(axis=1), seeds.max(axis=1), color=colour, alpha=0.15, lw=0)
+        panel.plot(seeds.index, seeds.median(axis=1), color=colour, lw=2)
+    for run in group:
+        curve = run.by_epoch(column)
+        if run.diverged and not curve.empty:
+            panel.plot(curve.index, curve, color=style.MUTED, lw=0.8)
+            panel.plot(curve.index[-1:], curve.iloc[-1:], "x", color=style.MUTED, ms=7, mew=1.8)
+
+
+# Noise.
+
+
+@dataclass(frozen=True)
+class NoisyRun:
+    """The run of an experiment with noise, and the number of the test sample that is shown.
+
+    `note` names the run's model where it is not the configured run, which diverged.
+    """
+
+    run: Run
+    sample: int
+    note: str
+
+    @property
+    def errors(self) -> pd.DataFrame:
+        """Errors at the training resolution: a row a level, realisation and sample."""
+        return self.run.errors[self.run.errors["resolution"] == self.run.resolution]
+
+    @property
+    def levels(self) -> list[float]:
+        return sorted(self.errors["noise"].unique())
+
+    def field(self, name: str, level: float) -> np.ndarray:
+        """Return "input", "target" or "prediction" of the shown sample, (y, x)."""
+        return self.run.shown(name, level)[self.run.shown_samples.index(self.sample)]
+
+    def error_words(self, level: float) -> str:
+        error = float(self.run.shown_errors(level)[self.sample])
+        return f"error {error:.3g}" if np.isfinite(error) else "diverged"
+
+
+def draw_noise_levels(each_shown: list[Shown]):
+    """Draw Figure 11: a column for each level of noise, in training and evaluation alike."""
+    noisy = noisy_runs(each_shown)
+    figure, axes = style.new_figure(len(ROWS), len(noisy), size=(0.9 + 2.5 * len(noisy), 7.4))
+    for (name, words), panels in zip(ROWS.items(), axes, strict=True):
+        fields = [one.field(name, one.run.noise) for one in noisy]
+        scale = scale_of(*(fields if name == "input" else [noisy[0].field("target", 0)]))
+        for panel, field in zip(panels, fields, strict=True):
+            image = draw_field(panel, field, scale)
+        panels[0].set_ylabel(words)
+        draw_colour_bar(figure, image, list(panels), fraction=0.03)
+    for one, top, bottom in zip(noisy, axes[0], axes[-1], strict=True):
+        style.title(top, f"noise {percent(one.run.noise)}{one.note}")
+        style.title(bottom, one.error_words(one.run.noise))
+    return figure
+
+
+def draw_noise_transfer(each_shown: list[Shown]):
+    """Draw Figure 12: models trained at one level of noise (a row) and evaluated at others (columns).
+
+    The level of training is framed. Below, the mean error against the noise in evaluation, a line for each
+    level in training; bands are quartiles over samples and realisations, rings mark the level of training.
+    """
+    from matplotlib import colormaps
+
+    noisy = noisy_runs(each_shown)
+    levels = sorted({level for one in noisy for level in one.levels})
+    figure, (pictures, ((target, curves),)) = style.new_stack(
+        {"nrows": len(noisy), "ncols": len(levels), "height": 1.6 * len(noisy) + 0.5},
+        {"nrows": 1, "ncols": 2, "height": 3, "width_ratios": (1, 2.6)},
+        size=(max(8.6, 0.6 + 1.5 * len(levels)), 1.6 * len(noisy) + 3.5),
+    )
+    # The more noise, the brighter.
+    shades = colormaps["viridis"](np.linspace(0.05, 0.72, len(noisy)))
+    colours = dict(zip([one.run.noise for one in noisy], shades, strict=True))
+    scale = scale_of(noisy[0].field("target", 0))
+    for one, row in zip(noisy, pictures, strict=True):
+        for level, panel in zip(levels, row, strict=True):
+            panel.set_box_aspect(1)
+            if level not in one.levels:  # an empty place where there was no such evaluation
+                panel.set_axis_off()
+                continue
+            draw_field(panel, one.field("prediction", level), scale)
+            panel.set_title(one.error_words(level), loc="left", fontsize=8.5)
+            if level == one.run.noise:
+                panel.spines[:].set(visible=True, color=colours[level], linewidth=2.5)
+        row[0].text(
+            -0.08, 0.5, f"trained at {percent(one.run.noise)}{one.note}", transform=row[0].transAxes,
+            rotation=90, ha="right", va="center", color=colours[one.run.noise], fontweight="bold",
+        )  # fmt: skip
+    for level, panel in zip(levels, pictures[0], strict=True):
+        words = f"evaluated at {percent(level)}"
+        panel.text(0, 1.2, words, transform=panel.transAxes, color=style.INK, fontsize=8.5, fontweight="bold")
+    image = draw_field(target, noisy[0].field("target", 0), scale)
+    draw_colour_bar(figure, image, [target], fraction=0.04)
+    style.title(target, "Target")
+    _draw_curves(curves, noisy, levels, colours)
+    style.title(curves, "All test samples")
+    return figure
+
+
+def noisy_runs(each_shown: list[Shown]) -> list[NoisyRun]:
+    """Return the run shown of each experiment, by level of noise in training.
+
+    Raises a ResultError where two have the same noise, one was not evaluated at its own, or no test sample is
+    stored for all.
+    """
+    stored = [one.run.shown_samples for one in each_shown]
+    common = [sample for sample in stored[0] if all(sample in samples for samples in stored)]
+    if not common:
+        raise ResultError("the experiments have no stored test sample in common: evaluate them again")
+    noisy = [
+        NoisyRun(one.run, int(common[0]), f"\n{one.run.label}" if one.replaces else "") for one in each_shown
+    ]
+    noisy.sort(key=lambda one: one.run.noise)
+    for one, after in pairwise(noisy):
+        if one.run.noise == after.run.noise:
+            both = f"{one.run.directory} and {after.run.directory}"
+            raise ResultError(f"{both} were both trained at noise {one.run.noise:g}: give one of them")
+    for one in noisy:
+        if one.run.noise not in one.levels:
+            words = f"was trained at noise {one.run.noise:g} and evaluated at others only"
+            raise ResultError(f"{one.run.directory} {words}: add {one.run.noise:g} to test_noise")
+    return noisy
+
+
+def percent(level: float) -> str:
+    """Write 0.015 as "1.5 %"."""
+    return f"{100 * level:g} %"
+
+
+def _draw_curves(panel, noisy: list[NoisyRun], levels: list[float], colours: dict) -> None:
+    drawn, labels = [], []
+    for one in noisy:
+        errors = one.errors[np.isfinite(one.errors["relative_l2"])].groupby("noise")["relative_l2"]
+        mean = errors.mean()
+        if mean.empty:
+            continue
+        colour = colours[one.run.noise]
+        low, high = errors.quantile(0.25), errors.quantile(0.75)
+        panel.fill_between(mean.index, low, high, color=colour, alpha=0.15, lw=0)
+        panel.plot(mean.index, mean, color=colour, marker="o", ms=3.5, lw=1.5)
+        panel.plot([one.run.noise], [mean[one.run.noise]], "o", ms=9, mfc="none", mec=colour, mew=1.3)
+        drawn += [*mean, *low, *high]
+        labels.append((float(mean.iloc[-1]), f"trained at {percent(one.run.noise)}", colour))
+    positive = [level for level in levels if level > 0]
+    if positive:  # zero has a place of its own, left of the first positive level
+        panel.set_xscale("symlog", linthresh=positive[0], linscale=0.4)
+    panel.set_xticks(levels, [percent(level) for level in levels])
+    style.error_limits(panel, drawn, margin=1.3)
+    panel.set(xlabel="noise in evaluation", ylabel="mean relative L² error")
+    panel.minorticks_off()
+    style.grid_lines(panel)
+    label_right(panel, labels)
+    if not drawn:
+        style.say_no_errors(panel)
+
+
+# Latent functions.
+
+
+def draw_latent_basis(latent_basis: dict[str, np.ndarray]):
+    """Draw two functions of each layer and of the differential operator, and the roughness of all columns.
+
+    All functions have norm 1, and each has a colour scale of its own about zero. In the lower panel the line
+    is the median over the columns, the band their quartiles; dots are the columns.
+    """
+    found = latent_basis
+    width, rows = len(found["layers"]) + 1, found["basis"].shape[1]
+    figure, (pictures, ((left, right),)) = style.new_stack(
+        {"nrows": rows, "ncols": width, "height": 5.8},
+        {"nrows": 1, "ncols": 2, "height": 3, "width_ratios": (1, 2.2)},
+        size=(2.9 * width, 9.2),
+    )
+    for column, layer in enumerate(found["layers"]):
+        words = [
+            f"{100 * share:.1f} % of the variance, roughness {rough:.3g}"
+            for share, rough in zip(found["share"][column], found["basis_roughness"][column], strict=True)
+        ]
+        functions = turned(found["basis"][column], found["basis"][0])
+        _draw_column(pictures[:, column], f"Encoder layer {layer}", functions, words)
+    words = [
+        f"λ = {value:.4g}, roughness {rough:.3g}"
+        for value, rough in zip(found["eigenvalues"], found["eigenfunction_roughness"], strict=True)
+    ]
+    _draw_column(pictures[:, -1], "Eigenfunctions of -∇·(a∇)", found["eigenfunctions"], words)
+    image = draw_field(left, found["coefficient"], scale_of(found["coefficient"]))
+    draw_colour_bar(figure, image, [left], fraction=0.04)
+    style.title(left, f"a, test sample {int(found['sample'])}")
+    _draw_roughness(right, found)
+    return figure
+
+
+def turned(functions: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Return functions (count, n, n) with the signs that correlate them positively with `others`."""
+    products = (functions * others).sum(axis=(1, 2), keepdims=True)
+    return np.where(products < 0, -functions, functions)
+
+
+def smoothing(found: dict[str, np.ndarray]) -> str:
+    """Return the median roughness of the columns of the first and the last layer shown, in words."""
+    medians = {layer: _quartiles(found["roughness"])[1, layer - 1] for layer in found["layers"]}
+    if not all(np.isfinite(list(medians.values()))):
+        return "Roughness: the run diverged"
+    return "Median roughness: " + ", ".join(f"{one:.3g} in layer {layer}" for layer, one in medians.items())
+
+
+def _draw_column(panels, heading: str, functions: np.ndarray, words: list[str]) -> None:
+    for panel, function, about in zip(panels, functions, words, strict=True):
+        draw_field(panel, function, symmetric_scale_of(function))
+        panel.set_title(about if np.isfinite(function).all() else "diverged", loc="left", fontsize=8)
+    panels[0].text(0, 1.1, heading, transform=panels[0].transAxes, color=style.INK, fontweight="bold")
+
+
+def _draw_roughness(panel, found: dict[str, np.ndarray]) -> None:
+    labels = []
+    for name, words, colour, shift in (
+        ("initial_roughness", "initial weights", style.MUTED, -0.06),
+        ("roughness", "trained", style.ATTENTIONS["galerkin"][0], 0.06),
+    ):
+        columns = found[name]
+        numbers = np.arange(1, len(columns) + 1)
+        low, median, high = _quartiles(columns)
+        panel.plot(numbers + shift, columns, ".", color=colour, ms=3, alpha=0.3, mew=0)
+        panel.fill_between(numbers, low, high, color=colour, alpha=0.15, lw=0)
+        panel.plot(numbers, median, color=colour, lw=1.8, marker="o", ms=4)
+        if np.isfinite(median[-1]):
+            labels.append((median[-1], words, colour))
+    for number, rough in enumerate(found["eigenfunction_roughness"], start=1):
+        panel.axhline(rough, color=style.INK, lw=0.8, ls=(0, (4, 3)))
+        labels.append((rough, f"eigenfunction {number}", style.INK))
+    drawn = [found["roughness"], found["initial_roughness"], found["eigenfunction_roughness"]]
+    style.error_limits(panel, np.concatenate([values.ravel() for values in drawn]), margin=1.15)
+    panel.yaxis.set_major_formatter("{x:g}")
+    panel.set(xlabel="encoder layer", ylabel="roughness of the columns")
+    panel.set_xticks(numbers)
+    panel.set_xlim(0.6, len(numbers) + 0.4)
+    style.grid_lines(panel)
+    style.title(panel, smoothing(found))
+    label_right(panel, labels)
+
+
+def _quartiles(columns: np.ndarray) -> np.ndarray:
+    """Return quartiles (3, layers) of (layers, width); columns that are constant have no roughness."""
+    return pd.DataFrame(columns.T).quantile([0.25, 0.5, 0.75]).to_numpy()

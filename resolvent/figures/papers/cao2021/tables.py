@@ -1,0 +1,281 @@
+"""The tables of Cao 2021: steps of attentions (1), errors (2a, 2b, 3, 8), sizes (5), hours of training (6).
+
+Of errors a row as the text has it stands beside the same row as the public code has it. The code made the
+paper's numbers, so the ratio to a reported number is of the row as coded. What is neither, a baseline or a
+model of our own, has a column beside.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+
+import pandas as pd
+
+from resolvent.figures.common.comparison import Tested, by_condition
+from resolvent.figures.common.numbers import DASH, absent, in_units, power
+from resolvent.figures.common.results import Run, on_training_grid, read_table, resolution_in_words
+from resolvent.figures.common.table import EMPTY, Cell, Column, Table, columns
+from resolvent.figures.experiment.comparison import grouped
+from resolvent.figures.experiment.error_table import BEST_TEST, error_cell
+from resolvent.figures.papers.cao2021.reported import (
+    SOURCE,
+    TABLE_2A,
+    TABLE_2B,
+    TABLE_3,
+    TABLE_6,
+    TABLE_8,
+    TABLES,
+    network,
+    parameters,
+)
+from resolvent.figures.published.beside import record, reported_beside
+from resolvent.figures.published.tables import PaperTable, reported_rows
+from resolvent.figures.theory.attention import NAMES
+
+STEP_COSTS = TABLES / "table1.csv"
+PAPERS_SIZES = {"points": 8192, "batch_size": 4}
+SCOPES = {"transformer1d": "Example 1", "encoder": "Encoders only"}
+COLUMNS = [
+    "scope", "attention", "contraction", "points", "batch_size", "peak_bytes", "allocated_bytes", "flop",
+    "seconds",
+]  # fmt: skip
+# Of Table 5; below them in the table, the settings of a transformer and of an FNO.
+PARTS = ("encoder_layers", "encoder_width", "heads", "spectral_layers", "decoder_width", "modes")
+OF_TRANSFORMER = ("num_layers", "width", "num_heads", "decoder_layers", "decoder_width", "modes")
+OF_FNO = ("num_layers", "width", "modes")
+EXAMPLES = {"burgers": "Burgers", "darcy": "Darcy", "darcy_inverse": "inverse Darcy"}
+PRINTED, CODED, OTHER = "as printed", "as coded", "other"
+RECIPES = {"paper": PRINTED, "code": CODED, None: OTHER}
+NORMS = {"regular": "regular norm", "projection": "K, V norm"}
+Place = tuple[int | str, float]  # where it was trained and tested: points, and noise of the inputs
+
+
+def draw_step_costs(cost_file: str | Path) -> Table:
+    """Return Table 1: ours as measured, and the paper's where the sizes are the paper's."""
+    paper = {(row["problem"], row["attention"]): row for row in reported_rows(STEP_COSTS)}
+    rows = []
+    for case in read_table(Path(cost_file), COLUMNS).to_dict("records"):
+        gigabytes = case["peak_bytes"] / 1e9, case["allocated_bytes"] / 1e9
+        measured = *gigabytes, 1 / case["seconds"], case["flop"] / 1e9
+        reported, beside = paper[case["scope"], case["attention"]], [EMPTY] * 4
+        # The paper computes the n × n matrix of Fourier attention first.
+        if not differences(case) and (case["attention"], case["contraction"]) != ("fourier", "linear"):
+            names = ("memory_gb", "cuda_memory_gb", "steps_per_second", "gflop")
+            beside = [Cell(reported[name]) for name in names]
+        digits = [f"{one:,.0f}" if one >= 1000 else f"{one:#.3g}".rstrip(".") for one in measured]
+        rows.append([Cell(f"{SCOPES[case['scope']]}: {name_of(case)}"), *map(Cell, digits), *beside])
+    heads = columns(
+        ("", ["attention"]),
+        ("ours", ["peak GB", "allocated GB", "steps/s", "GFLOP"]),
+        ("Cao 2021", ["memory, GB", "CUDA memory, GB", "steps/s", "GFLOP"]),
+    )
+    return Table(heads, rows)
+
+
+def name_of(case: dict) -> str:
+    """Return the attention, and for fourier the order of its products."""
+    order = f"_{case['contraction']}" if case["attention"] == "fourier" else ""
+    return NAMES[f"{case['attention']}{order}"]
+
+
+def differences(case: dict) -> list[str]:
+    """List sizes that are not the paper's."""
+    return [
+        f"{name.replace('_', ' ')} {case[name]} (paper {size})"
+        for name, size in PAPERS_SIZES.items()
+        if case[name] != size
+    ]
+
+
+def remark(case: dict) -> tuple[str, list[str]]:
+    """Return what was measured, and how it differs from the paper."""
+    timings = "1 timing" if case["rounds"] == 1 else f"the median of {case['rounds']} timings"
+    run = (
+        f"One forward and backward pass at n = {case['points']:,}, batch {case['batch_size']}, no dropout, "
+        f"on {case['device']}; {timings}, each attention in a process of its own."
+    )
+    return run, [*differences(case), "the machine (paper: one RTX 3090)"]
+
+
+def draw_sizes(experiments: list[list[Run]]) -> Table:
+    """Return Table 5: the sizes of each model, the paper's below where they differ, and its parameters."""
+    rows = []
+    for run in {run.model: run for runs in experiments for run in runs}.values():  # of the finest grid
+        recorded, count = record(run.record), run.cost.parameters
+        reported, paper_count = network(recorded), Cell(DASH, note="no such network")
+        row = [Cell(run.label)]
+        for name, ours in zip(PARTS, _sizes(recorded), strict=True):
+            paper = reported[name] if reported else ""
+            same = reported is None or paper.partition("x")[0] == ours  # "32x32" is the width 32
+            row.append(Cell(ours or DASH, note="" if same else f"paper {paper or DASH}"))
+        if reported:
+            low, high = parameters(recorded) or (0, 0)
+            paper_count = Cell(reported["parameters"], note="" if low <= count <= high else "differs")
+        rows.append([*row, Cell(f"{count:,}"), paper_count])
+    heads = columns(
+        ("", ["model"]),
+        ("encoder", ["layers", "width", "heads"]),
+        ("decoder", ["spectral layers", "width", "modes"]),
+        ("parameters", ["ours", "Cao 2021"]),
+    )
+    return Table(heads, rows)
+
+
+def _sizes(recorded: dict) -> list[str]:
+    """Return our sizes in the order of `PARTS`, empty where the network has no such part."""
+    values = [recorded.get(name) for name in OF_TRANSFORMER]
+    if recorded["architecture"].startswith("fno"):
+        values = [0, None, None, *map(recorded.get, OF_FNO)]
+    elif "modes" not in recorded:
+        values[3:] = 0, None, None
+    return ["" if value is None else str(value) for value in values]
+
+
+def draw_hours(experiments: list[list[Run]]) -> Table:
+    """Return Table 6: a pair of columns (ours, the paper's) for each example and resolution.
+
+    Ours is the mean over the runs that finished, whatever their seed and noise.
+    """
+    cells: dict[str, dict[tuple, list[Run]]] = {}  # by label, and by example and resolution
+    for run in (run for runs in experiments for run in runs):
+        place = (list(EXAMPLES).index(run.record.dataset_settings["equation"]), run.resolution)
+        cells.setdefault(run.label, {}).setdefault(place, []).append(run)
+    places = sorted({place for by_place in cells.values() for place in by_place})
+    rows = []
+    for label, by_place in cells.items():
+        row = [Cell(label)]
+        for runs in (by_place.get(place, []) for place in places):
+            beside = reported_beside(runs[0].record, runs[0].cost, TABLE_6) if runs else None
+            hours = [run.cost.train_seconds / 3600 for run in runs if not run.diverged]
+            ours = Cell("diverged", lost=True) if runs else EMPTY
+            if hours:
+                ours = Cell(in_units(sum(hours) / len(hours), TABLE_6.unit))
+            row += [ours, EMPTY if beside is None or beside.value is None else Cell(beside.digits)]
+        rows.append(row)
+    names = list(EXAMPLES.values())
+    groups = ((f"{names[equation]}, n = {points}", ["ours", "Cao 2021"]) for equation, points in places)
+    return Table(columns(("", ["model"]), *groups), rows)
+
+
+@dataclass
+class Row:
+    """A row of a table of errors: by place and recipe what was tested, and its runs."""
+
+    label: str
+    recorded: dict
+    found: dict[tuple[Place, str], tuple[Tested, list[Run]]] = field(default_factory=dict)
+
+
+def _number(name: str, recorded: dict) -> Cell:
+    value = float(recorded.get(TABLE_8.setting(name, recorded), 0.0))
+    return Cell(f"{value:g}", value=value)
+
+
+# Further columns of Table 8, from what the runs of a row have recorded; there, epochs stand below the errors.
+OF_ABLATION: dict[str, Callable[[dict], Cell]] = {
+    "layer norm": lambda recorded: Cell(NORMS.get(recorded.get("layer_norm", ""), ""), prose=True),
+    "η": partial(_number, "projection_gain"),
+    "δ": partial(_number, "projection_diagonal"),
+    "ζ": partial(_number, "zeta"),
+}
+
+
+def _side_by_side(table: PaperTable, comparisons: list[pd.DataFrame], experiments: list[list[Run]]) -> Table:
+    """Return a table: for each place a column for either recipe, the reported number, and the ratio to it."""
+    leading = OF_ABLATION if table is TABLE_8 else {}
+    found = by_condition(on_training_grid(pd.concat(comparisons, ignore_index=True)))
+    rows = _rows(found, [group for runs in experiments for group in grouped(runs)], table)
+    places = sorted({place for row in rows for place, _ in row.found})
+    coarse: dict[int | str, set[int]] = {}  # points a side of the grid on which attention works
+    for run in (run for runs in experiments for run in runs):
+        if run.record.coarse_points is not None:
+            coarse.setdefault(run.resolution, set()).add(run.record.coarse_points)
+    heads = columns(("", ["model", *leading]))
+    for resolution, noise in places:
+        group = resolution_in_words(resolution)
+        if resolution in coarse:
+            group += f" ({', '.join(map(str, sorted(coarse[resolution])))})"
+        if any(level for _, level in places):
+            group += f", ε = {noise:g}"
+        group += f", ×{power(table.unit)}"
+        heads += [Column(head, group) for head in (PRINTED, CODED, OTHER, SOURCE.name, "coded / reported")]
+    body = [
+        [
+            Cell(row.label),
+            *(make(row.recorded) for make in leading.values()),
+            *(cell for place in places for cell in _cells(row, place, table)),
+        ]
+        for row in rows
+    ]
+    baselines: dict[str, dict[Place, Tested]] = {}
+    for one in found:
+        if one.facts["kind"] == "baseline" and _place(one) in places:
+            baselines.setdefault(one.facts["key"], {})[_place(one)] = one
+    below = []
+    for by_place in baselines.values():
+        below.append([Cell(next(iter(by_place.values())).facts["label"]), *[EMPTY] * len(leading)])
+        for place in places:
+            error = error_cell(by_place[place], unit=table.unit) if place in by_place else EMPTY
+            below[-1] += [EMPTY, EMPTY, error, EMPTY, EMPTY]
+    return Table(heads, body, below)
+
+
+draw_burgers = partial(_side_by_side, TABLE_2A)
+draw_darcy = partial(_side_by_side, TABLE_2B)
+draw_inverse = partial(_side_by_side, TABLE_3)  # from experiments that differ in the noise of training
+draw_ablation = partial(_side_by_side, TABLE_8)  # a row for each layer norm, initialisation and dropout
+
+
+def _rows(found: list[Tested], groups: list[list[Run]], table: PaperTable) -> list[Row]:
+    """Return the rows of the paper, in the order of the models, then those that it has not."""
+    tested = {(one.facts["key"], _place(one)): one for one in found if one.facts["kind"] == "model"}
+    rows: dict[tuple, Row] = {}
+    for group in groups:
+        first = group[0]
+        recorded, place = record(first.record), (first.resolution, first.noise)
+        # What names the row, wherever it was trained.
+        key = table.key(recorded | {"resolution": None, "noise": None})
+        name = (False, *key) if key in table.row_names else (True, first.model)
+        row = rows.setdefault(name, Row(first.label, recorded))
+        recipe = RECIPES[first.record.recipe]
+        if (first.model, place) in tested:
+            row.found.setdefault((place, recipe), (tested[first.model, place], group))
+        if recipe == PRINTED:
+            row.label = first.label
+    return [rows[name] for name in sorted(rows, key=lambda name: name[0])]
+
+
+def _place(one: Tested) -> Place:
+    return one.facts["trained_resolution"], float(one.facts["trained_noise"])
+
+
+def _cells(row: Row, place: Place, table: PaperTable) -> list[Cell]:
+    here = {recipe: found for (where, recipe), found in row.found.items() if where == place}
+    recipes = (PRINTED, CODED, OTHER)
+    ours = [_ours(*here[one], table) if one in here else EMPTY for one in recipes]
+    reported = ratio = EMPTY
+    for recipe in (PRINTED, CODED):  # beside a run that has the number's setting, or that of the paper's text
+        if recipe not in here:
+            continue
+        tested, (run, *_) = here[recipe]
+        beside, best = reported_beside(run.record, run.cost, table), tested.facts["best_test_mean"]
+        if beside.shown is not None:
+            note = f"epoch {beside.best_epoch}" if beside.best_epoch else ""
+            reported = Cell(beside.digits, note=note, value=beside.shown)
+        if recipe == CODED and beside.value is not None and not absent(best):
+            ratio = Cell(f"{best / beside.value:.2f}", value=best / beside.value)
+    return [*ours, reported, ratio]
+
+
+def _ours(one: Tested, group: list[Run], table: PaperTable) -> Cell:
+    """Return the mean error with its interval, and the same by the paper's protocol where it was recorded."""
+    cell, facts, epochs = error_cell(one, unit=table.unit), one.facts, table is TABLE_8
+    words = [cell.note]
+    chosen = sorted({run.cost.best_epoch for run in group if not run.diverged})
+    if epochs and chosen:
+        words.append(f"epoch {', '.join(map(str, chosen))}")
+    if not absent(facts["best_test_mean"]):
+        mean, epoch = in_units(facts["best_test_mean"], table.unit), f"epoch {facts['best_test_epoch']:g}"
+        words.append(f"{BEST_TEST}: {mean}" + (f", {epoch}" if epochs else ""))
+    return replace(cell, note="; ".join(filter(None, words)))

@@ -1,0 +1,21 @@
+"""What the items of papers are made from, by the names of their parameters."""
+
+from collections.abc import Callable
+
+from resolvent.figures.common.comparison import read_comparison
+from resolvent.figures.common.results import choose_shown, read_arrays, read_runs
+from resolvent.figures.papers.items import LATENT_BASIS
+
+# Beside these is `cost_file`, the CSV of measured costs, which comes from no experiment.
+READERS: dict[str, Callable] = {
+    "experiments": lambda run_folders: [read_runs(one) for one in run_folders],
+    "comparisons": lambda comparison_files: [read_comparison(one) for one in comparison_files],
+    # The run that is shown of each experiment; of the only one.
+    "each_shown": lambda candidates: [choose_shown(one) for one in candidates],
+    "shown": lambda each_shown: each_shown[0],
+    # Files beside the runs of the only experiment.
+    "latent_basis": lambda shown: read_arrays(shown.run.directory / LATENT_BASIS),
+    "rollouts": lambda experiments: experiments[0],
+    "facts": lambda planned_facts, shown_words: planned_facts | {"shown": shown_words},
+    "shown_words": lambda each_shown: "; ".join(dict.fromkeys(one.words for one in each_shown)),
+}
