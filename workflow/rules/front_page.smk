@@ -10,10 +10,9 @@ rule front_page:
             of_data(file) for dataset in plan.datasets.values() for file in (dataset.card, dataset.preview)
         ],
         runs=lambda wildcards: [
-            f"{folder}/{file}"
+            file
             for e in plan.configuration.experiments
-            for folder in plan.run_folders(e)
-            for file in ("run.json", "cost.json")
+            for file in files_of_runs(e, "run.json", "cost.json")
         ],
         comparisons=lambda wildcards: expand(
             [rules.compare.output.comparison, rules.compare.output.models],
@@ -33,12 +32,7 @@ rule front_page:
         ),
     output:
         page=f"{plan.results}/index.html",
-        table=report(
-            f"{plan.results}/leaderboard.csv",
-            caption="../report/leaderboard.rst",
-            category="Leaderboard",
-            labels={"table": "all models of all experiments"},
-        ),
+        table=f"{plan.results}/leaderboard.csv",
     log:
         f"logs/front_page/{plan.configuration.name}.log",
     localrule: True

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
-import matplotlib
 import numpy as np
 import pandas as pd
 
@@ -86,6 +85,8 @@ def draw_noise_transfer(each_shown: list[Shown]):
     The level of training is framed. Below, the mean error against the noise in evaluation, a line for each
     level in training; bands are quartiles over samples and realisations, rings mark the level of training.
     """
+    from matplotlib import colormaps  # planning imports this module, and waits for no library of drawing
+
     noisy = noisy_runs(each_shown)
     levels = sorted({level for one in noisy for level in one.levels})
     figure, (pictures, ((target, curves),)) = new_stack(
@@ -93,9 +94,7 @@ def draw_noise_transfer(each_shown: list[Shown]):
         {"nrows": 1, "ncols": 2, "height": 3, "width_ratios": (1, 2.6)},
         size=(max(8.6, 0.6 + 1.5 * len(levels)), 1.6 * len(noisy) + 3.5),
     )
-    shades = matplotlib.colormaps["viridis"](
-        np.linspace(0.05, 0.72, len(noisy))
-    )  # the more noise, the brighter
+    shades = colormaps["viridis"](np.linspace(0.05, 0.72, len(noisy)))  # the more noise, the brighter
     colours = dict(zip([one.run.noise for one in noisy], shades, strict=True))
     scale = scale_of(noisy[0].field("target", 0))
     for one, row in zip(noisy, pictures, strict=True):
