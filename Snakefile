@@ -28,7 +28,6 @@ except ResolventError as error:
     raise WorkflowError(str(error))
 
 from resolvent.common.locks import sole_writer
-from resolvent.datasets.storage.layout import resolution_of
 from resolvent.planning.dag import mend_planning
 from resolvent.planning.rerun import does, script_digest
 from resolvent.figures.papers.registry import PAPERS
@@ -38,7 +37,7 @@ from resolvent.planning.configuration.read import read_again, with_defaults
 from resolvent.planning.configuration.likeness import placed
 from resolvent.planning.job import hand_down_no_gpu, prepare_environment
 from resolvent.planning.prediction.forecast import print_forecast
-from resolvent.planning.prediction.needs import Needs, placement
+from resolvent.planning.prediction.needs import Needs, placement, run_of
 from resolvent.planning.provenance import command, provenance
 from resolvent.planning.paper_plan import PaperPlan
 from resolvent.planning.plan import (
@@ -86,6 +85,11 @@ of_data = lambda file: sourcecache_entry(file, f"data_root/{Path(file).parent.na
 card_of = lambda dataset: ancient(of_data(dataset.card))
 
 
+files_of_runs = lambda experiment, *files: [
+    f"{folder}/{file}" for folder in plan.run_folders(experiment) for file in files
+]
+
+
 # The group whose jobs are one submission to a cluster, which `--jobs` goes with. Snakemake has no groups on one
 # machine, but a dry run would look at all jobs of a group once for each of them.
 together = lambda group: group if workflow.nodes is not None else None
@@ -105,11 +109,7 @@ include: "workflow/rules/pages.smk"
 include: "workflow/rules/datasets.smk"
 include: "workflow/rules/dataset_pages.smk"
 include: "workflow/rules/training.smk"
-include: "workflow/rules/tuning.smk"
 include: "workflow/rules/evaluation.smk"
-include: "workflow/rules/latent_basis.smk"
-include: "workflow/rules/predict.smk"
-include: "workflow/rules/rollout.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/theory.smk"
 include: "workflow/rules/papers.smk"
@@ -186,7 +186,7 @@ rule all:
     input:
         [file for dataset in plan.datasets.values() for file in (dataset.card, dataset.preview)],
         [file for name in plan.datasets for file in getattr(rules, f"dataset_page_{name}").output],
-        [f"{folder}/errors.csv" for e in plan.configuration.experiments for folder in plan.run_folders(e)],
+        [file for e in plan.configuration.experiments for file in files_of_runs(e, "errors.csv")],
         expand(rules.compare.output, experiment=plan.configuration.experiments),
         [file for name in plan.configuration.experiments for file in getattr(rules, f"report_{name}").output],
         [page for pages in RUN_PAGES.values() for page in pages],

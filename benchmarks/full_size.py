@@ -20,7 +20,6 @@ from argparse import Namespace
 from functools import partial
 from pathlib import Path
 from textwrap import fill
-from types import SimpleNamespace
 
 import torch
 import yaml
@@ -28,16 +27,17 @@ import yaml
 from benchmarks.runner import Part, digits, run, table
 from resolvent.common.files import read_json, write_json, write_text
 from resolvent.common.machine import machine_memory
-from resolvent.datasets.storage.layout import group_name
 from resolvent.measurements.step_cost import in_new_processes
 from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.configuration.read import merged, read_configuration
+from resolvent.planning.configuration.settings import Resolution
 from resolvent.planning.plan import Plan
-from resolvent.planning.prediction.forecast import step_bytes
+from resolvent.planning.prediction.costs import SAMPLE_BYTES
 from resolvent.planning.prediction.needs import Needs
 from resolvent.training import checkpoints
 from resolvent.training.errors import TrainingError
 from resolvent.training.fit import Trainer
+from resolvent.training.memory import step_memory
 from resolvent.training.train import train_run
 
 NAMES = {"cao2021": "Cao 2021", "calvello2024": "Calvello et al. 2024"}
@@ -68,7 +68,20 @@ TEXT = """\
 Architectures at sizes of `config/{paper}.yaml`, on stored samples. A first process trains for {steps} steps
 until SIGTERM ends it, a second one goes on for {steps} more; a third trains for {both} without a stop, and
 the weights of both runs are compared. Memory is the peak of the first process beyond what its imports take;
-what is predicted is that of a step and of the samples, by which `snakemake plan` warns.{left_out}"""
+what is predicted is that of a step and of the samples.{left_out}"""
+
+
+def step_bytes(needs: Needs, experiment: str, model: str, resolution: Resolution) -> float:
+    """Predict the bytes that a step takes, with all samples that are held."""
+    run, dataset = (
+        needs.plan.training(experiment, model, resolution),
+        needs.plan.dataset_of(experiment).settings,
+    )
+    values = needs.operator(experiment, model, resolution, resolution).points  # of a function
+    held = SAMPLE_BYTES * (dataset.in_channels + dataset.out_channels) * values
+    points, settings = round(values ** (1 / dataset.dimension)), run.settings.model_dump()
+    step = step_memory(run.architecture, settings, points, run.training.batch_size, run.training.precision)
+    return held * (run.counts["train"] + run.counts["validation"]) + step.peak
 
 
 def measured(paper: str, given: Namespace) -> str:
@@ -78,9 +91,10 @@ def measured(paper: str, given: Namespace) -> str:
     needs = Needs(plan, gpu=False)
     for (experiment, resolution), models in PAPERS[paper].items():
         for model in models:
-            named = SimpleNamespace(experiment=experiment, model=model, group=group_name(resolution))
-            step, label = needs.step(named), plan.configuration.models[model].label
-            predicted = step_bytes(step, step.batch)
+            label, predicted = (
+                plan.configuration.models[model].label,
+                step_bytes(needs, experiment, model, resolution),
+            )
             if predicted > FRACTION * machine_memory():
                 missing.append(f"{label} on {experiment} ({predicted / 1e9:.0f} GB)")
             else:

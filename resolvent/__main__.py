@@ -88,7 +88,7 @@ def check(
     files: Annotated[list[str] | None, typer.Argument(help="Configurations; the last one wins.")] = None,
 ) -> None:
     """Say what is wrong with configurations, by file, line and key. Nothing runs."""
-    from resolvent.planning.check import main as checked
+    from resolvent.planning.configuration.load import check as checked
 
     search_working_folder()
     raise typer.Exit(checked([own_overlay(one) for one in files or []]))
@@ -266,10 +266,10 @@ def export_run(
 
 @app.command(rich_help_panel=USE)
 def verify(
-    paths: Annotated[list[str], typer.Argument(help="Folders of data or results, cards, runs.")],
+    paths: Annotated[list[Path], typer.Argument(help="Folders of data or results, cards, runs.")],
 ) -> None:
     """Hold datasets and results against their specification (docs/formats.md): a line for each fault."""
-    from resolvent.planning.verify import main as verified
+    from resolvent.planning.verify import verify as verified
 
     raise typer.Exit(verified(paths))
 

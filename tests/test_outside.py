@@ -27,28 +27,19 @@ OVERLAY = {
         "heat": {"equation": "my_lab.heat:HeatDataset", "samples": {"train": 8, "validation": 2, "test": 4}}
     },
     "models": {
-        "net": {
-            "label": "A net of ours",
-            "architecture": "my_lab.nets:NetSettings",
-            "settings": {"channels": 8},
-        }
+        "net": {"label": "A net of ours", "architecture": "my_lab.nets:NetSettings",
+                "settings": {"channels": 8}}
     },
     "experiments": {
         "heat": {
-            "title": "The heat equation",
-            "dataset": "heat",
-            "models": ["fno", "net"],
-            "resolutions": [32],
-            "seeds": [1],
-            "training": {"epochs": 2, "batch_size": 4},
+            "title": "The heat equation", "dataset": "heat", "models": ["fno", "net"], "resolutions": [32],
+            "seeds": [1], "training": {"epochs": 2, "batch_size": 4},
             "training_of": {"net": {"loss": "my_lab.losses:mean_square", "gradient_weight": 0}},
-            "metrics": ["my_lab.metrics:largest_error"],
-            "baselines": ["my_lab.baselines:nearest"],
-            "figures": ["my_lab.figures:sorted_errors"],
-            "shows": {"heat2026": ["table1"]},
+            "metrics": ["my_lab.metrics:largest_error"], "baselines": ["my_lab.baselines:nearest"],
+            "figures": ["my_lab.figures:sorted_errors"], "shows": {"heat2026": ["table1"]},
         }
     },
-}
+}  # fmt: skip
 MODULES = {  # of my_lab: the page with its code, and words of it
     "heat.py": ("own-equation", "class HeatDataset"),
     "nets.py": ("own-model", "class NetSettings"),
@@ -104,7 +95,6 @@ class Laboratory:
         }
 
     def build(self) -> None:
-        """Make the report."""
         command = [sys.executable, "-m", "snakemake", *self.words]
         done = subprocess.run(
             command, cwd=self.work, env=self.environment, capture_output=True, text=True, check=False
@@ -112,7 +102,6 @@ class Laboratory:
         assert done.returncode == 0, done.stderr[-3000:]
 
     def dry_run(self) -> str:
-        """Return what is printed of what there is to do for it."""
         status, output = dry_run(self.work, *self.words, environment=self.environment)
         assert status == 0, output[-3000:]
         return output
@@ -131,7 +120,6 @@ class Laboratory:
 
 @pytest.fixture(scope="module")
 def laboratory(tmp_path_factory):
-    """One whose report is made."""
     laboratory = Laboratory(tmp_path_factory.mktemp("outside"))
     laboratory.build()
     return laboratory
@@ -148,7 +136,6 @@ def test_the_errors_of_models_and_baselines_are_finite(laboratory):
 
 
 def words_of(page: Path) -> str:
-    """What a page says of its results, without its figures."""
     text = re.sub(r"<svg.*?</svg>|<[^>]*>", " ", page.read_text(encoding="utf-8"), flags=re.DOTALL)
     return " ".join(html.unescape(text).split()).partition("How to cite")[0]
 

@@ -15,9 +15,6 @@ from pipeline_project import Project, built_once, job_counts
 import resolvent
 from resolvent.datasets.errors import DatasetError
 from resolvent.documentation import datasets as dataset_pages
-from resolvent.planning.configuration.load import load_configuration
-from resolvent.planning.configuration.read import read_configuration
-from resolvent.planning.plan import Plan
 from resolvent.planning.verify import faults_below
 
 RUN = "results/test/burgers/{model}/n64/seed1127802"
@@ -26,7 +23,6 @@ INSTEAD = "shown because the configured run, FNO, hopeless learning rate (n = 64
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory):
-    """A copy in which the test configuration has been built."""
     return built_once(tmp_path_factory).copied_to(tmp_path_factory.mktemp("pipeline") / "project")
 
 
@@ -64,14 +60,6 @@ def test_a_fresh_copy_plans_every_job(project):
         "solve_lorenz63_yz": 1, "finalise_lorenz63_yz": 1, "preview_lorenz63_yz": 1,
         "solve_kolmogorov": 2, "finalise_kolmogorov": 1, "preview_kolmogorov": 1,
     }  # fmt: skip
-
-
-def test_a_paper_is_planned_on_sixteen_cores_and_two_gpus(project):
-    page = "results/cao2021/darcy/report.html"  # of all experiments it takes a quarter of a minute
-    output = project.dry_run(page, "--cores", "16", "--resources", "gpu=2", config="config/cao2021.yaml")
-    plan = Plan(load_configuration(read_configuration([project.folder / "config/cao2021.yaml"])))
-    assert job_counts(output)["train"] == len(plan.run_folders("darcy"))
-    assert "workflow specific profile profiles/default" in output
 
 
 def test_the_forecast_lists_the_jobs_that_snakemake_plans(project):
@@ -429,22 +417,10 @@ def test_a_run_trained_anew_shows_itself_alone_on_the_board(project, tmp_path):
     assert after != before
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (
-            {"datasets": {"burgers": {"viscocity": 0.1}}},
-            "datasets.burgers.viscocity: unknown key 'viscocity'; did you mean 'viscosity'?",
-        ),
-        (
-            {"experiments": {"burgers": {"samples": {"test": 7}}}},
-            "experiments.burgers.samples.test: 7 asked for; dataset 'burgers' has 6",
-        ),
-    ],
-)
-def test_bad_configuration_stops_before_anything_runs(project, change, message):
+def test_bad_configuration_stops_before_anything_runs(project):
+    change = {"experiments": {"burgers": {"samples": {"test": 7}}}}
     output = project.forked_build(config=change, succeeds=False)
-    assert message in output
+    assert "experiments.burgers.samples.test: 7 asked for; dataset 'burgers' has 6" in output
     assert "Traceback" not in output
 
 

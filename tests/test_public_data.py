@@ -50,7 +50,6 @@ CONFIG = "small.yaml"
 
 
 def printed() -> dict:
-    """The configuration in the documentation."""
     page = (ROOT / "docs/datasets.md").read_text(encoding="utf-8")
     section = page.split("\n## The public files\n")[1].split("\n## ")[0]
     (block,) = re.findall(r"\n\n((?:    .*\n)+)", section.split("[`config/public_data.yaml`]")[0])

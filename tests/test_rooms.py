@@ -35,7 +35,6 @@ def folder_of(room: str) -> Path:
 
 
 def reached(room: str) -> set[str]:
-    """Return the rooms that arrows lead to."""
     direct = {below for above, below in ARROWS if above == room}
     return direct.union(*map(reached, direct))
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from resolvent.documentation.pages import table
 from resolvent.figures.common.results import read_table
+from resolvent.figures.papers.items import imported
 from resolvent.figures.papers.registry import PAPERS
 from resolvent.figures.published.beside import EXAMPLES
 from resolvent.figures.published.tables import reported_rows
@@ -38,8 +39,8 @@ def size_sections(costs: dict[str, Path]) -> dict[str, dict[str, str]]:
         command = f"snakemake {made} --cores 2 --resources gpu=0 --configfile config/{paper}.yaml"
         for item in PAPERS[paper].items.values():
             if item.remark:  # made from measured costs
-                drawn = item.draw(costs[paper])
-                run, others = item.remark(read_table(costs[paper], ()).iloc[0].to_dict())
+                drawn = item.exhibit.draw(costs[paper])
+                run, others = imported(item.remark)(read_table(costs[paper], ()).iloc[0].to_dict())
                 cells = [[cell.text for cell in row] for row in drawn.rows]
                 lines = table([column.name for column in drawn.columns], cells)
                 remark = f"{run} Different: {'; '.join(others)}. Made by\n\n    {command}"

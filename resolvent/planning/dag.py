@@ -1,28 +1,27 @@
-"""The graph of jobs of Snakemake 9.27: what its plans leave out, what it does again and again, all jobs."""
+"""The graph of jobs of Snakemake 9.27: what its plans leave out, and a list of all jobs."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import lru_cache
 from pathlib import Path
 
 from snakemake.dag import DAG
 from snakemake.exceptions import MissingRuleException
-from snakemake.output_index import OutputIndex
 
 
 def mend_planning() -> None:
-    """Plan what is missing behind `ancient` inputs, and look for the rules that make a file once.
+    """Plan what is missing, or of other code, behind `ancient` inputs.
 
     Snakemake asks no job behind one that must run for reasons of its own, for it expects to come to it from
     there; but from there it does not go on through `ancient` inputs that exist. So where a solver was edited,
-    or a dataset is made again, it would leave the trainings that are to follow to a second run.
+    it would leave the trainings that are to follow to a second run, and show old runs on new data after the
+    first. No other way was found: a dataset's card that is no `ancient` input would have everything trained
+    again where a store was deleted or is made again by the same code, and no setting of Snakemake's, nor of
+    its plugins, reaches this walk.
     """
     DAG.bfs = _bfs
-    if not hasattr(OutputIndex.match_producers, "cache_info"):
-        OutputIndex.match_producers = lru_cache(maxsize=None)(OutputIndex.match_producers)
 
 
 def _bfs(dag, direction, *jobs, stop=lambda job: False) -> Iterator:
@@ -44,8 +43,7 @@ def _bfs(dag, direction, *jobs, stop=lambda job: False) -> Iterator:
 def jobs_behind(workflow, rule: str) -> list:
     """Return the jobs that make what a rule without wildcards takes, whether or not they are done.
 
-    Each file is looked for once, and no job is asked whether it has to run again: for both Snakemake takes
-    longer than for the rest of its graph.
+    No job is asked whether it has to run again, for which Snakemake takes longer than for all else.
     """
     graph, known, seen = type(workflow.dag)(workflow, workflow.rules), set(), set()
 

@@ -25,19 +25,10 @@ SIZES = {"n<1K": 1e3, "1K<n<10K": 1e4, "10K<n<100K": 1e5, "100K<n<1M": 1e6}  # s
 
 
 def export(card: Path, layout: str, out: Path, resolution: int | str | None = None) -> list[Path]:
-    """Write the dataset of `card` to `out` in a layout; returns the files.
+    """Write the dataset of `card` to `out` in one of `LAYOUTS`, or as a folder for "huggingface".
 
-    Parameters
-    ----------
-    layout
-        Of `LAYOUTS` with one grid, or "huggingface": a folder with all grids, as the store has them.
-    resolution
-        Points along each axis, or the name of a set of times; none: the finest grid.
-
-    Raises
-    ------
-    DatasetError
-        When the dataset is not finished, the layout cannot have it, or `out` is there already.
+    Returns the files. A layout has one grid, by default the finest. Raises `DatasetError` where the dataset
+    is not finished, the layout cannot have it, or `out` is there already.
     """
     card, out = Path(card), Path(out)
     if out.exists():
@@ -50,7 +41,6 @@ def export(card: Path, layout: str, out: Path, resolution: int | str | None = No
 
 
 def _folder(card: Path, out: Path) -> list[Path]:
-    """Write a folder as the Hugging Face hub shows it: the store, and all that is said of it."""
     facts, store = read_card(card), card.with_suffix(".zarr")
     if isinstance(located(store), str):
         raise DatasetError(f"{store} lies at an address; expected: a store in a folder")
@@ -86,7 +76,6 @@ def _folder(card: Path, out: Path) -> list[Path]:
 
 
 def _readme(facts: dict) -> str:
-    """Return the card of the hub: YAML that it reads, and a page."""
     name, total = facts["dataset"], sum(facts["samples"].values())
     known, equation = licence(facts)[0], facts["equation"]
     front = {
@@ -139,22 +128,18 @@ Operator: {equation["operator"]}. Source: {equation["source"]}.
 def _made_again(facts: dict) -> str:
     """Say what it takes to make the samples again: this program, and files or a module of others."""
     command = f"    resolvent run finalise_{facts['dataset']} --configfile dataset.yaml"
+    words, where = "", "Where the Python package Resolvent is installed, the same samples are made again by"
     if "imported" in facts:
         of = " of what the server says" if "://" in str(facts["settings"]["source"]) else ""
         files = [f"- `{one['file']}`, SHA-256{of} `{one['sha256']}`" for one in facts["imported"]["files"]]
-        return (
-            "The samples were read from files that are not in this folder, and come from these alone:\n\n"
-            + "\n".join(files)
-            + "\n\nWho has them lets `source` in `dataset.yaml` name their places, and runs, where the "
-            f"Python package Resolvent is installed,\n\n{command}"
+        words = "The samples were read from files that are not in this folder, and come from these alone:\n\n"
+        words += "\n".join(files) + "\n\nLet `source` in `dataset.yaml` name their places. "
+    elif ":" in (equation := facts["settings"]["equation"]):
+        words = (
+            f"The samples are computed by code of their authors, `{equation}`, which is not in this folder: "
+            "put its module into the working folder. "
         )
-    if ":" in (equation := facts["settings"]["equation"]):
-        return (
-            f"The samples are computed by code of their authors, `{equation}`, which is not in this folder. "
-            "In a folder with that module, and where the Python package Resolvent is installed, they are "
-            f"made again by\n\n{command}"
-        )
-    return f"Where the Python package Resolvent is installed, the same samples are made again by\n\n{command}"
+    return f"{words}{where}\n\n{command}"
 
 
 def _accuracy(facts: dict) -> str:

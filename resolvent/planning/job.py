@@ -19,7 +19,7 @@ from resolvent.common.errors import ResolventError
 from resolvent.common.files import FULL_DISK, readable_disk_errors
 from resolvent.common.machine import SAMPLES_GB
 from resolvent.common.progress import watched
-from resolvent.planning.gpus.lease import lease
+from resolvent.planning.gpus import lease
 from resolvent.planning.places import PACKAGE, search_working_folder
 from resolvent.planning.provenance import record_command
 from resolvent.solvers.common.errors import SolverError
@@ -38,7 +38,6 @@ COMPILED_BYTES = 2**30  # of all that is kept; what was not used for longest goe
 
 
 def prepare_environment(configuration: Configuration) -> None:
-    """Set environment variables that the jobs inherit from the process that plans them."""
     record_command()
     os.environ.setdefault(STALL_VARIABLE, f"{60 * configuration.stall_minutes:g}")
     if configuration.samples_gb is not None:
@@ -68,7 +67,7 @@ def job(snakemake, alone: bool = False):
 
     Both go to the terminal and to the rule's log, which Snakemake shows for a failed job; so do the stacks of
     all threads of a job that makes no progress (`resolvent.common.progress`). The body imports torch and
-    JAX, and finds the GPUs that the job has leased (`resolvent.planning.gpus.lease`): `alone`, for timings,
+    JAX, and finds the GPUs that the job has leased (`resolvent.planning.gpus`): `alone`, for timings,
     or beside as many others as the configuration allows.
     """
     # Imports make many objects and hardly any garbage: to look for it less often saves a fifth of their time,
@@ -133,19 +132,14 @@ def keep_compiled() -> None:
 
     The folder is of this kind of processor: the nodes of a cluster may differ, and share their files.
     """
-    kind = hashlib.sha256(_processor().encode()).hexdigest()[:12]
-    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str((COMPILED / kind).absolute()))
-    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", str(COMPILE_SECONDS))
-    # A bound also has the folder locked, so that no job reads half of a file.
-    os.environ.setdefault("JAX_COMPILATION_CACHE_MAX_SIZE", str(COMPILED_BYTES))
-
-
-def _processor() -> str:
-    """Return what is known of the processor: its name, and the instructions that it has."""
     known = [platform.machine(), platform.processor()]
     with suppress(OSError):
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").partition("\n\n")[0].splitlines():
             key, _, value = line.partition(":")
             if key.strip() in ("model name", "flags", "Features"):
                 known.append(value)
-    return "\n".join(known)
+    kind = hashlib.sha256("\n".join(known).encode()).hexdigest()[:12]
+    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str((COMPILED / kind).absolute()))
+    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", str(COMPILE_SECONDS))
+    # A bound also has the folder locked, so that no job reads half of a file.
+    os.environ.setdefault("JAX_COMPILATION_CACHE_MAX_SIZE", str(COMPILED_BYTES))

@@ -54,18 +54,15 @@ class PaperPlan:
 
     @property
     def shown(self) -> list[str]:
-        """The page, if it has anything to show, and what it shows."""
         return [self.page, *map(self.file, self.experiments)] if self.experiments else []
 
     def link(self, experiment: str) -> str | None:
-        """Return the link from the page of an experiment to the paper's page, if it has one."""
         return (
             f"../{self.key}.html" if any(experiment in given for given in self.experiments.values()) else None
         )
 
     @property
     def page_inputs(self) -> dict[str, list[str]]:
-        """The files that the page is made from."""
         return {
             "shown": [self.file(item) for item in self.experiments],
             "runs": [f"{folder}/{file}" for folder in self.folders for file in READ_BY_PAGE],
@@ -88,16 +85,13 @@ class PaperPlan:
 
     @cached_property
     def sources(self) -> list[str]:
-        """Return the experiments behind its items."""
         return list(dict.fromkeys(name for given in self.experiments.values() for name in given))
 
     @cached_property
     def folders(self) -> list[str]:
-        """Every run behind an item."""
         return [folder for name in self.sources for folder in self.plan.run_folders(name)]
 
     def file(self, item: str) -> str:
-        """Return what the page shows of an item."""
         return self.items[item].exhibit.files(f"{self.folder}/{item}")[0]
 
     def given(self, item: str) -> dict:
@@ -117,7 +111,6 @@ class PaperPlan:
         return given
 
     def inputs(self, item: str) -> list[str]:
-        """Return the files that the item is made from."""
         given, needs = self.given(item), self.items[item].exhibit.needs
         if "cost_file" in given:
             return [self.costs]
@@ -135,7 +128,6 @@ class PaperPlan:
 
 
 def caption_facts(plan: Plan, experiment: str) -> dict:
-    """Return the words and numbers that captions of an experiment quote."""
     e, dataset = plan.experiment(experiment), plan.dataset_of(experiment).settings
     tested = ", ".join(map(str, plan.tested(experiment)))
     in_time = dataset.grid_kind == "explicit"

@@ -11,11 +11,6 @@ from resolvent.common.errors import ResolventError
 PACKAGE = Path(__file__).resolve().parents[1]
 # The folder of Snakefile, config.yaml, config/ and workflow/.
 HOME = PACKAGE if (PACKAGE / "Snakefile").exists() else PACKAGE.parent
-# Folders of the source, in HOME: no result goes there.
-SOURCES = (
-    "resolvent", "workflow", "profiles", "config", "docs", "tests", "benchmarks", "containers", ".ci", ".git",
-    ".snakemake", ".venv",
-)  # fmt: skip
 
 
 def search_working_folder() -> None:
@@ -28,9 +23,3 @@ def check_folder() -> None:
     """Raise a ResolventError where the project is in a folder whose path Snakemake takes for a pattern."""
     if set(str(HOME)) & set("{}"):
         raise ResolventError(f"the folder {HOME} has braces in its path, which Snakemake replaces; rename it")
-
-
-def source_folder(folder: Path) -> str | None:
-    """Return the folder of the source that `folder` is, or is in; None if it is in none."""
-    place = folder.resolve()
-    return next((one for one in SOURCES if place.is_relative_to((HOME / one).resolve())), None)

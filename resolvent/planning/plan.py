@@ -1,7 +1,6 @@
 """Derive, from a configuration, file names and the narrow block of settings that each rule depends on.
 
-A rule receives only what its result depends on, so that editing model X never reruns model Y. The names are
-stable: they come from the configuration's own words, and from a hash of the settings where data are shared.
+A rule receives only what its result depends on, so that editing model X never reruns model Y.
 """
 
 from __future__ import annotations
@@ -17,9 +16,9 @@ from resolvent.common.settings import settings_hash
 from resolvent.datasets.storage.addresses import is_address, local_folder
 from resolvent.datasets.storage.layout import group_name
 from resolvent.datasets.tasks.settings import DatasetSettings
-from resolvent.measurements.architecture_formulas import MEASURED
+from resolvent.figures.papers.registry import PAPERS
 from resolvent.models.cao2021.settings import CoarseEncoderSettings
-from resolvent.models.registry import ARCHITECTURES, settings_class
+from resolvent.models.registry import settings_class
 from resolvent.models.settings import Settings as ArchitectureSettings
 from resolvent.planning.configuration.load import with_contents
 from resolvent.planning.configuration.settings import (
@@ -34,9 +33,7 @@ from resolvent.planning.configuration.settings import (
 from resolvent.planning.rerun import location_of, script_digest
 from resolvent.training.settings import TrainingSettings
 
-REGISTRY = "resolvent.models.registry:ARCHITECTURES"
 STEP_MEASURED = "transformer1d"  # architecture of the operator in resolvent.measurements.step_cost
-OF_PAPERS = ("resolvent.models.cao2021.", "resolvent.models.calvello2024.")  # their architectures
 STABILITY = "stability"  # folder of the study of stability, which no experiment can have
 RUN_FOLDER = "{experiment}/{model}/{group}/seed{seed}"
 # Of an experiment that tunes: a short run, and what the short runs of a model choose at a resolution.
@@ -44,57 +41,27 @@ SHORT_RUN_FOLDER = "{experiment}/{model}/{group}/tuning/{candidate}/seed{seed}"
 TUNED_FILE = "{experiment}/{model}/{group}/tuned.json"
 
 
-@dataclass(frozen=True)
 class DatasetPlan:
-    """Files of one dataset. `base` is common to the store, the card and the receipts of its shards.
+    """Files of one dataset, the beginning of whose names (`base`) is common to all.
 
-    `address` is the store's where it lies in an object store; the file `store` then leads there.
+    receipt    pattern of the files that finished generation jobs leave (`receipts`).
+    motion     a sample at many moments, from which the film is drawn.
+    address    of the store where it lies in an object store; the file `store` then leads there.
+    modules    what scripts choose by the equation: the settings, which name the task.
+    moves      what solves the sample of `motion`; None where the solution has no time.
     """
 
-    name: str
-    settings: DatasetSettings
-    base: Path
-    address: str | None = None
-
-    @property
-    def card(self) -> str:
-        return f"{self.base}.json"
-
-    @property
-    def store(self) -> str:
-        return f"{self.base}.zarr"
-
-    @property
-    def preview(self) -> str:
-        return f"{self.base}.preview.npz"
-
-    @property
-    def motion(self) -> str:
-        """Return the file of a sample at many moments, from which the film is drawn."""
-        return f"{self.base}.motion.npz"
-
-    @property
-    def moves(self) -> str | None:
-        """Name what solves a sample for the film; None where the solution has no time."""
-        return f"{type(self.settings).__module__}:motion" if self.settings.moves else None
-
-    @property
-    def receipt(self) -> str:
-        """Pattern of the files that finished generation jobs leave."""
-        return f"{self.base}.shards/{{shard}}.json"
-
-    @property
-    def receipts(self) -> list[str]:
-        return [self.receipt.format(shard=shard) for shard in range(self.settings.num_shards)]
-
-    @property
-    def modules(self) -> tuple[str, ...]:
-        """What scripts choose by the dataset's equation: its settings, which name its task."""
-        return (location_of(type(self.settings)),)
+    def __init__(self, name: str, settings: DatasetSettings, base: Path, address: str | None):
+        self.name, self.settings, self.base, self.address = name, settings, base, address
+        self.card, self.store = f"{base}.json", f"{base}.zarr"
+        self.preview, self.motion = f"{base}.preview.npz", f"{base}.motion.npz"
+        self.receipt = f"{base}.shards/{{shard}}.json"
+        self.receipts = [self.receipt.format(shard=shard) for shard in range(settings.num_shards)]
+        self.modules = (location_of(type(settings)),)
+        self.moves = f"{type(settings).__module__}:motion" if settings.moves else None
 
     @property
     def code(self) -> str:
-        """Digest of everything that computes this dataset."""
         return script_digest("solve_dataset", *self.modules)
 
 
@@ -102,9 +69,8 @@ class DatasetPlan:
 class Training:
     """All that a training run depends on beside its data and seed; nothing of other models, and no label.
 
-    `counts` are the samples of each split that the run uses, `noise_samples` the training samples whose
-    deviation is the unit of the noise for all models. The job takes the settings named in `tuned` from the
-    choice of short runs.
+    `counts` are the samples of each split that the run uses, `noise_samples` those whose deviation is the
+    unit of the noise for all models. The job takes the settings named in `tuned` from short runs.
     """
 
     architecture: str
@@ -135,13 +101,7 @@ class Training:
 
 
 class Plan:
-    """Every file that the configuration asks for.
-
-    Raises
-    ------
-    ConfigurationError
-        When a file that a dataset is imported from is missing, or is not what the configuration says.
-    """
+    """Every file that the configuration asks for. Raises as `with_contents`."""
 
     def __init__(self, configuration: Configuration):
         self.configuration = configuration = with_contents(configuration)
@@ -169,7 +129,6 @@ class Plan:
         return self.datasets[self.experiment(experiment).dataset]
 
     def test_dataset_of(self, experiment: str) -> DatasetPlan:
-        """Return the dataset of the test samples."""
         e = self.experiment(experiment)
         return self.datasets[e.test_dataset or e.dataset]
 
@@ -188,7 +147,6 @@ class Plan:
         return {"experiment": experiment, "model": model, "group": group_name(resolution)}
 
     def run_folders(self, experiment: str) -> list[str]:
-        """Return the folders of the experiment's runs, in table order."""
         e = self.experiment(experiment)
         runs = itertools.product(e.models, e.resolutions, e.seeds)
         return [self.run_folder(experiment, *run) for run in runs]
@@ -236,7 +194,6 @@ class Plan:
         return self.shown_candidates(experiment)[0]
 
     def sample_counts(self, experiment: str) -> dict[str, int]:
-        """Return the samples that the experiment uses of each split."""
         e = self.experiment(experiment)
         available = dict.fromkeys(("train", "validation"), self.dataset_of(experiment))
         available["test"] = self.test_dataset_of(experiment)
@@ -284,17 +241,10 @@ class Plan:
         file = self.results / TUNED_FILE.format(**self._names(experiment, model, resolution))
         return str(file) if self.experiment(experiment).tuning else None
 
-    @property
-    def every_architecture(self) -> list[str]:
-        """What the theory's script takes of the registry: all of it."""
-        return [REGISTRY, *(settings_class(name).operator for name in ARCHITECTURES)]
-
     def modules_of(self, model: str) -> tuple[str, ...]:
-        """Return what scripts choose by the model's name: `architecture_modules`."""
         return architecture_modules(self.configuration.models[model].architecture)
 
     def modules_timed(self, experiment: str) -> list[str]:
-        """Return the equation and the architectures that are timed in one job."""
         models = self.experiment(experiment).models
         architectures = {module for model in models for module in self.modules_of(model)}
         return [*self.test_dataset_of(experiment).modules, *sorted(architectures)]
@@ -317,7 +267,6 @@ class Plan:
         return {**self._described(experiment, model, resolution), "seed": seed}
 
     def _described(self, experiment: str, model: str, resolution: Resolution) -> dict:
-        """Return the description of a run from any seed."""
         e, m = self.experiment(experiment), self.configuration.models[model]
         dataset = self.dataset_of(experiment)
         run = self.training(experiment, model, resolution)
@@ -368,7 +317,6 @@ class Plan:
         }
 
     def stability_facts(self, study: Stability) -> dict:
-        """Return what the page of that study says: its panels and its sizes."""
         return {
             "panels": study.panels,
             "resolution": study.resolution,
@@ -384,12 +332,9 @@ class Plan:
         compared = {model for one in self.configuration.experiments.values() for model in one.models}
         compared |= set(study.models) if study else set()
         operators = (settings_class(known[model].architecture).operator for model in compared)
-        return any(operator.startswith(OF_PAPERS) for operator in operators)
-
-    @property
-    def counted_modules(self) -> list[str]:
-        """Return every architecture whose parameters and operations are counted."""
-        return [name for one in MEASURED.values() for name in architecture_modules(one.architecture)]
+        return any(
+            operator.startswith(tuple(f"resolvent.models.{key}." for key in PAPERS)) for operator in operators
+        )
 
 
 def architecture_modules(architecture: str) -> tuple[str, ...]:

@@ -24,12 +24,10 @@ def record_command() -> None:
 
 
 def command() -> str:
-    """Return the command line that planned this job."""
     return os.environ[COMMAND_VARIABLE]
 
 
 def provenance() -> dict[str, str]:
-    """Return revision, machine and library versions, for the report."""
     return {
         "git revision": git_revision(),
         "machine": machine(),
@@ -39,7 +37,6 @@ def provenance() -> dict[str, str]:
 
 
 def machine() -> str:
-    """Return the machine in a few words."""
     return f"{platform.system()} {platform.machine()}, {os.cpu_count()} CPU cores"
 
 

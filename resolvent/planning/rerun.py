@@ -1,17 +1,9 @@
 """Digest of what a job does and of all in the project that it reaches: the trigger of its rule to run again.
 
-Every rule carries the digest of its job as a parameter, so that an edited solver, model, loss or template
-runs again exactly what depends on it. It is derived from syntax trees: of the job, of the functions,
-classes and constants that it uses, of what these use in turn (imports within functions, too), and of what the
-modules on the way do when they are imported; and from the files that these modules read.
-
-Messages are no part of it: comments, docstrings, the arguments of `raise`, `warn`, `print` and of errors,
-keywords such as `description` and `remedy`, and what is annotated as `Words`: constants, variables, functions
-that return them. A better message throws no study away. Nor is what only watches a job (the rooms and modules
-in WITHOUT_RESULT), nor the times of files.
-
-What a script chooses by name when it runs is no import: the equation of a dataset, the architecture of a
-model, the item of a paper. The tables with these names are left out, and a rule names the chosen entry.
+It is derived from syntax trees: of the job, of the functions, classes and constants that it uses, of what
+these use in turn, and of what the modules on the way do when they are imported; and from the files that these
+read. Messages are no part of it, nor what only watches a job, nor the times of files (docs/jobs.md). What a
+job chooses by name when it runs is named by its rule.
 """
 
 from __future__ import annotations
@@ -65,28 +57,30 @@ LOCAL_DECORATORS = {
     "lru_cache", "no_grad", "partial", "runtime_checkable", "wraps",
 }  # fmt: skip
 # Files that modules read beside the results: patterns, from the root of the project or, of a wheel, as ROOTS.
-_TEMPLATES = "resolvent/figures/templates"
 FILES_READ = {
-    "resolvent.figures.common.assets": ("resolvent/figures/assets/*",),
-    "resolvent.figures.common.page": (
-        f"{_TEMPLATES}/macros.html.j2", f"{_TEMPLATES}/base.html.j2", f"{_TEMPLATES}/references.bib",
-    ),
-    "resolvent.figures.dataset.card": (f"{_TEMPLATES}/references.bib",),
-    "resolvent.figures.dataset.croissant": (f"{_TEMPLATES}/croissant_context.json",),
-    "resolvent.figures.dataset.page": (f"{_TEMPLATES}/dataset.html.j2",),
-    "resolvent.figures.front.page": (f"{_TEMPLATES}/front.html.j2",),
-    "resolvent.figures.papers.page": (f"{_TEMPLATES}/paper.html.j2",),
-    "resolvent.figures.experiment.report": (f"{_TEMPLATES}/report.html.j2",),
-    "resolvent.figures.run.page": (f"{_TEMPLATES}/run.html.j2", f"{_TEMPLATES}/compare.html.j2"),
-    "resolvent.figures.stability.page": (f"{_TEMPLATES}/stability.html.j2",),
-    "resolvent.figures.theory.page": (f"{_TEMPLATES}/theory.html.j2",),
-    "resolvent.figures.published.tables": ("resolvent/figures/papers/*/tables/*.csv",),
-}  # fmt: skip
+    f"resolvent.figures.{module}": tuple(f"resolvent/figures/{one}" for one in patterns)
+    for module, *patterns in (
+        ("common.assets", "assets/*"),
+        (
+            "common.page",
+            *(f"templates/{name}" for name in ("macros.html.j2", "base.html.j2", "references.bib")),
+        ),
+        ("dataset.card", "templates/references.bib"),
+        ("dataset.croissant", "templates/croissant_context.json"),
+        ("dataset.page", "templates/dataset.html.j2"),
+        ("experiment.report", "templates/report.html.j2"),
+        ("front.page", "templates/front.html.j2"),
+        ("papers.page", "templates/paper.html.j2"),
+        ("published.tables", "papers/*/tables/*.csv"),
+        ("run.page", "templates/run.html.j2", "templates/compare.html.j2"),
+        ("stability.page", "templates/stability.html.j2"),
+        ("theory.page", "templates/theory.html.j2"),
+    )
+}
 # What a module imports from all modules that it finds by listing a folder.
 FOUND = {"resolvent.figures.published.beside": ("resolvent/figures/papers/*/reported.py", "EXAMPLES")}
 
 IMPORT, WHOLE = ":", ":*"  # after the name of a module: what its import does, and all that is in it
-LIBRARIES_SEEN: set[str] = set()  # packages whose files were looked for, and which are none of the project's
 # "module:function", or a module of the project, imported when it is called or run.
 LOCATION = re.compile(r"(\w+(?:\.\w+)+)(:\w+)?")
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -107,43 +101,36 @@ def does(job: str, *names: str | Callable) -> dict[str, object]:
 def script_digest(job: str, *names: str) -> str:
     """Return sixteen hexadecimal digits for what a `job` does ("train", …) and what it chooses by name.
 
-    `names` are modules or what is in them, "module:name", of which the constants above leave out none; and
-    versions of packages, "name==1.0".
-
-    Raises
-    ------
-    ModuleNotFoundError
-        When the job or a module named here does not exist.
+    `names` are modules or what is in them, "module:name"; and versions of packages, "name==1.0". Raises
+    `ModuleNotFoundError` for one that does not exist.
     """
     kept, key = _kept(), "\0".join((job, *names))
-    if key not in kept["digests"]:
-        reached = everything_reached(job, *names)
-        digest = _digest(reached, names)
-        if not all(_module_of(name).partition(".")[0] in ROOTS for name in reached):
-            return digest  # with files that the state of the project's does not know
-        kept["libraries"] = sorted(one for one in LIBRARIES_SEEN if not _of_project(one))
-        kept["digests"][key] = digest
-        keep(kept)
-    return kept["digests"][key]
-
-
-@cache
-def _kept() -> dict:
-    """Return the digests that are known, of the files as they are."""
-    kept = read_kept(state_of((folder / root for root, folder in ROOTS.items()), TABLES, FILES_READ))
-    if any(map(_of_project, kept["libraries"])):  # one is developed beside the project now
-        kept = {**kept, "libraries": [], "digests": {}}
-    return kept
-
-
-def _digest(reached: Iterable[str], names: tuple[str, ...]) -> str:
+    if key in kept["digests"]:
+        return kept["digests"][key]
+    reached = sorted(everything_reached(job, *names))
     content = hashlib.sha256(repr(names).encode())
-    reached = sorted(reached)
     for name in reached:
         content.update(f"{name}\0{_meaning(name)}\0".encode())
     for file in files_read(reached):
         content.update(f"{file.name}\0".encode() + file.read_bytes() + b"\0")
-    return content.hexdigest()[:16]
+    digest = content.hexdigest()[:16]
+    # Of files of a user's own the state of the project's does not know.
+    if all(_module_of(name).partition(".")[0] in ROOTS for name in reached) and not sys.dont_write_bytecode:
+        kept["digests"][key] = digest
+        with suppress(OSError, FileError):  # it only saves time
+            write_json(KEPT, kept)
+    return digest
+
+
+@cache
+def _kept() -> dict:
+    """Return the state of the project's files, and the digests that are known for it."""
+    state = state_of((folder / root for root, folder in ROOTS.items()), TABLES, FILES_READ)
+    with suppress(OSError, ValueError):
+        kept = json.loads(KEPT.read_text(encoding="utf-8"))
+        if isinstance(kept, dict) and kept.get("state") == state:
+            return kept
+    return {"state": state, "digests": {}}
 
 
 def location_of(definition: type | Callable) -> str:
@@ -173,25 +160,19 @@ def everything_reached(job: str, *names: str) -> frozenset[str]:
         if name in seen or _file_of(module) is None or (left_out and name not in chosen):
             continue
         seen.add(name)
-        waiting += [module + IMPORT, *_used_by(name), *_found_by(module)]
+        waiting += [module + IMPORT, *_used_by(name)]
+        if module in FOUND:
+            pattern, definition = FOUND[module]
+            found = (
+                file.relative_to(PACKAGE.parent).with_suffix("") for file in PACKAGE.parent.glob(pattern)
+            )
+            waiting += [f"{'.'.join(file.parts)}:{definition}" for file in found]
         if "." in module:  # importing a.b imports a
             waiting.append(module.rpartition(".")[0] + IMPORT)
     return frozenset(seen)
 
 
-@cache
-def _found_by(module: str) -> list[str]:
-    """Return what a module imports from modules that it finds by listing a folder."""
-    if module not in FOUND:
-        return []
-    pattern, name = FOUND[module]
-    root = ROOTS[pattern.partition("/")[0]]
-    files = (file.relative_to(root).with_suffix("") for file in root.glob(pattern))
-    return [f"{'.'.join(file.parts)}:{name}" for file in files]
-
-
 def files_read(names: Iterable[str]) -> list[Path]:
-    """Return the files that the modules of these names read beside the results."""
     patterns = {pattern for name in names for pattern in FILES_READ.get(_module_of(name), ())}
     return sorted({file for pattern in patterns for file in ROOTS[pattern.partition("/")[0]].glob(pattern)})
 
@@ -203,22 +184,17 @@ def _module_of(name: str) -> str:
 @cache
 def _file_of(module: str) -> Path | None:
     root, *parts = module.split(".")
-    if root not in ROOTS:
-        return _file_outside(module)
+    if root not in ROOTS:  # a model or an equation of a user's own, say
+        try:
+            spec = find_spec(module)
+        except (ImportError, ValueError):
+            return None
+        return Path(spec.origin) if spec and spec.origin and spec.origin.endswith(".py") else None
     path = ROOTS[root].joinpath(root, *parts)
     for file in (path.with_suffix(".py"), path / "__init__.py"):
         if file.exists():
             return file
     return None
-
-
-def _file_outside(module: str) -> Path | None:
-    """Return the file of a module that is not the project's, such as a model or an equation of one's own."""
-    try:
-        spec = find_spec(module)
-    except (ImportError, ValueError):
-        return None
-    return Path(spec.origin) if spec and spec.origin and spec.origin.endswith(".py") else None
 
 
 @cache
@@ -227,7 +203,6 @@ def _of_project(module: str) -> bool:
     top = module.partition(".")[0]
     if top in ROOTS:
         return True
-    LIBRARIES_SEEN.add(top)
     file = _file_of(top)
     return file is not None and not any(file.is_relative_to(folder) for folder in LIBRARIES)
 
@@ -245,9 +220,8 @@ def _tree(file: Path) -> ast.Module:
     return tree
 
 
-# Plans look at every node of the project: ast.walk and NodeTransformer take twice as long.
+# `NodeTransformer` takes twice as long.
 def _strip(node: ast.AST) -> None:
-    """Take from a tree, in place, what `_tree` leaves out."""
     _strip_here(node)
     for key in node._fields:
         value = getattr(node, key, None)
@@ -292,23 +266,9 @@ def _strip_here(node: ast.AST) -> None:
 
 
 def _are_words(annotation: ast.expr | None) -> bool:
-    """Say whether an annotation is Words, or a container of them such as dict[str, Words]."""
     return annotation is not None and any(
-        isinstance(node, ast.Name) and node.id == WORDS for node in _nodes(annotation)
+        isinstance(node, ast.Name) and node.id == WORDS for node in ast.walk(annotation)
     )
-
-
-def _nodes(tree: ast.AST) -> list[ast.AST]:
-    """Return the tree and every node in it, as ast.walk does, but for those without content."""
-    found = [tree]
-    for node in found:
-        for key in node._fields:
-            value = getattr(node, key, None)
-            if isinstance(value, list):
-                found += [one for one in value if isinstance(one, ast.AST)]
-            elif isinstance(value, ast.AST) and value._fields:
-                found.append(value)
-    return found
 
 
 @cache
@@ -328,16 +288,12 @@ def _contents(module: str) -> dict[str, list[ast.stmt]]:
 
 def _defined_by(node: ast.stmt) -> set[str]:
     """Return the names that a statement defines; none when it does something else as well."""
-    match node:
-        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-            return {node.name}
-        case ast.Assign(targets=targets):
-            pass
-        case ast.AnnAssign(target=target):
-            targets = [target]
-        case _:
-            return set()
-    parts = [part for one in targets for part in _nodes(one)]
+    if isinstance(node, DEFINITIONS):
+        return {node.name}
+    targets = getattr(node, "targets", [getattr(node, "target", None)])
+    if not isinstance(node, ast.Assign | ast.AnnAssign):
+        return set()
+    parts = [part for one in targets for part in ast.walk(one)]
     if not all(isinstance(part, ast.Name | ast.Tuple | ast.Store) for part in parts):
         return set()
     return {part.id for part in parts if isinstance(part, ast.Name)}
@@ -387,7 +343,7 @@ def _used_by(name: str) -> frozenset[str]:
         return frozenset(bound.get(definition, {module + WHOLE}))
     used: set[str] = set()
     for part in _parts(name):
-        nodes = _nodes(part)
+        nodes = list(ast.walk(part))
         here = {**bound, **_bound_by(nodes)} if definition else bound
         owners = set()
         for node in nodes:
@@ -412,9 +368,8 @@ def _used_by(name: str) -> frozenset[str]:
 
 @cache
 def _bound_in(module: str) -> dict[str, set[str]]:
-    """Return the names that imports of a module bind, outside of its functions and classes."""
     body = _tree(_file_of(module)).body
-    return _bound_by(node for one in body if not isinstance(one, DEFINITIONS) for node in _nodes(one))
+    return _bound_by(node for one in body if not isinstance(one, DEFINITIONS) for node in ast.walk(one))
 
 
 def _bound_by(nodes: Iterable[ast.AST]) -> dict[str, set[str]]:
@@ -455,20 +410,3 @@ def state_of(folders: Iterable[Path], *names: object) -> str:
                     found = file.read_bytes()
                     content.update(f"{file.relative_to(folder)}\0{len(found)}\0".encode() + found)
     return content.hexdigest()
-
-
-def read_kept(state: str) -> dict:
-    """Return what was kept for this state of the files: `libraries` and `digests`, empty if there is none."""
-    with suppress(OSError, ValueError):
-        kept = json.loads(KEPT.read_text(encoding="utf-8"))
-        if isinstance(kept, dict) and kept.get("state") == state:
-            return kept
-    return {"state": state, "libraries": [], "digests": {}}
-
-
-def keep(kept: dict) -> None:
-    """Replace the file with `kept`, where that is possible: it only saves time."""
-    if sys.dont_write_bytecode:
-        return
-    with suppress(OSError, FileError):
-        write_json(KEPT, kept)

@@ -14,11 +14,8 @@ from resolvent.planning.places import HOME, check_folder
 def start_snakemake(words: list[str]) -> int:
     """Start Snakemake in the working folder; return its exit status.
 
-    Raises
-    ------
-    ConfigurationError
-        When a file of `--configfile` cannot be read, or is not what it looks like: Snakemake would execute
-        expressions in it, or end in a traceback.
+    Raises `ConfigurationError` where a file of `--configfile` cannot be read, or is not what it looks like:
+    Snakemake would execute expressions in it, or end in a traceback.
     """
     # Not before: help and completion answer at once.
     from resolvent.planning.configuration.errors import ConfigurationError

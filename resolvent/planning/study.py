@@ -95,5 +95,4 @@ def _experiment(plan: Plan, papers: dict[str, PaperPlan], name: str) -> PlannedE
 
 
 def _below(plan: Plan, path: str) -> str:
-    """Return a path as seen from the folder of the study."""
     return os.path.relpath(path, plan.results)

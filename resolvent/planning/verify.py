@@ -1,4 +1,4 @@
-"""Verify data and results: `python -m resolvent.planning.verify data results/demo`, a line for each fault.
+"""Verify data and results: `resolvent verify data results/demo`, a line for each fault.
 
 What is verified stands in docs/formats.md. What cannot be verified is listed, and is no fault. Nothing is
 changed and nothing runs.
@@ -6,12 +6,10 @@ changed and nothing runs.
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
 from fnmatch import fnmatch
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -44,13 +42,19 @@ from resolvent.figures.common.comparison import (
     MODELS_FILE,
     read_comparison,
 )
+from resolvent.figures.experiment.comparison import write_comparison
 from resolvent.figures.experiment.error_table import write_error_tables
 from resolvent.figures.front.leaderboard import as_csv
 from resolvent.figures.front.results import read_results
 from resolvent.figures.front.study import STUDY_FILE, read_study
 
 BEGINNINGS = {".png": b"\x89PNG\r\n\x1a\n", ".pdf": b"%PDF-"}
-POOLED: dict[str, Callable] = {"mean": np.mean, "median": np.median, "worst": np.max}
+POOLED = ("mean", "median", "worst")  # statistics of errors, which no order of runs changes
+# What a row of a comparison is of.
+ROW = (
+    "kind", "key", "trained_resolution", "trained_noise", "test_resolution", "test_noise", "metric",
+    "statistic",
+)  # fmt: skip
 SUMS = "SHA256SUMS"
 # Files that are written with a digest, which is in it or beside it.
 INSIDE = ("run.json", "cost.json", "tuned.json", "verified.json", "dataset.json", STUDY_FILE)
@@ -78,7 +82,6 @@ def faults_below(paths: list[Path]) -> Iterator[str]:
 
 
 def files_below(paths: list[Path]) -> list[Path]:
-    """Return the files at and below `paths` that are not in a store."""
     stores = {store for path in paths for store in _stores(path)}
     found = {one for path in paths for one in (path, *path.rglob("*")) if one.is_file()}
     return sorted(one for one in found if one not in stores and stores.isdisjoint(one.parents))
@@ -113,19 +116,11 @@ def faults_of_run(folder: Path, cards: dict[str, set[str]] | None = None) -> lis
     record, faults = run.record, _faults_of_errors(run, errors)
     if list(history["epoch"]) != list(range(1, len(history) + 1)) or len(history) > run.cost.epochs:
         faults.append(f"history.csv: its epochs are not 1 to {run.cost.epochs}, those of cost.json")
-    if (run.cost.status == "diverged") != (run.cost.diverged_epoch is not None):
-        faults.append(
-            f"cost.json: 'status' is {run.cost.status} and 'diverged_epoch' {run.cost.diverged_epoch}"
-        )
     tested = {node_name(resolution) for resolution in record.test_resolutions}
     if set(predictions.children) != tested:
         faults.append(
             f"predictions.nc: it has {', '.join(predictions.children)}, not {', '.join(sorted(tested))}"
         )
-    for node in predictions.children.values():
-        for name in ("input", "target", "prediction", "extreme_sample"):
-            if name not in node:
-                faults.append(f"predictions.nc: {node.name} has no variable '{name}'")
     known = (cards or {}).get(record.dataset)
     if known and record.dataset_hash not in known:
         faults.append(f"run.json: it was tested on another content of the dataset '{record.dataset}'")
@@ -133,7 +128,6 @@ def faults_of_run(folder: Path, cards: dict[str, set[str]] | None = None) -> lis
 
 
 def _faults_of_errors(run: Run, errors: pandas.DataFrame) -> list[str]:
-    """Return what is wrong with errors.csv: its columns, its rows, and its values."""
     record, faults = run.record, []
     metrics = metric_columns(errors)
     if unnamed := sorted(set(metrics) ^ set(record.metrics)):
@@ -161,7 +155,6 @@ def _faults_of_errors(run: Run, errors: pandas.DataFrame) -> list[str]:
 
 
 def _faults_of_file(file: Path, cards: dict[str, set[str]]) -> list[str]:
-    """Return what is wrong with a file, by its name."""
     try:
         match file.name:
             case "run.json":
@@ -171,7 +164,7 @@ def _faults_of_file(file: Path, cards: dict[str, set[str]]) -> list[str]:
             case "cost.json":
                 read_record(file, CostRecord)
             case "tuned.json":
-                return _faults_of_tuning(file)
+                read_record(file, TunedRecord)
             case "comparison.csv":
                 return _faults_of_comparison(file)
             case "models.csv":
@@ -193,7 +186,6 @@ def _faults_of_file(file: Path, cards: dict[str, set[str]]) -> list[str]:
 
 
 def _faults_of_sums(file: Path) -> list[str]:
-    """Return which files of a folder that was downloaded are missing, or are not those that were shared."""
     faults = []
     for line in file.read_text(encoding="utf-8").splitlines():
         digest, _, name = line.partition("  ")
@@ -206,7 +198,6 @@ def _faults_of_sums(file: Path) -> list[str]:
 
 
 def _faults_of_format(file: Path) -> list[str]:
-    """Return whether a file is not of the format of its name, or is cut off."""
     content = file.read_bytes()
     if not content and file.suffix in (".csv", ".html", ".json", ".svg", ".tex", *BEGINNINGS):
         return [f"{file}: is empty"]
@@ -228,91 +219,34 @@ def _faults_of_format(file: Path) -> list[str]:
     return []
 
 
-def _faults_of_tuning(file: Path) -> list[str]:
-    tuned, faults = read_record(file, TunedRecord), []
-    errors = [
-        (candidate.get("validation_relative_l2"), candidate.get("settings")) for candidate in tuned.candidates
-    ]
-    measured = [one for one in errors if one[0] is not None]
-    best = min(measured, key=lambda one: one[0]) if measured else errors[0] if errors else (None, None)
-    if tuned.chosen != best[1]:
-        faults.append(f"{file}: 'chosen' is not the candidate of the lowest validation error")
-    return faults
-
-
 def _columns(file: Path, columns: list[str]) -> list[str]:
-    """Return whether a table has other columns than `columns`, in this order."""
     found = list(parse_table(file, columns))
     return [] if found == columns else [f"{file}: its columns are not {', '.join(columns)}"]
 
 
 def _faults_of_comparison(file: Path) -> list[str]:
-    """Return what is wrong with a comparison: columns, intervals, and statistics of the runs beside it."""
+    """Return what is wrong with a comparison: its columns, and the statistics of the runs beside it."""
     if faults := _columns(file, list(COMPARISON_COLUMNS)):
         return faults
     try:
         rows = read_comparison(file)
-    except ResolventError as error:
-        return [_line(error)]
     except ValueError as error:  # pandas' MergeError
         return [f"{file.with_name(MODELS_FILE)}: {_line(error)}"]
-    faults = []
-    outside = rows[(rows["low"] > rows["value"]) | (rows["value"] > rows["high"])]
-    for row in outside.itertuples():
-        faults.append(
-            f"{file}: {row.key}, {row.metric}, {row.statistic}: the value is outside of its interval"
-        )
-    pooled = _pooled_errors(file.parent)
-    compared: Any = rows[rows["statistic"].isin(POOLED)].itertuples()
-    for one in compared:
-        condition = (one.key, one.trained_resolution, one.trained_noise, one.test_resolution, one.test_noise)
-        errors = pooled.get((one.kind, *map(_comparable, condition), one.metric))
-        if errors is None:
-            continue
-        value = POOLED[one.statistic](errors)
-        if not np.isclose(value, one.value, rtol=1e-6):
-            faults.append(
-                f"{file}: {one.key} at {one.test_resolution}: the {one.statistic} of {one.metric} is "
-                f"{one.value:.6g}, that of errors.csv {value:.6g}"
-            )
-    return faults
-
-
-def _pooled_errors(experiment: Path) -> dict[tuple, np.ndarray]:
-    """Return errors by kind, condition and metric: of finished runs over samples and seeds, of baselines.
-
-    The error of a sample is its mean over the realisations of the noise.
-    """
-    found: dict[tuple, list[np.ndarray]] = {}
-
-    def pool(errors: pandas.DataFrame, *start: object, tested_as_trained: bool) -> None:
-        for (resolution, level), rows in errors.groupby(["resolution", "noise"]):
-            condition = (*start, *(resolution, level) * (2 if tested_as_trained else 1))
-            for metric in metric_columns(errors):
-                values = rows.groupby("sample")[metric].mean().to_numpy()
-                found.setdefault((*map(_comparable, condition), metric), []).append(values)
-
-    for path in sorted(experiment.glob("*/*/seed*/run.json")):
-        with suppress(ResolventError):  # reported with the run
-            run = read_run(path.parent)
-            trained = (run.record.model, run.record.resolution, run.record.noise)
-            if not run.diverged:
-                pool(run.errors, "model", *trained, tested_as_trained=False)
-    with suppress(ResolventError):  # reported with the baselines
-        _, errors = read_baselines_table(experiment / "baselines")
-        for baseline, rows in errors.groupby("baseline"):
-            pool(rows.drop(columns="baseline"), "baseline", baseline, tested_as_trained=True)
-    pooled = {key: np.concatenate(values) for key, values in found.items()}
-    # A baseline without an answer to every sample has no row.
-    return {key: values for key, values in pooled.items() if key[0] == "model" or np.isfinite(values).all()}
-
-
-def _comparable(value: object) -> str:
-    """Write a resolution, a name or a level of noise so that 128, "128" and 128.0 are the same."""
+    runs = sorted(path.parent for path in file.parent.glob("*/*/seed*/run.json"))
+    baselines = [one for one in [file.with_name("baselines")] if one.exists()]
     try:
-        return f"{float(value):g}"  # type: ignore[arg-type]
-    except ValueError:
-        return str(value)
+        with TemporaryDirectory() as place:
+            write_comparison(runs, baselines, Path(place) / file.name)
+            made = read_comparison(Path(place) / file.name)
+    except (ResolventError, ValueError):  # reported with the runs and the baselines
+        return []
+    both: Any = rows.merge(made, on=list(ROW), suffixes=("", "_made"))
+    both = both[both["statistic"].isin(POOLED) & ~np.isclose(both["value"], both["value_made"], rtol=1e-6)]
+    return [
+        f"{file}: {one.key} at {one.test_resolution}: the {one.statistic} of {one.metric} is "
+        f"{one.value:.6g}, that of errors.csv {one.value_made:.6g}"
+        for one in both.dropna(subset=["value", "value_made"]).itertuples()
+    ]
 
 
 def _content_hashes(stores: list[Path]) -> dict[str, set[str]]:
@@ -330,16 +264,8 @@ def _line(error: Exception) -> str:
     return " ".join(str(error).split())
 
 
-def main(arguments: list[str]) -> int:
+def verify(paths: list[Path]) -> int:
     """Print a line for each fault, and how many there are; return the exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m resolvent.planning.verify",
-        description="Verify datasets and results against docs/formats.md: a line for each fault.",
-    )
-    parser.add_argument(
-        "paths", nargs="+", type=Path, metavar="PATH", help="data, results/demo, a card, a run"
-    )
-    paths = parser.parse_args(arguments).paths
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", Unverified)  # each is a fault here
         faults = list(faults_below(paths))
@@ -381,7 +307,7 @@ def differs_from_source(file: Path) -> list[str]:
 
 
 def not_verified(files: Iterable[Path]) -> Iterator[str]:
-    """Yield a line for each kind of file whose content nothing vouches for, and for such rows of a table."""
+    """Yield a line for each kind of file whose content nothing vouches for."""
     files = list(files)
     summed = {
         file.parent / line.partition("  ")[2]
@@ -397,9 +323,6 @@ def not_verified(files: Iterable[Path]) -> Iterator[str]:
     for kind, found in sorted(kinds.items()):
         names = ", ".join(sorted({file.name for file in found}))
         yield f"not verified: {counted(len(found), 'file')} {kind}, for no digest is of them: {names}"
-    for file in files:
-        if file.name == "comparison.csv" and (lost := ", and ".join(_rows_without_runs(file))):
-            yield f"not verified: {file}: {lost}: the runs are not beside it"
 
 
 def _is_vouched_for(file: Path) -> bool:
@@ -425,28 +348,8 @@ def _digest_inside(file: Path) -> bool:
 
 
 def _content(file: Path) -> dict:
-    """Return the object in a JSON file; an empty one where it is missing or damaged."""
     try:
         content = json.loads(file.read_bytes())
     except (OSError, ValueError, RecursionError):
         return {}
     return content if isinstance(content, dict) else {}
-
-
-def _rows_without_runs(comparison: Path) -> list[str]:
-    """Return the models and resolutions of a comparison that has no run of them beside it."""
-    try:
-        rows = parse_table(comparison, ["kind", "key", "trained_resolution"])
-    except ResolventError:  # reported with the comparison
-        return []
-    models = rows[rows["kind"] == "model"][["key", "trained_resolution"]].drop_duplicates()
-    places = [(key, f"n{at}" if str(at).isdigit() else str(at)) for key, at in models.itertuples(index=False)]
-    return [
-        f"{key}, {node}"
-        for key, node in places
-        if not any((comparison.parent / key / node).glob("seed*/run.json"))
-    ]
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -16,9 +16,8 @@ from resolvent.datasets.imported.check import check_file
 from resolvent.datasets.imported.readers.source import open_source
 from resolvent.datasets.imported.sources import content_digest
 from resolvent.datasets.tasks.registry import build_task, settings_of
-from resolvent.planning.check import main as check
 from resolvent.planning.configuration.errors import ConfigurationError
-from resolvent.planning.configuration.load import load_configuration
+from resolvent.planning.configuration.load import check, load_configuration
 from resolvent.planning.plan import Plan
 
 COUNT, POINTS = 12, 16

@@ -14,8 +14,6 @@ FITTING = 3  # samples at once, with FAULT=memory
 
 
 class AfterImport(importlib.abc.MetaPathFinder):
-    """Calls `change` on a module as soon as it is imported."""
-
     def __init__(self, name, change):
         self.name, self.change = name, change
 
@@ -35,8 +33,6 @@ class AfterImport(importlib.abc.MetaPathFinder):
 
 
 def slow(trainer, step):
-    """Each step takes a while."""
-
     def gradients(self, batch):
         time.sleep(0.4)
         return step(self, batch)
@@ -45,8 +41,6 @@ def slow(trainer, step):
 
 
 def hang(trainer, step):
-    """Once, the second epoch does not go on."""
-
     def gradients(self, batch):
         mark = Path("hung")
         if self.progress.history and not mark.exists():
@@ -58,7 +52,6 @@ def hang(trainer, step):
 
 
 def not_a_number(trainer, step):
-    """The loss of the third epoch is NaN."""
     import torch
 
     def gradients(self, batch):
@@ -69,7 +62,6 @@ def not_a_number(trainer, step):
 
 
 def memory(trainer, step):
-    """More samples at once than FITTING do not fit."""
     import torch
 
     accumulated = trainer._accumulated
@@ -84,7 +76,6 @@ def memory(trainer, step):
 
 
 def change(module):
-    """Put the broken step into the trainer."""
     fault = {"slow": slow, "hang": hang, "nan": not_a_number, "memory": memory}[os.environ["FAULT"]]
     module.Trainer._gradients = fault(module.Trainer, module.Trainer._gradients)
 

@@ -6,11 +6,8 @@ the function returns is turned into plain numbers and text, to be compared with 
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import random
-import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -21,7 +18,6 @@ import torch
 import resolvent
 from resolvent.common import files
 from resolvent.common.errors import FileError
-from resolvent.common.predictions import read_predictions, write_predictions
 from resolvent.common.records import CostRecord, TunedRecord, read_record
 from resolvent.common.runs import read_baselines_table, read_run, read_table
 from resolvent.datasets.loading import load_arrays, read_card
@@ -33,8 +29,6 @@ from resolvent.planning.verify import differs_from_source
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of file: what matches `pattern`, and what reads it."""
-
     name: str
     pattern: str
     read: Callable[[Path], object]
@@ -42,7 +36,6 @@ class Kind:
 
 
 def card_beside(path: Path) -> Path:
-    """Return the card of the dataset that a file of it belongs to."""
     for one in (path, *path.parents):
         if one.suffix in (".zarr", ".shards"):
             return one.with_suffix(".json")
@@ -50,7 +43,6 @@ def card_beside(path: Path) -> Path:
 
 
 def group_of(path: Path, card: dict) -> str:
-    """Return the group that a file of a store is of, or the first one."""
     return next((part for part in path.parts if part in card["groups"]), next(iter(card["groups"])))
 
 
@@ -105,41 +97,40 @@ def piece(path: Path) -> object:
 
 
 def made_again(path: Path) -> object:
-    """Read a table that `resolvent verify` makes again."""
     for fault in differs_from_source(path):
         raise FileError(fault)
     return path.read_text(encoding="utf-8")
 
 
-TEXT, JSON, TABLE = ("byte", "line"), ("byte", "line", "key"), ("byte", "line", "column")
+TEXT, JSON = ("byte", "line"), ("byte", "line", "key")
 RUN = "results/*/*/*/*/seed*"
 KINDS = (
     Kind("chunks of samples", "data/*/*.zarr/*/*/c/**/*", stored, ("byte",)),
     Kind("metadata of a store", "data/*/*.zarr/**/zarr.json", stored, JSON),
     Kind("receipts", "data/*/*.shards/*.json", receipt, JSON),
     Kind("cards", "data/*/*.json", read_card_for_pages, JSON),
-    Kind("previews and films", "data/*/*.npz", read_arrays, ("byte", "array")),
+    Kind("previews and films", "data/*/*.npz", read_arrays, ("byte",)),
     Kind("run.json", f"{RUN}/run.json", run, JSON),
     Kind("cost.json", f"{RUN}/cost.json", run, JSON),
-    Kind("errors.csv", f"{RUN}/errors.csv", run, TABLE),
-    Kind("history.csv", f"{RUN}/history.csv", run, TABLE),
-    Kind("predictions.nc", f"{RUN}/predictions.nc", predictions, ("byte", "variable")),
-    Kind("checkpoint.pt", f"{RUN}/checkpoint.pt", checkpoint, ("byte", "weight")),
+    Kind("errors.csv", f"{RUN}/errors.csv", run, TEXT),
+    Kind("history.csv", f"{RUN}/history.csv", run, TEXT),
+    Kind("predictions.nc", f"{RUN}/predictions.nc", predictions, ("byte",)),
+    Kind("checkpoint.pt", f"{RUN}/checkpoint.pt", checkpoint, ("byte",)),
     Kind("cost.json of baselines", "results/*/*/baselines/cost.json", baselines, JSON),
-    Kind("errors.csv of baselines", "results/*/*/baselines/errors.csv", baselines, TABLE),
-    Kind("comparison.csv", "results/*/*/comparison.csv", read_comparison, TABLE),
+    Kind("errors.csv of baselines", "results/*/*/baselines/errors.csv", baselines, TEXT),
+    Kind("comparison.csv", "results/*/*/comparison.csv", read_comparison, TEXT),
     Kind("models.csv", "results/*/*/models.csv",
-         lambda p: read_comparison(p.with_name("comparison.csv")), TABLE),
-    Kind("leaderboard.csv", "results/*/leaderboard.csv", made_again, TABLE),
-    Kind("table.csv", "results/*/*/table.csv", made_again, TABLE),
+         lambda p: read_comparison(p.with_name("comparison.csv")), TEXT),
+    Kind("leaderboard.csv", "results/*/leaderboard.csv", made_again, TEXT),
+    Kind("table.csv", "results/*/*/table.csv", made_again, TEXT),
     Kind("table.tex", "results/*/*/table.tex", made_again, TEXT),
     Kind("study.json", "results/*/study.json", lambda p: asdict(read_study(p.parent)), JSON),
     Kind("tuned.json", "results/*/*/*/*/tuned.json", lambda p: asdict(read_record(p, TunedRecord)), JSON),
     Kind("cost.json of tuning", "results/**/tuning/**/cost.json",
          lambda p: asdict(read_record(p, CostRecord)), JSON),
-    Kind("tables of theory", "results/*/theory/*.csv", lambda p: read_table(p, []), TABLE),
-    Kind("tables of costs", "results/*/*/cost*.csv", lambda p: read_table(p, []), TABLE),
-    Kind("rollouts and bases", f"{RUN}/*.npz", read_arrays, ("byte", "array")),
+    Kind("tables of theory", "results/*/theory/*.csv", lambda p: read_table(p, []), TEXT),
+    Kind("tables of costs", "results/*/*/cost*.csv", lambda p: read_table(p, []), TEXT),
+    Kind("rollouts and bases", f"{RUN}/*.npz", read_arrays, ("byte",)),
     Kind("tables for pages", "results/*/*/table[0-9]*.html", piece, TEXT),
 )  # fmt: skip
 
@@ -209,50 +200,6 @@ def _key(content: bytes, draw: random.Random, file: Path) -> bytes:
     return json.dumps(found, indent=2, ensure_ascii=False).encode()
 
 
-def _column(content: bytes, draw: random.Random, file: Path) -> bytes:
-    rows = list(csv.reader(io.StringIO(content.decode())))
-    place, text = draw.randrange(len(rows[0])), io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows([row[:place] + row[place + 1 :] for row in rows])
-    return text.getvalue().encode()
-
-
-def _array(content: bytes, draw: random.Random, file: Path) -> bytes:
-    arrays = dict(np.load(io.BytesIO(content)))
-    del arrays[draw.choice(sorted(arrays))]
-    new = io.BytesIO()
-    np.savez_compressed(new, **arrays)
-    return new.getvalue()
-
-
-def _variable(content: bytes, draw: random.Random, file: Path) -> bytes:
-    tree, place = read_predictions(file), file.with_suffix(".changed.nc")
-    node = tree[draw.choice(sorted(tree.children))]
-    del node[draw.choice(sorted(map(str, node.data_vars)))]
-    write_predictions(place, tree)
-    new = place.read_bytes()
-    place.unlink()
-    return new
-
-
-def _weight(content: bytes, draw: random.Random, file: Path) -> bytes | None:
-    """Leave out one key, or change one weight, in a file that is whole."""
-    state, new = torch.load(io.BytesIO(content), weights_only=True), io.BytesIO()
-    if state["operator"] is None:
-        return None
-    name = draw.choice(sorted(state["operator"]))
-    match draw.choice(("key", "tensor", "number")):
-        case "key":
-            del state[draw.choice(sorted(state))]
-        case "tensor":
-            del state["operator"][name]
-        case _:
-            state["operator"][name] = state["operator"][name] * 1.01 + 1
-    torch.save(state, new)
-    assert zipfile.is_zipfile(new)
-    return new.getvalue()
-
-
 CHANGES: dict[str, Callable[[bytes, random.Random, Path], bytes | None]] = {
-    "byte": _byte, "line": _line, "key": _key, "column": _column, "array": _array, "variable": _variable,
-    "weight": _weight,
+    "byte": _byte, "line": _line, "key": _key,
 }  # fmt: skip

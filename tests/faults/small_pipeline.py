@@ -110,26 +110,21 @@ class SmallPipeline(Project):
         self.data = preview.removesuffix(".preview.npz")
 
     def start_build(self, *targets: str) -> subprocess.Popen:
-        """`build`, not waited for."""
         return self.start(*targets, "--cores", "2", "--resources", "gpu=0")
 
     def forget(self, *folders: str) -> None:
-        """Remove what was made in these folders."""
         for folder in folders:
             shutil.rmtree(self.folder / folder)
 
     @property
     def preview(self) -> str:
-        """Return the file of the samples that the dataset's page shows."""
         return f"{self.data}.preview.npz"
 
     @property
     def whole_data(self) -> tuple[str, str]:
-        """Return the targets that make all that is in the folder of data."""
         return self.preview, f"{self.data}.motion.npz"
 
     def assert_undisturbed(self) -> None:
-        """Check that the plain command makes all again, byte for byte, and nothing else."""
         self.build()
         found = self.artefacts()
         names = sorted(found.keys() | self.made.keys())
@@ -137,7 +132,6 @@ class SmallPipeline(Project):
         assert not different, different
 
     def artefacts(self) -> dict[str, bytes]:
-        """Everything made, without what the clock decides."""
         made = {
             f"{folder}/{name}": content
             for folder in ("data", f"results/{NAME}")
@@ -162,13 +156,10 @@ class SmallPipeline(Project):
 
 
 class Meter:
-    """What the jobs of a run have worked, by stage, in seconds of all cores."""
-
     def __init__(self):
         self._of_jobs: dict[tuple[str, int], float] = {}
 
     def read(self, process: subprocess.Popen) -> set[str]:
-        """Look at the jobs; returns the stages that have a running one."""
         running = set()
         for job in Project.jobs(process, *STAGE_OF):
             with contextlib.suppress(psutil.NoSuchProcess):  # it has ended meanwhile
@@ -186,7 +177,6 @@ class Meter:
 
 
 def wait(process: subprocess.Popen, until: Callable[[], bool]) -> None:
-    """Wait until `until()`, while the process runs."""
     while not until():
         if process.poll() is not None:
             pytest.fail(f"it ended before: {process.stdout.read()[-3000:]}")

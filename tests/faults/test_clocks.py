@@ -12,7 +12,6 @@ DAY = 24 * 3600
 
 
 def date(folder, shift):
-    """Shift the dates of all files by `shift()` days from now."""
     for path in sorted(folder.rglob("*")):
         if path.is_file():
             when = time.time() + shift() * DAY

@@ -25,7 +25,6 @@ def reported_line(project, output):
 
 
 def files_in(project, line):
-    """The files and stores that a line names."""
     words = [project.folder / word for word in re.findall(r"[^\s:;]+", line)]
     return [word for word in words if word.exists() and word.resolve() != project.folder]
 

@@ -15,8 +15,6 @@ PAGE = 4096
 
 
 class SmallDisk:
-    """A file system in memory, mounted at a folder."""
-
     def __init__(self, folder, size):
         self.folder = folder
         folder.mkdir(parents=True)
@@ -58,7 +56,6 @@ def small_disk(project):
 
 
 def pages(*sizes):
-    """Bytes that files of these sizes take."""
     return sum(math.ceil(size / PAGE) * PAGE for size in sizes)
 
 

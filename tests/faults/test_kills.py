@@ -16,7 +16,6 @@ killed_in = Counter()
 
 
 def kill_everything(process):
-    """SIGKILL of Snakemake and its jobs, none of which starts another meanwhile."""
     snakemake = psutil.Process(process.pid)
     snakemake.suspend()
     tree = [snakemake, *snakemake.children(recursive=True)]

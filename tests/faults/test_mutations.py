@@ -24,7 +24,6 @@ REMEDIES = ("snakemake", "export")
 
 @pytest.fixture(scope="module")
 def study(request, tmp_path_factory):
-    """Return a copy of the data and the results of a finished study."""
     if folder := os.environ.get("FAULT_STUDY"):
         source = Path(folder)
     else:

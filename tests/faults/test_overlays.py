@@ -1,11 +1,7 @@
-"""Slips in overlays: `resolvent check`, `resolvent run -n` and `snakemake -n` refuse the same in the same lines.
-
-FAULT_OVERLAYS is how many are drawn beside the listed ones, FAULT_SEED draws others.
-"""
+"""Slips in overlays: `resolvent check`, `resolvent run -n` and `snakemake -n` refuse the same in the same lines."""
 
 # ruff: noqa: E501  (tables of slips)
 import os
-import random
 import re
 import shutil
 import signal
@@ -16,13 +12,11 @@ import pytest
 from pipeline_project import NOT_COPIED, ROOT
 from planning_forks import dry_run
 
-from resolvent.planning.check import main
 from resolvent.planning.configuration.errors import ConfigurationError
+from resolvent.planning.configuration.load import check
 from resolvent.planning.start import start_snakemake
 
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(3600)]
-COUNT = int(os.environ.get("FAULT_OVERLAYS", "50"))
-SEED = int(os.environ.get("FAULT_SEED", "0"))
 PLAIN = """\
 name: mine
 build: {experiments: [burgers]}
@@ -54,35 +48,15 @@ SLIPS = {
     "a sign": [("{", ""), ("}", ""), ("[", ""), ("]", ""), (":", ""), (",", ""), ("mine", "'mine"), ("mine", "mi\0ne")],
     "a character": [("mine", "mi\x07ne"), ("mine", "\ufeffmine"), ("fno", "fnö"), ("mine", "mi\u202ene")],
     "a kind": [("[64]", "64"), ("{train: 16}", "[16]"), ("[fno]", "fno"), ("{epochs: 3", "{epochs: {3: 3}"), ("mine", "~")],
-    "a name": [("burgers]}", "burgerz]}"), ("fno", "fnoo"), ("mine", "con"), ("seeds", "seed"), ("samples", "sample")],
+    "a name": [("burgers]}", "burgerz]}"), ("fno", "fnoo"), ("seeds", "seed"), ("samples", "sample")],
     "a size": [("{train: 16}", "{train: 9999}"), ("[64]\n", "[65]\n"), ("epochs: 3", "epochs: -3")],
-    "code of a compiled module": [("shown: null", "metrics: ['math:sqrt']")],
-    "a folder": [("name: mine", "name: mine\nresults_root: " + str(ROOT / "workflow"))],
-    "a formula": [("shown: null", "title: =1+1")],
 }  # fmt: skip
 LISTED = [(kind, old, new) for kind, slips in SLIPS.items() for old, new in slips]
 
 
-def drawn(count: int) -> list[tuple[str, str]]:
-    """Return kinds of slips, and the overlay with one or two at random places."""
-    draw, overlays = random.Random(SEED), []
-    while len(overlays) < count:
-        text, kinds = PLAIN, []
-        for _ in range(draw.choice((1, 1, 2))):
-            kind, old, new = draw.choice(LISTED)
-            places = [found.start() for found in re.finditer(re.escape(old), text)]
-            if places:
-                place = draw.choice(places)
-                text = text[:place] + new + text[place + len(old) :]
-                kinds.append(kind)
-        if kinds:
-            overlays.append((" and ".join(kinds), text))
-    return overlays
-
-
 def by_check(capsys) -> list[str]:
     """Return the lines that `resolvent check` prints; none where it accepts the overlay."""
-    status = main(["mine.yaml"])
+    status = check(["mine.yaml"])
     lines = capsys.readouterr().out.splitlines()
     assert status in (0, 1)
     return lines if status else []
@@ -100,12 +74,10 @@ def by_command(monkeypatch) -> list[str] | None:
             return None
 
 
-@pytest.mark.parametrize(
-    ("kind", "text"), [(kind, PLAIN.replace(old, new, 1)) for kind, old, new in LISTED] + drawn(COUNT)
-)
-def test_all_who_read_an_overlay_agree(kind, text, tmp_path, monkeypatch, capsys, fault):
+@pytest.mark.parametrize(("kind", "old", "new"), LISTED)
+def test_all_who_read_an_overlay_agree(kind, old, new, tmp_path, monkeypatch, capsys, fault):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "mine.yaml").write_bytes(text.encode())
+    (tmp_path / "mine.yaml").write_bytes(PLAIN.replace(old, new, 1).encode())
     fault(f"overlay with {kind}")
     lines = by_check(capsys)
     assert all(re.match(r"(mine\.yaml|config\S*\.yaml|/\S+\.yaml)(, line \d+)?", line) for line in lines), (

@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # A job: says its devices, and holds them until its standard input ends.
 HOLDER = """
 import os, subprocess, sys, time
-from resolvent.planning.gpus.lease import lease
+from resolvent.planning.gpus import lease
 with lease(int(sys.argv[1]), int(sys.argv[2]), lambda message: print(message, end="", flush=True)):
     print(os.environ["CUDA_VISIBLE_DEVICES"], flush=True)
     {inside}
@@ -22,7 +22,7 @@ with lease(int(sys.argv[1]), int(sys.argv[2]), lambda message: print(message, en
 # Leases again and again, appends who had which device when, and may be killed while it holds the last one.
 SHORT_JOB = """
 import os, signal, sys, time
-from resolvent.planning.gpus.lease import lease
+from resolvent.planning.gpus import lease
 for turn in range(5):
     os.environ.pop("CUDA_VISIBLE_DEVICES", None)
     with lease(int(sys.argv[1]), int(sys.argv[2]), lambda message: None):

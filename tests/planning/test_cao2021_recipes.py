@@ -88,7 +88,6 @@ INVERSE = {
 
 
 def on_the_square(experiment, resolution):
-    """Yield the rows of the two-dimensional examples, with what differs as coded."""
     if experiment == "darcy":
         yield "fno2d", ({}, LI)
         for attention, settings in DARCY[resolution].items():
@@ -115,7 +114,6 @@ ROWS = [
 
 
 def all_of(experiment, key, resolution):
-    """Settings and training of a model of an experiment, as it trains."""
     e, model = CONFIGURATION.experiments[experiment], CONFIGURATION.models[key]
     dataset = CONFIGURATION.datasets[e.dataset]
     settings = model_settings(model, resolution, dataset).model_dump()

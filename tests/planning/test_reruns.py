@@ -75,7 +75,6 @@ def of_datasets(*equations: str) -> dict[str, set[str]]:
 
 
 def of_model(*modules: str) -> dict[str, set[str]]:
-    """A module that counts for every job of a trained model of these architectures."""
     return {script: set(modules) for script in ("train", "evaluate")} | {"inference": {"burgers"}}
 
 
@@ -106,23 +105,6 @@ COUNTS = {
     "resolvent.planning.job": {},
     "resolvent.planning.prediction.costs": {},
 }
-# Modules that the lists of modules once written by hand had left out.
-ONCE_MISSED = {
-    "train": (
-        "resolvent.training.train",
-        "resolvent.training.operations",
-        "resolvent.training.distributed.launch",
-        "resolvent.models.build",
-    ),
-    "evaluate": (
-        "resolvent.evaluation.evaluate",
-        "resolvent.training.checkpoints",
-        "resolvent.training.devices",
-    ),
-    "theory": ("resolvent.common.runs",),
-    "measure_cost": ("resolvent.common.runs", "resolvent.models.cao2021.transformer1d"),
-    "measure_architectures": ("resolvent.common.runs",),
-}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -135,7 +117,6 @@ def digests(tmp_path_factory) -> list[tuple[str, ...]]:
 
 
 def printed(code: str, *words: str, folder=ROOT) -> list[str]:
-    """Lines that the program prints."""
     command = [sys.executable, "-c", code, *words]
     done = subprocess.run(command, cwd=folder, env=ROOT_FIRST, stdout=subprocess.PIPE, text=True, check=True)
     return done.stdout.splitlines()
@@ -162,13 +143,11 @@ def imports_of(script: str, *names: str) -> str:
 
 
 def counts(name: str, call: tuple[str, ...]) -> bool:
-    """Say whether a definition, or any of a module, is used in the jobs of a digest."""
     reached = everything_reached(*call)
     return name in reached or any(one.startswith(f"{name}:") and not one.endswith(":") for one in reached)
 
 
 def some_of(digests) -> list[tuple[str, ...]]:
-    """Return for every script one choice, and for every choice one script."""
     some = {call[1].partition(":")[0]: call for call in digests if call[1:]}
     return list(({call[0]: call for call in digests if call not in some.values()} | some).values())
 
@@ -188,13 +167,6 @@ def test_the_digest_covers_all_that_a_script_imports(digests):
         if call[0] in OF_PAPERS:  # their registry imports every paper, of which the job takes one item
             missing = {one for one in missing if not one.startswith("resolvent.figures.")}
         assert missing == set(), call
-
-
-@pytest.mark.parametrize("script", ONCE_MISSED)
-def test_what_lists_by_hand_had_left_out_counts(digests, script):
-    for call in digests:
-        if call[0] == script:
-            assert {module for module in ONCE_MISSED[script] if not counts(module, call)} == set()
 
 
 @pytest.mark.parametrize("module", COUNTS)
@@ -254,7 +226,6 @@ def test_modules_named_errors_hold_errors_and_words_alone():
 
 @pytest.fixture
 def copied(tmp_path, monkeypatch):
-    """Return the root of a copy of the project, whose digests are taken."""
     for name in ("resolvent", "workflow"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(rerun, "ROOTS", dict.fromkeys(ROOTS, tmp_path))
@@ -280,12 +251,10 @@ def forget():
 
 
 def meanings(digests) -> dict[tuple[str, ...], dict[str, str]]:
-    """Return what counts for each digest, by name."""
     return {call: {name: rerun._meaning(name) for name in everything_reached(*call)} for call in digests}
 
 
 def rooms(root) -> dict[str, list[Path]]:
-    """Return the modules of every folder of the project."""
     found = {}
     for file in sorted(root.glob("resolvent/**/*.py")) + sorted(root.glob("workflow/scripts/*.py")):
         found.setdefault(str(file.parent.relative_to(root)), []).append(file)
@@ -293,8 +262,6 @@ def rooms(root) -> dict[str, list[Path]]:
 
 
 class Reword(ast.NodeTransformer):
-    """Puts other words into messages: in `raise`, `warn`, `print` and errors."""
-
     said, count = 0, 0
 
     def visit(self, node):
@@ -332,8 +299,6 @@ def test_a_reworded_message_in_any_room_plans_nothing(digests, copied):
 
 
 class Increase(ast.NodeTransformer):
-    """Adds one to the first number that is no part of a message."""
-
     done = False
 
     def visit(self, node):

@@ -47,10 +47,6 @@ def test_a_job_depends_on_nothing_of_other_models():
     assert fourier[0] != fourier[1]
 
 
-def test_the_default_configuration_has_no_study():
-    assert load_configuration(DEFAULT).stability is None
-
-
 @pytest.mark.parametrize(
     "case",
     [

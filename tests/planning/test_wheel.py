@@ -35,7 +35,6 @@ def site(tmp_path_factory):
 
 
 def printed(site: Path, folder: Path, *words: str) -> str:
-    """What a Python that finds the installed packages first prints in `folder`."""
     environment = os.environ | {"PYTHONPATH": str(site)}
     done = subprocess.run(
         [sys.executable, *words], cwd=folder, env=environment, text=True, capture_output=True

@@ -62,7 +62,6 @@ class ClusterError(Exception):
 
 
 def install() -> None:
-    """Install what is missing, and start none of it."""
     _require_root()
     if all(map(shutil.which, ("munged", "slurmctld", "slurmd", "sbatch"))):
         return
@@ -139,12 +138,10 @@ def stop() -> None:
 
 
 def node_state() -> str:
-    """Return the state that `sinfo` reports: idle, mixed, draining, drained..."""
     return _run("sinfo", "--noheader", "--format=%T", "--partition=cpu", check=False).strip()
 
 
 def drain() -> None:
-    """No further job starts on the node."""
     _run("scontrol", "update", f"nodename={_node()}", "state=drain", "reason=test")
 
 
@@ -170,12 +167,10 @@ def start_node(seen: Path | None = None, instead_of: Path | None = None) -> None
 
 
 def end_node() -> None:
-    """End slurmd, in order; jobs that run would go on."""
     _end(_running(), "slurmd")
 
 
 def stop_controller() -> None:
-    """End slurmctld, as an administrator does; it keeps the state of all jobs."""
     _end(_running(), "slurmctld")
 
 
@@ -192,7 +187,6 @@ def thaw_controller() -> None:
 
 
 def controller_file() -> Path:
-    """Return the file with the process number of slurmctld."""
     return _running() / "slurmctld.pid"
 
 
@@ -206,19 +200,16 @@ def limit_jobs(reached: bool) -> None:
 
 
 def submit(command: str, *options: str) -> str:
-    """Submit a job beside those of Snakemake; returns its number."""
     return _run("sbatch", "--parsable", "--output=/dev/null", f"--wrap={command}", *options).strip()
 
 
 def requeue(job: str) -> None:
-    """Stop a running job, and queue it again."""
     _run("scontrol", "requeue", job)
     wait_until(lambda: state_of(job) == "PENDING", PATIENCE, f"job {job} is not queued again")
     start_requeued()
 
 
 def start_requeued() -> None:
-    """Let what was queued again start when it can, not after SLURM's two minutes."""
     for job in jobs():
         if job["JobState"] == "PENDING" and job["Restarts"] != "0":
             _run("scontrol", "update", f"jobid={job['JobId']}", "starttime=now")
@@ -233,19 +224,16 @@ def cancel(job: str) -> None:
 
 
 def limit_time(job: str, minutes: int) -> None:
-    """Shorten the wall time of a running job."""
     _run("scontrol", "update", f"jobid={job}", f"timelimit={minutes}")
 
 
 def jobs() -> list[dict[str, str]]:
-    """Every job so far, oldest first: what `scontrol show job` says of it."""
     lines = _run("scontrol", "show", "job", "--all", "--oneliner").splitlines()
     records = [dict(word.split("=", 1) for word in line.split() if "=" in word) for line in lines]
     return sorted((one for one in records if "JobId" in one), key=lambda one: int(one["JobId"]))
 
 
 def wait_until(condition: Callable[[], object], seconds: float, failure: str) -> None:
-    """Raise `ClusterError` with `failure` unless the condition comes true in time."""
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:
@@ -258,7 +246,6 @@ def _host() -> str:
 
 
 def _folder() -> Path | None:
-    """Return the folder of the test cluster, if there is one."""
     link = SYSTEM / FILES[0]
     folder = link.resolve().parent
     return folder if link.is_symlink() and (folder / MARKER).exists() else None
@@ -332,7 +319,6 @@ def _slurm_configuration(folder: Path, host: str) -> str:
 
 
 def _pid(folder: Path, daemon: str) -> int | None:
-    """Return the process of a daemon, if it runs."""
     try:
         pid = int((folder / f"{daemon}.pid").read_text())
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
@@ -342,7 +328,6 @@ def _pid(folder: Path, daemon: str) -> int | None:
 
 
 def _end(folder: Path, daemon: str) -> None:
-    """SIGTERM, and SIGKILL to what does not heed it."""
     for sent in (signal.SIGTERM, signal.SIGKILL):
         deadline = time.monotonic() + 10
         while (pid := _pid(folder, daemon)) is not None and time.monotonic() < deadline:

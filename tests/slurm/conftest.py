@@ -13,5 +13,4 @@ def running_cluster():
 
 @pytest.fixture(scope="session")
 def study(tmp_path_factory):
-    """Make a small study to be copied, and broken."""
     return Study(tmp_path_factory.mktemp("study") / "study")

@@ -54,8 +54,6 @@ def run_folder(seed: int) -> str:
 
 @dataclass(frozen=True)
 class Training:
-    """Describe a training as it was seen to run."""
-
     process: psutil.Process
     job: str
     model: str
@@ -95,14 +93,12 @@ class Run:
         return self.file.read_text()
 
     def ended(self, seconds: float = 300) -> int:
-        """Wait for its end; returns the exit status."""
         try:
             return self.process.wait(seconds)
         except subprocess.TimeoutExpired:
             raise AssertionError(f"no end after {seconds} s: {self.output[-6000:]}") from None
 
     def says(self, text: str, seconds: float = 90) -> None:
-        """Wait until it has printed something."""
         cluster.wait_until(lambda: text in self.output, seconds, f"it has not said {text!r}: {self.output}")
 
     def kill(self) -> None:
@@ -111,7 +107,6 @@ class Run:
             print(self.output[-6000:])
 
     def find_trainings(self) -> list[Training]:
-        """Return the running trainings that were not seen before."""
         known = {training.process.pid for training in self.trainings}
         found = []
         for process in psutil.process_iter():
@@ -128,7 +123,6 @@ class Run:
         return found
 
     def suspended(self, *seeds: int) -> list[Training]:
-        """Stop the trainings of these seeds as soon as they have saved an epoch."""
         stopped: list[Training] = []
 
         def enough() -> bool:
@@ -148,24 +142,20 @@ class Run:
 
 
 def as_user(name: str | None) -> dict:
-    """Return the words of `subprocess.Popen` for a process of this user."""
     return {} if name is None else {"user": name, "group": pwd.getpwnam(name).pw_gid, "extra_groups": []}
 
 
 def saved_by(process: psutil.Process, file: Path) -> bool:
-    """Say whether the process, not one before it, has written the file."""
     return file.exists() and file.stat().st_mtime > process.create_time()
 
 
 def edit_profile(path: Path) -> None:
-    """Name the partitions, as docs/cluster.md asks a user to do."""
     text = path.read_text()
     assert text.count("# slurm_partition:") == 2
     path.write_text(text.replace("# slurm_partition:", "slurm_partition:"))
 
 
 def project_with(folder: Path, overlay: dict) -> Project:
-    """Return a copy of the sources, with a configuration and the profile edited."""
     project = Project(folder)
     edit_profile(project.folder / PROFILE / "config.yaml")
     (project.folder / "overlay.yaml").write_text(yaml.safe_dump(overlay))
@@ -177,7 +167,6 @@ def job_of(number: str) -> dict[str, str]:
 
 
 def submissions(what: str, folder: Path) -> list[dict[str, str]]:
-    """Return the jobs of a rule, group or run in a folder so far, oldest first."""
     return [job for job in cluster.jobs() if what in job.get("Comment", "") and job["WorkDir"] == str(folder)]
 
 
@@ -187,7 +176,6 @@ def overlap(job: dict[str, str], other: dict[str, str]) -> bool:
 
 
 def submissions_of(seed: int, folder: Path) -> list[dict[str, str]]:
-    """Return the jobs of one training of the small study so far, oldest first."""
     return submissions(f"rule_train_wildcards_burgers_fno_n64_{seed}#", folder)
 
 

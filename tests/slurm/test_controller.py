@@ -58,7 +58,6 @@ def run(study, tmp_path_factory):
 
 
 def late_submission(folder: Path) -> Path:
-    """Write a program that stands before sbatch; returns its folder."""
     program = folder / "sbatch"
     program.write_text(
         LATE.format(folder=folder, controller=cluster.controller_file(), sbatch=shutil.which("sbatch"))

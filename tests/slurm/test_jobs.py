@@ -73,7 +73,6 @@ def record(study, tmp_path_factory):
 
 
 def ask_for_too_little_memory(profile):
-    """Let one of the trainings do so, in its first attempt alone."""
     settings = yaml.safe_load(profile.read_text())
     needed = f"4000 if wildcards.seed != '{FORGETFUL}' or attempt > 1 else 300"
     settings["set-resources"]["train"]["mem_mb"] = needed
@@ -85,7 +84,6 @@ def mount(folder, options):
 
 
 def let_it_happen(run: Run) -> None:
-    """Requeue one, and when it runs again, kill the node."""
     (first,) = run.suspended(REQUEUED)
     cluster.requeue(first.job)
     (second,) = run.suspended(REQUEUED)

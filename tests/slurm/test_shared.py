@@ -48,7 +48,6 @@ def runs(study, tmp_path_factory):
 
 
 def all_commands_but(hidden: str, folder: Path) -> Path:
-    """Fill a folder with links to all of Debian's commands but one; returns it."""
     for place in ("/usr/sbin", "/usr/bin"):
         for command in Path(place).iterdir():
             if command.name != hidden and not (folder / command.name).is_symlink():

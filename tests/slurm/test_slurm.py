@@ -34,8 +34,6 @@ RUN = "results/slurm/burgers/{}/n64/seed1127802"
 
 @dataclass
 class Record:
-    """What was seen of the run."""
-
     folder: Path
     trainings: list[Training]
     output: str = ""
@@ -44,7 +42,6 @@ class Record:
     jobs: list[dict[str, str]] = field(default_factory=list)
 
     def of(self, what: str) -> list[dict[str, str]]:
-        """Submissions of a rule, group or run, oldest first."""
         return [job for job in self.jobs if what in job["Comment"]]
 
     def folder_of(self, model: str) -> Path:

@@ -49,14 +49,12 @@ def runs(study):
 
 
 def all_train(runs: Iterable[Run]) -> bool:
-    """Say whether each run has had a training by now."""
     for run in runs:
         run.trainings += run.find_trainings()
     return all(run.trainings for run in runs)
 
 
 def private_folder(study, home: Path, user: str) -> Path:
-    """Copy the study into a folder of this user; return its place."""
     command = [sys.executable, "-c", "import resolvent"]
     try:
         subprocess.run(command, cwd="/", check=True, **as_user(user))

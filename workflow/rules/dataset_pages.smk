@@ -5,52 +5,34 @@ from resolvent.figures.dataset.page import exhibits_of
 DATASET_PAGES = f"{plan.results}/datasets"
 
 
-# A changed card is a changed page: these rules take it as it is, not as `ancient`.
+# Of each dataset what its page shows of the samples, and where there is time a sample solved again, observed at
+# many moments. A changed card is a changed page: these rules take it as it is, not as `ancient`.
 for _dataset in plan.datasets.values():
+    _made = {"preview": ["preview_dataset"]}
+    if _dataset.moves:
+        _made["motion"] = ["motion", *_dataset.modules, _dataset.moves]
 
-    rule:
-        name:
-            f"preview_{_dataset.name}"
-        input:
-            card=_dataset.card,
-        output:
-            preview=_dataset.preview,
-        log:
-            f"logs/preview_{_dataset.name}/{_dataset.base.name}.log",
-        group:
-            together("dataset_page")
-        conda:
-            "../../environment.yml"
-        resources:
-            **requested(needs.preview(_dataset)),
-        params:
-            **does("preview_dataset"),
-        script:
-            "../scripts/jobs.py"
+    for _what, _job in _made.items():
 
-
-# One sample solved again, observed at many moments.
-for _dataset in (one for one in plan.datasets.values() if one.moves):
-
-    rule:
-        name:
-            f"motion_{_dataset.name}"
-        input:
-            card=_dataset.card,
-        output:
-            motion=_dataset.motion,
-        log:
-            f"logs/motion_{_dataset.name}/{_dataset.base.name}.log",
-        group:
-            together("dataset_page")
-        conda:
-            "../../environment.yml"
-        resources:
-            **requested(needs.motion(_dataset)),
-        params:
-            **does("motion", *_dataset.modules, _dataset.moves),
-        script:
-            "../scripts/jobs.py"
+        rule:
+            name:
+                f"{_what}_{_dataset.name}"
+            input:
+                card=_dataset.card,
+            output:
+                **{_what: getattr(_dataset, _what)},
+            log:
+                f"logs/{_what}_{_dataset.name}/{_dataset.base.name}.log",
+            group:
+                together("dataset_page")
+            conda:
+                "../../environment.yml"
+            resources:
+                **requested(getattr(needs, _what)(_dataset)),
+            params:
+                **does(*_job),
+            script:
+                "../scripts/jobs.py"
 
 
 for _dataset in plan.datasets.values():
@@ -60,8 +42,9 @@ for _dataset in plan.datasets.values():
         "flows": _dataset.settings.shows_flux,
     }
     _files = [
-        [f"{DATASET_PAGES}/{_dataset.name}/{file}" for file in exhibit.files(name)]
+        f"{DATASET_PAGES}/{_dataset.name}/{file}"
         for name, exhibit in exhibits_of(**_shown).items()
+        for file in exhibit.files(name)
     ]
 
     rule:
@@ -73,17 +56,7 @@ for _dataset in plan.datasets.values():
             preview=of_data(_dataset.preview),
             assets=ancient(rules.page_assets.output),
         output:
-            [
-                report(
-                    files[0],
-                    caption="../report/exhibit.rst",
-                    category="Datasets",
-                    subcategory=_dataset.name,
-                    labels={"figure": Path(files[0]).stem.removeprefix("dataset_").replace("_", " ")},
-                )
-                for files in _files
-            ],
-            [file for files in _files for file in files[1:]],
+            _files,
             page=f"{DATASET_PAGES}/{_dataset.name}.html",
             croissant=f"{DATASET_PAGES}/{_dataset.name}.croissant.json",
         log:

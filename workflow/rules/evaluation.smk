@@ -29,9 +29,7 @@ rule evaluate:
             ],
         ),
         dataset_code=lambda wildcards: plan.test_dataset_of(wildcards.experiment).code,
-        description=lambda wildcards: plan.description(
-            wildcards.experiment, wildcards.model, resolution_of(wildcards.group), int(wildcards.seed)
-        ),
+        description=lambda wildcards: plan.description(*run_of(wildcards), int(wildcards.seed)),
         metrics=lambda wildcards: plan.experiment(wildcards.experiment).metrics,
     script:
         "../scripts/jobs.py"
@@ -42,11 +40,7 @@ rule inference:
     input:
         card=lambda wildcards: card_of(plan.dataset_of(wildcards.experiment)),
         test_card=lambda wildcards: card_of(plan.test_dataset_of(wildcards.experiment)),
-        runs=lambda wildcards: [
-            f"{folder}/{file}"
-            for folder in plan.run_folders(wildcards.experiment)
-            for file in ("checkpoint.pt", "cost.json", "run.json")
-        ],
+        runs=lambda wildcards: files_of_runs(wildcards.experiment, "checkpoint.pt", "cost.json", "run.json"),
     output:
         table=f"{plan.results}/{{experiment}}/inference.csv",
     log:
@@ -95,5 +89,80 @@ rule baselines:
         realisations=lambda wildcards: plan.experiment(wildcards.experiment).noise_realisations,
         metrics=lambda wildcards: plan.experiment(wildcards.experiment).metrics,
         own=lambda wildcards: plan.experiment(wildcards.experiment).baselines,
+    script:
+        "../scripts/jobs.py"
+
+
+# What a trained encoder on the square expands functions in; the checkpoint is read, nothing is trained.
+rule latent_basis:
+    input:
+        card=lambda wildcards: card_of(plan.dataset_of(wildcards.experiment)),
+        checkpoint=rules.train.output.checkpoint,
+    output:
+        latent=f"{plan.results}/{RUN_FOLDER}/latent_basis.npz",
+    log:
+        f"logs/latent_basis/{plan.configuration.name}/{RUN_FOLDER}.log",
+    conda:
+        "../../environment.yml"
+    threads: plan.configuration.training_threads
+    resources:
+        **requested(needs.latent_basis),
+    params:
+        **does("latent_basis", lambda wildcards: plan.modules_of(wildcards.model)),
+        dataset_code=lambda wildcards: plan.dataset_of(wildcards.experiment).code,
+        test_samples=lambda wildcards: plan.sample_counts(wildcards.experiment)["test"],
+        grids=lambda wildcards: plan.configuration.models[wildcards.model].grids,
+    script:
+        "../scripts/jobs.py"
+
+
+# Predictions of a trained run for functions of one's own: `inputs/mine.npz` gives `<run>/predicted/mine.npz`.
+rule predict:
+    input:
+        source="inputs/{file}",
+        run=rules.evaluate.output.run,
+        checkpoint=rules.train.output.checkpoint,
+    output:
+        predicted=f"{plan.results}/{RUN_FOLDER}/predicted/{{file}}",
+    log:
+        f"logs/predict/{plan.configuration.name}/{RUN_FOLDER}/{{file}}.log",
+    wildcard_constraints:
+        file=r"[^/]+\.(npy|npz|nc)",
+    conda:
+        "../../environment.yml"
+    threads: plan.configuration.training_threads
+    resources:
+        **requested(needs.evaluate),
+        gpu=1,
+    params:
+        **does("predict", lambda wildcards: plan.modules_of(wildcards.model)),
+        card=lambda wildcards: str(plan.test_dataset_of(wildcards.experiment).card),
+    script:
+        "../scripts/jobs.py"
+
+
+# A trained step of the Kolmogorov flow, applied again and again to its own predictions; nothing is trained.
+# The runs whose rollout is shown as a film, by experiment.
+ROLLED_OUT = {name: folder for name in plan.configuration.experiments if (folder := plan.rolled_out(name))}
+
+
+rule rollout:
+    input:
+        card=lambda wildcards: card_of(plan.test_dataset_of(wildcards.experiment)),
+        checkpoint=rules.train.output.checkpoint,
+    output:
+        rollout=f"{plan.results}/{RUN_FOLDER}/rollout.npz",
+    log:
+        f"logs/rollout/{plan.configuration.name}/{RUN_FOLDER}.log",
+    conda:
+        "../../environment.yml"
+    threads: plan.configuration.training_threads
+    resources:
+        **requested(needs.rollout),
+        gpu=1,
+    params:
+        **does("rollout", lambda wildcards: plan.modules_of(wildcards.model)),
+        dataset_code=lambda wildcards: plan.test_dataset_of(wildcards.experiment).code,
+        test_samples=lambda wildcards: plan.sample_counts(wildcards.experiment)["test"],
     script:
         "../scripts/jobs.py"

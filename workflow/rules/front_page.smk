@@ -8,10 +8,9 @@ rule front_page:
         # As functions: of a list beside outputs of rules Snakemake hashes the whole for each of its files.
         cards=lambda wildcards: [of_data(dataset.card) for dataset in plan.datasets.values()],
         runs=lambda wildcards: [
-            f"{folder}/{file}"
+            file
             for e in plan.configuration.experiments
-            for folder in plan.run_folders(e)
-            for file in ("run.json", "cost.json")
+            for file in files_of_runs(e, "run.json", "cost.json")
         ],
         comparisons=lambda wildcards: expand(
             [rules.compare.output.comparison, rules.compare.output.models],
@@ -31,12 +30,7 @@ rule front_page:
         ),
     output:
         page=f"{plan.results}/index.html",
-        table=report(
-            f"{plan.results}/leaderboard.csv",
-            caption="../report/leaderboard.rst",
-            category="Leaderboard",
-            labels={"table": "all models of all experiments"},
-        ),
+        table=f"{plan.results}/leaderboard.csv",
     log:
         f"logs/front_page/{plan.configuration.name}.log",
     localrule: True

@@ -1,45 +1,38 @@
 # The tables and figures of the papers that experiments say they show, and a page for each paper.
 
 from resolvent.figures.common.exhibit import SUFFIXES
+from resolvent.measurements.architecture_formulas import MEASURED
 
 SHOWN = f"{plan.results}/{{paper}}/{{item}}"
-FIGURE, *FIGURES_BESIDE = [SHOWN + suffix for suffix in SUFFIXES["figure"]]
-TABLE, *TABLES_BESIDE = [SHOWN + suffix for suffix in SUFFIXES["table"]]
 COSTS = {PAPERS[key].costs: paper.costs for key, paper in papers.items()}  # by the rule that measures them
 
 
-rule measure_cost:
-    output:
-        table=COSTS["measure_cost"],
-    log:
-        f"logs/measure_cost/{plan.configuration.name}.log",
-    conda:
-        "../../environment.yml"
-    resources:
-        **requested(needs.measure_cost),
-        gpu=1,
-    params:
-        **does("measure_cost", *architecture_modules(STEP_MEASURED)),
-        settings=plan.configuration.cost.model_dump(mode="json"),
-    script:
-        "../scripts/jobs.py"
+for _job, _sizes, _architectures in (
+    ("measure_cost", plan.configuration.cost, [STEP_MEASURED]),
+    (
+        "measure_architectures",
+        plan.configuration.architecture_costs,
+        [one.architecture for one in MEASURED.values()],
+    ),
+):
 
-
-rule measure_architectures:
-    output:
-        table=COSTS["measure_architectures"],
-    log:
-        f"logs/measure_architectures/{plan.configuration.name}.log",
-    conda:
-        "../../environment.yml"
-    resources:
-        **requested(needs.measure_architectures),
-        gpu=1,
-    params:
-        **does("measure_architectures", *plan.counted_modules),
-        settings=plan.configuration.architecture_costs.model_dump(mode="json"),
-    script:
-        "../scripts/jobs.py"
+    rule:
+        name:
+            _job
+        output:
+            table=COSTS[_job],
+        log:
+            f"logs/{_job}/{plan.configuration.name}.log",
+        conda:
+            "../../environment.yml"
+        resources:
+            **requested(getattr(needs, _job)),
+            gpu=1,
+        params:
+            **does(_job, *(name for one in _architectures for name in architecture_modules(one))),
+            settings=_sizes.model_dump(mode="json"),
+        script:
+            "../scripts/jobs.py"
 
 
 # Each table and figure is a job of its own: it can be made as soon as its experiments have ended.
@@ -47,14 +40,7 @@ rule show:
     input:
         lambda wildcards: papers[wildcards.paper].inputs(wildcards.item),
     output:
-        report(
-            FIGURE,
-            caption="../report/exhibit.rst",
-            category="Papers",
-            subcategory="{paper}",
-            labels={"item": "{item}"},
-        ),
-        FIGURES_BESIDE,
+        [SHOWN + suffix for suffix in SUFFIXES["figure"]],
     log:
         f"logs/show/{plan.configuration.name}/{{paper}}/{{item}}.log",
     wildcard_constraints:
@@ -75,14 +61,7 @@ rule show:
 
 use rule show as show_table with:
     output:
-        report(
-            TABLE,
-            caption="../report/exhibit.rst",
-            category="Papers",
-            subcategory="{paper}",
-            labels={"item": "{item}"},
-        ),
-        TABLES_BESIDE,
+        [SHOWN + suffix for suffix in SUFFIXES["table"]],
     log:
         f"logs/show_table/{plan.configuration.name}/{{paper}}/{{item}}.log",
     wildcard_constraints:

@@ -2,40 +2,23 @@
 
 from resolvent.common.records import RUN_FILES
 from resolvent.figures.common.exhibit import SUFFIXES
-from resolvent.figures.experiment.report import EXHIBITS, FILM
+from resolvent.figures.experiment.report import EXHIBITS
 from resolvent.planning.paper_plan import given_to_report
 
 EXPERIMENT = f"{plan.results}/{{experiment}}"
 BASELINES = f"{EXPERIMENT}/baselines"
 # What evaluated runs of an experiment leave, which figures and pages read.
-results_of = lambda experiment: [
-    f"{folder}/{file}"
-    for folder in plan.run_folders(experiment)
-    for file in ("run.json", "cost.json", *RUN_FILES)
-]
+results_of = lambda experiment: files_of_runs(experiment, "run.json", "cost.json", *RUN_FILES)
 
 
 rule compare:
     input:
-        runs=lambda wildcards: [
-            f"{folder}/{file}"
-            for folder in plan.run_folders(wildcards.experiment)
-            for file in ("run.json", "cost.json", "errors.csv")
-        ],
+        runs=lambda wildcards: files_of_runs(wildcards.experiment, "run.json", "cost.json", "errors.csv"),
         baselines=[f"{BASELINES}/{file}" for file in ("errors.csv", "cost.json")],
     output:
         comparison=f"{EXPERIMENT}/comparison.csv",
         models=f"{EXPERIMENT}/models.csv",
-        tables=[
-            report(
-                f"{EXPERIMENT}/table.html",
-                caption="../report/table.rst",
-                category="Experiments",
-                subcategory="{experiment}",
-                labels={"what": "Table of errors"},
-            ),
-            *[f"{EXPERIMENT}/table.{suffix}" for suffix in ("csv", "tex")],
-        ],
+        tables=[f"{EXPERIMENT}/table.{suffix}" for suffix in ("html", "csv", "tex")],
     log:
         f"logs/compare/{plan.configuration.name}/{{experiment}}.log",
     group:
@@ -57,7 +40,6 @@ for _experiment, _settings in plan.configuration.experiments.items():
     _folder = f"{plan.results}/{_experiment}"
     _own = {f"{_folder}/own_figures/{name}.svg": where for name, where in _settings.own_figures.items()}
     _film = f"{ROLLED_OUT[_experiment]}/rollout" if _experiment in ROLLED_OUT else None
-    _for_report = {"category": "Experiments", "subcategory": _experiment, "caption": "../report/exhibit.rst"}
 
     rule:
         name:
@@ -74,23 +56,11 @@ for _experiment, _settings in plan.configuration.experiments.items():
             assets=ancient(rules.page_assets.output),
         output:
             [
-                report(f"{_folder}/figures/{name}.svg", labels={"what": one.title}, **_for_report)
-                for name, one in EXHIBITS.items()
-            ],
-            [report(file, labels={"what": Path(file).stem}, **_for_report) for file in _own],
-            [
                 str(Path(file).with_suffix(suffix))
                 for file in [*(f"{_folder}/figures/{name}.svg" for name in EXHIBITS), *_own]
-                for suffix in SUFFIXES["figure"][1:]
+                for suffix in SUFFIXES["figure"]
             ],
-            **(
-                {
-                    "film": report(f"{_film}.mp4", labels={"what": FILM.title}, **_for_report),
-                    "poster": f"{_film}.png",
-                }
-                if _film
-                else {}
-            ),
+            **({"film": f"{_film}.mp4", "poster": f"{_film}.png"} if _film else {}),
             page=f"{_folder}/report.html",
         log:
             f"logs/report/{plan.configuration.name}/{_experiment}.log",
@@ -121,7 +91,7 @@ REPORTS = [f"{plan.results}/{name}/report.html" for name in plan.configuration.e
 # The pages of all runs of an experiment are one job: to start a job takes longer than to write a page.
 RUN_PAGES = {
     name: [
-        *[f"{folder}/{file}" for folder in plan.run_folders(name) for file in ("run.html", "run.js")],
+        *files_of_runs(name, "run.html", "run.js"),
         *[f"{plan.results}/{name}/{file}" for file in ("compare.html", "runs.js")],
     ]
     for name in plan.configuration.experiments

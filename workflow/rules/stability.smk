@@ -1,6 +1,7 @@
 # Which trainings collapse, and at which learning rates: a job a model, all of its runs in one process.
 
-STABILITY_FIGURES = [f"panel{number}" for number, _ in enumerate(plan.configuration.stability.panels, 1)]
+STUDY = plan.configuration.stability
+STABILITY_FIGURES = [f"panel{number}" for number, _ in enumerate(STUDY.panels, 1)]
 STABILITY_FOLDER = f"{plan.results}/{STABILITY}"
 
 
@@ -12,7 +13,7 @@ rule measure_stability:
     log:
         f"logs/measure_stability/{plan.configuration.name}/{{model}}.log",
     wildcard_constraints:
-        model="|".join(plan.configuration.stability.models),
+        model="|".join(STUDY.models),
     conda:
         "../../environment.yml"
     threads: plan.configuration.training_threads
@@ -21,10 +22,10 @@ rule measure_stability:
         gpu=1,
     params:
         dataset_code=plan.dataset_of(STABILITY).code,
-        study=lambda wildcards: plan.stability(plan.configuration.stability, wildcards.model),
+        study=lambda wildcards: plan.stability(STUDY, wildcards.model),
         job="measure_stability",
         code=lambda wildcards: plan.training_code(
-            STABILITY, wildcards.model, plan.configuration.stability.resolution, "measure_stability"
+            STABILITY, wildcards.model, STUDY.resolution, "measure_stability"
         ),
     script:
         "../scripts/jobs.py"
@@ -32,7 +33,7 @@ rule measure_stability:
 
 rule stability_page:
     input:
-        tables=expand(rules.measure_stability.output.table, model=plan.configuration.stability.models),
+        tables=expand(rules.measure_stability.output.table, model=STUDY.models),
         assets=ancient(rules.page_assets.output),
     output:
         page=f"{plan.results}/stability.html",
@@ -47,10 +48,10 @@ rule stability_page:
     conda:
         "../../environment.yml"
     resources:
-        **requested(drawing(len(plan.configuration.stability.models))),
+        **requested(drawing(len(STUDY.models))),
     params:
         **does("stability_page"),
-        facts=plan.stability_facts(plan.configuration.stability),
+        facts=plan.stability_facts(STUDY),
         root=lambda wildcards: str(plan.results),
     script:
         "../scripts/jobs.py"

@@ -3,7 +3,7 @@
 
 from resolvent.figures.theory.page import EXHIBITS as THEORY_EXHIBITS
 from resolvent.figures.theory.page import TABLES as THEORY_TABLES
-from resolvent.models.registry import examples
+from resolvent.models.registry import ARCHITECTURES, examples, settings_class
 
 THEORY = f"{plan.results}/theory"
 
@@ -20,7 +20,12 @@ rule theory:
     resources:
         **requested(needs.theory),
     params:
-        **does("theory", *plan.every_architecture),
+        # Of the registry it takes all.
+        **does(
+            "theory",
+            "resolvent.models.registry:ARCHITECTURES",
+            *(settings_class(name).operator for name in ARCHITECTURES),
+        ),
         settings=plan.configuration.theory.model_dump(mode="json"),
         examples=examples(),
     script:
@@ -32,16 +37,7 @@ rule theory_page:
         **rules.theory.output,
         assets=ancient(rules.page_assets.output),
     output:
-        [
-            report(
-                f"{THEORY}/{name}.svg",
-                caption="../report/exhibit.rst",
-                category="Theory",
-                labels={"figure": exhibit.title},
-            )
-            for name, exhibit in THEORY_EXHIBITS.items()
-        ],
-        [f"{THEORY}/{name}{suffix}" for name in THEORY_EXHIBITS for suffix in SUFFIXES["figure"][1:]],
+        [f"{THEORY}/{name}{suffix}" for name in THEORY_EXHIBITS for suffix in SUFFIXES["figure"]],
         page=f"{plan.results}/theory.html",
     log:
         f"logs/theory_page/{plan.configuration.name}.log",

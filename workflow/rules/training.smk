@@ -6,9 +6,7 @@ if needs.some_share_trainings:
     PROCESSES, PLACEMENT = needs.processes, placement(needs)
     TRAINING_THREADS = lambda wildcards: plan.configuration.training_threads * needs.processes(wildcards)
 if any(e.tuning for e in plan.configuration.experiments.values()):
-    TUNED = lambda wildcards: (
-        plan.tuned(wildcards.experiment, wildcards.model, resolution_of(wildcards.group)) or []
-    )
+    TUNED = lambda wildcards: plan.tuned(*run_of(wildcards)) or []
 
 
 rule train:
@@ -31,12 +29,47 @@ rule train:
         processes=PROCESSES,
     params:
         dataset_code=lambda wildcards: plan.dataset_of(wildcards.experiment).code,
-        run=lambda wildcards: plan.training(
-            wildcards.experiment, wildcards.model, resolution_of(wildcards.group)
-        ).parameters,
+        run=lambda wildcards: plan.training(*run_of(wildcards)).parameters,
         job="train",
-        code=lambda wildcards: plan.training_code(
-            wildcards.experiment, wildcards.model, resolution_of(wildcards.group)
-        ),
+        code=lambda wildcards: plan.training_code(*run_of(wildcards)),
+    script:
+        "../scripts/jobs.py"
+
+
+# Of an experiment with the key `tuning`: short runs of every model, a job each, and what they choose on validation
+# samples for the model's own runs. A short run is trained as any other: it goes on after a kill, and may diverge.
+use rule train as train_short with:
+    input:
+        card=lambda wildcards: card_of(plan.dataset_of(wildcards.experiment)),
+    output:
+        checkpoint=f"{plan.results}/{SHORT_RUN_FOLDER}/checkpoint.pt",
+        history=f"{plan.results}/{SHORT_RUN_FOLDER}/history.csv",
+        cost=f"{plan.results}/{SHORT_RUN_FOLDER}/cost.json",
+    log:
+        f"logs/train_short/{plan.configuration.name}/{SHORT_RUN_FOLDER}.log",
+    resources:
+        **requested(needs.train_short),
+        **PLACEMENT,
+        gpu=PROCESSES,
+        processes=PROCESSES,
+    params:
+        run=lambda wildcards: plan.training(*run_of(wildcards), wildcards.candidate).parameters,
+
+
+rule choose_settings:
+    input:
+        costs=lambda wildcards: [f"{folder}/cost.json" for folder in plan.short_runs(*run_of(wildcards))],
+    output:
+        tuned=f"{plan.results}/{TUNED_FILE}",
+    log:
+        f"logs/choose_settings/{plan.configuration.name}/{{experiment}}/{{model}}/{{group}}.log",
+    localrule: True
+    conda:
+        "../../environment.yml"
+    params:
+        **does("choose_settings"),
+        short_runs=lambda wildcards: plan.short_runs(*run_of(wildcards)),
+        seed=lambda wildcards: plan.experiment(wildcards.experiment).seeds[0],
+        epochs=lambda wildcards: plan.experiment(wildcards.experiment).tuning.epochs,
     script:
         "../scripts/jobs.py"

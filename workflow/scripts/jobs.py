@@ -22,19 +22,16 @@ TIMED = ("inference", "measure_architectures", "measure_cost")  # each alone on 
 
 
 def resolution():
-    """Return the training resolution that the folder of the run names."""
     from resolvent.datasets.storage.layout import resolution_of
 
     return resolution_of(wildcards.group)
 
 
 def origin():
-    """Return what pages say of where and how they were made."""
     return {"command": command(), "provenance": provenance()}
 
 
 def solve_dataset():
-    """Compute one shard of a dataset."""
     from resolvent.common.files import write_json
     from resolvent.datasets.storage.generation import generate_shard
     from resolvent.datasets.tasks.registry import build_task, settings_of
@@ -51,7 +48,6 @@ def solve_dataset():
 
 
 def finalise_dataset():
-    """Verify a dataset's shards, measure its errors, write its card."""
     from resolvent.datasets.storage.card import finalise
     from resolvent.datasets.tasks.registry import build_task, settings_of
 
@@ -67,21 +63,18 @@ def finalise_dataset():
 
 
 def preview_dataset():
-    """Take from a store what its page shows."""
     from resolvent.datasets.preview import write_preview
 
     write_preview(Path(files.card), Path(made.preview))
 
 
 def motion():
-    """Solve a sample of a dataset again, and observe it at many moments."""
     from resolvent.datasets.preview import write_motion
 
     write_motion(Path(files.card), Path(made.motion))
 
 
 def train():
-    """Train one model."""
     from resolvent.training.train import train_run
     from resolvent.training.tuning import tuned_run
 
@@ -100,14 +93,12 @@ def train():
 
 
 def choose_settings():
-    """Choose the training settings of a model among those that its short runs tried."""
     from resolvent.training.tuning import choose_settings
 
     choose_settings(resolution=resolution(), output=Path(made.tuned), **arguments)
 
 
 def evaluate():
-    """Evaluate one trained model on every resolution and level of noise asked for."""
     from resolvent.evaluation.evaluate import evaluate_run
     from resolvent.training.tuning import tuned_description
 
@@ -122,7 +113,6 @@ def evaluate():
 
 
 def baselines():
-    """Evaluate the rows that need no trained network."""
     from resolvent.evaluation.baselines import write_baselines
 
     folder = Path(made.cost).parent
@@ -130,7 +120,6 @@ def baselines():
 
 
 def inference():
-    """Time trained operators and classical solvers on the same cores."""
     # As many cores for both: JAX, which computes with all cores by itself, finds these alone.
     if hasattr(os, "sched_setaffinity"):
         cores = sorted(os.sched_getaffinity(0))
@@ -148,7 +137,6 @@ def inference():
 
 
 def latent_basis():
-    """Measure the latent functions of one trained encoder, beside the eigenfunctions of the equation."""
     from resolvent.evaluation.latent_basis import write_latent_basis
 
     write_latent_basis(
@@ -162,7 +150,6 @@ def latent_basis():
 
 
 def rollout():
-    """Apply one trained step of a flow again and again, from every test sample."""
     from resolvent.evaluation.rollout import write_rollout
 
     write_rollout(
@@ -175,7 +162,6 @@ def rollout():
 
 
 def predict():
-    """Predict with a trained run for functions in a file."""
     import torch
 
     from resolvent.public.files import predict_file
@@ -188,7 +174,6 @@ def predict():
 
 
 def measure_stability():
-    """Train one model from several seeds at several learning rates."""
     from resolvent.measurements.stability import train_study
 
     train_study(
@@ -201,7 +186,6 @@ def measure_stability():
 
 
 def measure_cost():
-    """Measure what a step of training costs with each attention."""
     from resolvent.common.runs import save_table
     from resolvent.measurements.step_cost import step_costs
 
@@ -209,7 +193,6 @@ def measure_cost():
 
 
 def measure_architectures():
-    """Count parameters and operations of the architectures of Calvello et al. 2024."""
     from resolvent.common.runs import save_table
     from resolvent.measurements.architecture_costs import architecture_costs
 
@@ -217,7 +200,6 @@ def measure_architectures():
 
 
 def theory():
-    """Measure what theory says of the attentions."""
     from resolvent.common.runs import save_table
     from resolvent.measurements.theory.average import average_errors
     from resolvent.measurements.theory.continuum import monte_carlo, quadratures
@@ -252,7 +234,6 @@ def theory():
 
 
 def compare():
-    """Gather runs and baselines into the comparison and its tables."""
     from resolvent.figures.experiment.comparison import write_comparison
     from resolvent.figures.experiment.error_table import write_error_tables
 
@@ -261,7 +242,6 @@ def compare():
 
 
 def report():
-    """Draw the figures of an experiment and write its page."""
     from resolvent.figures.common.exhibit import Exhibit
     from resolvent.figures.experiment.report import write_report
     from resolvent.models.outside import find
@@ -272,14 +252,12 @@ def report():
 
 
 def run_pages():
-    """Write the pages of the runs of an experiment, and the page that compares two of them."""
     from resolvent.figures.run.page import write_run_pages
 
     write_run_pages(card=files.card, **arguments, **origin())
 
 
 def dataset_page():
-    """Draw the figures of a dataset, write its page, and its metadata beside it."""
     from resolvent.datasets.storage.addresses import located
     from resolvent.datasets.storage.object_store import size_of
     from resolvent.figures.dataset.croissant import write_croissant
@@ -303,21 +281,18 @@ def dataset_page():
 
 
 def stability_page():
-    """Draw the figures of the study of stability and write its page."""
     from resolvent.figures.stability.page import write_stability_page
 
     write_stability_page(made.page, tables=files.tables, figures=made.figures, **arguments, **origin())
 
 
 def theory_page():
-    """Draw the figures of the theory and write its page."""
     from resolvent.figures.theory.page import write_theory_page
 
     write_theory_page(made.page, folder=Path(files[0]).parent, **arguments, **origin())
 
 
 def show():
-    """Make a table or figure of a paper."""
     from resolvent.figures.common.exhibit import Sources
     from resolvent.figures.papers.registry import PAPERS
     from resolvent.figures.papers.sources import READERS
@@ -326,7 +301,6 @@ def show():
 
 
 def paper_page():
-    """Write the page of a paper."""
     from resolvent.figures.papers.page import Made, write_paper_page
 
     items = {"made": {item: Made(**one) for item, one in given.made.items()}}
@@ -334,21 +308,18 @@ def paper_page():
 
 
 def page_assets():
-    """Write what the pages of a study load: style, script and libraries."""
     from resolvent.figures.common.assets import write_assets
 
     write_assets(Path(made[0]).parent)
 
 
 def plan_study():
-    """Write what the study is to have."""
     from resolvent.figures.front.study import write_study
 
     write_study(made.study, given.study, **origin())
 
 
 def front_page():
-    """Write the front page of a study."""
     from resolvent.figures.front.page import write_front_page
     from resolvent.figures.front.study import write_study
 

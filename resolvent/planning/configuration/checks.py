@@ -5,14 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from importlib.util import find_spec
 from itertools import product
-from pathlib import Path
 
 from pydantic import ValidationError
 
-from resolvent.common.errors import Words
-from resolvent.datasets.storage.addresses import is_address
 from resolvent.figures.papers.registry import PAPERS
 from resolvent.models.layers.grid_sizes import coarse_points, suitable_factor
 from resolvent.models.outside import unknown
@@ -27,7 +23,6 @@ from resolvent.planning.configuration.settings import (
     model_settings,
     training_settings,
 )
-from resolvent.planning.places import source_folder
 from resolvent.training.settings import TrainingSettings
 
 # Training settings that only functions on nodes of a square can have, and the value that they have elsewhere.
@@ -35,9 +30,7 @@ ON_NODES = {"normalisation": "pointwise", "boundary": "zero", "gradient_coeffici
 # Training settings of which an inverse problem accepts one value: its target jumps, and does not vanish.
 OF_A_JUMP = {"gradient_weight": 0.0, "boundary": "free"}
 # Lists of an experiment in which an entry is named once.
-LISTS = (
-    "models", "resolutions", "test_resolutions", "test_noise", "seeds", "metrics", "baselines", "figures"
-)  # fmt: skip
+LISTS = ("models", "resolutions", "test_resolutions", "test_noise", "seeds", "metrics", "baselines")
 # Names of folders beside those of experiments, and beside those of an experiment's models.
 TAKEN = {
     "experiments": ("assets", "datasets", "stability", "theory", *PAPERS),
@@ -59,7 +52,6 @@ def problems(configuration: Configuration, datasets: list[str]) -> Iterator[str]
         for name in getattr(configuration, section):
             if name in taken:
                 yield f"{section}.{name}: {name!r} is a folder of the results; choose another name"
-    yield from _folder_problems(configuration)
     for name, model in configuration.models.items():
         yield from _model_problems(name, model)
         yield from partial_problems(model.training, ("models", name, "training"))
@@ -68,17 +60,6 @@ def problems(configuration: Configuration, datasets: list[str]) -> Iterator[str]
     if configuration.stability:
         yield from _stability_problems(configuration, configuration.stability, datasets)
     yield from shown_problems(configuration.experiments)
-
-
-def _folder_problems(configuration: Configuration) -> Iterator[str]:
-    """Report roots that lead into a folder of the source, by themselves or with the name of what is made."""
-    made = {"results_root": [configuration.name], "data_root": list(configuration.datasets)}
-    for key, names in made.items():
-        root = getattr(configuration, key)
-        for folder in [] if is_address(root) else (Path(root), *(Path(root, name) for name in names)):
-            if source := source_folder(folder):
-                yield f"{key}: {str(folder)!r} is in {source!r}, a folder of the source; choose another"
-                break
 
 
 def _model_problems(name: str, model: Model) -> Iterator[str]:
@@ -114,30 +95,18 @@ def _experiment_problems(
 ) -> Iterator[str]:
     lists = {key: getattr(experiment, key) for key in LISTS}
     lists |= {f"shows.{paper}": items for paper, items in experiment.shows.items()}
+    lists["figures"] = [place.partition(":")[2] for place in experiment.figures]  # of their files
     yield from _repeated(at, lists)
-    names = Counter(place.partition(":")[2] for place in experiment.figures)
-    for name in (name for name, count in names.items() if count > 1):
-        yield f"{at}.figures: {name!r} names the files of more than one figure; give one another name"
-    for key in ("metrics", "baselines", "figures"):
-        for number, location in enumerate(getattr(experiment, key)):
-            if words := _without_source(location):
-                yield f"{at}.{key}.{number}: {words}"
     for resolution, settings in experiment.training_at.items():
         yield from partial_problems(settings, (*at.split("."), "training_at", resolution))
     for model, settings in experiment.training_of.items():
-        if model not in configuration.models:
-            yield f"{at}.training_of: {unknown('model', model, configuration.models)}"
         yield from partial_problems(settings, (*at.split("."), "training_of", model))
     yield from _tuning_problems(at, experiment)
-    for key in ("processes_of", "nodes_of"):
-        for model in getattr(experiment, key):
+    named = {key: getattr(experiment, key) for key in ("training_of", "processes_of", "nodes_of", "models")}
+    for key, models in {**named, "shown": [experiment.shown] if experiment.shown else []}.items():
+        for model in models:
             if model not in configuration.models:
                 yield f"{at}.{key}: {unknown('model', model, configuration.models)}"
-    for key in experiment.models:
-        if key not in configuration.models:
-            yield f"{at}.models: {unknown('model', key, configuration.models)}"
-    if experiment.shown and experiment.shown not in configuration.models:
-        yield f"{at}.shown: {unknown('model', experiment.shown, configuration.models)}"
     if experiment.dataset not in configuration.datasets:
         yield f"{at}.dataset: {unknown('dataset', experiment.dataset, datasets)}"
         return
@@ -198,7 +167,6 @@ def _experiment_problems(
 
 
 def _tuning_problems(at: str, experiment: Experiment) -> Iterator[str]:
-    """Report settings that are given for a model or resolution, and tuned for every one."""
     tuned = experiment.tuning.lists if experiment.tuning else {}
     given = {f"training_at.{key}": experiment.training_at.get(key, {}) for key in experiment.resolutions}
     given |= {f"training_of.{key}": experiment.training_of.get(key, {}) for key in experiment.models}
@@ -208,16 +176,7 @@ def _tuning_problems(at: str, experiment: Experiment) -> Iterator[str]:
                 yield f"{at}.{where}.{name}: `tuning` chooses it for every model; leave it out here or there"
 
 
-def _without_source(location: str) -> Words | None:
-    """Say that the module of a user's own is compiled: its digest is not known."""
-    spec = find_spec(location.partition(":")[0])
-    if spec and spec.origin and spec.origin.endswith(".py"):
-        return None
-    return f"{location!r}: the module is no Python file, so no change is seen; name one in a .py file"
-
-
 def _repeated(at: str, lists: dict[str, list | None]) -> Iterator[str]:
-    """Report entries of lists that would be the same run, row or level twice."""
     for key, entries in lists.items():
         for entry, count in Counter(entries or []).items():
             if count > 1:
@@ -232,22 +191,17 @@ def _fit_problems(
     `dataset` are the settings of the training data, `tested` the resolutions of the test samples.
     """
     architecture, name = settings_class(model.architecture), experiment.dataset
+    which = f"{at}.models: '{key}' ({model.architecture})"
     if architecture.dimension != dataset.dimension:
         yield (
-            f"{at}.models: '{key}' ({model.architecture}) maps functions of {architecture.dimension} "
-            f"variable(s); those of dataset '{name}' have {dataset.dimension}"
+            f"{which} maps functions of {architecture.dimension} variable(s); those of dataset '{name}' have "
+            f"{dataset.dimension}"
         )
     elif architecture.coarse_output and not dataset.inverse:
-        yield (
-            f"{at}.models: '{key}' ({model.architecture}) gives functions on a coarser grid than its "
-            f"input; those of dataset '{name}' are on one grid"
-        )
+        yield f"{which} gives functions on a coarser grid than its input; '{name}' has them on one grid"
     elif dataset.grid_kind == "explicit" and not architecture.any_nodes:
         accepted = ", ".join(name for name in ARCHITECTURES if settings_class(name).any_nodes)
-        yield (
-            f"{at}.models: {model.architecture} needs an even grid, and trajectories of dataset '{name}' "
-            f"are observed at any times; accepted architectures: {accepted}"
-        )
+        yield f"{which} needs an even grid, and '{name}' is observed at any times; accepted: {accepted}"
     for resolution in experiment.resolutions:
         for number, own in given_by_data(model.architecture, resolution, dataset).items():
             for given in (model.settings, model.settings_at.get(resolution, {})):
@@ -321,9 +275,6 @@ def _training_problems(at: str, experiment: Experiment, dataset, models: dict[st
 
 
 def _misfits(settings: TrainingSettings, train: int, processes: int, nodes: int) -> Iterator[str]:
-    """Yield training settings that do not fit each other, the training samples or the processes."""
-    if ":" in settings.loss and (words := _without_source(settings.loss)):
-        yield f"loss {words}"
     if settings.batch_size > train:
         yield f"batch_size {settings.batch_size} is more than the {train} training samples"
     if processes > settings.batch_size:
@@ -370,7 +321,6 @@ def _misfits_of_data(settings: TrainingSettings, dataset, name: str) -> Iterator
 
 
 def shown_problems(experiments: dict) -> Iterator[str]:
-    """Report papers and items that do not exist, and items that two experiments give where one can."""
     given: dict[tuple[str, str], str] = {}
     for name, experiment in experiments.items():
         at = f"experiments.{name}.shows"

@@ -14,28 +14,15 @@ from resolvent.planning.configuration.messages import shown
 from resolvent.planning.configuration.read import merged
 
 SECTIONS = {"datasets": "dataset", "models": "model", "experiments": "experiment"}
+ENTRY = re.compile(r"(\w+)\.(\w+)")  # that a line about a configuration begins with
 
 
 def without_like(content: Mapping) -> dict:
-    """Return `content` with the entry that a `like` names in its place, changed by the entry's own keys.
-
-    Raises
-    ------
-    ConfigurationError
-        Where a `like` names no entry of its section, or leads back to where it started.
-    """
-    result, problems = dict(content), []
+    """Return `content` with the entry that a `like` names in its place, changed by the entry's own keys."""
+    result = dict(content)
     for section in SECTIONS:
-        if not isinstance(entries := content.get(section), Mapping):
-            continue
-        result[section] = {}
-        for name in entries:
-            try:
-                result[section][name] = _resolved(section, entries, name, ())
-            except ConfigurationError as error:
-                problems.append(str(error))
-    if problems:
-        raise ConfigurationError(problems)
+        if isinstance(entries := content.get(section), Mapping):
+            result[section] = {name: _resolved(section, entries, name, ()) for name in entries}
     for (section, _), base in likes(content).items():
         if section == "models" and "label" not in (result[section].get(base) or {"label": ""}):
             del result[section][base]
@@ -43,7 +30,6 @@ def without_like(content: Mapping) -> dict:
 
 
 def likes(content: Mapping) -> dict[tuple[str, str], str]:
-    """Return the name in each `like`, by section and name of the entry that has it."""
     return {
         (section, name): entry["like"]
         for section in SECTIONS
@@ -53,25 +39,17 @@ def likes(content: Mapping) -> dict[tuple[str, str], str]:
     }
 
 
-def said_once(lines: Iterable[str], content: Mapping, resolved: Mapping) -> list[str]:
-    """Return the problems without those that an entry has only because it is like another one that has them.
+def said_once(lines: Iterable[str], content: Mapping) -> list[str]:
+    """Return the problems without those that an entry has only because it is like one that has them, too."""
+    lines, bases = list(lines), likes(content)
 
-    `resolved` is `content` without `like`. Where the other one is not a model, and so not checked, it is
-    named in place of those like it.
-    """
-    lines, bases, result = list(dict.fromkeys(lines)), likes(content), []
-    for line in lines:
-        for (section, name), base in bases.items():
-            if not line.startswith((f"{section}.{name}.", f"{section}.{name}:")):
-                continue
-            rest = line.removeprefix(f"{section}.{name}")
-            siblings = (n for (s, n), b in bases.items() if (s, b) == (section, base))
-            repeated = sum(f"{section}.{one}{rest}" in lines for one in siblings) > 1
-            if f"{section}.{base}{rest}" in lines or (repeated and base not in resolved[section]):
-                line = f"{section}.{base}{rest}"
-        result.append(line)
-    result = list(dict.fromkeys(result))
-    return result if result == lines else said_once(result, content, resolved)
+    def inherited(line: str) -> bool:
+        if not (entry := ENTRY.match(line)):
+            return False
+        base = bases.get((entry[1], entry[2]))
+        return f"{entry[1]}.{base}{line[entry.end() :]}" in lines
+
+    return [line for line in lines if not inherited(line)]
 
 
 def _resolved(section: str, entries: Mapping, name: object, above: tuple) -> object:
@@ -79,52 +57,36 @@ def _resolved(section: str, entries: Mapping, name: object, above: tuple) -> obj
     if not isinstance(entry, Mapping) or "like" not in entry:
         return entry
     at, base = f"{section}.{name}.like", entry["like"]
-    if not isinstance(base, str):
-        raise ConfigurationError(
-            [f"{at}: the name of another {SECTIONS[section]} belongs here, got {shown(base)}"]
-        )
-    if base not in entries:
-        raise ConfigurationError([f"{at}: {unknown(SECTIONS[section], base, list(map(str, entries)))}"])
+    if not isinstance(base, str) or base not in entries:
+        words = unknown(SECTIONS[section], shown(base), list(map(str, entries)))
+        raise ConfigurationError([f"{at}: {words}"])
     if base in (*above, name):
         circle = " is like ".join(map(str, (*above, name, base)))
         raise ConfigurationError([f"{at}: leads back to where it started: {circle}"])
-    own = {key: value for key, value in entry.items() if key != "like"}
     below = _resolved(section, entries, base, (*above, name))
     if not isinstance(below, Mapping):
         raise ConfigurationError([f"{section}.{base}: a mapping of keys belongs here, got {shown(below)}"])
-    return merged(below, own)
+    return merged(below, {key: value for key, value in entry.items() if key != "like"})
 
 
 def placed(error: ConfigurationError, content: Mapping) -> ConfigurationError:
     """Return the error with file and line before each problem: where the key was set last.
 
-    `content` is what the reader returned (`resolvent.planning.configuration.read`). A line on an entry as
-    a whole, "num_modes 99 is above ...", has the place of the key in it that the first two words name.
+    `content` is what the reader returned (`resolvent.planning.configuration.read`).
     """
     places = {".".join(map(str, keys)): place for keys, place in getattr(content, "places", {}).items()}
-    for (section, name), base in _bases_first(likes(content)):
-        start, own = f"{section}.{base}.", f"{section}.{name}."
-        inherited = {own + at.removeprefix(start): one for at, one in places.items() if at.startswith(start)}
-        places = inherited | places
-    return ConfigurationError(_placed(line, places) for line in error.lines)
+    keys = [_set_at(line, places, likes(content)) for line in error.lines]
+    lines = zip(keys, error.lines, strict=True)
+    return ConfigurationError(f"{places[key]}: {line}" if key else line for key, line in lines)
 
 
-def _placed(line: str, places: Mapping[str, str]) -> str:
-    at = max((one for one in places if line.startswith((f"{one}:", f"{one}."))), key=len, default=None)
-    if at is None:
-        return line
-    words = re.findall(r"\w+", line[len(at) :])[:2]
-    below = [one for one in places if one.startswith(f"{at}.") and one.rpartition(".")[2] in words]
-    if line.startswith(f"{at}:") and below:
-        at = min(below, key=lambda one: (words.index(one.rpartition(".")[2]), one.count(".")))
-    return f"{places[at]}: {line}"
-
-
-def _bases_first(bases: Mapping[tuple[str, str], str]) -> list[tuple[tuple[str, str], str]]:
-    """Return each entry and what it is like, after what that one is like itself."""
-
-    def depth(entry: tuple, seen: tuple = ()) -> int:
-        base = (entry[0], bases.get(entry))
-        return 0 if entry not in bases or entry in seen else 1 + depth(base, (*seen, entry))
-
-    return sorted(bases.items(), key=lambda one: depth(one[0]))
+def _set_at(line: str, places: Mapping[str, str], bases: dict[tuple[str, str], str]) -> str:
+    """Return the longest key that begins the line, of its entry or of the one that this is like."""
+    own = max((one for one in places if line.startswith((f"{one}:", f"{one}."))), key=len, default="")
+    entry = ENTRY.match(line)
+    if entry is None or (entry[1], entry[2]) not in bases:
+        return own
+    others = dict(bases)  # the names may be a circle
+    base = f"{entry[1]}.{others.pop((entry[1], entry[2]))}"
+    inherited = _set_at(base + line[entry.end() :], places, others)
+    return inherited if len(inherited) - len(base) > len(own) - len(entry[0]) else own

@@ -57,7 +57,6 @@ def partial_problems(settings: dict, location: tuple) -> Iterator[str]:
 
 
 def shown(value: object) -> Words:
-    """Show a value of the user's, as YAML gave it, however large."""
     short = reprlib.Repr()
     short.maxstring = short.maxother = 80
     return short.repr(value)

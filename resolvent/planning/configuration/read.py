@@ -1,13 +1,13 @@
 """Configuration files, read with the place of every key, and merged as Snakemake merges them.
 
-`resolvent check`, the commands that start Snakemake, before they do, and the Snakefile all read with this
-module: what Snakemake itself has read is not used. Numbers and words mean what they look like. What YAML 1.1
-takes for something else is refused: 010 for 8, 1:30 for 90, no for false.
+What Snakemake itself has read is not used: here numbers and words mean what they look like, and what YAML 1.1
+takes for something else is refused, such as 010 for 8, 1:30 for 90, no for false.
 """
 
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -19,30 +19,27 @@ from resolvent.common.errors import Words
 from resolvent.planning.configuration.errors import ConfigurationError
 from resolvent.planning.places import HOME
 
-# What a configuration starts from, in this order; each changes single keys of those before.
+# What a configuration starts from, in this order; each changes single keys of those before. Of models and of
+# experiments those of the papers come first, by their years.
 DEFAULTS = (
     "config/datasets.yaml",
-    "config/models/cao2021.yaml",
-    "config/models/calvello2024.yaml",
-    "config/models/ours.yaml",
-    "config/experiments/cao2021.yaml",
-    "config/experiments/calvello2024.yaml",
-    "config/experiments/ours.yaml",
+    *(
+        f"config/{folder}/{name}"
+        for folder in ("models", "experiments")
+        for name in sorted(os.listdir(HOME / "config" / folder), key=lambda name: name[-9:])
+    ),
     "config.yaml",
 )
-VALUES = 1_000_000  # in one file, aliases written out: the whole configuration has some thousand
 CONSTANTS = dict.fromkeys(("", "~", "null", "Null", "NULL"))
 CONSTANTS |= dict.fromkeys(("true", "True", "TRUE"), True)
 CONSTANTS |= dict.fromkeys(("false", "False", "FALSE"), False)
 CONSTANTS |= {f"{sign}{word}": float(f"{sign}inf") for sign in ("", "+", "-") for word in (".inf", ".Inf")}
 CONSTANTS |= {".nan": math.nan, ".NaN": math.nan}
-INTEGER = re.compile(r"[+-]?(0|[1-9][0-9]*)")
+INTEGER = re.compile(r"[+-]?(0|[1-9][0-9]{0,999})")  # Python reads no integer of more than 4,300 digits
 FLOAT = re.compile(r"[+-]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))([eE][+-]?[0-9]+)?")
-# As text of a page, it is refused by its length; Python reads no integer of so many digits.
-LONGEST_NUMBER = 4000
 YAML_1_1 = yaml.resolver.Resolver()
-TEXT, LIST, MAPPING = (f"tag:yaml.org,2002:{kind}" for kind in ("str", "seq", "map"))
-MERGE, UNQUOTED = "tag:yaml.org,2002:merge", "unquoted"
+TEXT, LIST, MAPPING, MERGE = (f"tag:yaml.org,2002:{kind}" for kind in ("str", "seq", "map", "merge"))
+UNQUOTED = "unquoted"
 # Every scalar without quotes and tag; what it is, is decided in `_plain`.
 RESOLVERS = {None: [(UNQUOTED, re.compile(""))]}
 # Characters that the reader in C takes otherwise: a tab after a colon, a mark of byte order, tags.
@@ -68,14 +65,9 @@ class Read(dict):
     problems    a line for each value or key that is left out, as it is not what it looks like.
     """
 
-    def __init__(
-        self,
-        content: Mapping,
-        places: Mapping[tuple, str] | Iterable[tuple[tuple, str]],
-        problems: Iterable[str] = (),
-    ):
+    def __init__(self, content: Mapping, places: dict[tuple, str], problems: Iterable[str] = ()):
         super().__init__(content)
-        self.places, self.problems = dict(places), list(problems)
+        self.places, self.problems = places, list(problems)
 
 
 def read_configuration(files: Iterable[Path | str]) -> Read:
@@ -84,28 +76,16 @@ def read_configuration(files: Iterable[Path | str]) -> Read:
 
 
 def with_defaults(overlay: Mapping) -> Read:
-    """Return the defaults changed by `overlay`."""
     return _merged_with_places([*(read_file(HOME / name) for name in DEFAULTS), overlay])
 
 
 def read_overlays(files: Iterable[Path | str], given: Mapping | None = None) -> Read:
     """Return what the files say, the last one wins, and then what is `given` on the command line.
 
-    Raises
-    ------
-    ConfigurationError
-        With a line for each file that cannot be read: the file, the line, what is wrong.
+    Raises `ConfigurationError` with a line for a file that cannot be read.
     """
-    contents: list[Mapping] = []
-    problems: list[str] = []
-    for file in files:
-        try:
-            contents.append(read_file(Path(file)))
-        except ConfigurationError as error:
-            problems += error.lines
-    if problems:
-        raise ConfigurationError(problems)
-    return _merged_with_places([*contents, Read(given or {}, _places_given(given or {}, ()))])
+    contents = [read_file(Path(file)) for file in files]
+    return _merged_with_places([*contents, Read(given or {}, dict(_places_given(given or {}, ())))])
 
 
 def read_again(config: Mapping, settings: Any) -> Mapping:
@@ -132,29 +112,15 @@ def merged(base: Mapping, changes: Mapping) -> dict:
 def read_file(file: Path) -> Read:
     """Return the content of one file. Raises as `read_overlays`."""
     shown = file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
+    reading = _Reading(str(shown))
     try:
-        text = file.read_text(encoding="utf-8")
-        node = _composed(text)
-        if node and (values := _values(node, {})) > VALUES:
-            words = f"{values:.3g} values, where aliases are written out; accepted: at most {VALUES:,}"
-            raise ConfigurationError([f"{shown}, {_place(node.start_mark)}: {words}"])
-        reading = _Reading(str(shown))
-        content = reading.value(node, (), ())
-    except OSError as error:
-        raise ConfigurationError([f"{shown}: {str(error.strerror).lower()}"]) from None
-    except UnicodeDecodeError as error:
-        raise ConfigurationError([f"{shown}: not text in UTF-8, from byte {error.start + 1}"]) from None
+        content = reading.value(_composed(file.read_text(encoding="utf-8")), (), ())
     except yaml.MarkedYAMLError as error:
-        remedy = "; write spaces" if "'\\t'" in error.problem else ""
-        raise ConfigurationError(
-            [f"{shown}, {_place(error.problem_mark)}: {error.problem}{remedy}"]
-        ) from None
-    except yaml.reader.ReaderError as error:
-        line, character = text.count("\n", 0, error.position) + 1, text[error.position]
-        words = f"the character {character!a} cannot be in YAML; leave it out"
-        raise ConfigurationError([f"{shown}, line {line}: {words}"]) from None
-    except RecursionError:
-        raise ConfigurationError([f"{shown}: values are nested too deeply"]) from None
+        mark = error.problem_mark
+        words = f"{shown}, line {mark.line + 1}, column {mark.column + 1}: {error.problem}"
+        raise ConfigurationError([words]) from None
+    except (OSError, UnicodeError, yaml.reader.ReaderError, RecursionError) as error:
+        raise ConfigurationError([f"{shown}: cannot be read: {' '.join(str(error).split())}"]) from None
     if not isinstance(content, dict):
         found = "nothing" if content is None else f"a {type(content).__name__}"
         raise ConfigurationError(
@@ -224,7 +190,6 @@ class _Reading:
         return content
 
     def _report_repeated(self, node: yaml.MappingNode, at: tuple) -> None:
-        """Report keys that one mapping has twice: YAML keeps the last, without a word."""
         known: dict[str, int] = {}
         for key, _ in node.value:
             if not isinstance(key, yaml.ScalarNode):
@@ -242,7 +207,10 @@ class _Reading:
 
 
 def _scalar(node: yaml.Node) -> tuple[Any, Words | None]:
-    """Return null, true or false, a decimal number, or text; and what is wrong with a scalar."""
+    """Return null, true or false, a decimal number, or text; and what is wrong with a scalar.
+
+    YAML 1.1 takes some words for another thing than the text that they look like.
+    """
     text = node.value
     if node.tag == TEXT:
         return text, None
@@ -250,47 +218,23 @@ def _scalar(node: yaml.Node) -> tuple[Any, Words | None]:
         return None, _of_tag(node)
     if text in CONSTANTS:
         return CONSTANTS[text], None
-    if len(text) <= LONGEST_NUMBER and INTEGER.fullmatch(text):
+    if INTEGER.fullmatch(text):
         return int(text), None
-    if len(text) <= LONGEST_NUMBER and FLOAT.fullmatch(text):
+    if FLOAT.fullmatch(text):
         return float(text), None
-    return text, _read_otherwise(text)
+    kind = YAML_1_1.resolve(yaml.ScalarNode, text, (True, False)).rpartition(":")[2]
+    if kind == "str" and not re.fullmatch(r"[+-]?0[0-9]+", text):
+        return text, None
+    return text, (
+        f"{text!r} is no decimal number, and to YAML 1.1 not the text that it looks like but {kind}; write "
+        "true, false or decimal digits, or put it in quotes"
+    )
 
 
 def _of_tag(node: yaml.Node) -> Words:
-    """Say that a tag has no place here, nor a list or a mapping as a key."""
     if node.tag in (LIST, MAPPING):
         return "a key is text, not a list or a mapping"
     return f"a tag, {node.tag.replace('tag:yaml.org,2002:', '!!'):.40}; write the value without it"
-
-
-def _read_otherwise(text: str) -> Words | None:
-    """Say what YAML 1.1 takes a word for, where it is another thing than the text that it looks like."""
-    kind = YAML_1_1.resolve(yaml.ScalarNode, text, (True, False)).rpartition(":")[2]
-    if kind == "bool":
-        return f"{text!r} is a word, and to YAML 1.1 true or false; write true or false, or put it in quotes"
-    if kind == "timestamp":
-        return f"{text} is a date; put it in quotes"
-    if kind in ("int", "float"):
-        try:
-            other = f" (YAML 1.1 reads {yaml.safe_load(text)})"
-        except ValueError:
-            other = ""
-        return f"{text} is not a decimal number{other}; write it in decimal digits, or put text in quotes"
-    if re.fullmatch(r"[+-]?0[0-9]+", text):
-        return f"{text} is not a decimal number: it begins with 0; leave that out, or put text in quotes"
-    return None if kind == "str" else f"{text} is a sign of YAML; put it in quotes"
-
-
-def _values(node: yaml.Node | None, known: dict[int, int]) -> int:
-    """Return how many values a node has with its aliases written out. One within itself counts once."""
-    if node is None or isinstance(node, yaml.ScalarNode):
-        return 1
-    if id(node) not in known:
-        known[id(node)] = 1
-        below = node.value if isinstance(node, yaml.SequenceNode) else [one for _, one in node.value]
-        known[id(node)] = 1 + sum(_values(one, known) for one in below)
-    return known[id(node)]
 
 
 def _merged_with_places(contents: Iterable[Mapping]) -> Read:
@@ -306,15 +250,10 @@ def _merged_with_places(contents: Iterable[Mapping]) -> Read:
 
 
 def _places_given(content: Mapping, at: tuple) -> Iterator[tuple[tuple, str]]:
-    """Yield each key of what the command line gives, with that as its place."""
     for key, value in content.items():
         yield (*at, key), "--config"
         if isinstance(value, Mapping):
             yield from _places_given(value, (*at, key))
-
-
-def _place(mark: yaml.Mark) -> str:
-    return f"line {mark.line + 1}, column {mark.column + 1}"
 
 
 def odd_values(content: Mapping) -> Iterator[str]:
@@ -322,22 +261,19 @@ def odd_values(content: Mapping) -> Iterator[str]:
 
     What is left has a short `repr`, and can be hashed, written as JSON and put into a file name.
     """
-    yield from _odd(content, "", ())
+    yield from _odd(content, "")
 
 
-def _odd(value: object, at: str, above: tuple[int, ...]) -> Iterator[str]:
-    if id(value) in above:
-        yield f"{at}: contains itself"
-    elif isinstance(value, dict):
+def _odd(value: object, at: str) -> Iterator[str]:
+    if isinstance(value, dict):
         for key, entry in value.items():
-            words = odd_key(key)
-            if words:
+            if words := odd_key(key):
                 yield f"{at or 'top level'}: {words}"
             else:
-                yield from _odd(entry, f"{at}.{key}" if at else str(key), (*above, id(value)))
+                yield from _odd(entry, f"{at}.{key}" if at else str(key))
     elif isinstance(value, list):
         for position, entry in enumerate(value):
-            yield from _odd(entry, f"{at}.{position}", (*above, id(value)))
+            yield from _odd(entry, f"{at}.{position}")
     elif words := _odd_scalar(value):
         yield f"{at}: {words}"
 

@@ -1,8 +1,4 @@
-"""The settings classes of config.yaml as a whole.
-
-The parts live with the rooms that use them (`resolvent.datasets.tasks`, `models.settings`,
-`resolvent.training.settings`).
-"""
+"""The settings classes of config.yaml as a whole; the parts live with the rooms that use them."""
 
 from __future__ import annotations
 
@@ -177,12 +173,10 @@ class Experiment(Settings):
         return self.processes_of.get(model, self.processes)
 
     def nodes_for(self, model: str) -> int:
-        """Return among how many nodes these processes are divided."""
         return self.nodes_of.get(model, self.nodes)
 
     @property
     def names_shown(self) -> bool:
-        """Return whether it names the model whose predictions are drawn."""
         return self.shown in self.models
 
     @property
@@ -192,12 +186,10 @@ class Experiment(Settings):
 
     @property
     def own_figures(self) -> dict[str, str]:
-        """Return where the figures of the user's own are, "module:name", by name."""
         return {place.partition(":")[2]: place for place in self.figures}
 
     @property
     def tested_noise(self) -> list[float]:
-        """Levels of noise on the test inputs."""
         return self.test_noise or [self.noise]
 
 
@@ -240,7 +232,6 @@ class Stability(Settings):
         )
 
     def seeds_for(self, model: str) -> list[int]:
-        """Return the seeds of the runs of a model."""
         return self.seeds_of.get(model, self.seeds)
 
 

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 from pydantic import Field, create_model, model_validator
 
 from resolvent.common.settings import Settings
-from resolvent.planning.configuration.names import COMPONENT_BYTES
 from resolvent.training.settings import TrainingSettings
 
 # Training settings that short runs cannot choose: their own length, the samples, what is recorded, a seed.
@@ -28,16 +27,10 @@ class _Tuning(Settings):
         for name, values in self.lists.items():
             if repeated := [one for one in values if values.count(one) > 1]:
                 raise ValueError(f"{name}: {repeated[0]} is named {len(repeated)} times")
-        if any(len(name.encode()) > COMPONENT_BYTES for name in self.candidates):
-            raise ValueError(
-                f"a combination of {len(self.lists)} settings cannot name a folder, whose name has at most "
-                f"{COMPONENT_BYTES} bytes; tune fewer at once"
-            )
         return self
 
     @property
     def lists(self) -> dict[str, list[Any]]:
-        """Return the values to try, by training setting."""
         return {name: values for name in TUNABLE if (values := getattr(self, name)) is not None}
 
     @property
@@ -57,7 +50,6 @@ class _Tuning(Settings):
 
 
 def _values_of(name: str) -> tuple[Any, Any]:
-    """Return type and field of a list of values that a training setting accepts."""
     setting = TrainingSettings.model_fields[name]
     value = Annotated[(setting.annotation, Field(), *setting.metadata)]  # type: ignore[name-defined]
     values = Annotated[list[value], Field(min_length=2)]

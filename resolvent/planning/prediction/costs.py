@@ -1,13 +1,8 @@
 """What jobs take, predicted from their sizes; and what the rules ask for, which is more.
 
-A prediction (`Need`) is for one core of the processor that the constants were measured on, quiet, or for a
-GPU. What a rule asks for (`request`) has a safety factor, and doubles with every further attempt: a job
-that was killed for time or memory comes back with more of it.
-
-The constants are fitted by hand to what runs left behind (`cost.json` of runs, benchmark files of generation
-and finalising jobs, times that Snakemake notes) and to the tables of docs/performance.md and
-docs/datasets.md, most of a shared Xeon at 2.5 GHz. They are good to a factor of two or three: enough to ask a
-cluster for. What a sample takes to solve each equation says itself (`seconds_per_sample` of its settings).
+A prediction (`Need`) is for one core of the processor that the constants were measured on, a shared Xeon at
+2.5 GHz, quiet, or for a GPU. They are fitted by hand to what runs left behind and to the tables of
+docs/performance.md and docs/datasets.md, and good to a factor of two or three.
 """
 
 from __future__ import annotations
@@ -70,7 +65,6 @@ def minutes_requested(need: Need, attempt: int, longest: int | None = None) -> i
 
 
 def megabytes_requested(need: Need, attempt: int) -> int:
-    """Return the main memory to ask for."""
     return math.ceil((MEMORY_FACTOR * need.bytes + SNAKEMAKE_BYTES) / MEGABYTE) * 2 ** (attempt - 1)
 
 
@@ -133,10 +127,8 @@ def training(
 ) -> Need:
     """Predict a training run.
 
-    `samples` for training, `tested` after every epoch (validation, and test where it is recorded), each of as
-    many functions as `channels`; they take at most `most` bytes. Several `processes` share batches and tests;
-    each has its own memory, with all of the samples, and so has the one that looks after them. The memory is
-    that of each of the `nodes` among which they are divided; the disk has the weights in single precision.
+    `tested` samples follow every epoch; each sample has as many functions as `channels`, and all take at most
+    `most` bytes. Each process has all samples in its memory. The memory is that of each of the `nodes`.
     """
     work = operator.forward_flop / FLOP_PER_SECOND
     part, tested_part = math.ceil(batch_size / processes), math.ceil(tested / processes)
@@ -146,20 +138,11 @@ def training(
         epoch = steps * GPU_STEP_SECONDS + (steps * step + tested_part * work) / GPU_SPEED
     else:
         epoch = steps * (STEP_SECONDS + step) + tested_part * work
-    data = min(sample_bytes(operator, channels, samples + tested), most)
-    held = STATE_BYTES * operator.weights + data + (GPU_BYTES if gpu else part * kept_bytes(operator))
+    data = min(SAMPLE_BYTES * channels * operator.points * (samples + tested), most)
+    kept = 4 * KEPT_VALUES * operator.hidden_values + SAMPLER_BYTES * operator.resampled_points  # of a sample
+    held = STATE_BYTES * operator.weights + data + (GPU_BYTES if gpu else part * kept)
     size = processes // nodes * (START_BYTES + held) + (START_BYTES if processes > 1 else 0)
     return Need(START_SECONDS + epochs * epoch, size, disk=4 * operator.weights)
-
-
-def kept_bytes(operator: Cost) -> float:
-    """Predict what is kept of a sample for the gradient."""
-    return 4 * KEPT_VALUES * operator.hidden_values + SAMPLER_BYTES * operator.resampled_points
-
-
-def sample_bytes(operator: Cost, channels: int, samples: int) -> float:
-    """Predict what the samples take that a training run holds."""
-    return SAMPLE_BYTES * channels * operator.points * samples
 
 
 def evaluating(
@@ -181,5 +164,4 @@ def evaluating(
 
 
 def drawing(files: int) -> Need:
-    """Predict a table, a figure or a page, from as many result files."""
     return Need(START_SECONDS / 2 + 0.05 * files, START_BYTES + 2 * MEGABYTE * files)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from itertools import product
 from typing import Any
 
 from resolvent.datasets.storage.layout import resolution_of
 from resolvent.models.cost import Cost
-from resolvent.models.registry import resolve
 from resolvent.planning.configuration.settings import Resolution, training_settings
 from resolvent.planning.plan import STABILITY, DatasetPlan, Plan, Training
 from resolvent.planning.prediction.costs import (
@@ -20,32 +18,16 @@ from resolvent.planning.prediction.costs import (
     FLOP_PER_SECOND,
     START_BYTES,
     START_SECONDS,
-    STATE_BYTES,
     Need,
     evaluating,
-    kept_bytes,
-    sample_bytes,
     store_bytes,
     training,
 )
 
 
-@dataclass(frozen=True)
-class Step:
-    """A step of training: `guess` are its bytes on the device by the formula, `samples` those of all samples.
-
-    `settings` are those of the architecture, as JSON. `processes` share the batch.
-    """
-
-    name: str
-    architecture: str
-    settings: str
-    points: int
-    batch: int
-    precision: str
-    processes: int
-    guess: float
-    samples: float
+def run_of(wildcards) -> tuple[str, str, Resolution]:
+    """Return experiment, model and training resolution, which the folder of a run names."""
+    return wildcards.experiment, wildcards.model, resolution_of(wildcards.group)
 
 
 class Needs:
@@ -56,30 +38,24 @@ class Needs:
         self._training, self._evaluation = cache(self.training), cache(self.evaluation)
 
     def train(self, wildcards) -> Need:
-        return self._training(wildcards.experiment, wildcards.model, resolution_of(wildcards.group))
+        return self._training(*run_of(wildcards))
 
     def train_short(self, wildcards) -> Need:
-        """Predict the short run of a candidate of the experiment's tuning."""
-        resolution = resolution_of(wildcards.group)
-        return self._training(wildcards.experiment, wildcards.model, resolution, wildcards.candidate)
+        return self._training(*run_of(wildcards), wildcards.candidate)
 
     def processes(self, wildcards) -> int:
-        """Return the processes that share a training, each with a GPU where there are some."""
         return self.plan.experiment(wildcards.experiment).processes_for(wildcards.model)
 
     @property
     def some_share_trainings(self) -> bool:
-        """Return whether any training of an experiment is shared by several processes."""
         experiments = self.plan.configuration.experiments.values()
         return any(e.processes_for(model) > 1 for e in experiments for model in e.models)
 
     def nodes(self, wildcards) -> int:
-        """Return the nodes among which these processes are divided."""
         return self.plan.experiment(wildcards.experiment).nodes_for(wildcards.model)
 
     def evaluate(self, wildcards) -> Need:
-        resolution = resolution_of(wildcards.group)
-        return self._evaluation(wildcards.experiment, wildcards.model, resolution, gpu=self.gpu)
+        return self._evaluation(*run_of(wildcards), gpu=self.gpu)
 
     def rollout(self, wildcards) -> Need:
         """Predict the step applied once for every frame."""
@@ -89,8 +65,7 @@ class Needs:
 
     def latent_basis(self, wildcards) -> Need:
         """Predict the latent functions of test samples, and eigenfunctions by finite elements, on the CPU."""
-        resolution = resolution_of(wildcards.group)
-        once = self._evaluation(wildcards.experiment, wildcards.model, resolution, gpu=False)
+        once = self._evaluation(*run_of(wildcards), gpu=False)
         return Need(once.seconds + START_SECONDS, once.bytes + 300e6)
 
     def baselines(self, wildcards) -> Need:
@@ -120,7 +95,6 @@ class Needs:
         return Need(START_SECONDS + size / 1e8, START_BYTES + min(size, 1e9))
 
     def motion(self, dataset: DatasetPlan) -> Need:
-        """Predict solving one sample again, whose moments are kept."""
         return Need(2 * START_SECONDS + 10 * dataset.settings.seconds_per_sample(), 2 * START_BYTES)
 
     def stability(self, wildcards) -> Need:
@@ -144,12 +118,7 @@ class Needs:
     def measure_cost(self) -> Need:
         """Steps of training in processes of their own: some ten matrices of all pairs of points."""
         cost = self.plan.configuration.cost
-        settings = {"width": 128, "num_layers": 4, "feedforward_width": 256, "num_heads": 1}
-        quadratic, linear = (
-            resolve("transformer1d", settings | {"attention": attention}).cost(cost.points)
-            for attention in ("softmax", "galerkin")
-        )
-        flop = 2 * cost.batch_size * 3 * (2 * quadratic.forward_flop + 3 * linear.forward_flop)
+        flop = 6 * cost.batch_size * 4 * cost.points * (3000 * 128 + 2 * 4 * 128 * cost.points)  # of a round
         return Need(
             4 * START_SECONDS + (cost.rounds + 4) * flop / FLOP_PER_SECOND,
             2 * START_BYTES + 40 * cost.batch_size * cost.points**2,
@@ -195,31 +164,8 @@ class Needs:
             most=self.most_sample_bytes,
         )
 
-    def step(self, wildcards) -> Step:
-        """Describe the step of a training, to predict what it takes of the device's memory."""
-        experiment, model = wildcards.experiment, wildcards.model
-        resolution = resolution_of(wildcards.group)
-        dataset = self.plan.dataset_of(experiment).settings
-        run = self.plan.training(experiment, model, resolution)
-        operator = self.operator(experiment, model, resolution, resolution)
-        processes = self.processes(wildcards)
-        part = -(-run.training.batch_size // processes)
-        channels = dataset.in_channels + dataset.out_channels
-        return Step(
-            name=f"{experiment}/{model}/{wildcards.group}",
-            architecture=run.architecture,
-            settings=json.dumps(run.settings.model_dump()),
-            points=_points(run.grids, dataset, resolution),
-            batch=run.training.batch_size,
-            precision=run.training.precision,
-            processes=processes,
-            guess=part * kept_bytes(operator) + STATE_BYTES * operator.weights,
-            samples=sample_bytes(operator, channels, run.counts["train"] + run.counts["validation"]),
-        )
-
     @property
     def most_sample_bytes(self) -> float:
-        """Return the bytes that samples may take in memory, where the configuration says so."""
         limit = self.plan.configuration.samples_gb
         return math.inf if limit is None else 1e9 * limit
 
@@ -243,14 +189,12 @@ class Needs:
         return run.settings.cost(_points(run.grids, dataset, resolution))
 
     def _tested(self, experiment: str) -> int:
-        """Test samples, once for each level of noise and each draw of it."""
         e = self.plan.experiment(experiment)
         draws = sum(e.noise_realisations if level else 1 for level in e.tested_noise)
         return draws * self.plan.sample_counts(experiment)["test"]
 
 
 def _points(grids: str, dataset: Any, resolution: Resolution) -> int:
-    """Return the points along each axis that a model on these `grids` is given of a resolution."""
     if grids == "coarse":
         return dataset.coarse_of(resolution)
     return resolution if isinstance(resolution, int) else dataset.num_points(resolution)
@@ -259,9 +203,8 @@ def _points(grids: str, dataset: Any, resolution: Resolution) -> int:
 def placement(needs: Needs) -> dict[str, Callable]:
     """Return the resources of a training that say where SLURM puts it; functions of the job's wildcards.
 
-    A training on one node asks for that node alone. For several nodes the resource `mpi` says to the executor
-    plugin that the script on the first one starts what runs on the others; each node has a task, and its
-    share of the CPUs and GPUs. What is None is not asked for.
+    For several nodes `mpi` says to the executor plugin that the script on the first one starts what runs on
+    the others; each node has a task, and its share of CPUs and GPUs. What is None is not asked for.
     """
 
     def several(value: Callable[[object, int], int | str]) -> Callable:

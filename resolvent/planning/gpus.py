@@ -1,0 +1,267 @@
+"""GPUs for jobs that run at the same time: each leases its own, by locks that end with its process.
+
+Snakemake's `--resources gpu=2` only counts jobs. Here a job takes a kernel file lock (flock) on each device
+that it uses, all of them or none, in a folder that all processes of the host share. Jobs that see the same
+devices take them one after the other, so that one that needs two is not overtaken for ever (docs/gpus.md).
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import random
+import re
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from resolvent.common.errors import ResolventError
+
+VISIBLE = "CUDA_VISIBLE_DEVICES"
+# Not tempfile.gettempdir(): Snakemake sets TMPDIR to what a job's resource `tmpdir` says.
+FOLDER = "/tmp/resolvent-leases"
+FIRST_DELAY, LONGEST_DELAY = 0.005, 0.5  # seconds between two looks at the devices
+
+_held: set[int] = set()  # descriptors of this process's locks
+
+
+class GpuError(ResolventError):
+    """A job cannot have the GPUs that it asks for."""
+
+
+def _forget_locks() -> None:
+    """Forget the locks in a forked child, which may outlive the job. (A program has no descriptor.)"""
+    for descriptor in _held:
+        os.close(descriptor)
+    _held.clear()
+
+
+os.register_at_fork(after_in_child=_forget_locks)
+
+
+def devices_for(gpus: int, report: Callable[[str], None]) -> list[str]:
+    """Return the visible devices that a job of `gpus` may choose from, as CUDA_VISIBLE_DEVICES names them.
+
+    CUDA gives a process at most one MIG instance: a job of several devices chooses among whole GPUs. Raises
+    `GpuError` where there are devices, but too few, or the variable names one that there is not, where CUDA
+    would silently use those before it.
+    """
+    there, value = installed(report), os.environ.get(VISIBLE)
+    visible: list[str] = []
+    if value is None:
+        visible = [device for name in there for device in there[name]]
+    for name in value.split(",") if value and value.strip() and there else []:
+        if name.strip() == "-1":  # ends the list, by CUDA's rule
+            break
+        visible += _named(name.strip(), there)
+    visible = list(dict.fromkeys(visible))
+    devices = [device for device in visible if gpus == 1 or not device.startswith("MIG-")]
+    if visible and len(devices) < gpus:
+        one = "; a job can have only one MIG instance" if len(devices) < len(visible) else ""
+        raise GpuError(f"asks for {gpus} GPUs, but only {', '.join(visible)} can be seen{one}")
+    return devices
+
+
+def _named(name: str, there: dict[tuple[str, str], list[str]]) -> list[str]:
+    """Return the devices behind an index, a name, or, as CUDA does, the beginning of one name."""
+    named = {device: [device] for devices in there.values() for device in devices}
+    named |= {gpu: devices for (_, gpu), devices in there.items()}
+    indices = {index: devices for (index, _), devices in there.items()}
+    begun = [devices for full, devices in named.items() if name and full.startswith(name)]
+    found = named.get(name) or indices.get(name) or (begun[0] if len(begun) == 1 else [])
+    if not found:
+        raise GpuError(f"{VISIBLE} names '{name}', which is none of this host's GPUs: {', '.join(named)}")
+    return found
+
+
+def installed(report: Callable[[str], None]) -> dict[tuple[str, str], list[str]]:
+    """Return the devices of this host by index and name of the GPU; none without nvidia-smi.
+
+    A GPU that is cut into instances (MIG) stands for these, which are all that CUDA can use of it.
+    """
+    if (given := os.environ.get("RESOLVENT_GPUS")) is not None:
+        names = dict.fromkeys(name.strip() for name in given.split(",") if name.strip())
+        return {(str(index), name): [name] for index, name in enumerate(names)}
+    try:
+        answer = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True)
+    except OSError:
+        return {}
+    gpus: dict[tuple[str, str], list[str]] = {}
+    for line in answer.stdout.splitlines():
+        if gpu := re.match(r"GPU (\d+): .*\(UUID: (GPU-\S+)\)", line):
+            gpus[gpu[1], gpu[2]] = []
+        elif gpus and (instance := re.match(r"\s+MIG .*\(UUID: (MIG-\S+)\)", line)):
+            gpus[list(gpus)[-1]].append(instance[1])
+    if answer.returncode and not gpus:
+        fault = " ".join((answer.stdout + answer.stderr).split())
+        report(f"computes on the CPU, for nvidia-smi finds no GPU ({fault})\n")
+    return {(index, name): instances or [name] for (index, name), instances in gpus.items()}
+
+
+@contextmanager
+def lease(gpus: int, jobs_per_device: int, report: Callable[[str], None]) -> Iterator[None]:
+    """Hold `gpus` devices while the body runs, alone or beside `jobs_per_device` - 1 other jobs.
+
+    Sets CUDA_VISIBLE_DEVICES to them, or to nothing where there are none or `gpus` is 0: CUDA reads it once,
+    so this comes before torch or JAX looks for devices, and it stays set. Waits while the devices are taken,
+    and reports once for whom. Raises `GpuError` where the job can never have them.
+    """
+    # If SLURM gave more devices than this job asks for, several jobs share them: a group, or all jobs of a
+    # Snakemake inside an allocation.
+    assigned = os.environ.get(VISIBLE) if "SLURM_JOB_ID" in os.environ else None
+    if gpus and assigned is not None and len(assigned.split(",")) <= gpus:
+        yield
+        return
+    devices = devices_for(gpus, report) if gpus else []
+    taken: dict[str, list[int]] = {}
+    try:
+        if devices:
+            folder = Path(os.environ.get("RESOLVENT_LEASES", FOLDER))
+            try:
+                taken = _Request(folder, devices, gpus, jobs_per_device).wait(report)
+            except OSError as error:
+                raise GpuError(
+                    f"no GPU can be locked in {folder}: {error.strerror}; name another folder of this host "
+                    "with RESOLVENT_LEASES"
+                ) from error
+        os.environ[VISIBLE] = ",".join(device for device in devices if device in taken)
+        yield
+    finally:
+        _release(taken)
+
+
+class _Request:
+    def __init__(self, folder: Path, devices: list[str], gpus: int, jobs_per_device: int):
+        self.folder, self.devices, self.gpus, self.jobs_per_device = folder, devices, gpus, jobs_per_device
+        # Before driver 470 the name of a MIG instance has slashes.
+        self.locks = {one: folder / f"{re.sub(r'[^A-Za-z0-9._-]', '_', one)}.lock" for one in devices}
+
+    def wait(self, report: Callable[[str], None]) -> dict[str, list[int]]:
+        """Return the locks by device, as soon as it is this job's turn and the devices are free."""
+        with _writable_for_all():
+            self.folder.mkdir(mode=0o1777, exist_ok=True)
+        # The lock of the job that chooses next among these devices.
+        digest = hashlib.sha256(",".join(sorted(self.devices)).encode()).hexdigest()
+        queue = self.folder / f"queue-{digest[:16]}.lock"
+        reported = False
+
+        def report_once() -> None:
+            nonlocal reported
+            if not reported and (holders := self._holders()):
+                reported = True
+                devices, jobs = ", ".join(self.devices), ", ".join(map(str, holders))
+                report(f"waits for {self.gpus} of the GPUs {devices}; held by process {jobs}\n")
+
+        for delay in (0, 0.01, 0.1):  # whose turn it is may only be choosing, which is not worth a message
+            time.sleep(delay)
+            if turn := _locked(queue, fcntl.LOCK_EX):
+                break
+        else:
+            report_once()
+            turn = _locked(queue, fcntl.LOCK_EX, wait=True)
+        try:
+            delay = FIRST_DELAY
+            while not (taken := self._take()):
+                report_once()
+                # Jobs that see other devices, and wait for the same, shall not look at the same moments.
+                time.sleep(delay * random.uniform(0.5, 1.5))
+                delay = min(2 * delay, LONGEST_DELAY)
+            return taken
+        finally:
+            _release({"": turn})
+
+    def _holders(self) -> list[int]:
+        files = [
+            file for lock in self.locks.values() for file in (lock, *self.folder.glob(f"{lock.stem}.*.slot"))
+        ]
+        numbers = {file.read_text() for file in files if file.exists()}
+        return sorted(int(number) for number in numbers if number.isdigit() and _alive(int(number)))
+
+    def _take(self) -> dict[str, list[int]]:
+        """Return the locks by device, or nothing. Jobs that share spread: the first slots of all go first."""
+        taken: dict[str, list[int]] = {}
+        for slot in range(self.jobs_per_device):
+            for device in self.devices:
+                if device not in taken and (locks := self._take_slot(device, slot)):
+                    taken[device] = locks
+                if len(taken) == self.gpus:
+                    return taken
+        _release(taken)
+        return {}
+
+    def _take_slot(self, device: str, slot: int) -> list[int]:
+        """Lock a slot: a job alone locks the device; one of several a slot, and the device against jobs that
+        want it alone (another Snakemake may have another `gpu_jobs_per_device`)."""
+        lock = self.locks[device]
+        if self.jobs_per_device == 1:
+            return _locked(lock, fcntl.LOCK_EX)
+        shared = _locked(lock, fcntl.LOCK_SH)
+        own = _locked(lock.with_suffix(f".{slot}.slot"), fcntl.LOCK_EX) if shared else []
+        if not own:
+            _release({device: shared})
+            return []
+        return shared + own
+
+
+@contextmanager
+def _writable_for_all() -> Iterator[None]:
+    """Let other users' jobs lock the files that are made in the body, too."""
+    mask = os.umask(0)
+    try:
+        yield
+    finally:
+        os.umask(mask)
+
+
+def _locked(path: Path, mode: int, wait: bool = False) -> list[int]:
+    """Return the descriptor of the locked file; nothing where another job holds it and this one cannot wait.
+
+    Who has a file alone writes its process number into it.
+    """
+    descriptor = _opened(path)
+    _held.add(descriptor)
+    try:
+        fcntl.flock(descriptor, mode if wait else mode | fcntl.LOCK_NB)
+    except BlockingIOError:
+        _held.remove(descriptor)
+        os.close(descriptor)
+        return []
+    if mode == fcntl.LOCK_EX:
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, str(os.getpid()).encode(), 0)
+    return [descriptor]
+
+
+def _opened(path: Path) -> int:
+    """Open for writing. In a protected /tmp Linux refuses O_CREAT for an existing file of another user."""
+    flags = os.O_RDWR | os.O_NOFOLLOW
+    try:
+        return os.open(path, flags)
+    except FileNotFoundError:
+        pass
+    try:
+        with _writable_for_all():
+            return os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o666)
+    except FileExistsError:  # made by another job in between
+        return os.open(path, flags)
+
+
+def _release(locks: dict[str, list[int]]) -> None:
+    for descriptor in [one for of_device in locks.values() for one in of_device]:
+        if descriptor in _held:
+            _held.remove(descriptor)
+            os.ftruncate(descriptor, 0)
+            os.close(descriptor)
+
+
+def _alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # another user's
+        pass
+    return True
