@@ -24,8 +24,8 @@ from resolvent.planning.configuration.settings import (
     Recipe,
     SampleCounts,
     Stability,
+    Tuning,
 )
-from resolvent.planning.configuration.tuning import Tuning
 from resolvent.training.settings import TrainingSettings
 
 
