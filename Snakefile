@@ -39,7 +39,7 @@ from resolvent.planning.job import hand_down_no_gpu, prepare_environment
 from resolvent.planning.prediction.forecast import print_forecast
 from resolvent.planning.prediction.needs import Needs, placement, run_of
 from resolvent.planning.provenance import command, provenance
-from resolvent.planning.paper_plan import PaperPlan
+from resolvent.planning.pages import PaperPlan, planned_study, show_what_there_is
 from resolvent.planning.plan import (
     RUN_FOLDER,
     SHORT_RUN_FOLDER,
@@ -50,7 +50,6 @@ from resolvent.planning.plan import (
     architecture_modules,
 )
 from resolvent.planning.slurm import be_patient_with_slurm
-from resolvent.planning.study import planned_study, show_what_there_is
 from resolvent.planning.prediction.costs import drawing, request, finalising, solving
 
 # All that is imported stays, and so does the plan: the garbage collector need not look through it again and again

@@ -17,7 +17,6 @@ from resolvent.documentation.pages import table
 from resolvent.measurements.settings import ArchitectureCostSettings, CostSettings, TheorySettings
 from resolvent.models.registry import ARCHITECTURES, settings_class
 from resolvent.planning.configuration import settings
-from resolvent.planning.configuration.tuning import Tuning
 from resolvent.training.settings import TrainingSettings
 
 DATASET = "datasets.<name>"
@@ -44,7 +43,7 @@ def keys() -> str:
         *((f"models.<name>.settings, architecture {name}", settings_class(name)) for name in ARCHITECTURES),
         ("experiments.<name>", settings.Experiment),
         ("experiments.<name>.samples", settings.SampleCounts),
-        ("experiments.<name>.tuning", Tuning),
+        ("experiments.<name>.tuning", settings.Tuning),
         ("experiments.<name>.training, models.<name>.training", TrainingSettings),
         ("stability", settings.Stability),
         ("theory", TheorySettings),

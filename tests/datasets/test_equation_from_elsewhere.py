@@ -19,7 +19,7 @@ from resolvent.datasets.storage.generation import generate_shard
 from resolvent.datasets.tasks.registry import settings_of
 from resolvent.planning import rerun
 from resolvent.planning.configuration.load import ConfigurationError, load_configuration
-from resolvent.planning.paper_plan import caption_facts
+from resolvent.planning.pages import caption_facts
 from resolvent.planning.plan import Plan
 from resolvent.planning.prediction.costs import finalising, solving
 

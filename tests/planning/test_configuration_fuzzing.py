@@ -14,7 +14,7 @@ from resolvent.figures.papers.registry import PAPERS
 from resolvent.planning.configuration.errors import ConfigurationError
 from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.configuration.settings import Configuration
-from resolvent.planning.paper_plan import PaperPlan, caption_facts, given_to_report
+from resolvent.planning.pages import PaperPlan, caption_facts, given_to_report
 from resolvent.planning.plan import Plan
 
 EXAMPLES = 100

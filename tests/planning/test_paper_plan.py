@@ -6,7 +6,7 @@ from merged_configuration import DEFAULT, ROOT, merged
 
 from resolvent.planning.configuration.errors import ConfigurationError
 from resolvent.planning.configuration.load import load_configuration
-from resolvent.planning.paper_plan import PaperPlan, caption_facts
+from resolvent.planning.pages import PaperPlan, caption_facts
 from resolvent.planning.plan import Plan
 
 RUN = "results/laptop/burgers/galerkin_layer_scale/n128/seed1127802"

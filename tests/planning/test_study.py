@@ -8,9 +8,8 @@ from pipeline_project import ROOT
 from resolvent.figures.front.study import read_study, write_study
 from resolvent.figures.papers.registry import PAPERS
 from resolvent.planning.configuration.load import load_configuration
-from resolvent.planning.paper_plan import PaperPlan
+from resolvent.planning.pages import PaperPlan, planned_study
 from resolvent.planning.plan import Plan
-from resolvent.planning.study import planned_study
 
 
 def planned(overlay, folder):

@@ -3,7 +3,7 @@
 from resolvent.common.records import RUN_FILES
 from resolvent.figures.common.exhibit import SUFFIXES
 from resolvent.figures.experiment.report import EXHIBITS
-from resolvent.planning.paper_plan import given_to_report
+from resolvent.planning.pages import given_to_report
 
 EXPERIMENT = f"{plan.results}/{{experiment}}"
 BASELINES = f"{EXPERIMENT}/baselines"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import typing
 from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -11,25 +12,21 @@ from resolvent.common.counts import of_few
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.arrays import ArraysDataset
 from resolvent.models.outside import unknown
+from resolvent.models.registry import ARCHITECTURES, is_architecture, settings_class
 from resolvent.planning.configuration.checks import problems
 from resolvent.planning.configuration.errors import ConfigurationError
 from resolvent.planning.configuration.likeness import SECTIONS, placed, said_once, without_like
 from resolvent.planning.configuration.messages import explain
-from resolvent.planning.configuration.read import odd_values, read_configuration
-from resolvent.planning.configuration.recipes import recipe_problems, with_recipes
-from resolvent.planning.configuration.settings import Build, Configuration, training_settings
+from resolvent.planning.configuration.read import merged, odd_values, read_configuration
+from resolvent.planning.configuration.settings import Build, Configuration, Model, Recipe, training_settings
 
 
 def load_configuration(content: Mapping) -> Configuration:
     """Check `content`, the merged YAML files; return what its `build` asks for.
 
     It is checked in steps, each of which needs the one before: plain values, entries that are `like` others,
-    types and ranges, recipes, names and sizes that have to fit each other.
-
-    Raises
-    ------
-    ConfigurationError
-        With one line per problem of the first step that has one: where, what, and what is accepted.
+    types and ranges, recipes, names and sizes that have to fit each other. Raises `ConfigurationError` with a
+    line for each problem of the first step that has one: where, what, and what is accepted.
     """
     _refuse([*getattr(content, "problems", ()), *odd_values(content)])
     resolved = without_like(content)
@@ -106,6 +103,60 @@ def entries_not_built(content: Mapping, build: Build) -> Iterator[tuple[str, str
 def _entries(content: Mapping, section: str) -> Mapping:
     entries = content.get(section)
     return entries if isinstance(entries, Mapping) else {}
+
+
+def with_recipes(configuration: Configuration) -> Configuration:
+    """Return the configuration with the recipe of each model below the model's own settings."""
+    models = {
+        name: _filled(model, recipe) if (recipe := _recipe_of(configuration, model)) else model
+        for name, model in configuration.models.items()
+    }
+    return configuration.model_copy(update={"models": models})
+
+
+def recipe_problems(configuration: Configuration) -> Iterator[str]:
+    """Yield a line for each recipe that is named and not there, and for what it says of no setting or value.
+
+    What is wrong with its settings is said of the models that have it.
+    """
+    for name, model in configuration.models.items():
+        if model.recipe and is_architecture(model.architecture) and not _recipe_of(configuration, model):
+            known = configuration.recipes.get(model.architecture, {})
+            yield (
+                f"models.{name}.recipe: architecture {model.architecture} has no recipe '{model.recipe}'; "
+                f"accepted: {', '.join(known) or 'none, leave it out'}"
+            )
+    for architecture, recipes in configuration.recipes.items():
+        if not is_architecture(architecture):
+            yield f"recipes.{architecture}: {unknown('architecture', architecture, ARCHITECTURES)}"
+            continue
+        fields = settings_class(architecture).model_fields
+        for key, recipe in recipes.items():
+            at = f"recipes.{architecture}.{key}.by"
+            for setting, values in recipe.by.items():
+                if setting not in fields:
+                    yield f"{at}: {unknown('setting', setting, fields)}"
+                    continue
+                choices = fields[setting].annotation
+                accepted = [str(one) for one in typing.get_args(choices)]
+                for value in values if typing.get_origin(choices) is typing.Literal else ():
+                    if value not in accepted:
+                        yield f"{at}.{setting}: {unknown('value', value, accepted)}"
+
+
+def _recipe_of(configuration: Configuration, model: Model) -> Recipe | None:
+    return configuration.recipes.get(model.architecture, {}).get(model.recipe) if model.recipe else None
+
+
+def _filled(model: Model, recipe: Recipe) -> Model:
+    chosen = [
+        values[key] for name, values in recipe.by.items() if (key := str(model.settings.get(name))) in values
+    ]
+    filled: dict[str, dict] = {}
+    for part in ("settings", "settings_at", "training"):
+        for one in (recipe, *chosen, model):
+            filled[part] = merged(filled.get(part, {}), getattr(one, part))
+    return model.model_copy(update=filled)
 
 
 def check(files: Iterable[Path | str]) -> int:

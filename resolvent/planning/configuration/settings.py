@@ -4,21 +4,127 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Mapping
+from itertools import product
 from types import MappingProxyType
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import AfterValidator, Field, PlainValidator, create_model, model_validator
 
 from resolvent.common.settings import Seed, Settings
+from resolvent.datasets.errors import DatasetError
+from resolvent.datasets.storage.addresses import check_installed, checked_address, is_address
 from resolvent.datasets.tasks.registry import AnyDataset
 from resolvent.datasets.tasks.settings import DatasetSettings
 from resolvent.measurements.settings import ArchitectureCostSettings, CostSettings, TheorySettings
 from resolvent.models.outside import BaselineLocation, FigureLocation, MetricLocation
 from resolvent.models.registry import is_architecture, resolve, settings_class
 from resolvent.models.settings import Settings as ArchitectureSettings
-from resolvent.planning.configuration.names import DataRoot, Folder, Name, Resolution, Words
-from resolvent.planning.configuration.tuning import Tuning
 from resolvent.training.settings import TrainingSettings
+
+
+def _resolution(value: Any) -> int | str:
+    if isinstance(value, str) and value.isdecimal() and value.isascii():
+        return int(value)
+    if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
+        return value
+    raise ValueError(f"points along each axis, or the name of a set of times, got {value!r}")
+
+
+def _words(value: str) -> str:
+    if not value.strip():
+        raise ValueError("empty, and it is what figures and tables say")
+    if "$" in value:
+        raise ValueError(f"{value!r}: '$' starts mathematics in figures; write the symbol itself, such as ν")
+    return value
+
+
+def _folder(value: str) -> str:
+    if is_address(value):
+        raise ValueError("an address; accepted: a folder")
+    if value.startswith("~") or "$" in value:
+        raise ValueError(f"{value!r}: '~' and '$' stand for nothing here; write the whole path")
+    if set(value) & set("{}*?"):
+        raise ValueError(
+            f"{value!r}: '{{', '}}', '*' and '?' are patterns to Snakemake; choose another folder"
+        )
+    return value
+
+
+def _data_root(value: str) -> str:
+    if not is_address(value):
+        return _folder(value)
+    address = checked_address(value)
+    try:
+        check_installed(address)
+    except DatasetError as error:
+        raise ValueError(str(error)) from None
+    return address
+
+
+# What datasets, models, experiments and configurations are called.
+Name = Annotated[str, Field(pattern="^[a-z0-9_]{1,64}$")]
+# Of people, in figures and tables.
+Words = Annotated[str, AfterValidator(_words)]
+# Points along each axis of a grid, or the name of a set of times.
+Resolution = Annotated[int | str, PlainValidator(_resolution)]
+# Where files are written: below the working folder, or an absolute path.
+Folder = Annotated[str, AfterValidator(_folder)]
+# Where stores are written: a folder, or a folder of a bucket.
+DataRoot = Annotated[str, AfterValidator(_data_root)]
+
+# The key `tuning` of an experiment has values of training settings, whose combinations every model tries; not
+# of these: the length of a run, its samples, what is recorded, a seed.
+NOT_TUNED = ("epochs", "train_samples", "record_test_error", "loader_seed", "fresh_samples")
+TUNABLE = [name for name in TrainingSettings.model_fields if name not in NOT_TUNED]
+
+
+class _Tuning(Settings):
+    epochs: int = Field(
+        ge=1, description="passes over the training samples in a short run; its schedule is as long"
+    )
+
+    @model_validator(mode="after")
+    def _lists_fit(self) -> _Tuning:
+        if not self.lists:
+            raise ValueError(f"no setting to choose; accepted: a list of values of {', '.join(TUNABLE)}")
+        for name, values in self.lists.items():
+            if repeated := [one for one in values if values.count(one) > 1]:
+                raise ValueError(f"{name}: {repeated[0]} is named {len(repeated)} times")
+        return self
+
+    @property
+    def lists(self) -> dict[str, list[Any]]:
+        return {name: values for name in TUNABLE if (values := getattr(self, name)) is not None}
+
+    @property
+    def candidates(self) -> dict[str, dict[str, Any]]:
+        """Return every combination of values, by the name of its folder; the last setting changes fastest."""
+        combinations = (
+            dict(zip(self.lists, values, strict=True)) for values in product(*self.lists.values())
+        )
+        return {"-".join(f"{name}_{value}" for name, value in one.items()): one for one in combinations}
+
+    def short_run(self, candidate: str) -> dict[str, Any]:
+        """Return the training settings that differ in the short run of a candidate.
+
+        It never sees a test sample.
+        """
+        return {**self.candidates[candidate], "epochs": self.epochs, "record_test_error": False}
+
+
+def _values_of(name: str) -> tuple[Any, Any]:
+    setting = TrainingSettings.model_fields[name]
+    value = Annotated[(setting.annotation, Field(), *setting.metadata)]  # type: ignore[name-defined]
+    values = Annotated[list[value], Field(min_length=2)]
+    return values | None, Field(None, description=f"two or more values of `training.{name}` to try")
+
+
+Tuning = create_model(  # type: ignore[call-overload]
+    "Tuning",
+    __base__=_Tuning,
+    __doc__="Training settings to choose on validation samples, with equal effort for every model.",
+    **{name: _values_of(name) for name in TUNABLE},
+)
 
 
 class Model(Settings):
@@ -33,8 +139,8 @@ class Model(Settings):
         description="what the model starts from: what its paper says, or what the paper's public code does, "
         "as `recipes` has them for its architecture; none: the architecture's defaults",
     )
-    settings: dict[str, typing.Any] = Field({}, description="settings of the architecture")
-    settings_at: dict[Resolution, dict[str, typing.Any]] = Field(
+    settings: dict[str, Any] = Field({}, description="settings of the architecture")
+    settings_at: dict[Resolution, dict[str, Any]] = Field(
         {},
         description="settings that differ at a training resolution, such as downsampling_factor",
     )
@@ -43,17 +149,17 @@ class Model(Settings):
         description="of input and target in an inverse problem: as stored, fine to coarse, or one for both; "
         "on the coarse one the input is what was measured at its nodes",
     )
-    training: dict[str, typing.Any] = Field({}, description="training settings that differ for this model")
+    training: dict[str, Any] = Field({}, description="training settings that differ for this model")
 
 
 class RecipePart(Settings):
     """Settings and training that a model starts from; its own keys go before."""
 
-    settings: dict[str, typing.Any] = Field({}, description="settings of the architecture")
-    settings_at: dict[Resolution, dict[str, typing.Any]] = Field(
+    settings: dict[str, Any] = Field({}, description="settings of the architecture")
+    settings_at: dict[Resolution, dict[str, Any]] = Field(
         {}, description="settings that differ at a training resolution"
     )
-    training: dict[str, typing.Any] = Field({}, description="training settings of such a model")
+    training: dict[str, Any] = Field({}, description="training settings of such a model")
 
 
 class Recipe(RecipePart):
@@ -117,10 +223,10 @@ class Experiment(Settings):
     seeds: Annotated[list[Seed], Field(min_length=1)] = Field([1127802], description="one run per seed")
     samples: SampleCounts = Field(SampleCounts(), description="default: every sample of the dataset")
     training: TrainingSettings = Field(TrainingSettings(), description="for every model of the experiment")
-    training_at: dict[Resolution, dict[str, typing.Any]] = Field(
+    training_at: dict[Resolution, dict[str, Any]] = Field(
         {}, description="training settings that differ at a resolution, such as a smaller batch_size"
     )
-    training_of: dict[str, dict[str, typing.Any]] = Field(
+    training_of: dict[str, dict[str, Any]] = Field(
         {}, description="training settings that differ for a model in this experiment"
     )
     tuning: Tuning | None = Field(
@@ -320,11 +426,11 @@ def training_settings(
     key: str,
     model: Model,
     resolution: Resolution,
-    tuned: Mapping[str, typing.Any] = MappingProxyType({}),
+    tuned: Mapping[str, Any] = MappingProxyType({}),
 ) -> TrainingSettings:
     """Return the experiment's settings, changed at the resolution, by the model, and for model `key` in it.
 
-    The model's own settings have its recipe's below them (`resolvent.planning.configuration.recipes`). What
+    The model's own settings have its recipe's below them (`load.with_recipes`). What
     is `tuned` goes before all of them.
     """
     return TrainingSettings.model_validate(

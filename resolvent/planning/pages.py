@@ -1,14 +1,22 @@
-"""What figures of experiments and papers are made from, and the facts that their captions quote."""
+"""What the pages of experiments and papers are made from, and what a study is to have on its front page."""
 
 from __future__ import annotations
 
+import itertools
+import os
+import sys
+from dataclasses import asdict
 from functools import cache, cached_property
+from pathlib import Path
 
 from resolvent.common import records
 from resolvent.common.counts import counted
+from resolvent.common.errors import ResolventError
+from resolvent.figures.front import study
 from resolvent.figures.papers.items import BESIDE
 from resolvent.figures.papers.registry import PAPERS
-from resolvent.planning.plan import Plan
+from resolvent.planning.plan import STABILITY, Plan
+from resolvent.planning.provenance import command, provenance
 
 RUN_FILES = ("run.json", "cost.json", *records.RUN_FILES)
 CHOSEN = {  # which test samples the pages show: of functions of space, of trajectories
@@ -163,3 +171,78 @@ def given_to_report(plan: Plan, experiment: str) -> dict:
         "planned_facts": caption_facts(plan, experiment),
         **({"rollout_file": f"{rolled}/rollout.npz"} if rolled else {}),
     }
+
+
+def planned_study(plan: Plan, papers: dict[str, PaperPlan]) -> dict:
+    """Return the fields of `Study`, without the command and the origin of the one who asks."""
+    pages = {"theory": "theory.html"}  # which may be asked for by name
+    if plan.configuration.stability:
+        pages[STABILITY] = f"{STABILITY}.html"
+    planned = study.Study(
+        name=plan.configuration.name,
+        experiments={name: _experiment(plan, papers, name) for name in plan.configuration.experiments},
+        datasets={
+            name: study.PlannedDataset(
+                page=f"datasets/{name}.html",
+                card=_below(plan, dataset.card),
+                store=_below(plan, dataset.store),
+            )
+            for name, dataset in plan.datasets.items()
+        },
+        papers={
+            key: study.PlannedPaper(
+                name=PAPERS[key].name,
+                page=_below(plan, paper.page) if paper.experiments else "",
+                items={name: item.title for name, item in paper.items.items()},
+                made=list(paper.experiments),
+            )
+            for key, paper in papers.items()
+        },
+        pages=pages,
+    )
+    return asdict(planned)
+
+
+def show_what_there_is(plan: Plan, papers: dict[str, PaperPlan], file: str | Path) -> None:
+    """Write the plan of the study to `file`, and the front page of what is finished, or say why not.
+
+    The plan is then newer than the page: where it is another one than that of the rule `front_page`, the next
+    run of everything makes the page again.
+    """
+    from resolvent.figures.front.page import write_front_page
+
+    try:
+        study.write_study(file, planned_study(plan, papers), command=command(), provenance=provenance())
+        write_front_page(plan.results)
+        Path(file).touch()
+    except (ResolventError, OSError) as error:
+        sys.stderr.write(f"no front page: {error}\n")
+
+
+def _experiment(plan: Plan, papers: dict[str, PaperPlan], name: str) -> study.PlannedExperiment:
+    e = plan.experiment(name)
+    rows = [
+        study.PlannedRow(
+            model=model,
+            label=plan.configuration.models[model].label,
+            recipe=plan.configuration.models[model].recipe,
+            resolution=resolution,
+            noise=e.noise,
+            runs={
+                str(seed): _below(plan, plan.run_folder(name, model, resolution, seed)) for seed in e.seeds
+            },
+        )
+        for model, resolution in itertools.product(e.models, e.resolutions)
+    ]
+    return study.PlannedExperiment(
+        title=e.title,
+        dataset=e.dataset,
+        page=f"{name}/report.html",
+        finest=plan.finest(name),
+        papers=[key for key, paper in papers.items() if paper.link(name)],
+        rows=rows,
+    )
+
+
+def _below(plan: Plan, path: str) -> str:
+    return os.path.relpath(path, plan.results)
