@@ -16,10 +16,7 @@ from resolvent.figures.papers.cao2021.reported import (
 from resolvent.figures.published.beside import differences, example_of, reported_beside
 from resolvent.figures.published.tables import reported_rows
 
-DARCY = {
-    "equation": "darcy", "distribution": {"sigma": 1.0, "tau": 3.0, "gamma": 2.0},
-    "push_forward": "level_set", "above": 12.0, "below": 3.0, "finest": 421,
-}  # fmt: skip
+DARCY = {"equation": "darcy", "distribution": {"sigma": 1.0, "tau": 3.0}, "push_forward": "level_set"}
 INVERSE = {**DARCY, "equation": "darcy_inverse", "resolutions": [141, 211], "coarse": [36, 71]}
 LIS_FNO = {
     "architecture": "fno2d", "attention": None, "settings": {"width": 32}, "parameters": 2_368_001,
