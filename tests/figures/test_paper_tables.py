@@ -15,11 +15,7 @@ from resolvent.figures.papers.cao2021.tables import (
     draw_step_costs,
 )
 
-DARCY = {
-    "equation": "darcy", "distribution": {"sigma": 1.0, "tau": 3.0, "gamma": 2.0},
-    "push_forward": "level_set",
-    "above": 12.0, "below": 3.0, "finest": 421,
-}  # fmt: skip
+DARCY = {"equation": "darcy", "distribution": {"sigma": 1.0, "tau": 3.0}, "push_forward": "level_set"}
 SIZES_1D = {
     "num_layers": 4, "width": 96, "num_heads": 1, "decoder_layers": 2, "decoder_width": 48, "modes": 16,
 }  # fmt: skip

@@ -147,12 +147,10 @@ def draw_training(runs: list[Run], looks: Looks):
                     panel.plot(curve, lw=0.9, **line)
                     panel.plot(curve[-1:], "x", color=look.colour, ms=7, mew=1.6)
         for group in here:
-            colour, ends_at = looks[group[0].model].colour, []
-            for run in group:
-                curve = run.by_epoch("validation_relative_l2")
-                ends_at += [] if run.diverged else curve.to_list()[-1:]
-            labels += [(float(np.median(ends_at)), group[0].label, colour)] if ends_at else []
-            if any(run.diverged for run in group):
+            finished = [run.by_epoch("validation_relative_l2") for run in group if not run.diverged]
+            if last := [curve.iloc[-1] for curve in finished if not curve.empty]:
+                labels.append((float(np.median(last)), group[0].label, looks[group[0].model].colour))
+            if len(finished) < len(group):
                 lost.append(f"× {group[0].label}: {status_of(group)}")
         label_right(pair[1], labels)
         pair[0].set_ylabel("relative L² error")

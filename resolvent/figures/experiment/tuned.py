@@ -1,9 +1,5 @@
 """How an experiment tuned training settings, in words and as a table: with equal effort for every model."""
 
-from __future__ import annotations
-
-from collections.abc import Iterable
-
 from resolvent.common.counts import counted
 from resolvent.figures.common.numbers import UNIT, duration, in_units, power
 from resolvent.figures.common.results import Run
@@ -17,12 +13,9 @@ def tuned_in_words(run: Run) -> str | None:
     tuning = run.record.tuning
     if tuning is None:
         return None
-    words = [
-        f"{name.replace('_', ' ')} {_shown([value])} of {_shown(_tried(tuning, name))}"
-        for name, value in tuning["chosen"].items()
-    ]
-    if all(one["diverged_epoch"] is not None for one in tuning["candidates"]):
-        words.insert(0, EVERY_DIVERGED)
+    words = [EVERY_DIVERGED] * all(one["diverged_epoch"] is not None for one in tuning["candidates"])
+    for name, value in tuning["chosen"].items():
+        words.append(f"{_said(name, [value])} of {_shown(_tried(tuning, name))}")
     return "; ".join([*words, f"{counted(tuning['epochs'], 'epoch')} each"])
 
 
@@ -37,12 +30,9 @@ def tuning_of(runs: list[Run]) -> dict | None:
     if not tuned:
         return None
     first, tuning = tuned[0]
-    candidates = tuning["candidates"]
+    candidates = [one["settings"] for one in tuning["candidates"]]
     group = f"relative L² error on the validation samples, ×{power(UNIT)}"
-    settings = [
-        ", ".join(f"{name.replace('_', ' ')} {_shown([value])}" for name, value in one["settings"].items())
-        for one in candidates
-    ]
+    settings = [", ".join(_said(name, [value]) for name, value in one.items()) for one in candidates]
     heads = [Column("model"), Column("trained at"), *(Column(one, group) for one in settings)]
     rows: dict[tuple, list[Cell]] = {}
     for run, tried in tuned:
@@ -52,15 +42,13 @@ def tuning_of(runs: list[Run]) -> dict | None:
         "epochs": tuning["epochs"],
         "seed": tuning["seed"],
         "samples": first.record.training["validation_samples"],
-        "tried": [
-            f"{name.replace('_', ' ')} {_shown(_tried(tuning, name))}" for name in candidates[0]["settings"]
-        ],
+        "tried": [_said(name, _tried(tuning, name)) for name in candidates[0]],
         "table": as_html(Table([*heads, Column("short runs")], list(rows.values()))),
     }
 
 
 def _row(run: Run, tuning: dict) -> list[Cell]:
-    cells, seconds = [Cell(run.label), Cell(run.where)], 0.0
+    cells = [Cell(run.label), Cell(run.where)]
     for one in tuning["candidates"]:
         chosen, epoch = one["settings"] == tuning["chosen"], one["diverged_epoch"]
         note, error = "chosen" * chosen, one["validation_relative_l2"]
@@ -68,7 +56,7 @@ def _row(run: Run, tuning: dict) -> list[Cell]:
             cells.append(Cell(in_units(error, UNIT), note=note, value=error, bold=chosen))
         else:
             cells.append(Cell(f"diverged (epoch {epoch})", note=note, value=float("nan"), lost=True))
-        seconds += one["train_seconds"]
+    seconds = sum(one["train_seconds"] for one in tuning["candidates"])
     return [*cells, Cell(duration(seconds), value=seconds)]
 
 
@@ -76,7 +64,11 @@ def _tried(tuning: dict, name: str) -> list:
     return list(dict.fromkeys(one["settings"][name] for one in tuning["candidates"]))
 
 
-def _shown(values: Iterable) -> str:
+def _said(name: str, values: list) -> str:
+    return f"{name.replace('_', ' ')} {_shown(values)}"
+
+
+def _shown(values: list) -> str:
     return ", ".join(
         "none" if one is None else f"{one:g}" if isinstance(one, int | float) else str(one) for one in values
     )

@@ -1,4 +1,4 @@
-"""What a table or figure of a paper is, what a paper is, and what their items are made from."""
+"""What a paper is, and a table or figure of it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from resolvent.figures.published.tables import PaperTable
 if TYPE_CHECKING:
     from resolvent.figures.common.exhibit import Exhibit
 
-LATENT_BASIS = "latent_basis.npz"
-BESIDE = {"latent_basis": LATENT_BASIS, "rollouts": "rollout.npz"}  # the file of each run that an item reads
+# The file of each run that an item reads, by the name of its source.
+BESIDE = {"latent_basis": "latent_basis.npz", "rollouts": "rollout.npz"}
 
 
 def imported(location: str) -> Callable:

@@ -71,10 +71,11 @@ def _entry(name: str, item: Item, one: Made, folder: Path) -> dict:
         summary, differences = imported(item.remark)(first)
         recipes, trained = [], "measured, nothing trained"
     else:
-        experiments = sources["experiments"]
         if item.shows_one_run:
-            experiments = [[chosen.run for chosen in sources["each_shown"]]]
-        runs = read_runs(dict.fromkeys(run.directory for run in chain.from_iterable(experiments)))
+            shown = [chosen.run for chosen in sources["each_shown"]]
+        else:
+            shown = list(chain.from_iterable(sources["experiments"]))
+        runs = read_runs(dict.fromkeys(run.directory for run in shown))
         summary, differences = summarise(runs), differences_from_paper(runs, item.table)
         recipes = differences_of_recipes(runs, item.table)
         lost = sum(run.diverged for run in runs)
