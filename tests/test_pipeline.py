@@ -154,9 +154,9 @@ def test_every_dataset_has_its_page(project, dataset):
     page = (project.folder / f"results/test/datasets/{dataset}.html").read_text()
     assert not missing(links(page), project.folder / "results/test/datasets")
     flow = dataset == "darcy_cao_inverse"
-    assert page.count("data:image/svg+xml") == 4 + flow
+    assert page.count("data:image/svg+xml") == 3 + flow
     assert page.count("<video") == 1 - flow
-    for words in (f"-R solve_{dataset}", "Error budget", "--cores 2", "against", "<math "):
+    for words in (f"-R solve_{dataset}", "The error budget", "--cores 2", "against", "<math "):
         assert words in page
 
 
