@@ -1,9 +1,10 @@
-"""Tables of docs/datasets.md: what datasets cost, and how wrong they are."""
+"""Tables of docs/datasets.md: what datasets cost, how wrong they are, what new samples in every epoch do."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from resolvent.common.errors import ResolventError
@@ -11,12 +12,15 @@ from resolvent.common.files import read_json
 from resolvent.datasets.loading import read_card
 from resolvent.datasets.tasks.registry import EQUATIONS, settings_class
 from resolvent.documentation.pages import planned, table
-from resolvent.figures.common.numbers import DASH
+from resolvent.figures.common.numbers import DASH, duration
+from resolvent.figures.common.results import Run, read_runs
 from resolvent.planning.plan import DatasetPlan
 from resolvent.planning.provenance import machine
 
 MEASURED = "config/full_resolution.yaml"
 COMMAND = f"snakemake datasets --cores 2 --configfile {MEASURED}"
+FRESH_RUNS = "results/fresh_samples"
+FRESH_COMMAND = "snakemake --cores 2 --resources gpu=0 --configfile config/fresh_samples.yaml"
 CHECKS = ("dataset", "check", "samples", "median", "largest")
 
 
@@ -86,3 +90,35 @@ def accuracy(datasets_page: Path) -> str:
         for row, (data, reference) in settings_class(equation).accuracy_rows.items()
     ]
     return table(("data", "compared with", "samples", "median error", "largest"), rows)
+
+
+def fresh_samples(folders: list[Path]) -> str | None:
+    """Return what new samples in every epoch do to the models of the runs in `folders`, a row a model.
+
+    None without runs. Raises `ResultError` as `read_runs` does.
+    """
+    if not folders:
+        return None
+    models: dict[str, list[Run]] = {}
+    for run in read_runs(folders):
+        models.setdefault(run.record.label, []).append(run)
+    rows = []
+    for label, runs in models.items():
+        errors = [float(run.errors["relative_l2"].mean()) for run in runs]
+        training = runs[0].record.training
+        seen = training["train_samples"] * (runs[0].cost.epochs if training["fresh_samples"] else 1)
+        spread = f"{min(errors):.2e} to {max(errors):.2e}"
+        took = duration(float(np.mean([run.cost.train_seconds for run in runs])))
+        rows.append((label, f"{seen:,}", f"{np.mean(errors):.2e}", spread, took))
+    first, *_ = seeds = next(iter(models.values()))
+    training = first.record.training
+    common = (
+        f"Burgers' equation on {first.resolution} points, {first.cost.epochs} epochs of "
+        f"{training['train_samples']} samples, {first.cost.steps:,} steps of every model, "
+        f"{len(seeds)} seeds each. Errors are relative L² on {training['test_samples']} test samples; "
+        f"{first.cost.device}, one thread, beside other work.\nMade by `{FRESH_COMMAND}`."
+    )
+    head = (
+        "model", "training samples seen", "test error, mean", "least and largest of the seeds", "training",
+    )  # fmt: skip
+    return f"{common}\n\n{table(head, rows)}"

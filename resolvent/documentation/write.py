@@ -5,7 +5,7 @@ What measurements and runs are not here for is left as it is, and the command th
 
 from pathlib import Path
 
-from resolvent.documentation import datasets, initial_values
+from resolvent.documentation import datasets, initial_values, stability
 from resolvent.documentation.configuration import keys
 from resolvent.documentation.default_run import overview, write_default_run
 from resolvent.documentation.pages import ROOT, write_part
@@ -24,6 +24,9 @@ def main() -> None:
     accuracy = datasets.accuracy(ROOT / page)
     write_part("docs/index.md", accuracy, "accuracy")
     write_part("README.md", accuracy.replace("](", "](docs/"), "accuracy")
+    fresh = datasets.fresh_samples(_runs(datasets.FRESH_RUNS))
+    write_part(page, fresh, "fresh-samples", datasets.FRESH_COMMAND)
+    write_part("docs/stability.md", stability.section(ROOT), "stability", stability.COMMAND)
     values = initial_values.section(ROOT, _runs(initial_values.RUNS))
     write_part("docs/equations/lorenz63.md", values, "initial-values", initial_values.COMMAND)
     write_default_run(ROOT)

@@ -323,6 +323,24 @@ def not_verified(files: Iterable[Path]) -> Iterator[str]:
     for kind, found in sorted(kinds.items()):
         names = ", ".join(sorted({file.name for file in found}))
         yield f"not verified: {counted(len(found), 'file')} {kind}, for no digest is of them: {names}"
+    for file in files:
+        if file.name == "comparison.csv" and (lost := ", and ".join(_rows_without_runs(file))):
+            yield f"not verified: {file}: {lost}: the runs are not beside it"
+
+
+def _rows_without_runs(comparison: Path) -> list[str]:
+    """Return the models and resolutions of a comparison that has no run of them beside it."""
+    try:
+        rows = parse_table(comparison, ["kind", "key", "trained_resolution"])
+    except ResolventError:  # reported with the comparison
+        return []
+    models = rows[rows["kind"] == "model"][["key", "trained_resolution"]].drop_duplicates()
+    places = [(key, f"n{at}" if str(at).isdigit() else str(at)) for key, at in models.itertuples(index=False)]
+    return [
+        f"{key}, {node}"
+        for key, node in places
+        if not any((comparison.parent / key / node).glob("seed*/run.json"))
+    ]
 
 
 def _is_vouched_for(file: Path) -> bool:

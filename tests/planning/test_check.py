@@ -1,6 +1,7 @@
 """`resolvent check FILE`: what is wrong with a file that Snakemake would refuse without a place."""
 
 import copy
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -82,6 +83,11 @@ def test_few_test_samples_are_accepted_and_warned_of(tmp_path, capsys):
         (
             "name: mine\n__use_yte__: true\n",
             ", line 2: __use_yte__: Snakemake would execute the expressions of this file; write the values",
+        ),
+        (
+            "a: &a [x, x, x, x]\n"
+            + "".join(f"{b}: &{b} [{f'*{a}, ' * 9}]\n" for a, b in pairwise("abcdefgh")),
+            " values, where aliases are written out; accepted: at most 1,000,000",
         ),
         (b"name: \xff\n", ": cannot be read: 'utf-8' codec can't decode byte 0xff in position 6"),
         (None, ": cannot be read: [Errno 2] No such file or directory"),

@@ -327,3 +327,12 @@ def test_the_weights_of_an_exported_run_are_held_to_its_record(copy, capsys):
     status, lines = printed_of(run, capsys)
     assert status == 1
     assert "model.safetensors is of another run (architecture fno1d instead of deeponet1d)" in lines[0]
+
+
+def test_rows_whose_runs_are_not_there_are_not_verified(copy, capsys):
+    shutil.rmtree(copy / EXPERIMENT / "tiny")
+    (copy / "results/demo/leaderboard.csv").unlink()
+    _, lines = printed_of(copy / "results", capsys)
+    (line,) = (one for one in lines if "comparison.csv: " in one)
+    assert line.startswith("not verified: ")
+    assert "comparison.csv: tiny, n64: the runs are not beside it" in line

@@ -121,24 +121,13 @@ def write_stability_page(
         exhibit = Exhibit(panel, "", draw_panel)
         drawn.append(exhibit.shown(Sources({}, study=study, panel=panel), path, Path(output).parent))
     runs = study.drop_duplicates(["model", "peak", "seed"])  # a model may be in several panels
-    peaks = sorted(study["peak"].unique())
-    collapsed, errors = [], []  # rows: the name of a model, and a cell for each peak
-    for (panel, words), group in counts(study).groupby(["panel", "words"], sort=False):
-        shares, known = dict.fromkeys(peaks, DASH), dict.fromkeys(peaks, DASH)
-        one: Any
-        for one in group.itertuples():
-            shares[one.peak] = f"{one.collapsed} of {one.runs} [{one.low:.2f}, {one.high:.2f}]"
-            if one.collapsed < one.runs:
-                middle, *ends = (in_units(error, UNIT) for error in (one.median, one.least, one.largest))
-                known[one.peak] = f"{middle} [{', '.join(ends)}]"
-        collapsed.append((f"{panel}: {words}", list(shares.values())))
-        errors.append((f"{panel}: {words}", list(known.values())))
+    heads, collapsed, errors = tables_of(study)
     render(
         "stability.html.j2",
         output,
         breadcrumbs=[("Which trainings collapse", "")],
         figures=drawn,
-        heads=[f"{peak:g}" for peak in peaks],
+        heads=heads,
         collapsed=collapsed,
         errors=errors,
         statement=gap_in_words(runs),
@@ -149,6 +138,26 @@ def write_stability_page(
         devices=sorted(study["device"].unique()),
         **made,
     )
+
+
+def tables_of(study: pd.DataFrame) -> tuple[list[str], list[tuple], list[tuple]]:
+    """Return the peaks, and of each model its name and a cell for each of them, twice: collapsed, and errors.
+
+    Errors are the median, the least and the largest of those that trained, in units of 10⁻³.
+    """
+    peaks = sorted(study["peak"].unique())
+    collapsed, errors = [], []
+    for (panel, words), group in counts(study).groupby(["panel", "words"], sort=False):
+        shares, known = dict.fromkeys(peaks, DASH), dict.fromkeys(peaks, DASH)
+        one: Any
+        for one in group.itertuples():
+            shares[one.peak] = f"{one.collapsed} of {one.runs} [{one.low:.2f}, {one.high:.2f}]"
+            if one.collapsed < one.runs:
+                middle, *ends = (in_units(error, UNIT) for error in (one.median, one.least, one.largest))
+                known[one.peak] = f"{middle} [{', '.join(ends)}]"
+        collapsed.append((f"{panel}: {words}", list(shares.values())))
+        errors.append((f"{panel}: {words}", list(known.values())))
+    return [f"{peak:g}" for peak in peaks], collapsed, errors
 
 
 def gap_in_words(runs: pd.DataFrame) -> str:

@@ -35,6 +35,7 @@ CONSTANTS |= dict.fromkeys(("true", "True", "TRUE"), True)
 CONSTANTS |= dict.fromkeys(("false", "False", "FALSE"), False)
 CONSTANTS |= {f"{sign}{word}": float(f"{sign}inf") for sign in ("", "+", "-") for word in (".inf", ".Inf")}
 CONSTANTS |= {".nan": math.nan, ".NaN": math.nan}
+VALUES = 1_000_000  # in one file, aliases written out: the whole configuration has some thousand
 INTEGER = re.compile(r"[+-]?(0|[1-9][0-9]{0,999})")  # Python reads no integer of more than 4,300 digits
 FLOAT = re.compile(r"[+-]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))([eE][+-]?[0-9]+)?")
 YAML_1_1 = yaml.resolver.Resolver()
@@ -114,7 +115,11 @@ def read_file(file: Path) -> Read:
     shown = file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
     reading = _Reading(str(shown))
     try:
-        content = reading.value(_composed(file.read_text(encoding="utf-8")), (), ())
+        node = _composed(file.read_text(encoding="utf-8"))
+        if (values := _values(node, {})) > VALUES:
+            words = f"{values:.3g} values, where aliases are written out; accepted: at most {VALUES:,}"
+            raise ConfigurationError([f"{shown}: {words}"])
+        content = reading.value(node, (), ())
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         words = f"{shown}, line {mark.line + 1}, column {mark.column + 1}: {error.problem}"
@@ -137,6 +142,17 @@ def _composed(text: str) -> yaml.Node | None:
         except yaml.YAMLError:
             pass
     return yaml.compose(text, _Reader)
+
+
+def _values(node: yaml.Node | None, known: dict[int, int]) -> int:
+    """Return how many values a node has with its aliases written out. One within itself counts once."""
+    if node is None or isinstance(node, yaml.ScalarNode):
+        return 1
+    if id(node) not in known:
+        known[id(node)] = 1
+        below = node.value if isinstance(node, yaml.SequenceNode) else [one for _, one in node.value]
+        known[id(node)] = 1 + sum(_values(one, known) for one in below)
+    return known[id(node)]
 
 
 class _Reading:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import typing
 from collections.abc import Mapping
 from itertools import product
+from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any
 
@@ -47,6 +49,13 @@ def _folder(value: str) -> str:
         raise ValueError(
             f"{value!r}: '{{', '}}', '*' and '?' are patterns to Snakemake; choose another folder"
         )
+    if not value.strip():
+        raise ValueError("empty; '.' is the working folder")
+    if not os.path.isabs(value) and os.path.normpath(value).split("/")[0] == "..":
+        raise ValueError(f"{value!r} leaves the working folder; if that is meant, write the absolute path")
+    there = next((one for one in (Path(value), *Path(value).parents) if os.path.lexists(one)), None)
+    if there is not None and not there.is_dir():
+        raise ValueError(f"{str(there)!r} is a file, or a link to nothing; accepted: a folder, there or not")
     return value
 
 

@@ -1,0 +1,49 @@
+"""The paper's number stands beside a run on the public file, if the import finds it to be what is stated."""
+
+import pytest
+import yaml
+from dataset_fixtures import make_dataset
+from merged_configuration import ROOT
+from public_files import burgers_variables, write_mat
+
+from resolvent.common.runs import read_run
+from resolvent.datasets.loading import read_card
+from resolvent.datasets.tasks.registry import settings_of
+from resolvent.figures.published.beside import reported_beside
+
+SHIPPED = yaml.safe_load((ROOT / "config/public_data.yaml").read_text())["datasets"]["burgers_public"]
+SAMPLES = {"train": 20, "validation": 10, "test": 10}
+
+
+@pytest.mark.parametrize(
+    ("stated", "points", "said", "differing"),
+    [
+        ({}, 8192, "", ""),
+        ({"final_time": 1.0}, 1024, "They fit the time 0.1591", "final time 1 (code 0.159155)"),
+        (
+            {"initial_distribution": {"name": "cao_burgers_printed"}},
+            1024,
+            "no power above mode 20; stated: no cut",
+            "num modes none (code 20)",
+        ),
+    ],
+    ids=["the file's operator", "the time printed", "the distribution printed"],
+)
+def test_the_number_stands_beside_a_run_on_the_operator_of_the_file(
+    stated, points, said, differing, make_run, tmp_path
+):
+    """Import 40 samples of the operator of `burgers_data_R10.mat` in single precision, as if it were it."""
+    made = burgers_variables(40, points)
+    file = write_mat(tmp_path / "file.mat", {name: made[name].astype("float32") for name in ("a", "u")})
+    small = {"source": str(file), "finest": points, "resolutions": [512, points], "samples": SAMPLES}
+    settings = settings_of(SHIPPED | small | stated).with_contents()
+    card = read_card(make_dataset(tmp_path / "made", settings))
+    warnings = card["imported"]["warnings"]
+    one = read_run(make_run(dataset=card["settings"], data_warnings=warnings))
+    found = reported_beside(one.record, one.cost)
+    if not stated:
+        assert (warnings, found.value) == ([], pytest.approx(1.203e-3)), found.reason
+        return
+    assert [said in words for words in warnings] == [True], warnings
+    assert found.shown is None
+    assert differing in found.reason
