@@ -52,7 +52,7 @@ def solve_dataset():
 
 def finalise_dataset():
     """Verify a dataset's shards, measure its errors, write its card."""
-    from resolvent.datasets.storage.card import finalise
+    from resolvent.datasets.card import finalise
     from resolvent.datasets.tasks.registry import build_task, settings_of
 
     facts = finalise(

@@ -9,7 +9,6 @@ from pydantic import ValidationError
 
 from resolvent.common.counts import of_few
 from resolvent.datasets.errors import DatasetError
-from resolvent.datasets.imported.arrays import ArraysDataset
 from resolvent.models.outside import unknown
 from resolvent.planning.configuration.checks import problems
 from resolvent.planning.configuration.errors import ConfigurationError
@@ -17,7 +16,7 @@ from resolvent.planning.configuration.likeness import SECTIONS, said_once, witho
 from resolvent.planning.configuration.messages import explain
 from resolvent.planning.configuration.read import odd_key, odd_values
 from resolvent.planning.configuration.recipes import recipe_problems, with_recipes
-from resolvent.planning.configuration.settings import Configuration, training_settings
+from resolvent.planning.configuration.settings import Configuration
 
 EMPTY = {"name": "unnamed", "datasets": {}, "models": {}, "experiments": {}}  # what there must be
 BUILT = ("datasets", "experiments")  # the lists of `build`
@@ -168,13 +167,6 @@ def remarks(configuration: Configuration) -> Iterator[str]:
         tested = configuration.datasets[one.test_dataset or one.dataset].samples.test
         if words := of_few(one.samples.test or tested):
             yield f"experiments.{name}: {words}"
-        dataset = configuration.datasets[one.dataset]
-        if isinstance(dataset, ArraysDataset) and any(
-            training_settings(one, key, configuration.models[key], points).normalisation == "none"
-            for key in one.models
-            for points in one.resolutions
-        ):
-            yield from (f"experiments.{name}: {words}" for words in dataset.unscaled())
 
 
 def with_contents(configuration: Configuration) -> Configuration:
