@@ -361,6 +361,9 @@ class Series:
             }
         else:
             key, rows = "rows", {split: (self.rows or {}).get(split, [0, 0]) for split in pool.splits}
+            for split, (_, stop) in rows.items():
+                if stop > units:
+                    raise DatasetError(f"{path}: rows.{split} ends before {stop}; there are {units} rows")
             named = {split: f"a number from {start} to {stop - 1}" for split, (start, stop) in rows.items()}
             offered = {split: list(range(units))[slice(*one)] for split, one in rows.items()}
         for split, count in wanted.items():
