@@ -1,7 +1,7 @@
 """Memory and time of the statistics of a large store: `python -m benchmarks.statistics_memory`.
 
 Makes a store of 10,000 samples on 416 × 416 points in a temporary folder (about 7 GB before compression),
-then measures `resolvent.datasets.storage.card` in a process of its own.
+then measures `resolvent.datasets.card` in a process of its own.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from time import perf_counter
 
 import numpy as np
 
-from resolvent.datasets.storage.card import statistics
+from resolvent.datasets.card import statistics
 from resolvent.datasets.storage.layout import Layout, Variable, space_group
 from resolvent.datasets.storage.store import create_store, write_shard
 from resolvent.solvers.common.grid import Grid

@@ -23,9 +23,9 @@ from torch import Tensor
 from tqdm import tqdm
 
 from benchmarks.runner import Part, digits, run, table
+from resolvent.datasets.card import finalise
 from resolvent.datasets.loading import Split
 from resolvent.datasets.storage import store
-from resolvent.datasets.storage.card import finalise
 from resolvent.datasets.storage.generation import generate_shard
 from resolvent.datasets.tasks.registry import build_task, settings_of
 from resolvent.models.build import build

@@ -308,7 +308,7 @@ THEORY = {"theory": 1, "theory_page": 1}
 
 
 OBSERVATION_TIMES = ("solvers/common/observation_times.py", "float(time) for", "float(time) + 0.0 for")
-CARD = ("resolvent/datasets/storage/card.py", '"seed": task.settings.seed,', '"seed": -task.settings.seed,')
+CARD = ("resolvent/datasets/card.py", '"seed": task.settings.seed,', '"seed": -task.settings.seed,')
 TRANSFORMER = ("models/cao2021/transformer1d.py", "out_channels, nn.SiLU)", "out_channels, nn.GELU)")
 EVALUATE = ("resolvent/evaluation/evaluate.py", "unlink(missing_ok=True)", "unlink(missing_ok=False)")
 BASELINES = ("resolvent/evaluation/baselines.py", "/ len(train)", "/ (1 + len(train))")

@@ -13,7 +13,7 @@ class DatasetError(ResolventError):
     """A store is missing, incomplete, damaged, or does not hold what was asked for."""
 
 
-def in_one_line(error: Exception) -> Words:
+def in_one_line(error: object) -> Words:
     """Return the words of an error of another package."""
     return " ".join(str(error).split())
 

@@ -30,6 +30,7 @@ class Content:
     card      of the dataset; `path`: where it lies.
     group     name of the group, "n512"; `grid`, `axes`: its grid, and its axes of space, as stored.
     splits    positions of every split that has samples; `members`: of all samples.
+    shapes    of a sample of each input and target: () for a number; `dtype`: of all of them.
     evolves   whether the target is the input at a later time.
 
     Raises `DatasetError` when the dataset is not finished or has no such resolution.
@@ -37,10 +38,9 @@ class Content:
 
     def __init__(self, path: Path, resolution: int | str | None = None):
         self.path, self.card = Path(path), read_card(path)
+        names = [*self.card["inputs"], *self.card["targets"]]
         holding = [
-            name
-            for name, group in self.card["groups"].items()
-            if {*self.card["inputs"], *self.card["targets"]} <= set(group["variables"])
+            name for name, group in self.card["groups"].items() if set(names) <= set(group["variables"])
         ]
         if not holding:
             raise DatasetError(
@@ -59,9 +59,10 @@ class Content:
         self.splits = {split: places_of(self.card, split) for split, size in samples.items() if size}
         self.members = range(sum(samples.values()))
         self.split_of_each = np.repeat(list(self.splits), [len(members) for members in self.splits.values()])
-        self.variables: dict[str, dict] = {
-            name: facts["variables"][name] for name in (*self.card["inputs"], *self.card["targets"])
-        }
+        self.variables: dict[str, dict] = {name: facts["variables"][name] for name in names}
+        arrays: Any = open_store(self.path.with_suffix(".zarr"))[self.group]
+        self.shapes: dict[str, tuple[int, ...]] = {name: arrays[name].shape[1:] for name in names}
+        self.dtype = np.dtype(arrays[names[0]].dtype)
         alone = len(self.card["inputs"]) == len(self.card["targets"]) == 1
         self.evolves = alone and build_task(settings_of(self.card["settings"])).input_answers
 
@@ -71,20 +72,6 @@ class Content:
             name: np.concatenate([values for _, values in self.blocks(name, self.members)])
             for name in self.variables
         }
-
-    @property
-    def dtype(self) -> np.dtype:
-        """Return the type of the stored numbers."""
-        root = open_store(self.path.with_suffix(".zarr"))
-        return np.dtype(root[f"{self.group}/{self.card['inputs'][0]}"].dtype)  # type: ignore[union-attr]
-
-    def is_function(self, name: str) -> bool:
-        """Say whether a variable is a function, and no number of a sample."""
-        return len(self.variables[name]["dimensions"]) > 1
-
-    def shape(self, name: str) -> tuple[int, ...]:
-        """Return the shape of a sample of a variable."""
-        return (self.grid.points,) * len(self.axes) if self.is_function(name) else ()
 
     def blocks(self, name: str, members: range) -> Iterator[tuple[slice, np.ndarray]]:
         """Read positions `members` of a variable a few at a time: where they go from 0 on, and the values."""
@@ -101,13 +88,6 @@ class Content:
                 "netcdf, npz, huggingface"
             )
         return self.grid
-
-    def field(self) -> str:
-        """Name the one quantity of an evolution: what the names of input and target have in common."""
-        given, wanted = self.card["inputs"][0], self.card["targets"][0]
-        words = [word for word in wanted.split("_") if word in given.split("_") and not word.isdigit()]
-        words = [word for word in words if word not in ("at", "last", "but")]
-        return "_".join(words) or wanted
 
 
 def write_well(content: Content, out: Path) -> list[Path]:
@@ -135,49 +115,45 @@ def write_well(content: Content, out: Path) -> list[Path]:
 def _well(file: Any, content: Content, members: range) -> None:
     grid, count = content.on_square("well"), len(members)
     axes = list(AXES[: grid.dimension])
-    file.attrs["dataset_name"] = content.name
-    file.attrs["grid_type"] = "cartesian"
-    file.attrs["n_spatial_dims"] = grid.dimension
-    file.attrs["n_trajectories"] = count
-    file.attrs[CARD] = json_text(content.card)
-    dimensions = file.create_group("dimensions")
+    file.attrs.update(
+        dataset_name=content.name,
+        grid_type="cartesian",
+        n_spatial_dims=grid.dimension,
+        n_trajectories=count,
+        **{CARD: json_text(content.card)},
+    )
+    dimensions, conditions = file.create_group("dimensions"), file.create_group("boundary_conditions")
     dimensions.attrs["spatial_dims"] = axes
     dimensions["time"] = np.arange(2.0 if content.evolves else 1.0)
     dimensions["time"].attrs["sample_varying"] = False
-    conditions = file.create_group("boundary_conditions")
+    kind = "PERIODIC" if grid.kind == "periodic" else "OPEN"
     for axis in axes:
         dimensions[axis] = grid.coordinates
         dimensions[axis].attrs.update(sample_varying=False, time_varying=False)
-        kind = "PERIODIC" if grid.kind == "periodic" else "OPEN"
         condition = conditions.create_group(f"{axis}_{kind.lower()}")
-        condition.attrs.update(
-            associated_dims=[axis],
-            associated_fields=[],
-            bc_type=kind,
-            sample_varying=False,
-            time_varying=False,
-        )
-        ends = np.zeros(grid.points, dtype=bool)
-        ends[[0, -1]] = True
-        condition["mask"] = ends
-    numbers = [name for name in content.variables if not content.is_function(name)]
-    scalars = file.create_group("scalars")
+        condition.attrs.update(associated_dims=[axis], associated_fields=[], bc_type=kind)
+        condition.attrs.update(sample_varying=False, time_varying=False)
+        condition["mask"] = np.isin(np.arange(grid.points), [0, grid.points - 1])
+    numbers = [name for name, shape in content.shapes.items() if not shape]
+    groups = [file.create_group(name) for name in ("scalars", "t0_fields", "t1_fields", "t2_fields")]
+    for group in groups:
+        group.attrs["field_names"] = []
+    scalars, fields = groups[:2]
     scalars.attrs["field_names"] = numbers
     for name in numbers:
         scalars[name] = np.concatenate([values for _, values in content.blocks(name, members)])
         scalars[name].attrs.update(sample_varying=True, time_varying=False)
-    fields, *others = (file.create_group(group) for group in ("t0_fields", "t1_fields", "t2_fields"))
-    for group in others:
-        group.attrs["field_names"] = []
-    pair = content.card["inputs"][0], content.card["targets"][0]
-    chosen: dict[str, tuple[str, ...]] = {content.field(): pair}
-    if not content.evolves:
-        chosen = {name: (name,) for name in content.variables if content.is_function(name)}
+    chosen = {name: [name] for name, shape in content.shapes.items() if shape}
+    if content.evolves:  # one field, called by what the names of input and target have in common
+        pair = [content.card["inputs"][0], content.card["targets"][0]]
+        given, wanted = (name.split("_") for name in pair)
+        words = [word for word in wanted if word in given and word not in ("at", "last", "but")]
+        chosen = {"_".join(word for word in words if not word.isdigit()) or pair[1]: pair}
     fields.attrs["field_names"] = list(chosen)
     for field, names in chosen.items():
         constant = not content.evolves and field in content.card["inputs"]
         times = () if constant else (len(names),)
-        shape = (count, *times, *content.shape(names[0]))
+        shape = (count, *times, *content.shapes[names[0]])
         array = fields.create_dataset(field, shape=shape, dtype=content.dtype)
         for time, name in enumerate(names):
             for rows, values in content.blocks(name, members):
@@ -201,18 +177,17 @@ def write_pdebench(content: Content, out: Path) -> list[Path]:
     import h5py
 
     grid = content.on_square("pdebench")
-    if len(content.variables) != 2 or not all(map(content.is_function, content.variables)):
-        found = ", ".join(content.variables)
+    if len(content.shapes) != 2 or not all(content.shapes.values()):
         raise DatasetError(
-            f"{content.path}: has {found}; the layout pdebench has one function for the input and one for "
-            "the target; accepted: well, netcdf, npz"
+            f"{content.path}: has {', '.join(content.shapes)}; the layout pdebench has one function for the "
+            "input and one for the target; accepted: well, netcdf, npz"
         )
     (given, wanted), members = content.variables, content.members
 
     def write(temporary: Path) -> None:
         with h5py.File(temporary, "w") as file:
             file.attrs[CARD] = json_text(content.card)
-            shape, dtype = content.shape(given), content.dtype
+            shape, dtype = content.shapes[given], content.dtype
             times = 2 if content.evolves else 1
             tensor = file.create_dataset("tensor", shape=(len(members), times, *shape), dtype=dtype)
             if not content.evolves:

@@ -91,20 +91,16 @@ def target_resolution(card: dict, resolution: int | str) -> int | str:
     return dict(zip(card["settings"]["resolutions"], card["settings"]["coarse"], strict=True))[resolution]
 
 
-def _check_count(card: dict, split: str, count: int) -> None:
-    available = card["samples"][split]
-    if count > available:
-        raise DatasetError(f"{count} {split} samples asked for; {card['dataset']} has {available}")
-
-
-def places_of(card: dict, split: str) -> range:
+def places_of(card: dict, split: str, count: int = 0) -> range:
     """Return the positions of the samples of a split along the axis of samples.
 
-    Raises `DatasetError` when there is no such split.
+    Raises `DatasetError` when there is no such split, or it has fewer than `count` samples.
     """
     start = 0
     for one, size in card["samples"].items():
         if one == split:
+            if count > size:
+                raise DatasetError(f"{count} {split} samples asked for; {card['dataset']} has {size}")
             return range(start, start + size)
         start += size
     raise DatasetError(f"{card['dataset']} has no split '{split}'; it has {', '.join(card['samples'])}")
@@ -121,8 +117,8 @@ def load_arrays(
     card = read_card(card_path)
     if group not in card["groups"]:
         raise DatasetError(f"{card['dataset']} has no group '{group}'; it has {', '.join(card['groups'])}")
-    count = card["samples"][split] if count is None else count
-    _check_count(card, split, count)
+    places = places_of(card, split, count or 0)
+    count = len(places) if count is None else count
     names = card["groups"][group]["variables"] if names is None else names
     store = Path(card_path).with_suffix(".zarr")
     return {name: _read(store, card, f"{group}/{name}", split, range(count)) for name in names}
@@ -163,7 +159,7 @@ class Split:
                 f"{card['dataset']} is not stored at {resolution}; it has "
                 f"{', '.join(str(resolution_of(group)) for group in stored)}"
             )
-        _check_count(card, name, count)
+        places_of(card, name, count)
         coarse = target_resolution(card, resolution)
         self.group = group_name(resolution)
         self.target_group = group_name(resolution if grids == "fine" else coarse)

@@ -47,7 +47,7 @@ def faults_of_dataset(card_path: Path) -> list[str]:
         return [f"{card_path}: is missing: the dataset is not finished"]
     except (ResolventError, OSError) as error:
         return [in_one_line(error)]
-    if faults := wrong_types(card, CARD):
+    if faults := _wrong_types(card, CARD):
         return [f"{card_path}: {fault}" for fault in faults]
     faults = [f"{card_path}: {fault}" for fault in _faults_of_card(card, card_path)]
     if dict(root.attrs) != card:
@@ -59,18 +59,17 @@ def faults_of_dataset(card_path: Path) -> list[str]:
             ]
         extra = sorted(set(root.group_keys()) - set(card["groups"]))
         faults += [f"{located(store)}: the group '{name}' is not on the card" for name in extra]
-        return faults or _faults_of_numbers(card, card_path, store, _shards_of(root, card))
+        return faults or _faults_of_numbers(card, card_path, store, root)
     except (ResolventError, KeyError, ValueError, TypeError, OSError) as error:
         return [*faults, f"{located(store)}: {in_one_line(error)}"]
 
 
-def wrong_types(content: dict, expected: dict[str, type]) -> list[str]:
-    """Return which keys of `expected` are missing in `content`, or of another type."""
+def _wrong_types(content: dict, expected: dict[str, type]) -> list[str]:
     faults = [f"the key '{key}' is missing" for key in expected if key not in content]
-    for key, kind in expected.items():
-        value = content.get(key)
+    for key, value in content.items():
+        kind = expected.get(key, object)
         accepted = (int, float) if kind is float else kind
-        if key in content and (not isinstance(value, accepted) or isinstance(value, bool)):
+        if not isinstance(value, accepted) or (key in expected and isinstance(value, bool)):
             faults.append(f"'{key}' is {str(value)[:60]!r}, not of the type {kind.__name__}")
     return faults
 
@@ -86,7 +85,7 @@ def _faults_of_card(card: dict, path: Path) -> list[str]:
         faults.append("'content_hash' is not a SHA-256")
     held = {key: entry for key, entry in card["error_budget"].items() if key.startswith("against_")}
     for key, entry in held.items():
-        if wrong := wrong_types(entry if isinstance(entry, dict) else {}, CHECK):
+        if wrong := _wrong_types(entry if isinstance(entry, dict) else {}, CHECK):
             faults += [f"error_budget.{key}: {fault}" for fault in wrong]
         elif not entry["largest_relative_l2"] <= card["stated_accuracy"]:
             faults.append(
@@ -150,24 +149,17 @@ def _faults_of_group(root: zarr.Group, name: str, facts: dict, card: dict) -> li
     return faults
 
 
-def _shards_of(root: zarr.Group, card: dict) -> list[range]:
-    """Return the positions on the sample axis of every shard."""
-    name, group = next(iter(card["groups"].items()))
-    array: Any = root[f"{name}/{next(iter(group['variables']))}"]
-    total, step = sum(card["samples"].values()), array.shards[0]
-    return [range(start, min(start + step, total)) for start in range(0, total, step)]
-
-
-def _faults_of_numbers(card: dict, path: Path, store: Path, shards: list[range]) -> list[str]:
+def _faults_of_numbers(card: dict, path: Path, store: Path, root: Any) -> list[str]:
     """Read every number, and return which are missing or are not those that were written."""
     names = sorted(f"{group}/{key}" for group, facts in card["groups"].items() for key in facts["variables"])
-    content, faults = hashlib.sha256(), []
-    for number, members in enumerate(shards):
+    content, faults, total = hashlib.sha256(), [], sum(card["samples"].values())
+    for number, start in enumerate(range(0, total, step := root[names[0]].shards[0])):
+        members = range(start, min(start + step, total))
         receipt_path = path.with_suffix(".shards") / f"{number}.json"
         receipt: dict = {"digests": {}}
         if receipt_path.exists():
             receipt = read_json(receipt_path, "the receipt")
-            wrong = wrong_types(receipt, RECEIPT)
+            wrong = _wrong_types(receipt, RECEIPT)
             wrong += [] if wrong or receipt["shard"] == number else [f"is of shard {receipt['shard']}"]
             if not wrong and receipt["code_digest"] != card["code_digest"]:
                 wrong.append("is of other code than the card")

@@ -165,7 +165,7 @@ def _stands(folder: Path, report: dict) -> bool:
 
 def _test_samples(run: TrainedRun, place: Path) -> Path:
     """Make the samples that the run was tested on from the settings on the card, and return their card."""
-    from resolvent.datasets.storage.card import finalise
+    from resolvent.datasets.card import finalise
     from resolvent.datasets.storage.generation import generate_shard
     from resolvent.datasets.tasks.registry import build_task, settings_of
     from resolvent.datasets.tasks.settings import SplitSizes

@@ -1,17 +1,30 @@
-"""A small dataset of the Burgers equation, made once a module, and a copy to damage; a server of objects."""
+"""Small datasets of every equation, made once a session, and one to damage; a server of objects."""
 
+import json
 import logging
 import shutil
 
 import pytest
-from dataset_fixtures import make_dataset, small_settings
+from dataset_fixtures import make_dataset, small
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("made") / "burgers"
-    make_dataset(folder, small_settings())
-    return folder
+@pytest.fixture(scope="session")
+def card_of(tmp_path_factory):
+    """Return a function that gives the card of a small dataset of an equation, which nobody changes."""
+    made = {}
+
+    def card(equation, **changes):
+        key = json.dumps([equation, changes], sort_keys=True)
+        if key not in made:
+            made[key] = make_dataset(tmp_path_factory.mktemp("made") / equation, small(equation, **changes))
+        return made[key]
+
+    return card
+
+
+@pytest.fixture
+def made(card_of):
+    return card_of("burgers").parent
 
 
 @pytest.fixture

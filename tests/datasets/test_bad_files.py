@@ -1,32 +1,32 @@
-"""Files that cannot be imported: each is one line that names the file, what is expected and what was found.
+"""Files that cannot be imported: one line names the file, what is expected and what was found."""
 
-Nothing is left of such an import: planning refuses the dataset before anything is written, or the job that
-reads it ends before a shard is.
-"""
-
+import gzip
+import io
+import os
 import pickle
 import re
+import resource
+import tarfile
 import zipfile
 from pathlib import Path
 
 import h5py
 import numpy as np
 import pytest
+import scipy.io
 import torch
 import zarr
-from array_files import COUNT, POINTS, arrays, write_hdf5, write_npz, write_zarr
+from array_files import COUNT, POINTS, SETTINGS, arrays, write_hdf5, write_npz, write_zarr
 
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.check import check_file
+from resolvent.datasets.imported.readers import arrays_file, formats
+from resolvent.datasets.imported.readers.source import open_source
 from resolvent.datasets.storage.generation import generate_shard
 from resolvent.planning.configuration.errors import ConfigurationError
 from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.plan import Plan
 
-SETTINGS = {
-    "equation": "arrays", "input": "a", "target": "u", "axes": ["sample", "x"], "finest": POINTS,
-    "grid": "periodic", "samples": {"train": 8, "validation": 2, "test": 3},
-}  # fmt: skip
 EVOLUTION = {"input": "u", "target": "u", "axes": ["sample", "time", "x"]}
 SERIES = np.random.default_rng(0).normal(size=(COUNT, 5, POINTS))
 
@@ -45,13 +45,8 @@ def npz(**changes):
 
 
 def hdf5(**changes):
-    return lambda folder: write_hdf5(folder / "data.h5", arrays() | changes)
-
-
-def with_nan(folder):
-    values = arrays()
-    values["u"][2, 5] = np.nan
-    return write_npz(folder / "data.npz", values)
+    values = {name: one for name, one in (arrays() | changes).items() if one is not None}
+    return lambda folder: write_hdf5(folder / "data.h5", values)
 
 
 def written(name: str, content: bytes):
@@ -62,26 +57,22 @@ def written(name: str, content: bytes):
     return write
 
 
-def truncated(write, part: float):
+def truncated(write):
     def write_part(folder):
         path = write(folder)
         whole = path.read_bytes()
-        path.write_bytes(whole[: int(part * len(whole))])
+        path.write_bytes(whole[: int(0.6 * len(whole))])
         return path
 
     return write_part
 
 
-def npy_of_objects(folder):
-    np.save(folder / "data.npy", np.array([Command(), 1], dtype=object), allow_pickle=True)
-    return folder / "data.npy"
+def npy(values):
+    def write(folder):
+        np.save(folder / "data.npy", values, allow_pickle=True)
+        return folder / "data.npy"
 
-
-def group_of_hdf5(folder):
-    with h5py.File(folder / "data.h5", "w") as file:
-        file["a/values"] = arrays()["a"]
-        file["u"] = arrays()["u"]
-    return folder / "data.h5"
+    return write
 
 
 def damaged_chunk(folder):
@@ -95,21 +86,15 @@ def damaged_chunk(folder):
     return path
 
 
-def zarr_without(*names):
+def zarr_with(act, name: str):
+    """Return a function that writes a store, and does something to one of its files."""
+
     def write(folder):
         store = write_zarr(folder / "data.zarr", arrays())
-        for name in names:
-            (store / name).unlink()
+        act(store / name)
         return store
 
     return write
-
-
-def damaged_zarr(folder):
-    store = write_zarr(folder / "data.zarr", arrays())
-    chunk = store / "u/c/0/0"
-    chunk.write_bytes(chunk.read_bytes()[:9])
-    return store
 
 
 def half_written_zarr(folder):
@@ -125,16 +110,14 @@ def torch_with_code(folder):
     return folder / "data.pt"
 
 
-def broken_link(folder):
-    (folder / "data.npz").symlink_to(folder / "moved.npz")
-    return folder / "data.npz"
+def made(name: str, act):
+    """Return a function that makes something at a path that is no ordinary file."""
 
+    def make(folder):
+        act(folder / name)
+        return folder / name
 
-def a_pipe(folder):
-    import os
-
-    os.mkfifo(folder / "data.npz")
-    return folder / "data.npz"
+    return make
 
 
 def archive(folder):
@@ -143,6 +126,8 @@ def archive(folder):
     return folder / "data.npz"
 
 
+GAP = arrays()["u"]
+GAP[2, 5] = np.nan
 TURNING = np.abs(np.linspace(-1, 1, POINTS))
 UNEVEN = np.linspace(0, 1, POINTS) ** 2
 GROUPS = {"variable": "part", "train": [0], "validation": [1], "test": [2]}
@@ -150,29 +135,36 @@ GROUPS = {"variable": "part", "train": [0], "validation": [1], "test": [2]}
 BAD = {
     "missing": (lambda folder: folder / "no.npz", {}, r"does not exist; paths are from the working folder"),
     "empty": (written("data.npz", b""), {}, r"data.npz: is empty; expected: NumPy"),
-    "truncated npz": (truncated(npz(), 0.6), {}, r"not a whole .npz or .pt file \(BadZipFile"),
-    "truncated HDF5": (truncated(hdf5(), 0.6), {}, r"not a whole HDF5 file \(OSError: .*truncated"),
-    "truncated npy": (truncated(lambda f: _npy(f), 0.6), {"input": "array[0]", "target": "array[1]",
+    "truncated npz": (truncated(npz()), {}, r"not a whole .npz or .pt file \(BadZipFile"),
+    "truncated HDF5": (truncated(hdf5()), {}, r"not a whole HDF5 file \(OSError: .*truncated"),
+    "truncated npy": (truncated(npy(np.zeros((COUNT, 2, POINTS)))),
+        {"input": "array[0]", "target": "array[1]",
         "axes": ["sample", "channel", "x"]}, r"not a whole .npy"),
     "text": (written("data.npz", b"a,u\n1,2\n"), {}, r"is text, such as CSV; save arrays: np.savez\("),
     "of no format": (written("data.npz", b"\x00a,u"), {}, r"begins with b'.x00a,u', no format that is"),
     "an archive": (archive, {}, r"is an archive with table.csv; unpack it first"),
     "a pickle": (written("data.pt", pickle.dumps({"a": 1})), {}, r"is a pickle, which can run code"),
     "a folder": (lambda folder: folder, {}, r"is a folder without files of data; expected"),
-    "a broken link": (broken_link, {}, r"is a link to .*moved.npz, which does not exist"),
-    "a pipe": (a_pipe, {}, r"is no ordinary file"),
-    "Zarr without metadata": (zarr_without("zarr.json"), {}, r"is a folder; expected: .* zarr.json"),
-    "Zarr without an array's": (zarr_without("u/zarr.json"), {}, r"there is no variable 'u'; found: a$"),
-    "a damaged chunk of Zarr": (damaged_zarr, {}, r"data.zarr: variable 'u' cannot be read"),
+    "a broken link": (made("data.npz", lambda path: path.symlink_to("moved.npz")), {},
+        r"data.npz does not exist"),
+    "a pipe": (made("data.npz", os.mkfifo), {}, r"is no ordinary file"),
+    "Zarr without metadata": (zarr_with(Path.unlink, "zarr.json"), {},
+        r"is a folder; expected: .* zarr.json"),
+    "Zarr without an array's": (zarr_with(Path.unlink, "u/zarr.json"), {},
+        r"there is no variable 'u'; found: a$"),
+    "a damaged chunk of Zarr": (zarr_with(lambda path: path.write_bytes(b"nine bytes"), "u/c/0/0"), {},
+        r"data.zarr: variable 'u' cannot be read"),
     "chunks never written": (half_written_zarr, {}, r"variable 'a' is not finite in row 5 of 14"),
     "a damaged chunk of HDF5": (damaged_chunk, {}, r"data.h5: variable 'u' cannot be read \(OSError"),
-    "a group of HDF5": (group_of_hdf5, {}, r"'a' is a group with values; expected"),
+    "a group of HDF5": (hdf5(a=None, **{"a/values": arrays()["a"]}), {},
+        r"'a' is a group with values; expected"),
     "torch with code": (torch_with_code, {}, r"has more than tensors, and could run code"),
     "pickled objects in npz": (npz(u=np.array([Command()] * COUNT, dtype=object)), {},
         r"'u' is an array of Python objects; expected: .*; bring all samples to one length, and save"),
-    "pickled objects in npy": (npy_of_objects, {"input": "array", "target": "array"}, r"function twice"),
+    "pickled objects in npy": (npy(np.array([Command(), 1], dtype=object)),
+        {"input": "array", "target": "array"}, r"function twice"),
     "words": (npz(u=np.full((COUNT, POINTS), "x")), {}, r"variable 'u' is text; expected: an array of real"),
-    "NaN": (with_nan, {}, r"variable 'u' is not finite in row 3 of 14; .* fill"),
+    "NaN": (npz(u=GAP), {}, r"variable 'u' is not finite in row 3 of 14; .* fill"),
     "a wrong name": (npz(u=None, v=arrays()["u"]), {}, r"there is no variable 'u'; found: a, v"),
     "other points": (npz(u=np.zeros((COUNT, 8))), {}, r"\(14, 8\); .*expected: 16 each; .* set finest: 8"),
     "a number of each sample": (npz(kappa=np.ones(COUNT)), {"input": ["a", "kappa"]},
@@ -192,12 +184,14 @@ BAD = {
     "coordinates of another grid": (npz(x=np.linspace(0, 1, POINTS)), {}, r"expected: those of periodic"),
     "coordinates that are missing": (npz(), {"coordinates": {"x": "xs"}}, r"there is no variable 'xs'"),
     "rows that overlap": (npz(), {"rows": {"train": [0, 9], "validation": [9, 11], "test": [8, 14]}},
-        r"rows.train \[0, 9\] and rows.test \[8, 14\] overlap; expected: no row in two splits"),
+        r"rows has rows in train and in test; expected: in one split"),
     "rows behind the end": (npz(), {"rows": {"train": [0, 8], "validation": [8, 10], "test": [10, 15]}},
-        r"rows.test is \[10, 15\]; it has 14 rows"),
+        r"rows.test ends before 15; there are 14 rows"),
+    "rows for fewer samples": (npz(), {"rows": {"train": [0, 8], "validation": [8, 10], "test": [12, 14]}},
+        r"2 of 14 rows have a number from 12 to 13; samples asks for 3 \(test\)"),
     "no variable of groups": (npz(), {"groups": GROUPS}, r"there is no variable 'part'; found: a, u"),
     "groups without samples": (npz(part=np.zeros(COUNT)), {"groups": GROUPS},
-        r"0 rows have a 'part' in \[1.0\]; samples asks for 2 \(validation\); found: 0.0"),
+        r"0 of 14 rows have a 'part' in \[1.0\]; samples asks for 2 \(validation\)"),
     "groups of another length": (npz(part=np.zeros(3)), {"groups": GROUPS}, r"'part' has 3 values for 14"),
     "a time behind the end": (hdf5(u=SERIES), EVOLUTION | {"target_times": [5]},
         r"has 5 times; target_times asks for number 5, counted from 0; accepted: up to 4"),
@@ -211,14 +205,9 @@ BAD = {
         r"windows of train reach to time 4, those of validation begin at 4; expected: no time in two splits"),
     "an address that is not there": (lambda folder: "http://127.0.0.1:9/data.h5", {},
         r"the address http://127.0.0.1:9/data.h5 cannot be read"),
-    "an unknown protocol": (lambda folder: "nothing://bucket/data.h5", {}, r"data.h5 cannot be opened"),
+    "an unknown protocol": (lambda folder: "nothing://bucket/data.h5", {}, r"data.h5 cannot be read"),
     "credentials": (lambda folder: "http://me:secret@127.0.0.1/data.h5", {}, r"credentials are environment"),
 }  # fmt: skip
-
-
-def _npy(folder):
-    np.save(folder / "data.npy", np.zeros((COUNT, 2, POINTS)))
-    return folder / "data.npy"
 
 
 def import_first_shard(content: dict) -> None:
@@ -254,3 +243,132 @@ def test_the_check_reports_them_without_an_error(case, tmp_path):
     assert report.configuration is None
     assert str(tmp_path) in report.problem
     assert "\n" not in report.problem
+
+
+PATCHED, REAL = 2**20, 2**28  # bytes from which on nothing is unpacked: in most tests, and in earnest
+
+
+def tar(path):
+    np.save(path.with_suffix(".npy"), np.ones(3))
+    with tarfile.open(path, "w") as file:
+        file.add(path.with_suffix(".npy"), "u.npy")
+
+
+def torch_script(path):
+    torch.jit.save(torch.jit.script(torch.nn.Linear(2, 2)), str(path))
+
+
+def exported(path):
+    with zipfile.ZipFile(path, "w") as file:  # as torch.export.save has it
+        file.writestr("model/archive_format", "pt2")
+
+
+def zipped_store(path):
+    with zipfile.ZipFile(path, "w") as file:
+        for one in write_zarr(path.with_name("store.zarr"), arrays()).rglob("*"):
+            file.write(one, one.relative_to(path.parent / "store.zarr"))
+
+
+FORMATS = {
+    "data.npy.gz": (lambda path: path.write_bytes(gzip.compress(b"one")), r"is compressed by gzip.*: gunzip"),
+    "data.npy.bz2": (lambda path: path.write_bytes(b"BZh91AY&SY"), r"is compressed by bzip2.*: bunzip2"),
+    "data.npy.xz": (lambda path: path.write_bytes(b"\xfd7zXZ\0"), r"is compressed by xz.*: unxz"),
+    "data.zst": (lambda path: path.write_bytes(b"\x28\xb5\x2f\xfd0"), r"is compressed by zstd.*: unzstd"),
+    "data.tar": (tar, r"is a tar archive.*: tar -xf"),
+    "data.csv": (lambda path: path.write_text("a,u\n1,2\n"), r"is text, such as CSV.*: np.savez\(.*loadtxt"),
+    "data.hdf": (lambda path: path.write_bytes(b"\x0e\x03\x13\x01" * 9), r"is HDF4.*: h4toh5"),
+    "data.parquet": (lambda path: path.write_bytes(b"PAR1" * 9), r"is Parquet.*: np.savez\("),
+    "script.pt": (torch_script, r"is a program of PyTorch; .* torch.save"),
+    "model.pt2": (exported, r"is a program of PyTorch; .* torch.save"),
+    "store.zip": (zipped_store, r"is an archive with .*: unzip"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_format_that_is_not_read_is_named_with_what_to_do(name, tmp_path):
+    write, said = FORMATS[name]
+    write(tmp_path / name)
+    with pytest.raises(DatasetError, match=rf"{name}: {said}") as error:
+        open_source(tmp_path / name)
+    assert "\n" not in str(error.value)
+    assert str(error.value) == check_file(tmp_path / name).problem
+
+
+def bomb_npz(path, huge):
+    np.savez_compressed(path, a=np.zeros((huge // 8 // 64, 64)), u=np.zeros((4, 4)))
+
+
+def many_arrays(path, huge):
+    member = io.BytesIO()
+    np.save(member, np.zeros(huge // 64))
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        for number in range(16):
+            file.writestr(f"u{number}.npy", member.getvalue())
+
+
+def bomb_mat(path, huge):
+    scipy.io.savemat(path, dict.fromkeys("au", np.zeros((huge // 8 // 64, 64))), do_compression=True)
+
+
+def one_chunk(path, huge):
+    with h5py.File(path, "w") as file:
+        for name in "au":
+            values = np.zeros((huge // 8 // 64, 64))
+            file.create_dataset(name, data=values, chunks=values.shape, compression=9)
+
+
+def one_chunk_zarr(path, huge):
+    root = zarr.create_group(path)
+    for name in "au":
+        root.create_array(name, data=np.zeros((huge // 8 // 64, 64)), chunks=(huge // 8 // 64, 64))
+
+
+def wide_rows(path, huge):
+    with h5py.File(path, "w") as file:
+        for name in "au":
+            file.create_dataset(name, (40, huge), "f8", chunks=(1, 2**16), compression=9)[:, :8] = 1.0
+
+
+BOMBS = {
+    "data.npz": bomb_npz, "many.npz": many_arrays, "data.mat": bomb_mat, "data.h5": one_chunk,
+    "data.zarr": one_chunk_zarr, "wide.h5": wide_rows,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_small_file_that_unpacks_to_much_is_refused(name, tmp_path, monkeypatch):
+    monkeypatch.setattr(arrays_file, "SMALL", PATCHED)
+    monkeypatch.setattr(formats, "SMALL", PATCHED)
+    BOMBS[name](tmp_path / name, 9 * PATCHED // 8)
+    report = check_file(tmp_path / name)
+    assert report.configuration is None
+    assert re.search("more than 200 times its size; save it uncompressed, .* smaller chunks", report.problem)
+
+
+def test_it_is_refused_before_it_is_unpacked(tmp_path):
+    assert arrays_file.SMALL == REAL
+    bomb_npz(tmp_path / "data.npz", 9 * REAL // 8)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert "more than 200 times its size" in check_file(tmp_path / "data.npz").problem
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000  # kB
+
+
+def test_an_archive_that_says_less_than_it_holds_is_damaged(tmp_path):
+    path = write_npz(tmp_path / "data.npz", arrays())
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(
+        header, {"descr": "<f8", "fortran_order": False, "shape": (2**40, 16)}
+    )
+    with zipfile.ZipFile(path, "a") as file:
+        file.writestr("b.npy", header.getvalue() + bytes(16))
+    with pytest.raises(
+        DatasetError, match=r"data.npz: 'b' has 16 bytes of values; of the shape .* expected: 1407"
+    ):
+        open_source(path)
+
+
+def test_what_is_compressed_well_and_small_or_uncompressed_is_read(tmp_path):
+    zeros = {"a": np.zeros((2**18, 8)), "u": np.zeros((2**18, 8))}
+    np.savez_compressed(tmp_path / "data.npz", **zeros)
+    assert open_source(tmp_path / "data.npz").read("a", (slice(0, 3),)).shape == (3, 8)
+    assert open_source(write_hdf5(tmp_path / "data.h5", zeros)).shape("a") == (2**18, 8)

@@ -67,13 +67,8 @@ def test_the_interpolation_oracle_errs_by_its_interpolation():
     assert 1e-6 < errors[1] < errors[0] < 0.1
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    """The card of a small dataset that says nothing but its size."""
-    return make_dataset(tmp_path_factory.mktemp("made"), small_settings())
-
-
-def test_the_card_states_errors_that_hold_for_the_stored_numbers(made):
+def test_the_card_states_errors_that_hold_for_the_stored_numbers(card_of):
+    made = card_of("burgers")
     card = read_card(made)
     budget = card["error_budget"]
     assert 0 < budget["against_cole_hopf"]["largest_relative_l2"] <= 1e-7

@@ -189,12 +189,6 @@ OPEN = {
         0,
     ),
     "channels": ({"b": CHANNELS}, "channels of 'b' (12 × 3 × 32); or give a second file with the targets", 2),
-    "numbered variables": (
-        {"u0": ROWS, "u1": ROWS, "u2": ROWS},
-        "stack the samples to one array (numpy.stack): 'u0' (12 × 32), 'u1' (12 × 32), 'u2' (12 × 32) differ "
-        "by a number alone",
-        0,
-    ),
     "one function": (
         {"b": ROWS},
         "give a second file with the targets, or state which axis is time: there is one function alone, 'b'",
@@ -215,7 +209,7 @@ def test_what_cannot_be_known_is_asked_for_in_the_first_line(case, tmp_path):
     file = written(tmp_path / "data.npz", shapes)
     with pytest.raises(Undecided) as caught:
         detect({"input": file, "target": file})
-    assert str(caught.value).removeprefix(f"{file.path}: ").startswith(("state", "stack", "give"))
+    assert str(caught.value).removeprefix(f"{file.path}: ").startswith(("state", "give"))
     assert words in str(caught.value)
     assert len(caught.value.choices) == choices
 

@@ -12,9 +12,9 @@ from dataset_fixtures import CODE, make_dataset
 from merged_configuration import DEFAULT, merged
 
 import resolvent
+from resolvent.datasets.card import finalise
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.loading import load_samples
-from resolvent.datasets.storage.card import finalise
 from resolvent.datasets.storage.generation import generate_shard
 from resolvent.datasets.tasks.registry import settings_of
 from resolvent.planning import rerun

@@ -9,7 +9,7 @@ import pytest
 import xarray
 import yaml
 from array_files import arrays, write_npz
-from dataset_fixtures import make_dataset, small
+from dataset_fixtures import make_dataset
 
 from resolvent.common.files import read_json, write_json
 from resolvent.datasets.errors import DatasetError
@@ -23,16 +23,10 @@ from resolvent.planning.verify import faults_below
 FEW = {"train": 3, "validation": 2, "test": 2}
 
 
-@pytest.fixture(scope="module")
-def cards(tmp_path_factory):
+@pytest.fixture
+def cards(card_of):
     """Return the cards of an evolution on a circle, of another operator on a square, and of trajectories."""
-    folder = tmp_path_factory.mktemp("made")
-    made = {
-        "burgers": small("burgers", resolutions=[64, 128], samples=FEW),
-        "darcy": small("darcy", samples=FEW),
-        "lorenz63": small("lorenz63", samples=FEW),
-    }
-    return {name: make_dataset(folder / name, settings) for name, settings in made.items()}
+    return {name: card_of(name, samples=FEW) for name in ("burgers", "darcy", "lorenz63")}
 
 
 def finest(card) -> int:

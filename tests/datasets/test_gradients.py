@@ -1,7 +1,6 @@
 """Gradients of targets, from the finest stored grid where it holds the same function."""
 
 import numpy as np
-from dataset_fixtures import make_dataset, small
 
 from resolvent.datasets.gradients import gradient
 from resolvent.datasets.loading import Split, load_samples
@@ -13,8 +12,8 @@ def target_gradients(card, samples, split, **how):
     return whole.target_gradients(samples, range(len(samples)), **how)
 
 
-def test_targets_take_their_gradients_from_the_finest_grid(tmp_path):
-    card = make_dataset(tmp_path, small("darcy"))
+def test_targets_take_their_gradients_from_the_finest_grid(card_of):
+    card = card_of("darcy")
     samples, finest = (load_samples(card, points, "validation", 1) for points in (17, 33))
     gradients = target_gradients(card, samples, "validation")
     assert gradients.shape == (1, 2, 17, 17)
@@ -27,8 +26,8 @@ def test_targets_take_their_gradients_from_the_finest_grid(tmp_path):
     assert not np.allclose(gradients, own, rtol=1e-2)
 
 
-def test_as_coded_targets_on_a_square_have_central_differences_with_zero_outside(tmp_path):
-    card = make_dataset(tmp_path, small("darcy"))
+def test_as_coded_targets_on_a_square_have_central_differences_with_zero_outside(card_of):
+    card = card_of("darcy")
     samples, finest = (load_samples(card, points, "validation", 1) for points in (17, 33))
     found = target_gradients(card, samples, "validation", as_coded=True)
     padded = np.pad(finest.targets, ((0, 0), (1, 1), (1, 1)))
@@ -42,16 +41,16 @@ def test_as_coded_targets_on_a_square_have_central_differences_with_zero_outside
     assert not np.allclose(found[..., 0], one_sided[..., 0], rtol=0.1)
 
 
-def test_targets_that_the_finest_grid_does_not_hold_have_their_own_gradient(tmp_path):
-    card = make_dataset(tmp_path, small("darcy", pressure="solved_on_each_grid"))
+def test_targets_that_the_finest_grid_does_not_hold_have_their_own_gradient(card_of):
+    card = card_of("darcy", pressure="solved_on_each_grid")
     samples = load_samples(card, 17, "train", 2)
     np.testing.assert_array_equal(
         target_gradients(card, samples, "train"), gradient(samples.targets, samples.grid)
     )
 
 
-def test_as_coded_periodic_targets_have_central_differences_on_the_finest_grid(tmp_path):
-    card = make_dataset(tmp_path, small("burgers"))
+def test_as_coded_periodic_targets_have_central_differences_on_the_finest_grid(card_of):
+    card = card_of("burgers")
     samples, finest = (load_samples(card, points, "validation", 2) for points in (64, 128))
     found = target_gradients(card, samples, "validation", as_coded=True)
     fine = finest.targets
@@ -63,8 +62,8 @@ def test_as_coded_periodic_targets_have_central_differences_on_the_finest_grid(t
     assert not np.array_equal(found, samples.grid.derivative(samples.targets)[:, None])
 
 
-def test_periodic_targets_have_the_derivative_of_their_grid(tmp_path):
-    card = make_dataset(tmp_path, small("burgers"))
+def test_periodic_targets_have_the_derivative_of_their_grid(card_of):
+    card = card_of("burgers")
     samples = load_samples(card, 64, "train", 3)
     derivative = samples.grid.derivative(samples.targets)[:, None]
     np.testing.assert_array_equal(target_gradients(card, samples, "train"), derivative)

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 
-from resolvent.datasets.imported import burgers, fits, spectrum
+from resolvent.datasets.imported import burgers, labels
 from resolvent.datasets.tasks.distributions import CircleDistribution
 from resolvent.solvers.burgers.etdrk4 import BurgersEtdrk4
 from resolvent.solvers.common.errors import SolverError
@@ -16,7 +16,7 @@ from resolvent.solvers.random_fields.gaussian import PeriodicGaussianField
 
 STATED = CircleDistribution(sigma=25, tau=5, gamma=2)
 MODES = np.arange(1, 64)  # of 128 points
-ONE = fits.Searched("viscosity", 1.0)
+ONE = labels.Searched("viscosity", 1.0)
 
 
 def expected_power(sigma, tau, gamma):
@@ -24,7 +24,7 @@ def expected_power(sigma, tau, gamma):
 
 
 def facts_of(power, constant=0.0, samples=3, stated=STATED):
-    return spectrum.spectrum_facts(np.array([constant, *power]), samples, stated)
+    return burgers.spectrum_facts(np.array([constant, *power]), samples, stated)
 
 
 def cut_at(mode, power):
@@ -68,7 +68,7 @@ def test_the_highest_mode_with_power_is_held_against_that_stated(case, given):
     assert ratios == pytest.approx([1.0] * len(ratios))
     last = list(facts["power_over_that_stated_by_modes"])[-1]
     assert last == ("16 to 20" if 20 in (cut, stated) else "32")
-    said = spectrum.distribution_warnings(facts)
+    said = burgers.distribution_warnings(facts)
     assert len(said) == bool(expected)
     assert "".join(said).endswith(expected), said
 
@@ -79,8 +79,8 @@ def test_a_spectrum_that_decays_into_rounding_has_no_cut():
     power = expected_power(1e6, 5, 8)
     facts = facts_of(np.maximum(power, 1e-16 * power.sum()), stated=steep)
     assert facts["highest_mode"]["with_power"] < 10
-    assert spectrum.distribution_warnings(facts) == []
-    (said,) = spectrum.distribution_warnings(facts_of(power, samples=1000))
+    assert burgers.distribution_warnings(facts) == []
+    (said,) = burgers.distribution_warnings(facts_of(power, samples=1000))
     assert said.startswith("The initial values are not of the distribution stated")
 
 
@@ -91,11 +91,11 @@ def test_the_cut_is_seen_in_files_of_either_precision(points, kind):
         given = CircleDistribution(sigma=25, tau=5, gamma=2, num_modes=cut)
         field = PeriodicGaussianField(25.0, 5.0, 2.0, num_modes=cut or 4095)
         drawn = observe(np.stack([field.coefficients(0, 0, index) for index in range(8)]), points)
-        power = spectrum.powers(drawn.astype(kind).astype("float64")).mean(axis=0)
-        facts = spectrum.spectrum_facts(power, 8, given)
+        power = burgers.powers(drawn.astype(kind).astype("float64")).mean(axis=0)
+        facts = burgers.spectrum_facts(power, 8, given)
         if points > 32:
-            assert facts["highest_mode"]["that_fits"] == (cut or spectrum.NO_CUT)
-        assert spectrum.distribution_warnings(facts) == []
+            assert facts["highest_mode"]["that_fits"] == (cut or burgers.NO_CUT)
+        assert burgers.distribution_warnings(facts) == []
 
 
 @pytest.mark.parametrize(
@@ -123,12 +123,11 @@ def test_no_file_and_no_distribution_makes_numpy_warn(shape, size):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert not burgers.last_repeats_first(drawn)
-        burgers.norm_ratios(drawn, drawn)
-        searched = [fits.Searched("viscosity", 0.02), fits.Searched("final_time", 0.2)]
-        found = fits.best_fits(halved, searched) if size < 1 else {}
+        searched = [labels.Searched("viscosity", 0.02), labels.Searched("final_time", 0.2)]
+        found = labels.best_fits(halved, searched) if size < 1 else {}
         for given in stated:
-            facts = spectrum.spectrum_facts(spectrum.powers(drawn).mean(axis=0), 2, given)
-            said = spectrum.distribution_warnings(facts)
+            facts = burgers.spectrum_facts(burgers.powers(drawn).mean(axis=0), 2, given)
+            said = burgers.distribution_warnings(facts)
             json.dumps([found, facts], allow_nan=False)  # as the card is written
     if shape in ("zero", "constant") or not size:
         assert said == ["The initial values are constant: no mode but the mean holds power."]
@@ -141,17 +140,6 @@ def test_differences_from_zero_are_numbers_and_a_closed_grid_is_seen():
     assert burgers.last_repeats_first(np.cos(2 * np.pi * x)[None])
     assert not burgers.last_repeats_first(np.cos(2 * np.pi * x)[None, :-1])
     assert not burgers.last_repeats_first(np.ones((1, 33)))
-
-
-@pytest.mark.parametrize(("points", "last"), [(16, 4), (128, 32), (256, 64), (512, 64)])
-def test_a_quarter_of_the_points_are_modes_that_are_compared_but_no_more_than_64(points, last):
-    x = np.arange(points) / points
-    power = spectrum.powers(np.stack([3.0 + np.cos(6 * np.pi * x), 4 * np.sin(2 * np.pi * x)]))
-    expected = np.zeros((2, points // 2))
-    expected[0, [0, 3]], expected[1, 1] = [9, 0.25], 4
-    np.testing.assert_allclose(power, expected, atol=1e-12)
-    bands = spectrum.spectrum_facts(np.ones(points // 2), 1, STATED)["power_over_that_stated_by_modes"]
-    assert list(bands)[-1].split()[-1] == str(last)
 
 
 @pytest.mark.parametrize(
@@ -172,11 +160,11 @@ def test_a_band_is_remarked_on_beyond_a_twentieth_and_five_standard_errors(ratio
         "mean_mode": "absent",
         "mean_mode_stated": "absent",
     }
-    found = spectrum.distribution_warnings(facts)
+    found = burgers.distribution_warnings(facts)
     assert len(found) == said
     for words in (f"{ratio:g} (± {error:g}) times that stated in modes 2 to 3", "σ = 20.5, τ = 4, γ = 2 fit"):
         assert (words in "".join(found)) is said
-    (*_, mean) = spectrum.distribution_warnings(facts | {"mean_mode": "present"})
+    (*_, mean) = burgers.distribution_warnings(facts | {"mean_mode": "present"})
     assert mean.endswith("is present; stated: absent (zero_mean of the distribution).")
 
 
@@ -229,7 +217,7 @@ def test_the_least_error_is_found_where_only_a_part_is_solved_exactly(least, fro
     def error(shift, exactly):
         return np.inf if exactly and shift < from_ else 1e-3 + (shift - least) ** 2
 
-    assert fits.least(error, ONE) == pytest.approx(least, abs=1e-4)
+    assert labels.least(error, ONE) == pytest.approx(least, abs=1e-4)
 
 
 def test_no_steps_are_taken_where_they_are_not_needed():
@@ -239,5 +227,5 @@ def test_no_steps_are_taken_where_they_are_not_needed():
         assert exactly or shift >= -1
         return np.inf if shift < -1 else 3 + shift
 
-    assert fits.least(error, ONE, costly=False) == pytest.approx(-1, abs=0.1)
-    assert fits.least(lambda shift, cheaply: abs(shift), ONE) == 0.0  # an exact shift of nothing is kept
+    assert labels.least(error, ONE, costly=False) == pytest.approx(-1, abs=0.1)
+    assert labels.least(lambda shift, cheaply: abs(shift), ONE) == 0.0  # an exact shift of nothing is kept

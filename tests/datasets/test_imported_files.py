@@ -13,7 +13,6 @@ from public_files import FORMATS, write_mat
 
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.check import check_file
-from resolvent.datasets.imported.readers.source import open_source
 from resolvent.datasets.imported.sources import content_digest
 from resolvent.datasets.tasks.registry import build_task, settings_of
 from resolvent.planning.configuration.errors import ConfigurationError
@@ -46,17 +45,6 @@ def refusal(**changes) -> str:
         planned(**changes)
     assert "\n" not in str(error.value)
     return str(error.value)
-
-
-@pytest.mark.parametrize("version", FORMATS)
-@pytest.mark.parametrize("kind", ["float64", "float32", "uint8"])
-def test_rows_are_read_in_matlabs_order_whatever_the_type(version, kind, tmp_path):
-    values = np.random.default_rng(1).integers(0, 200, size=(6, 4, 5)).astype(kind)
-    file = open_source(write_mat(tmp_path / "x.mat", {"x": values}, version))
-    assert (file.version, file.shape("x")) == (version, (6, 4, 5))
-    rows = file.read("x", (slice(2, 5),))
-    assert rows.dtype == np.float64
-    np.testing.assert_array_equal(rows, values[2:5])
 
 
 # What is there in the place of the target, and what is said.
@@ -156,6 +144,7 @@ def test_a_digest_is_computed_again_only_for_a_file_that_was_touched(tmp_path, m
         ({"method": "etdrk4"}, "datasets.public.method: unknown key 'method'"),
         ({"resolutions": [7]}, "a periodic grid has an even number of points"),
         ({"resolutions": [6]}, "16 points cannot be restricted to 6 by stride"),
+        ({"axes": ["sample", "z", "y", "x"]}, "axes of 'a', sample, z, y, x; accepted: sample, x"),
         ({"source": []}, "datasets.public.source"),
         ({"source": ["a", "b", "c"]}, "datasets.public.source"),
         ({"equation": "darcy", "finest": 9, "resolutions": [4]}, "4 nodes are not nested in the file's 9"),

@@ -69,29 +69,6 @@ def test_another_time_of_other_names_is_the_target(evolution, tmp_path):
     assert read_card(card)["imported"]["files"][0]["variables"]["output"] == f"{COUNT} × {POINTS} × 6"
 
 
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"target": "v"}, "there is no variable 'v'; found: input, output"),
-        ({"target": "output"}, r"'output' has the shape \(40, 64, 6\); expected: 2 axes .*; or state axes"),
-        ({"target": "output", "axes": ["sample", "x", "time"]}, r"'input' has the shape \(40, 64\).* 3 axes"),
-        (
-            {"target": "output", "target_times": [6],
-             "axes": {"input": ["sample", "x"], "output": ["sample", "x", "time"]}},
-            "'output' has 6 times; target_times asks for number 6, counted from 0; accepted: up to 5",
-        ),
-    ],
-)  # fmt: skip
-def test_what_is_stated_is_held_against_the_file(changes, words, evolution, tmp_path):
-    path = write_npz(tmp_path / "burgers.npz", {"input": evolution[:, 0], "output": evolution.swapaxes(1, 2)})
-    with pytest.raises(DatasetError, match=words):
-        burgers(path, input="input", **changes)
-    with pytest.raises(
-        ValueError, match=r"axes of 'input', sample, z, y, x; accepted: sample, x in any order"
-    ):
-        burgers(path, input="input", axes=["sample", "z", "y", "x"])
-
-
 def test_darcy_on_another_square_with_a_time_is_checked(tmp_path):
     variables = darcy_variables(COUNT, 17)
     path = write_hdf5(

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from dataset_fixtures import make_dataset, small
+from dataset_fixtures import small
 
 from resolvent.common.norms import relative_l2
 from resolvent.datasets.loading import load_arrays, read_card
@@ -14,13 +14,12 @@ from resolvent.solvers.common.fourier import coefficients_of
 
 
 @pytest.fixture(scope="module", params=[name for name in EQUATIONS if settings_class(name).moves])
-def filmed(request, tmp_path_factory):
+def filmed(request, card_of, tmp_path_factory):
     """Return the equation, the card of a small dataset, and the moments of its first test sample."""
-    folder = tmp_path_factory.mktemp(request.param)
     changes = {"resolutions": [128, 512]} if request.param == "burgers" else {}
-    card = make_dataset(folder, small(request.param, **changes))
-    write_motion(card, folder / "motion.npz")
-    return request.param, card, dict(np.load(folder / "motion.npz"))
+    card, path = card_of(request.param, **changes), tmp_path_factory.mktemp("film") / "motion.npz"
+    write_motion(card, path)
+    return request.param, card, dict(np.load(path))
 
 
 def stored(card, group: str, name: str) -> np.ndarray:

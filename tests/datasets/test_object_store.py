@@ -1,23 +1,19 @@
 """Stores in an object store, on moto's S3 server: as whole, resumable and honest as those in a folder."""
 
-import json
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
-import fsspec
-import numpy as np
 import pytest
-import xarray
 from dataset_fixtures import CODE, make_dataset, small
 from pipeline_project import Project
 from s3fs import S3FileSystem
 
+from resolvent.datasets.card import finalise
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.loading import load_samples
 from resolvent.datasets.storage import object_store
 from resolvent.datasets.storage.addresses import checked_address, link, located
-from resolvent.datasets.storage.card import finalise
 from resolvent.datasets.storage.generation import generate_shard
 from resolvent.datasets.storage.store import create_store, open_store
 from resolvent.datasets.tasks.registry import build_task
@@ -81,15 +77,6 @@ def test_the_objects_are_the_files_of_a_store_in_a_folder(made):
     assert (there / "controlled_ode.zarr").read_text() == f"{ADDRESS}\n"
     for name in beside - {"controlled_ode.zarr"}:
         assert (there / name).read_bytes() == (here / name).read_bytes()
-
-
-def test_xarray_and_the_card_at_the_address_suffice(dataset, server):
-    """Read as docs/datasets.md shows it, with nothing but the address."""
-    tree = xarray.open_datatree(ADDRESS, engine="zarr", consolidated=False)
-    card = json.loads(fsspec.filesystem("s3").cat(ADDRESS.replace(".zarr", ".json")))
-    assert tree.attrs | {"sha256": card["sha256"]} == card
-    np.testing.assert_array_equal(tree[STATE][:3], load(dataset).targets)
-    assert list(tree["dt0.02"]["split"].values) == ["train"] * 3 + ["validation"] + ["test"] * 2
 
 
 def test_a_damaged_last_shard_is_written_afresh(made, dataset, server):

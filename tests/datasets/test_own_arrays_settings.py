@@ -9,7 +9,7 @@ from array_files import write_npz
 
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.arrays_checks import findings_of, grid_warnings, seam, warnings_of
-from resolvent.datasets.imported.channels import parsed, variable_of
+from resolvent.datasets.imported.series import parsed, variable_of
 from resolvent.datasets.imported.sources import FORMS, Pool, paths_of, pools_of
 from resolvent.datasets.tasks.registry import settings_of
 
@@ -53,22 +53,20 @@ def test_a_source_names_the_files_of_every_split(case):
     assert paths_of(source) == paths
 
 
-@pytest.mark.parametrize(
-    ("source", "words"),
-    [
-        ([], "source: []; accepted: "),
-        (["a", ["b"], "c"], "source: ['a', ['b'], 'c']; accepted: "),
-        ({}, "source has the keys none; accepted: "),
-        ({"train": "a", "input": "b"}, "source has the keys train, input; accepted: "),
-        ({"train": []}, "source: []; accepted: "),
-        ({"train": ["a", 3]}, "source: ['a', 3]; accepted: "),
-        ({"train": {"input": "a"}}, "source: {'input': 'a'}; accepted: "),
-        ({"train": {"input": "a", "target": []}}, "source: {'input': 'a', 'target': []}; accepted: "),
-    ],
-)
-def test_other_sources_are_refused(source, words):
+BROKEN = {
+    "source: []; accepted: ": [],
+    "source: ['a', ['b'], 'c']; accepted: ": ["a", ["b"], "c"],
+    "source has the keys none; accepted: ": {},
+    "source has the keys train, input; accepted: ": {"train": "a", "input": "b"},
+    "source: ['a', 3]; accepted: ": {"train": ["a", 3]},
+    "source: {'input': 'a', 'target': []}; accepted: ": {"train": {"input": "a", "target": []}},
+}
+
+
+@pytest.mark.parametrize("words", BROKEN)
+def test_other_sources_are_refused(words):
     with pytest.raises(ValueError, match=f"^{re.escape(words + FORMS)}$"):
-        pools_of(source)
+        pools_of(BROKEN[words])
 
 
 @pytest.mark.parametrize(
@@ -153,7 +151,7 @@ REFUSED = {
     "inputs that are numbers of a sample come last": {"input": ["nu", "a"], "axes": NUMBER},
     "the target 'nu' is no function of space": {"target": "nu", "axes": NUMBER},
     "functions of different axes of space": {"axes": {"a": ["sample", "x"], "u": ["sample", "y", "x"]}},
-    "a, a: the same function twice; name others, or other times": {"target": "a"},
+    "'a' is the same function twice; name others, or other times": {"target": "a"},
     "some variables have an axis of samples, and others have none": {"axes": {"a": ["sample", "x"],
         "u": ["x"]}},
     "no variable has an axis of samples; give window_every": {"axes": ["x"]},
@@ -190,46 +188,31 @@ def places(given) -> dict[str, list[tuple[int, int]]]:
 
 
 @pytest.mark.parametrize("every", [1, 2, 3])
-@pytest.mark.parametrize(
-    "sizes", [{"train": 8, "validation": 2, "test": 2}, {"train": 3, "validation": 0, "test": 5}], ids=str
-)
+@pytest.mark.parametrize("sizes", [(8, 2, 2), (3, 0, 5)], ids=str)
 def test_several_series_are_cut_into_windows_and_no_series_is_in_two_splits(every, sizes, tmp_path):
     series, times = 9, 7
-    found = places(settings(tmp_path, series, times, window_every=every, samples=sizes))
+    found = places(
+        settings(tmp_path, series, times, window_every=every, samples=dict(zip(ALL, sizes, strict=True)))
+    )
     starts = list(range(0, times - 2, every))
-    needed = {split: -(-size // len(starts)) for split, size in sizes.items()}
-    first = {
-        "train": 0,
-        "validation": series - needed["test"] - needed["validation"],
-        "test": series - needed["test"],
-    }
-    for split, size in sizes.items():
-        rows = range(first[split], first[split] + needed[split])
-        assert found[split] == list(itertools.product(rows, starts))[:size]
+    _, validation, test = (-(-size // len(starts)) for size in sizes)
+    for split, size, first in zip(ALL, sizes, (0, series - test - validation, series - test), strict=True):
+        assert found[split] == list(itertools.product(range(first, series), starts))[:size]
 
 
 @pytest.mark.parametrize("series", [None, 1])
 @pytest.mark.parametrize("every", [1, 2, 3])
-@pytest.mark.parametrize(
-    "sizes", [{"train": 5, "validation": 2, "test": 3}, {"train": 4, "validation": 0, "test": 6}], ids=str
-)
+@pytest.mark.parametrize("sizes", [(5, 2, 3), (4, 0, 6)], ids=str)
 def test_windows_of_one_series_are_apart_by_what_they_reach_over(series, every, sizes, tmp_path):
-    times = 60
-    found = places(settings(tmp_path, series, times, window_every=every, samples=sizes))
-    count = (times - 3) // every + 1
-    gap = -(-3 // every) - 1
-    test = count - sizes["test"]
-    validation = test - gap - sizes["validation"]
-    assert found["train"] == [(0, every * window) for window in range(sizes["train"])]
-    assert found["test"] == [(0, every * window) for window in range(test, count)]
-    expected = range(validation, validation + sizes["validation"])
-    assert found["validation"] == [(0, every * window) for window in expected]
-    touched = {
-        split: {start + offset for _, start in of_split for offset in range(3)}
-        for split, of_split in found.items()
-    }
-    for one, other in itertools.combinations(touched.values(), 2):
-        assert not one & other
+    found = places(
+        settings(tmp_path, series, 60, window_every=every, samples=dict(zip(ALL, sizes, strict=True)))
+    )
+    test = (60 - 3) // every + 1 - sizes[2]
+    validation = test - (-(-3 // every) - 1) - sizes[1]
+    for split, size, first in zip(ALL, sizes, (0, validation, test), strict=True):
+        assert found[split] == [(0, every * window) for window in range(first, first + size)]
+    touched = [{start + offset for _, start in of for offset in range(3)} for of in found.values()]
+    assert len(set.union(*touched)) == sum(map(len, touched))
 
 
 @pytest.mark.parametrize(
@@ -248,16 +231,6 @@ def test_what_there_is_too_little_of_is_named(series, changes, words, tmp_path):
     assert str(error.value).endswith(f"data.npz: {words}")
 
 
-def test_single_windows_are_named_as_rows(tmp_path):
-    sizes = {"train": 2, "validation": 1, "test": 1}
-    one = settings(tmp_path, 4, 3, window_every=2, samples=sizes).series()
-    assert one.in_words() == {
-        "train": "rows 1 to 2 of data.npz",
-        "validation": "rows 3 to 3 of data.npz",
-        "test": "rows 4 to 4 of data.npz",
-    }
-
-
 def test_series_of_different_lengths_cannot_be_cut(tmp_path):
     paths = [str(write_npz(tmp_path / f"{n}.npz", {"u": np.zeros((4, n, POINTS))})) for n in (7, 9)]
     given = settings(
@@ -274,52 +247,39 @@ def task(**changes):
 
 def test_the_ends_of_functions_are_measured_along_each_axis():
     # The three functions jump by 4, 0 and 6 at the seam, and by 2, 1 and 3 at most inside.
-    values = np.array([[1.0, 3, 4, 5], [2, 3, 3, 2], [-8, -5, -4, -2]])
-    found = seam(values, 1)
-    assert found["seam"] == 2.0
-    assert found["both_ends"] == 6 / 8
-    assert found["at_ends"] == 1.0
-    outside = [1.5 * 1 - 0.5 * 3, 1.5 * 5 - 0.5 * 4, 1.5 * 2 - 0.5 * 3, 1.5 * -8 + 0.5 * 5, -1.0]
-    assert found["half_cell"] == max(map(abs, outside)) / 8
+    found = seam(np.array([[1.0, 3, 4, 5], [2, 3, 3, 2], [-8, -5, -4, -2]]), 1)
+    outside = max(
+        abs(1.5 * end - 0.5 * next_one) for end, next_one in ((1, 3), (5, 4), (2, 3), (-8, -5), (-2, -4))
+    )
+    assert found == {"seam": 2.0, "both_ends": 6 / 8, "at_ends": 1.0, "half_cell": outside / 8}
     along_x = np.tile([0.0, 1, 2, 1], (1, 4, 1))
-    along_y = np.swapaxes(along_x, 1, 2) * np.array([1, 1, 1, 3])
-    one = seam(along_x, 2)
+    one, other = seam(along_x, 2), seam(np.swapaxes(along_x, 1, 2) * np.array([1, 1, 1, 3]), 2)
     assert (one["seam"], one["both_ends"], one["at_ends"]) == (1.0, 0.5, 1.0)
-    other = seam(along_y, 2)
-    assert other["seam"] == 4 / 4  # along x from 1 to 3, times 2; inside by 4
-    assert other["both_ends"] == 4 / 6
-    assert seam(np.zeros((2, 4)), 1) == {"seam": 0.0, "both_ends": 0.0, "at_ends": 0.0, "half_cell": 0.0}
-    found = seam(np.array([[3.0, 3, 3, 3], [0.0, 1, 2, 2]]), 1)
-    assert found["seam"] == 2.0
+    assert (other["seam"], other["both_ends"]) == (1.0, 4 / 6)  # along x from 1 to 3, times 2; inside by 4
+    assert seam(np.zeros((2, 4)), 1) == dict.fromkeys(found, 0.0)
+    assert seam(np.array([[3.0, 3, 3, 3], [0.0, 1, 2, 2]]), 1)["seam"] == 2.0
 
 
 def test_samples_are_counted_that_are_odd():
-    rng = np.random.default_rng(0)
-    drawn = rng.normal(size=(6, 2, POINTS))
-    drawn[1, 0] = drawn[0, 0]  # the same input twice in one split is nothing
-    drawn[4, 0] = drawn[0, 0]
-    drawn[5, 0] = drawn[2, 0]
-    drawn[3, 1] = drawn[3, 0]
-    drawn[2, 1] = 7.0
+    drawn = np.random.default_rng(0).normal(size=(6, 2, POINTS))
+    drawn[[1, 4], 0] = drawn[0, 0]  # the same input twice in one split is nothing
+    drawn[5, 0], drawn[3, 1], drawn[2, 1] = drawn[2, 0], drawn[3, 0], 7.0
     names = [("train", 0), ("train", 1), ("train", 2), ("validation", 0), ("validation", 1), ("test", 0)]
     found = findings_of(task().channels, 1, [(names[:4], drawn[:4]), (names[4:], drawn[4:])])
-    assert found["inputs_in_two_splits"] == {
-        "train and validation": 1, "train and test": 1, "validation and test": 0,
-    }  # fmt: skip
-    assert found["targets_equal_to_their_input"] == 1
+    pairs = {"train and validation": 1, "train and test": 1, "validation and test": 0}
+    assert found["inputs_in_two_splits"] == pairs
+    assert (found["targets_equal_to_their_input"], found["samples_looked_at"]) == (1, 6)
     assert found["constant_samples"] == {"a": 0, "u": 1}
-    assert found["samples_looked_at"] == 6
-    assert found["range"] == {
-        "a": f"{drawn[:, 0].min():.6g} to {drawn[:, 0].max():.6g}", "u": f"{drawn[:, 1].min():.6g} to 7",
-    }  # fmt: skip
-    parts = [seam(part[:, 0], 1) for part in (drawn[:4], drawn[4:])]
-    assert found["at_the_ends"]["a"]["seam"] == pytest.approx(
-        np.mean([one["seam"] for one in parts]), rel=5e-3
-    )
-    largest = max(one["at_ends"] for one in parts)
-    assert found["at_the_ends"]["a"]["at_ends"] == pytest.approx(largest, rel=5e-3)
-    said = warnings_of(found, "nodes")
-    assert said[:4] == [
+    ranges = {
+        "a": f"{drawn[:, 0].min():.6g} to {drawn[:, 0].max():.6g}",
+        "u": f"{drawn[:, 1].min():.6g} to 7",
+    }
+    assert found["range"] == ranges
+    one, other = (seam(part[:, 0], 1) for part in (drawn[:4], drawn[4:]))
+    ends = found["at_the_ends"]["a"]
+    assert ends["seam"] == pytest.approx((one["seam"] + other["seam"]) / 2, rel=5e-3)
+    assert ends["at_ends"] == pytest.approx(max(one["at_ends"], other["at_ends"]), rel=5e-3)
+    assert warnings_of(found, "nodes")[:4] == [
         "'u' is constant in 1 of 6 samples.",
         "1 input is in train and validation alike: errors on the latter say less than they seem.",
         "1 input is in train and test alike: errors on the latter say less than they seem.",
@@ -327,38 +287,12 @@ def test_samples_are_counted_that_are_odd():
     ]
 
 
-def test_several_inputs_are_not_held_against_the_target():
-    axes = {"a": ["sample", "x"], "u": ["sample", "x"], "nu": ["sample"]}
-    channels = task(input=["a", "nu"], axes=axes).channels
-    found = findings_of(channels, 1, [([("train", 0), ("test", 0)], np.ones((2, 3, POINTS)))])
-    assert found["targets_equal_to_their_input"] == 0
-    assert found["constant_samples"] == {"a": 2, "u": 2}
-    assert list(found["at_the_ends"]) == ["a", "u"]
-    assert list(found["range"]) == ["a", "nu", "u"]
-
-
-@pytest.mark.parametrize(
-    ("finest", "axes", "batch"),
-    [(8, ["sample", "x"], 256), (4096, ["sample", "y", "x"], 1), (1024, ["sample", "y", "x"], 8)],
-)
-def test_as_many_rows_are_read_at_a_time_as_fit(finest, axes, batch):
-    assert task(finest=finest, axes=axes).batch == batch
-
-
-def test_costs_of_reading_grow_with_what_is_read(tmp_path):
+def test_costs_of_reading_are_those_of_the_variables_that_are_read_whole(tmp_path):
     np.savez(tmp_path / "data.npz", a=np.zeros((13, 64)), u=np.zeros((13, 64)), other=np.zeros((13, 640)))
-    whole = task(source=str(tmp_path / "data.npz"), finest=64).settings
-    bytes_read = 2 * 13 * 64 * 8
+    whole, bytes_read = task(source=str(tmp_path / "data.npz"), finest=64).settings, 2 * 13 * 64 * 8
     assert (whole.bytes_of_solving(), whole.bytes_of_checks()) == (bytes_read, bytes_read)
     assert whole.seconds_per_sample() == pytest.approx(1e-7 * 2 * 2 * 64 + 2e-8 * bytes_read / 13)
-    np.savez(tmp_path / "u.npz", u=np.zeros((13, 64), "float32"))
-    pair = {"input": str(tmp_path / "data.npz"), "target": str(tmp_path / "u.npz")}
-    assert task(source=pair, finest=64).settings.bytes_of_solving() == bytes_read + 4 * 13 * 64
-    np.savez(tmp_path / "a.npz", a=np.zeros((13, 64)))
-    pair["input"] = str(tmp_path / "a.npz")
-    assert task(source=pair, finest=64).settings.bytes_of_solving() == (8 + 4) * 13 * 64
-    missing = task(finest=64).settings
-    assert (missing.bytes_of_solving(), missing.seconds_per_sample()) == (0, pytest.approx(1e-7 * 4 * 64))
+    assert task(finest=64).settings.bytes_of_solving() == 0  # of a file that is missing
 
 
 def test_the_card_describes_the_data_as_they_are_described():

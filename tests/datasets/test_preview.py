@@ -1,48 +1,18 @@
-"""The numbers in the preview of a dataset: which samples, the power of known waves, quantiles of it."""
+"""The numbers in the preview of a dataset, and power by wavenumber: known waves, Parseval on every grid."""
 
 import numpy as np
 import pytest
 from array_files import SAMPLES, arrays, write_npz
-from dataset_fixtures import make_dataset, small
+from dataset_fixtures import make_dataset
 
 from resolvent.datasets import preview
 from resolvent.datasets.loading import load_arrays
 from resolvent.datasets.preview import _facts_of, _spectra, write_preview
+from resolvent.datasets.spectra import powers, wavenumbers
 from resolvent.datasets.tasks.registry import settings_of
-from resolvent.solvers.common.grid import Grid, Nodes
+from resolvent.solvers.common.grid import KINDS, Grid, Nodes
 
 TIMES = Nodes(tuple(np.arange(64) / 32))
-
-
-def torus(points=16):
-    """Return the coordinates x and y of the torus, to broadcast."""
-    x = 2 * np.pi * np.arange(points) / points
-    return x[None, None, :], x[None, :, None]
-
-
-def test_the_power_of_waves_on_the_circle_is_by_their_wavenumber():
-    x = np.arange(16) / 16
-    axis, wavenumbers, power = _spectra(5 + 4 * np.cos(6 * np.pi * x)[None], Grid("periodic", 16))
-    assert axis == "wavenumber (cycles along a side)"
-    np.testing.assert_array_equal(wavenumbers, np.arange(power.shape[1]))
-    expected = np.zeros(power.shape[1])
-    expected[[0, 3]] = 25, 4**2 / 2  # what a wave adds to the mean square
-    np.testing.assert_allclose(power[0], expected, atol=1e-12)
-
-
-def test_the_power_on_the_torus_is_that_of_all_waves_of_a_length():
-    x, y = torus()
-    field = 2 * np.cos(3 * x) + 4 * np.sin(3 * y) + np.cos(3 * x - 4 * y) + np.cos(5 * x + 0 * y)
-    _, _, power = _spectra(field, Grid("periodic", 16, dimension=2))
-    expected = np.zeros(power.shape[1])
-    expected[[3, 5]] = 2 + 8, 0.5 + 0.5  # squares of amplitudes, halved
-    np.testing.assert_allclose(power[0], expected, atol=1e-12)
-
-
-def test_wavenumbers_of_an_interval_count_cycles():
-    grid = Grid("nodes", 17)
-    _, wavenumbers, power = _spectra(np.cos(3 * np.pi * grid.coordinates)[None], grid)
-    assert wavenumbers[np.argmax(power[0])] == 1.5
 
 
 @pytest.mark.parametrize("kind", ["periodic", "nodes", "cell_centres"])
@@ -86,12 +56,11 @@ def test_spectra_have_the_median_and_the_5_and_95_percent_of_samples():
     np.testing.assert_array_equal(facts["axis/v/x"], x)
 
 
-def test_the_first_test_samples_are_shown_on_the_finest_grid(tmp_path, monkeypatch):
+def test_the_first_test_samples_are_shown_on_the_finest_grid(card_of, tmp_path, monkeypatch):
     monkeypatch.setattr(preview, "SHOWN", 1)
-    given = small("burgers", samples={"train": 3, "validation": 2, "test": 2})
-    card = make_dataset(tmp_path, given)
+    card = card_of("burgers")
     write_preview(card, tmp_path / "preview.npz")
-    finest = load_arrays(card, f"n{max(given.resolutions)}", "test")
+    finest = load_arrays(card, "n128", "test")
     with np.load(tmp_path / "preview.npz") as found:
         assert found["samples"].tolist() == ["test 0"]
         for role, name in (("input", "initial_velocity"), ("target", "final_velocity")):
@@ -102,8 +71,8 @@ def test_the_first_test_samples_are_shown_on_the_finest_grid(tmp_path, monkeypat
             )
 
 
-def test_without_test_samples_those_of_the_next_split_are_shown(tmp_path):
-    card = make_dataset(tmp_path, small("burgers", samples={"train": 3, "validation": 2, "test": 0}))
+def test_without_test_samples_those_of_the_next_split_are_shown(card_of, tmp_path):
+    card = card_of("controlled_ode", samples={"train": 3, "validation": 2, "test": 0})
     write_preview(card, tmp_path / "preview.npz")
     with np.load(tmp_path / "preview.npz") as found:
         assert found["samples"].tolist() == ["validation 0", "validation 1"]
@@ -119,3 +88,42 @@ def test_of_a_cube_the_slice_in_its_middle_is_shown(tmp_path):
         assert found["dims/a"].tolist() == ["y", "x"]
         shown = load_arrays(tmp_path / "cube.json", "n8", "test")["a"][:, 4]
         np.testing.assert_array_equal(found["input/a"], shown)
+
+
+def square(kind, points, length=1.0):
+    """The grid, and its coordinates x and y, to broadcast."""
+    grid = Grid(kind, points, length, dimension=2)
+    return grid, grid.coordinates[None, :], grid.coordinates[:, None]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("dimension", "points"), [(1, 12), (1, 16), (2, 12), (2, 16)])
+def test_the_powers_add_up_to_the_mean_square(kind, dimension, points):
+    grid = Grid(kind, points, 2.5, dimension=dimension)
+    fields = np.random.default_rng(0).normal(size=(3, *[points] * dimension))
+    means = (grid.weights * fields**2).sum(axis=tuple(range(1, 1 + dimension))) / grid.weights.sum()
+    np.testing.assert_allclose(powers(fields, grid).sum(axis=1), means, rtol=1e-12)
+    assert len(wavenumbers(grid)) == powers(fields, grid).shape[1]
+
+
+@pytest.mark.parametrize("length", [1.0, 2 * np.pi])
+def test_exponentials_are_in_the_shell_of_their_wavenumber(length):
+    """Check |k| = 3 along an axis and k = (3, -4), for several lengths of the side."""
+    grid, x, y = square("periodic", 16, length)
+    x, y = (2 * np.pi * one / length for one in (x, y))
+    field = 5 + 2 * np.sin(3 * x) * np.ones_like(y) + np.cos(3 * x - 4 * y)
+    (power,) = powers(field[None], grid)
+    expected = {0.0: 25, 3.0: 2, 5.0: 0.5}
+    for wavenumber, one in zip(wavenumbers(grid), power, strict=True):
+        assert one == pytest.approx(expected.get(wavenumber, 0), abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["nodes", "cell_centres"])
+def test_cosines_are_in_the_shell_of_half_their_cycles(kind):
+    grid, x, y = square(kind, 17)
+    field = 3 + np.cos(4 * np.pi * x) * np.ones_like(y) + 2 * np.cos(3 * np.pi * x) * np.cos(4 * np.pi * y)
+    power = dict(zip(wavenumbers(grid), powers(field[None], grid)[0], strict=True))
+    expected = {0.0: 9, 2.0: 0.5, 2.5: 1.0}
+    assert {k for k, one in power.items() if one > 1e-12} == set(expected)
+    for wavenumber, one in expected.items():
+        assert power[wavenumber] == pytest.approx(one)

@@ -28,7 +28,7 @@ from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.axes import spacing_of
 from resolvent.datasets.imported.check import check_file
 from resolvent.datasets.imported.readers.arrays_file import of_type
-from resolvent.datasets.imported.readers.source import is_remote, open_source
+from resolvent.datasets.imported.readers.source import open_source
 from resolvent.datasets.tasks.registry import settings_of
 
 VALUES = np.random.default_rng(0).normal(size=(COUNT, 3, POINTS))
@@ -112,21 +112,10 @@ def test_words_and_complex_numbers_are_no_real_numbers(name, tmp_path):
         "complex": np.arange(3) * 1j,
     }
     file = open_source(WRITE_WORDS[name](tmp_path / name, values))
-    found = {one: (file.variables[one].kind, file.variables[one].text) for one in values}
-    assert found == {"real": (None, False), "words": ("text", True), "complex": ("complex", False)}
+    found = {one: file.variables[one].kind for one in values}
+    assert found == {"real": None, "words": "text", "complex": "complex"}
     with pytest.raises(DatasetError, match=r"variable 'complex' is complex; expected: .* as two arrays"):
         file.shape("complex")
-
-
-@pytest.mark.parametrize(
-    ("source", "remote"),
-    [
-        ("https://a.org/b.h5", True), ("s3://bucket/b", True), ("a+b.c-1://x", True), ("data.h5", False),
-        ("/a/b://c", False), ("1s://a", False), ("C:\\data", False),
-    ],
-)  # fmt: skip
-def test_an_address_begins_with_its_protocol(source, remote):
-    assert is_remote(source) is remote
 
 
 def test_addresses_have_no_credentials_and_a_damaged_store_is_named():

@@ -1,26 +1,28 @@
-"""Many files: lists of any length, folders and patterns, in natural order, where it is clear what each is."""
+"""Many files, in natural order where it is clear what each is, and servers that do not answer, or refuse."""
 
-import resource
-from pathlib import Path
+import re
+import socket
+import time
 
 import numpy as np
 import pytest
 import yaml
-from array_files import write_hdf5, write_npz, write_zarr
+from array_files import SETTINGS, write_hdf5, write_npz, write_zarr
+from s3fs import S3FileSystem
+from serving import answering, serving
 from typer.testing import CliRunner
 
 from resolvent.__main__ import app
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.check import check_file
-from resolvent.datasets.imported.sources import paths_of
+from resolvent.datasets.imported.readers import source
+from resolvent.datasets.imported.readers.source import open_source
+from resolvent.datasets.imported.sources import content_digest, paths_of
 from resolvent.datasets.tasks.registry import settings_of
 
 POINTS = 32
 X = np.arange(POINTS) / POINTS
-SETTINGS = {
-    "equation": "arrays", "input": "a", "target": "u", "axes": ["sample", "x"], "finest": POINTS,
-    "grid": "periodic", "samples": {"train": 22, "validation": 1, "test": 1},
-}  # fmt: skip
+SETTINGS = SETTINGS | {"finest": POINTS, "samples": {"train": 22, "validation": 1, "test": 1}}
 
 
 def part(number: int, count: int = 2) -> dict[str, np.ndarray]:
@@ -181,19 +183,6 @@ def test_two_parts_of_one_name_are_no_pair(tmp_path, monkeypatch):
     assert check_file("part0.npy", "part1.npy").problem.startswith(said)
 
 
-def test_more_files_than_may_be_open_say_so(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    files(tmp_path, *(f"d/part{number}.h5" for number in range(40)))
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    in_use = len(list(Path("/proc/self/fd").iterdir()))
-    resource.setrlimit(resource.RLIMIT_NOFILE, (in_use + 20, hard))
-    try:
-        problem = check_file("d").problem
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    assert "too many files are open at once; allow more (ulimit -n), or join files" in problem
-
-
 def test_an_error_on_many_files_names_the_first_and_counts_the_others(twelve):
     few = SETTINGS | {"source": "data", "samples": {"train": 40, "validation": 1, "test": 1}}
     said = r"^data/part0\.npz and 11 more files: has 24 samples; samples asks for 42"
@@ -208,3 +197,53 @@ def test_the_card_says_from_which_file_to_which_the_samples_are(twelve):
         "validation": "rows 1 to 1 of part11.npz",
         "test": "rows 2 to 2 of part11.npz",
     }
+
+
+@pytest.fixture
+def silent():
+    """Return the address of a server that accepts connections, and says nothing."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen(64)
+        yield f"127.0.0.1:{listening.getsockname()[1]}"
+
+
+def hold(address: str, cause: str, act=open_source) -> None:
+    """Check that `act` gives up in seconds, and says why in one line."""
+    start = time.perf_counter()
+    with pytest.raises(DatasetError) as error:
+        act(address)
+    assert time.perf_counter() - start < 12
+    line = (
+        rf"the address {re.escape(address)} cannot be read \(.*{cause}.*\); expected: a file or a Zarr store"
+    )
+    assert re.fullmatch(line, str(error.value)), str(error.value)
+
+
+@pytest.mark.parametrize("act", [open_source, content_digest])
+@pytest.mark.parametrize("protocol", ["http", "s3"])
+def test_a_silent_server_is_given_up_in_seconds(protocol, act, silent, monkeypatch):
+    assert source.PATIENCE == 10
+    monkeypatch.setattr(source, "PATIENCE", 1)
+    address = f"http://{silent}/data.h5"
+    if protocol == "s3":
+        S3FileSystem.clear_instance_cache()
+        names = ("ENDPOINT_URL", "ACCESS_KEY_ID", "SECRET_ACCESS_KEY", "EC2_METADATA_DISABLED")
+        for name, value in zip(names, (f"http://{silent}", "a", "b", "true"), strict=True):
+            monkeypatch.setenv(f"AWS_{name}", value)
+        address = "s3://bucket/data.h5"
+    hold(address, "[Tt]ime", act)
+
+
+@pytest.mark.parametrize("act", [open_source, content_digest])
+@pytest.mark.parametrize(
+    ("status", "said"), [(503, "503.*Service Unavailable"), (403, "403.*Forbidden"), (404, "")]
+)
+def test_what_a_server_answers_is_said(status, said, act):
+    with serving(answering(status, [])) as place:
+        hold(f"{place}/data.h5", said, act)
+
+
+def test_no_server_and_no_host_are_said():
+    hold("http://127.0.0.1:9/data.h5", "Connect call failed")
+    hold("http://no-such-host.invalid/data.h5", "(not known|resolution)")

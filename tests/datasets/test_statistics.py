@@ -5,9 +5,9 @@ import pytest
 import xarray
 from distributed import LocalCluster
 
+from resolvent.datasets import card as module
+from resolvent.datasets.card import statistics
 from resolvent.datasets.errors import DatasetError
-from resolvent.datasets.storage import card as module
-from resolvent.datasets.storage.card import statistics
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,6 @@ fact of an equation in its default form, and of another case those that differ.
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 from dataset_fixtures import small
 
@@ -107,20 +106,6 @@ def text_of(case: str) -> str:
 def test_a_task_says_of_itself_what_it_said(case):
     cases = TABLE.read_text(encoding="utf-8").rstrip("\n").split("\n\n")
     assert text_of(case) == {text.partition("]")[0][1:]: text for text in cases}[case]
-
-
-def test_predictions_grow_with_the_work():
-    burgers = settings_of({"equation": "burgers"})
-    assert burgers.seconds_per_sample() == pytest.approx(1e-2)
-    twice = settings_of({"equation": "burgers", "num_modes": 384, "num_steps": 960})
-    assert twice.seconds_per_sample() == pytest.approx(4e-2)
-    darcy = settings_of({"equation": "darcy"})
-    assert darcy.seconds_per_sample() == pytest.approx(6e-7 * 421**2)
-    each = settings_of({"equation": "darcy", "pressure": "solved_on_each_grid"})
-    assert each.seconds_per_sample() == pytest.approx(6e-7 * np.square([421.0, 211, 141, 85]).sum())
-    flow = settings_of({"equation": "kolmogorov"})
-    longer = settings_of({"equation": "kolmogorov", "spin_up_time": 22.0, "step": 0.005})
-    assert longer.seconds_per_sample() / flow.seconds_per_sample() == pytest.approx(2 * 23 / 12)
 
 
 if __name__ == "__main__":

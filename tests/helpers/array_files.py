@@ -11,6 +11,10 @@ from public_files import write_mat
 
 COUNT, POINTS = 14, 16
 SAMPLES = {"train": 8, "validation": 2, "test": 3}
+SETTINGS = {
+    "equation": "arrays", "input": "a", "target": "u", "axes": ["sample", "x"], "finest": POINTS,
+    "grid": "periodic", "samples": SAMPLES,
+}  # fmt: skip
 
 
 def arrays(dimension: int = 1, count: int = COUNT, points: int = POINTS) -> dict[str, np.ndarray]:

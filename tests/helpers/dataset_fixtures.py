@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from resolvent.datasets.storage.card import finalise
+from resolvent.datasets.card import finalise
 from resolvent.datasets.storage.generation import generate_shard
 from resolvent.datasets.tasks.burgers import BurgersDataset
 from resolvent.datasets.tasks.registry import build_task, settings_class, settings_of

@@ -3,7 +3,6 @@
 import copy
 from itertools import pairwise
 
-import numpy as np
 import pytest
 import yaml
 from hypothesis import given, settings

@@ -85,7 +85,7 @@ COUNTS = {
     "resolvent.solvers.burgers.split_step": of_datasets("burgers"),
     "resolvent.datasets.tasks.kolmogorov": of_datasets("kolmogorov"),
     "resolvent.datasets.tasks.settings:SpaceDataset": of_datasets("burgers", "darcy", "kolmogorov"),
-    "resolvent.datasets.storage.card": {"finalise_dataset": EQUATIONS},
+    "resolvent.datasets.card": {"finalise_dataset": EQUATIONS},
     "resolvent.datasets.storage.generation": {"solve_dataset": EQUATIONS, "finalise_dataset": EQUATIONS},
     "resolvent.datasets.preview:write_preview": {"preview_dataset": ALONE},
     "resolvent.models.other_works.fno": of_model("fno")
@@ -396,7 +396,7 @@ def is_covered(name: str, reached: set[str]) -> bool:
 
 def test_whatever_runs_in_a_job_counts(digests, tmp_path):
     """The functions that run when a shard is solved, a dataset finalised, a model trained and evaluated."""
-    from resolvent.datasets.storage.card import finalise
+    from resolvent.datasets.card import finalise
     from resolvent.datasets.storage.generation import generate_shard
     from resolvent.datasets.tasks.registry import build_task
 

@@ -48,7 +48,7 @@ def solve_dataset():
 
 
 def finalise_dataset():
-    from resolvent.datasets.storage.card import finalise
+    from resolvent.datasets.card import finalise
     from resolvent.datasets.tasks.registry import build_task, settings_of
 
     facts = finalise(

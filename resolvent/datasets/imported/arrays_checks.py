@@ -12,11 +12,11 @@ import numpy as np
 from resolvent.common.counts import counted
 from resolvent.common.errors import Words
 from resolvent.common.moments import Moments
-from resolvent.datasets.imported.channels import Name, read_rows
+from resolvent.datasets.imported.series import Name, read_rows
 
 if TYPE_CHECKING:
-    from resolvent.datasets.imported.channels import Channel
     from resolvent.datasets.imported.readers.arrays_file import ArraysFile
+    from resolvent.datasets.imported.series import Channel
 
 JUMP = 4.0  # of a periodic function at the seam, over the largest jump inside, from which on it has none
 SEAMLESS = 1.0  # below it the seam is as smooth as the inside
@@ -85,9 +85,9 @@ def findings_of(
     inputs, targets = (
         [number for number, one in enumerate(channels) if one.role == role] for role in ("input", "target")
     )
-    low, high, constant = [np.inf] * len(channels), [-np.inf] * len(channels), [0] * len(channels)
-    moments = [Moments() for _ in channels]
-    seams: dict[str, list[dict[str, float]]] = {one.stored: [] for one in channels if one.space}
+    ends: dict[str, list[dict[str, float]]] = {one.stored: [] for one in channels if one.space}
+    constant, moments = [0] * len(channels), [Moments() for _ in channels]
+    low, high = np.full(len(channels), np.inf), np.full(len(channels), -np.inf)
     seen: dict[str, set[bytes]] = {}
     same = count = 0
     for names, drawn in batches:
@@ -98,34 +98,32 @@ def findings_of(
         if len(inputs) == len(targets):
             equal = (drawn[:, inputs] == drawn[:, targets]).reshape(len(drawn), -1).all(axis=1)
             same += int(equal.sum())
+        over_all = (0, *range(2, drawn.ndim))
+        low, high = np.minimum(low, drawn.min(over_all)), np.maximum(high, drawn.max(over_all))
         for number, channel in enumerate(channels):
             values = drawn[:, number]
-            low[number] = min(low[number], float(values.min()))
-            high[number] = max(high[number], float(values.max()))
             flat = values.reshape(len(values), -1)
             constant[number] += int((flat == flat[:, :1]).all(axis=1).sum())
             moments[number].add(len(values), values.mean(), values.var())
             if channel.space:
-                seams[channel.stored].append(seam(values, dimension))
+                ends[channel.stored].append(seam(values, dimension))
     stored = [one.stored for one in channels]
     deviations = [[float(f"{one.mean:.6g}"), float(f"{one.variance**0.5:.6g}")] for one in moments]
-    over = {
-        name: {key: [one[key] for one in found] for key in found[0]} for name, found in seams.items() if found
-    }
     return {
         "range": {name: f"{low[at]:.6g} to {high[at]:.6g}" for at, name in enumerate(stored)},
         "mean_and_standard_deviation": dict(zip(stored, deviations, strict=True)),
-        "constant_samples": {name: constant[at] for at, name in enumerate(stored) if name in seams},
+        "constant_samples": {name: constant[at] for at, name in enumerate(stored) if name in ends},
         "inputs_in_two_splits": {
             f"{one} and {other}": len(seen[one] & seen[other]) for one, other in combinations(seen, 2)
         },
         "targets_equal_to_their_input": same,
         "at_the_ends": {
             name: {
-                key: float(f"{np.median(values) if key == 'seam' else max(values):.3g}")
-                for key, values in of_name.items()
+                key: float(f"{(np.median if key == 'seam' else max)([one[key] for one in parts]):.3g}")
+                for key in parts[0]
             }
-            for name, of_name in over.items()
+            for name, parts in ends.items()
+            if parts
         },
         "samples_looked_at": count,
     }

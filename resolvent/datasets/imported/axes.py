@@ -19,7 +19,7 @@ from resolvent.datasets.imported.readers.arrays_file import ArraysFile
 from resolvent.datasets.storage.layout import SPACE
 
 if TYPE_CHECKING:
-    from resolvent.datasets.imported.channels import Channel
+    from resolvent.datasets.imported.series import Channel
     from resolvent.solvers.common.grid import Grid
 
 TOLERANCE = 1e-3  # of a spacing: what coordinates in float32 are off by
@@ -261,7 +261,7 @@ def readings(
     for places in placed:
         free = [at for at in range(len(shape)) if at not in places]
         certain = one_way and bool(places) and (not free or (len(free) == 1 and shape[free[0]] > FEW))
-        for axes in _completed(shape, places, free):
+        for axes in _completed(shape, places):
             if x_first and "y" in axes and not dims:
                 axes = tuple({"x": "y", "y": "x"}.get(one, one) for one in axes)
             sizes = dict(zip(axes, shape, strict=True))
@@ -285,30 +285,31 @@ def _placed(
         [None, *(at for at, size in enumerate(shape) if at not in fixed and size in lengths[axis])]
         for axis in axes
     ]
-    ways = []
-    for chosen in product(*choices):
-        taken = [at for at in chosen if at is not None]
-        if len(set(taken)) == len(taken):
-            ways.append({at: axis for at, axis in zip(chosen, axes, strict=True) if at is not None})
+    ways = [
+        {at: axis for at, axis in zip(chosen, axes, strict=True) if at is not None}
+        for chosen in product(*choices)
+        if len({*chosen} - {None}) == len(chosen) - chosen.count(None)  # no two at one place
+    ]
     most = max(map(len, ways))
     ways = [way for way in ways if len(way) == most]
     one_way = len(ways) == 1
     if "sample" not in fixed.values():
         ways = [way for way in ways if 0 not in way] or ways
-    ordered = []
+    in_order = []
     for way in ways:
         space = [axis for _, axis in sorted({**fixed, **way}.items()) if axis in SPACE]
-        ordered += [way] if space == [axis for axis in SPACE if axis in space] else []
-    ordered = ordered or ways
-    timed = {axis: at for way in ordered for at, axis in way.items() if axis == "time"}
-    if "time" not in timed or all(timed["time"] in way and way[timed["time"]] == "time" for way in ordered):
-        ordered = ordered[-1:]  # of equal lengths the last is x
-    return [{**fixed, **way} for way in ordered], one_way
+        in_order += [way] if space == sorted(space, key=SPACE.index) else []
+    ways = in_order or ways
+    if len({next((at for at, axis in way.items() if axis == "time"), None) for way in ways}) == 1:
+        ways = ways[-1:]  # of equal lengths the last is x
+    return [{**fixed, **way} for way in ways], one_way
 
 
-def _completed(shape: tuple[int, ...], places: dict[int, str], free: list[int]) -> Iterator[Axes]:
-    """Yield what all axes may be, where some have `places`, and those of `free` are not known."""
-    side = next((shape[at] for at, axis in places.items() if axis in SPACE), 0)
+def _completed(shape: tuple[int, ...], places: dict[int, str]) -> Iterator[Axes]:
+    """Yield what all axes may be, where some have `places`: sides of space, few channels, and then time."""
+    free, side = [at for at in range(len(shape)) if at not in places], 0
+    if of_space := [at for at, axis in places.items() if axis in SPACE]:
+        side = shape[of_space[0]]
     if len(shape) == 2 and places == {1: "time"}:
         yield "sample", "x"  # functions of time
     # All free axes are of space where there is no other, and where times come first and equal sides follow.
@@ -316,12 +317,22 @@ def _completed(shape: tuple[int, ...], places: dict[int, str], free: list[int]) 
     series = "time" in places.values() and not side and len(free) == 1
     series |= places.get(0) == "time" and len(sides) == 1 and len(free) + bool(side) in (2, 3)
     if free and "sample" not in places.values() and not series:
-        places, free = {**places, free[0]: "sample"}, free[1:]
+        places = {**places, free.pop(0): "sample"}
     if len(free) == 1 < len(shape) - 1 and not side and shape[free[0]] <= FEW:
         return  # few channels of no function
-    for chosen in _sides({at: shape[at] for at in free}, side, set(places.values())):
-        rest = _others({at: shape[at] for at in free}, chosen, set(places.values()))
-        axes = {**places, **rest}
+    taken = set(places.values())
+    for chosen in _sides({at: shape[at] for at in free}, side, taken):
+        space = [axis for axis in SPACE if axis not in taken]
+        axes = {**places, **dict(zip(chosen, space[len(space) - len(chosen) :], strict=True))}
+        square = sum(axis in SPACE for axis in axes.values()) == 2
+        others = sorted((at for at in free if at not in chosen), key=shape.__getitem__)
+        for at in others:
+            behind = not chosen or at > max(chosen)
+            few = FEW if not square or behind or len(others) > 1 or "time" in taken else FEW // 2
+            if "channel" not in axes.values() and shape[at] <= few:
+                axes[at] = "channel"
+            elif "time" not in axes.values():
+                axes[at] = "time"
         if len(axes) == len(shape) and any(axis in SPACE for axis in axes.values()):
             yield tuple(axes[at] for at in range(len(shape)))
 
@@ -332,11 +343,11 @@ def _sides(sizes: dict[int, int], side: int, taken: set[str]) -> list[list[int]]
     Equal sizes are sides of a square or a cube, of others all that are no few channels. Two lengths that
     differ may be time and space in either order.
     """
-    left = [axis for axis in SPACE if axis not in taken]
+    left = sum(axis not in taken for axis in SPACE)
     large = [at for at, size in sizes.items() if size > FEW]
-    repeated = [size for size in sizes.values() if 2 <= list(sizes.values()).count(size) <= len(left)]
+    repeated = [size for size in sizes.values() if 2 <= list(sizes.values()).count(size) <= left]
     if side:
-        found = [at for at, size in sizes.items() if size == side][-len(left) :] if left else []
+        found = [at for at, size in sizes.items() if size == side][-left:] if left else []
     elif repeated:
         size = max(repeated, key=lambda one: (repeated.count(one), one))
         found = [at for at, one in sizes.items() if one == size]
@@ -347,21 +358,4 @@ def _sides(sizes: dict[int, int], side: int, taken: set[str]) -> list[list[int]]
     order = list(sizes)
     together = not found or order.index(found[-1]) - order.index(found[0]) == len(found) - 1
     alike = len({sizes[at] for at in found}) <= 1
-    return [found] if together and alike and len(found) <= len(left) else []
-
-
-def _others(sizes: dict[int, int], sides: list[int], taken: set[str]) -> dict[int, str]:
-    """Name the `sides` of space, of the rest few entries channels, and what is left time; some may remain."""
-    space = [axis for axis in SPACE if axis not in taken]
-    axes = dict(zip(sides, space[len(space) - len(sides) :], strict=True))
-    others = sorted((at for at in sizes if at not in axes), key=sizes.__getitem__)
-    square = len(sides) + len(taken & set(SPACE)) == 2
-    for at in others:
-        behind = not sides or at > max(sides)
-        few = FEW if not square or behind or len(others) > 1 or "time" in taken else FEW // 2
-        free = {"channel", "time"} - taken - set(axes.values())
-        if "channel" in free and sizes[at] <= few:
-            axes[at] = "channel"
-        elif "time" in free:
-            axes[at] = "time"
-    return axes
+    return [found] if together and alike and len(found) <= left else []

@@ -19,14 +19,14 @@ from pydantic import ValidationError
 
 from resolvent.common.counts import FEW_TEST_SAMPLES, of_few
 from resolvent.common.errors import ResolventError, Words, printable
-from resolvent.datasets.errors import DatasetError
+from resolvent.datasets.errors import DatasetError, in_one_line
 from resolvent.datasets.imported.arrays import ArraysDataset
 from resolvent.datasets.imported.arrays_checks import findings_of, unscaled, warnings_of
-from resolvent.datasets.imported.channels import AXES, variable_of
 from resolvent.datasets.imported.detect import LOOKED_AT, Detected, Undecided, detect
 from resolvent.datasets.imported.readers.arrays_file import ArraysFile
 from resolvent.datasets.imported.readers.source import open_source
-from resolvent.datasets.imported.sources import in_natural_order, parts_of_one, paths_of, without_numbers
+from resolvent.datasets.imported.series import AXES, variable_of
+from resolvent.datasets.imported.sources import in_natural_order, paths_of, without_numbers
 from resolvent.datasets.storage.layout import SPLITS
 
 FEWEST = 10  # samples below which a series is cut into windows
@@ -95,47 +95,37 @@ def check_file(*given: Path | str) -> Report:
     report, paths = Report([]), [str(one) for one in given]
     try:
         # Two paths are two sources, more of them are one.
-        source: Any = paths[0] if len(paths) == 1 else in_natural_order(paths)
-        opened = [
-            [open_source(one) for one in paths_of(part)] for part in (paths if len(paths) == 2 else [source])
-        ]
+        sources = paths if len(paths) == 2 else [paths[0] if len(paths) == 1 else in_natural_order(paths)]
+        opened = [[open_source(one) for one in paths_of(source)] for source in sources]
         for part in opened:
             more = f"; and {len(part) - 1} more files" if len(part) > 1 else ""
             report.files.append(f"{part[0].path}: {part[0].version}{more}")
             report.variables += [_line(part[0], name) for name in part[0].shapes]
-        _look_into(report, source, opened, paths)
+        _look_into(report, sources, opened)
     except ValidationError as error:
         first = error.errors()[0]
-        report.problem = " ".join(str(first.get("ctx", {}).get("error", first["msg"])).split())
+        report.problem = in_one_line(first.get("ctx", {}).get("error", first["msg"]))
     except (ResolventError, ValueError) as error:
-        report.problem = " ".join(str(error).split())
+        report.problem = in_one_line(error)
     return report
 
 
-def _look_into(report: Report, source: Any, opened: list[list[ArraysFile]], paths: list[str]) -> None:
+def _look_into(report: Report, sources: list[Any], opened: list[list[ArraysFile]]) -> None:
     """Complete a report; raises where nothing can be imported, with `to_fill` where a person can."""
-    files = [part[0] for part in opened]
+    files, source = [part[0] for part in opened], sources[0]
     paired = len(files) == 2 and len(files[0].variables) == 1
     if len(files) == 2:
-        source = dict(zip(("input", "target") if paired else ("train", "test"), paths, strict=True))
-    if paired and parts_of_one(paths):
-        raise DatasetError(
-            f"{' and '.join(paths)} differ in a number alone: parts of one array are given as "
-            f"'{without_numbers(paths[0])}'; of a pair write source: {{input: {paths[0]}, target: "
-            f"{paths[1]}}}"
-        )
+        source = dict(zip(("input", "target") if paired else ("train", "test"), sources, strict=True))
     if paired:
-        (only, shape), other = next(iter(files[0].shapes.items())), files[1].shapes
-        if only in other and len(other[only]) != len(shape):
-            raise DatasetError(
-                f"{files[0].path} has the shape {shape}, {files[1].path} the shape {other[only]}; expected: "
-                "the same axes, or both arrays in one file (np.savez), where each has a name, and axes of "
-                "its own"
-            )
+        _require_pair(files, *sources)
     roles = {"input": files[0], "target": files[-1] if paired else files[0]}
-    test = opened[-1] if len(files) == 2 and not paired else []
-    stem = re.sub(r"[^a-z0-9]+", "_", Path(paths[0].rstrip("/")).stem.lower()).strip("_") or "data"
+    first = sources[0] if isinstance(sources[0], str) else sources[0][0]
+    stem = re.sub(r"[^a-z0-9]+", "_", Path(first.rstrip("/")).stem.lower()).strip("_") or "data"
     name = f"own_{stem}"[:60]
+
+    def block_of(found: Detected) -> dict:
+        return _block(source, found, opened[0], opened[-1] if len(files) == 2 and not paired else [])
+
     try:
         detected = detect(roles)
     except Undecided as error:
@@ -145,11 +135,10 @@ def _look_into(report: Report, source: Any, opened: list[list[ArraysFile]], path
         for stated in error.choices:
             with suppress(DatasetError):
                 found = detect(roles, **stated)
-                blocks.append((_block(source, found, opened[0], test), found.guessed))
+                blocks.append((block_of(found), found.guessed))
         report.to_fill = _to_fill(name, source, files, blocks)
         raise
-    report.found, report.guessed = detected.remarks, detected.guessed
-    block = _block(source, detected, opened[0], test)
+    report.found, report.guessed, block = detected.remarks, detected.guessed, block_of(detected)
     settings = ArraysDataset.model_validate(block)
     task = settings.task()
     sizes = {split: min(size, LOOKED_AT) for split, size in settings.samples.model_dump().items() if size}
@@ -158,12 +147,33 @@ def _look_into(report: Report, source: Any, opened: list[list[ArraysFile]], path
     findings = findings_of(task.channels, settings.dimension, batches)
     report.warnings = warnings_of(findings, settings.grid)
     report.warnings += [*task.notes(), *filter(None, [of_few(settings.samples.test)])]
-    report.numbers = _numbers(detected)
+    if detected.numbers:
+        keys = {
+            "input": [*detected.inputs, *detected.numbers],
+            "axes": _axes(detected) | {variable_of(entry): axes for entry, axes in detected.numbers.items()},
+        }
+        said = f"one number for each sample: {', '.join(detected.numbers)}; for the models to know it, write "
+        report.numbers = [f"{said}below", *(f"    {line}" for line in _yaml(keys).splitlines())]
     block |= {"stored_as": "float32"} if task.series.single() else {}
     report.configuration = _configuration(name, block, settings)
     if (far := unscaled(findings["mean_and_standard_deviation"])) and "experiments" in report.configuration:
         report.configuration["experiments"][name]["training"]["normalisation"] = "scalar"
         report.guessed["training"] = far[0].partition(":")[0]
+
+
+def _require_pair(files: list[ArraysFile], one: str, other: str) -> None:
+    """Raise a `DatasetError` where two files are parts of one array, or have arrays of unlike axes."""
+    if without_numbers(one) == without_numbers(other):
+        raise DatasetError(
+            f"{one} and {other} differ in a number alone: parts of one array are given as "
+            f"'{without_numbers(one)}'; of a pair write source: {{input: {one}, target: {other}}}"
+        )
+    (only, shape), there = next(iter(files[0].shapes.items())), files[1].shapes
+    if only in there and len(there[only]) != len(shape):
+        raise DatasetError(
+            f"{one} has the shape {shape}, {other} the shape {there[only]}; expected: the same axes, or both "
+            "arrays in one file (np.savez), where each has a name, and axes of its own"
+        )
 
 
 def _to_fill(name: str, source: Any, files: list[ArraysFile], blocks: list[tuple[dict, dict]]) -> str:
@@ -178,9 +188,9 @@ def _to_fill(name: str, source: Any, files: list[ArraysFile], blocks: list[tuple
         text = _marked(_yaml({"datasets": {name: common}}), guessed)
         for number, (block, guessed) in enumerate(blocks):
             rest = {key: one for key, one in block.items() if key not in common}
-            text_of_rest = indent(_yaml(rest), "    ")
             text += "    # or:\n" if number else "    # either, without the '#':\n"
-            text += "".join(f"    # {line[4:]}\n" for line in _marked(text_of_rest, guessed).splitlines())
+            marked = _marked(indent(_yaml(rest), "    "), guessed)
+            text += "".join(f"    # {line[4:]}\n" for line in marked.splitlines())
         return top + text
     lines = [_line(file, one) for file in files for one, shape in file.shapes.items() if len(shape) > 1]
     files_named = yaml.safe_dump({"source": source}, sort_keys=False, allow_unicode=True, width=10**6)
@@ -204,11 +214,15 @@ def _line(file: ArraysFile, name: str) -> str:
     return f"{name}: {shape}, {words}" + (f" ({', '.join(dims)})" if dims else "")
 
 
+def _axes(detected: Detected) -> dict[str, list[str]]:
+    """Return the axes of every variable of input and target."""
+    entries = (*detected.inputs, *detected.targets)
+    return {variable_of(entry): list(detected.function(entry).axes) for entry in entries}
+
+
 def _block(source: Any, detected: Detected, files: list[ArraysFile], test: list[ArraysFile]) -> dict:
     """Return the settings of a dataset of what was detected."""
-    entries = [*detected.inputs, *detected.targets]
-    axes = {variable_of(entry): list(detected.function(entry).axes) for entry in entries}
-    first, grid = detected.function(detected.inputs[0]), detected.grid
+    axes, first, grid = _axes(detected), detected.function(detected.inputs[0]), detected.grid
     block: dict[str, Any] = {
         "equation": "arrays",
         "source": source,
@@ -219,75 +233,56 @@ def _block(source: Any, detected: Detected, files: list[ArraysFile], test: list[
         "grid": grid.kind,
         "length": grid.length,
     }
-    if grid.origin:
-        block["origin"] = grid.origin
-    if detected.coordinates:
-        block["coordinates"] = detected.coordinates
+    block |= {"origin": grid.origin} if grid.origin else {}
+    block |= {"coordinates": detected.coordinates} if detected.coordinates else {}
     # The first time and the last, or windows where there are few series.
     given, wanted = first.size("time"), detected.function(detected.targets[0]).size("time")
-    count = min(given or wanted, wanted)
+    count, windows = min(given or wanted, wanted), 1
     block |= {"input_times": [0]} if given else {}
     if given and first.size("sample") < FEWEST and count >= 2 * FEWEST:
         lag = max(1, min(count // (FEWEST * LAG), LAG))
         block |= {"target_times": [lag], "window_every": lag}
+        windows = (given - lag - 1) // lag + 1
     elif count:
         block["target_times"] = [count - 1]
-    block["samples"] = _samples(detected, block, files, test)
+
+    def rows(files: list[ArraysFile]) -> int:
+        if not first.size("sample"):
+            return 1
+        return sum(file.shape(first.name)[first.axes.index("sample")] for file in files)
+
+    count, tested = rows(files), rows(test) if test else 0
+    block["samples"] = _samples(source, count, tested, windows, detected.split_sizes)
     if detected.split:
         block["groups"] = {"variable": detected.split, **{split: [split] for split in SPLITS}}
     return block
 
 
-def _numbers(detected: Detected) -> list[str]:
-    """Say how the numbers of each sample become inputs: two keys in the place of those below."""
-    if not detected.numbers:
-        return []
-    entries = (*detected.inputs, *detected.targets)
-    axes = {variable_of(entry): list(detected.function(entry).axes) for entry in entries}
-    axes |= {variable_of(entry): one for entry, one in detected.numbers.items()}
-    keys = {"input": [*detected.inputs, *detected.numbers], "axes": axes}
-    return [
-        f"one number for each sample: {', '.join(detected.numbers)}; for the models to know it, write below",
-        *(f"    {line}" for line in _yaml(keys).splitlines()),
-    ]
+def _samples(source: Any, count: int, tested: int, windows: int, stated: dict[str, int]) -> dict[str, int]:
+    """Split what there is: a tenth each for validation and test, up to a fifth of few for the test.
 
-
-def _samples(
-    detected: Detected, block: dict, files: list[ArraysFile], test: list[ArraysFile]
-) -> dict[str, int]:
-    """Split what there is: a tenth each for validation and test, up to a fifth of few for the test."""
-    one, per = detected.function(detected.inputs[0]), 1
-
-    def rows(files: list[ArraysFile]) -> int:
-        if not one.size("sample"):
-            return 1
-        return sum(file.shape(one.name)[one.axes.index("sample")] for file in files)
-
-    count = rows(files)
-    if "window_every" in block:
-        per = (one.size("time") - block["target_times"][0] - 1) // block["window_every"] + 1
-    if count == 1 and per > 1:
-        part = max(1, per // 10)
-        return {"train": per - 2 * part - 4, "validation": part, "test": part}
-    if detected.split:
-        return {split: size * per for split, size in detected.split_sizes.items()}
+    count  rows, of the file for training where there is one of `tested` rows for the test; `windows` of each.
+    """
+    if count == 1 and windows > 1:
+        part = max(1, windows // 10)
+        return {"train": windows - 2 * part - 4, "validation": part, "test": part}
+    if stated:
+        return {split: size * windows for split, size in stated.items()}
+    if count < 3 and not tested:
+        raise DatasetError(f"{source}: has {count} samples; expected: at least 3, one for each split")
     part = max(1, count // 10)
-    if test:
-        return {"train": (count - part) * per, "validation": part * per, "test": rows(test) * per}
-    if count < 3:
-        raise DatasetError(
-            f"{block['source']}: has {count} samples; expected: at least 3, one for each split"
-        )
-    tested = max(part, min(FEW_TEST_SAMPLES, count // 5))
-    return {"train": (count - part - tested) * per, "validation": part * per, "test": tested * per}
+    test = tested or max(part, min(FEW_TEST_SAMPLES, count // 5))
+    train = count - part - (0 if tested else test)
+    return {"train": train * windows, "validation": part * windows, "test": test * windows}
 
 
 def _configuration(name: str, block: dict, settings: ArraysDataset) -> dict:
     """Return a configuration with the dataset, and an experiment with a model that fits it."""
+    content: dict[str, Any] = {"name": name, "build": {"datasets": [name]}, "datasets": {name: block}}
     if settings.dimension not in MODELS:
-        return {"name": name, "build": {"datasets": [name]}, "datasets": {name: block}}
+        return content
+    content["build"] = {"experiments": [name]}
     model, architecture, modes = MODELS[settings.dimension]
-    content: dict[str, Any] = {"name": name, "build": {"experiments": [name]}, "datasets": {name: block}}
     if settings.finest < 2 * modes:
         model = f"{name}_fno"
         fewer = {"modes": settings.finest // 2}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -26,8 +25,8 @@ from resolvent.datasets.imported.axes import (
     readings,
     spacing_of,
 )
-from resolvent.datasets.imported.channels import variable_of
 from resolvent.datasets.imported.readers.arrays_file import ArraysFile
+from resolvent.datasets.imported.series import variable_of
 from resolvent.datasets.storage.layout import SPACE, SPLITS
 
 # Names that inputs and targets have in files, the likeliest first; also as a first part, `initial_…`.
@@ -147,17 +146,15 @@ def detect(
             if first is None:
                 raise _nothing(files[role])
             chosen += found.functions[first].entries
-    for entry in (*found.inputs, *found.targets):
-        function = found.function(entry)
+    for function in {one.name: one for one in map(found.function, (*found.inputs, *found.targets))}.values():
         _require_square(function, file.path)
         if not function.ways[0].certain:
             found.guessed["axes"] = f"by the lengths of {function.words}, and the usual order"
-    for name in dict.fromkeys(map(variable_of, (*found.inputs, *found.targets))):
-        if found.functions[name].size("channel") > FEW:
-            found.remarks.append(f"left out: the channels of '{name}' from number {FEW} on")
+        if function.size("channel") > FEW:
+            found.remarks.append(f"left out: the channels of '{function.name}' from number {FEW} on")
     _find_grid(found, files)
     for name, variable in file.variables.items():
-        if name.rpartition("/")[2] == "split" and variable.text:
+        if name.rpartition("/")[2] == "split" and variable.kind == "text":
             words = file.values(name).ravel().tolist()
             sizes = {split: words.count(split) for split in SPLITS}
             if all(sizes.values()):
@@ -166,13 +163,11 @@ def detect(
     count = found.function(found.inputs[0]).size("sample")
     taken = {*found.coordinates.values(), found.split, *found.functions}
     for name, variable in file.variables.items():
-        if variable.shape not in ((count,), (count, 1)) or count < 2 or name in taken:
-            continue
-        if axis_of(name) is None and variable.kind is None:
-            entry, of_entry = (
-                (name, ["sample"]) if len(variable.shape) == 1 else (f"{name}[0]", ["sample", "channel"])
-            )
-            found.numbers[entry] = of_entry
+        if count > 1 and name not in taken and axis_of(name) is None and variable.kind is None:
+            if variable.shape == (count,):
+                found.numbers[name] = ["sample"]
+            elif variable.shape == (count, 1):
+                found.numbers[f"{name}[0]"] = ["sample", "channel"]
     return found
 
 
@@ -240,16 +235,21 @@ def _choose(found: Detected, file: ArraysFile) -> None:
     functions = list(found.functions.values())
     given = _named(functions, INPUTS)
     wanted = _named([one for one in functions if one is not given], TARGETS)
-    if given is not None and wanted is not None and given.fits(wanted):
-        _take(found, given, wanted, "by its name", "by its name")
-        return
     evolving = next((one for one in functions if one.size("time") > 1), None)
+    known = given or wanted
+    others = [one for one in functions if one is not known and (known is None or one.fits(known))]
+
+    def take(one: Function, why: Words, other: Function, why_other: Words) -> None:
+        found.inputs, found.targets = one.entries, other.entries
+        found.guessed |= {"input": why, "target": why_other}
+
+    if given is not None and wanted is not None and given.fits(wanted):
+        return take(given, "by its name", wanted, "by its name")
     if evolving is not None:
-        _take(found, evolving, evolving, "at the first time", "at a later time")
         same = [one.name for one in functions if one is not evolving and one.fits(evolving)]
         if same:
             found.remarks.append(f"left out: {', '.join(same)}; add what belongs to input and to target")
-        return
+        return take(evolving, "at the first time", evolving, "at a later time")
     if given is not None and wanted is not None:
         raise DatasetError(
             f"{file.path}: interpolate input and target to one grid, with as many samples: {given.words} and "
@@ -257,44 +257,34 @@ def _choose(found: Detected, file: ArraysFile) -> None:
         )
     if all(one.ways[0].certain for one in functions):
         _require_square(functions[0], file.path)
-    known = given or wanted
-    others = [one for one in functions if one is not known and (known is None or one.fits(known))]
-    first, *more = ([known] if known else []) + others
+    if given is not None and len(others) == 1:
+        return take(given, "by its name", others[0], "the other function")
+    if wanted is not None and len(others) == 1:
+        return take(others[0], "the other function", wanted, "by its name")
     words = f"{file.path}: state input and target, which the file does not say: "
-    listed = ", ".join(one.words for one in functions[:4]) + (", …" if len(functions) > 4 else "")
-    if known and len(more) == 1:
-        pair = (more[0], known) if known is wanted else (known, more[0])
-        _take(found, *pair, *("by its name" if one is known else "the other function" for one in pair))
-    elif len(functions) == 2 and functions[0].fits(functions[1]):
+    if len(functions) == 2 and functions[0].fits(functions[1]):
         one, other = (function.entries for function in functions)
         both = " and ".join(function.words for function in functions)
         raise Undecided(words + both, [{"pair": (one, other)}, {"pair": (other, one)}])
-    elif not more and first.size("channel") == 2:
-        found.inputs, found.targets = first.entries[:1], first.entries[1:]
-        found.guessed |= {"input": "one of two channels", "target": "the other channel"}
-    elif not more and first.size("channel") > 2:
-        entries = first.entries
-        raise Undecided(
-            f"{words}channels of {first.words}; or give a second file with the targets",
-            [{"pair": (entries[:-1], entries[-1:])}, {"pair": (entries[:1], entries[1:])}],
-        )
-    elif len(functions) > 1 and len({re.sub(r"\d+", "", one.name) for one in functions}) == 1:
-        raise Undecided(
-            f"{file.path}: stack the samples to one array (numpy.stack): {listed} differ by a number alone"
-        )
-    elif len(functions) > 1:
+    entries = (known or functions[0]).entries
+    if (known is not None and not others) or len(functions) == 1:
+        if len(entries) == 2:
+            found.inputs, found.targets = entries[:1], entries[1:]
+            found.guessed |= {"input": "one of two channels", "target": "the other channel"}
+            return None
+        if len(entries) > 2:
+            raise Undecided(
+                f"{words}channels of {(known or functions[0]).words}; or give a second file with the targets",
+                [{"pair": (entries[:-1], entries[-1:])}, {"pair": (entries[:1], entries[1:])}],
+            )
+    if len(functions) > 1:
+        listed = ", ".join(one.words for one in functions[:4]) + (", …" if len(functions) > 4 else "")
         raise Undecided(words + listed)
-    else:
-        unread = [f"; '{name}' is not read: {one.kind}" for name, one in file.variables.items() if one.kind]
-        raise Undecided(
-            f"{file.path}: give a second file with the targets, or state which axis is time: there is one "
-            f"function alone, {first.words}{''.join(unread[:2])}"
-        )
-
-
-def _take(found: Detected, given: Function, wanted: Function, why: Words, why_target: Words) -> None:
-    found.inputs, found.targets = given.entries, wanted.entries
-    found.guessed |= {"input": why, "target": why_target}
+    unread = [f"; '{name}' is not read: {one.kind}" for name, one in file.variables.items() if one.kind]
+    raise Undecided(
+        f"{file.path}: give a second file with the targets, or state which axis is time: there is one "
+        f"function alone, {functions[0].words}{''.join(unread[:2])}"
+    )
 
 
 def _named(functions: list[Function], names: tuple[str, ...]) -> Function | None:

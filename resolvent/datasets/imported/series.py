@@ -1,20 +1,172 @@
-"""The files behind a dataset of arrays: opened, held against the settings, and the rows of every sample."""
+"""Which part of which variable each function of a sample is, and in which row of which file each sample is.
+
+The names are those of `input`, `target` and `axes`; files are opened, and held against the settings.
+"""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from itertools import combinations, pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.readers.source import open_source
+from resolvent.datasets.storage.layout import SPACE
 
 if TYPE_CHECKING:
-    from resolvent.datasets.imported.channels import Channel
     from resolvent.datasets.imported.readers.arrays_file import ArraysFile
     from resolvent.datasets.imported.sources import Pool
+
+AXES = ("sample", "time", "channel", *SPACE)
+RESERVED = {"x", "y", "z", "time", "sample", "split"}  # names of arrays that every store has
+_ENTRY = re.compile(r"(?P<variable>.+?)(?:\[(?P<channel>\d+)\])?")
+
+
+@dataclass(frozen=True)
+class Name:
+    """An entry of `input` or `target`: the variable, its channel if it has an axis of them, and its axes."""
+
+    entry: str
+    variable: str
+    channel: int | None
+    axes: tuple[str, ...]
+
+    @property
+    def space(self) -> tuple[str, ...]:
+        """Return the axes of space, in stored order: z, y, x; none for a number."""
+        return tuple(axis for axis in SPACE if axis in self.axes)
+
+
+@dataclass(frozen=True)
+class Channel:
+    """One stored function, or number, of a sample.
+
+    stored  its name in the store.
+    time    which time of the series, or of its window, it is; None where there is no axis of time.
+    """
+
+    role: str
+    name: Name
+    time: int | None
+    stored: str
+
+    @property
+    def space(self) -> tuple[str, ...]:
+        """Return the axes of space; none for a number."""
+        return self.name.space
+
+    @property
+    def words(self) -> str:
+        """Return what it is called: its name in the file, and its time."""
+        if self.time is None:
+            return self.name.entry
+        return f"{self.name.entry} at time {self.time}" + (" from the end" if self.time < 0 else "")
+
+
+def variable_of(entry: str) -> str:
+    """Return the variable of an entry of `input` or `target`: what stands before the number of a channel."""
+    found = _ENTRY.fullmatch(entry)
+    return found["variable"] if found else entry
+
+
+def parsed(entry: str, axes: Any) -> Name:
+    """Return what an entry of `input` or `target` stands for.
+
+    Raises a ValueError when its axes are not said, or cannot be.
+    """
+    found = _ENTRY.fullmatch(entry)
+    if found is None:
+        raise ValueError("the name of a variable is empty; accepted: name, group/name, name[0]")
+    variable, channel = found["variable"], found["channel"]
+    if isinstance(axes, dict):
+        if variable not in axes:
+            raise ValueError(
+                f"axes has no entry for '{variable}'; it has {', '.join(axes) or 'none'}; accepted: such as "
+                f"{variable}: [sample, x], or of one number for each sample {variable}: [sample]"
+            )
+        axes = axes[variable]
+    name = Name(entry, variable, None if channel is None else int(channel), tuple(axes))
+    where = f"axes of '{variable}', {', '.join(name.axes) or 'none'}"
+    for axis in name.axes:
+        if axis not in AXES:
+            raise ValueError(f"{where}: unknown axis {axis!r}; accepted: {', '.join(AXES)}")
+    if len(set(name.axes)) < len(name.axes):
+        raise ValueError(f"{where}: one is named twice")
+    if name.space != SPACE[len(SPACE) - len(name.space) :]:
+        raise ValueError(f"{where}: accepted of space: x; y and x; z, y and x; in any order")
+    if ("channel" in name.axes) != (channel is not None):
+        remedy = f"name a channel, such as {variable}[0]" if channel is None else "leave the brackets out"
+        raise ValueError(f"'{entry}' and its axes {', '.join(name.axes)} do not fit; {remedy}")
+    return name
+
+
+def read_rows(file: ArraysFile, name: Name, time: int | None, rows: range) -> np.ndarray:
+    """Read rows of the axis of samples of a function, (samples, ...space), or of a number, (samples,)."""
+    selection, lengths = {}, dict(zip(name.axes, file.shape(name.variable), strict=True))
+    for axis, size in lengths.items():
+        at = {"time": time or 0, "channel": name.channel or 0}.get(axis)
+        at = at + size if at is not None and at < 0 else at
+        selection[axis] = slice(0, size) if at is None else slice(at, at + 1)
+    if "sample" in selection:
+        selection["sample"] = slice(rows.start, rows.stop)
+    values = file.read(name.variable, tuple(selection.values()))
+    kept = [axis for axis in ("sample", *SPACE) if axis in name.axes]
+    values = np.squeeze(values, axis=tuple(at for at, axis in enumerate(name.axes) if axis not in kept))
+    left = [axis for axis in name.axes if axis in kept]
+    values = values.transpose([left.index(axis) for axis in kept])
+    return values if "sample" in name.axes else values[None]
+
+
+def channels_of(
+    entries: dict[str, list[str]], times: dict[str, list[int]], axes: Any, paired: bool, windows: bool
+) -> list[Channel]:
+    """Return every function and number of a sample, inputs first.
+
+    Raises a ValueError when names, axes and times do not fit each other.
+
+    entries  names of each role, input and target; `times`: those taken of each role; `axes`: see `parsed`.
+    paired   whether the roles have files of their own; `windows`: whether series are cut into them.
+    """
+    found: list[Channel] = []
+    twice = set(entries["input"]) & set(entries["target"]) if paired else set()
+    for role, default in (("input", [0]), ("target", [-1])):
+        names = [parsed(entry, axes) for entry in entries[role]]
+        if times[role] and not any("time" in name.axes for name in names):
+            raise ValueError(f"{role}_times are given, and no {role} has an axis of time")
+        for name in names:
+            # The letters of its name in the file, with its role where another array has that name.
+            words = re.sub(r"\W+", "_", name.entry).strip("_") or role
+            if words in RESERVED or words[0].isdigit() or name.entry in twice:
+                words = f"{role}_{words}"
+            for time in (times[role] or default) if "time" in name.axes else [None]:
+                ending = "" if time is None else f"_at_{time}" if time >= 0 else "_at_last"
+                ending += f"_but_{-time - 1}" if time is not None and time < -1 else ""
+                found.append(Channel(role, name, time, words + ending))
+
+    functions, stored = [one for one in found if one.space], [one.stored for one in found]
+    are_functions = [bool(one.space) for one in found if one.role == "input"]
+    if not any(are_functions):
+        raise ValueError("no input is a function of space: its axes have none of x, y, z")
+    if are_functions != sorted(are_functions, reverse=True):
+        raise ValueError("inputs that are numbers of a sample come last, behind functions")
+    for one in found:
+        if one.role == "target" and not one.space:
+            raise ValueError(f"the target '{one.name.entry}' is no function of space")
+        if stored.count(one.stored) > 1:
+            raise ValueError(f"'{one.name.entry}' is the same function twice; name others, or other times")
+    if len({one.space for one in functions}) > 1:
+        raise ValueError("inputs and targets are functions of different axes of space")
+    if len({"sample" in one.name.axes for one in found}) > 1:
+        raise ValueError("some variables have an axis of samples, and others have none")
+    if "sample" not in found[0].name.axes and not windows:
+        raise ValueError("no variable has an axis of samples; give window_every to cut a series into windows")
+    if windows and not all("time" in one.name.axes for one in functions):
+        raise ValueError("window_every is for variables that all have an axis of time")
+    return found
+
 
 Pair = dict[str, "ArraysFile"]  # the file of each role, input and target
 
@@ -91,19 +243,16 @@ class Series:
         """Say for the card which rows of which files each split has."""
         words = {}
         for split, size in ((split, size) for split, size in self.sizes.items() if size):
-            first, last = self.place(split, 0), self.place(split, size - 1)
-            names, others = (
-                " and ".join(dict.fromkeys(file.name for file in place.files.values()))
-                for place in (first, last)
-            )
-            cut = self.lone or split in self._alone
-            if cut:
-                words[split] = f"windows from time {first.start} to {last.start} of {names}"
-            elif names == others:
-                words[split] = f"rows {first.row + 1} to {last.row + 1} of {names}"
-            else:
-                words[split] = f"row {first.row + 1} of {names} to row {last.row + 1} of {others}"
-            if self.windows > 1 and not cut:
+            ends = self.place(split, 0), self.place(split, size - 1)
+            names = [" and ".join(dict.fromkeys(file.name for file in at.files.values())) for at in ends]
+            first, last = ends
+            if self.lone or split in self._alone:
+                words[split] = f"windows from time {first.start} to {last.start} of {names[0]}"
+                continue
+            words[split] = f"row {first.row + 1} of {names[0]} to row {last.row + 1} of {names[1]}"
+            if names[0] == names[1]:
+                words[split] = f"rows {first.row + 1} to {last.row + 1} of {names[0]}"
+            if self.windows > 1:
                 words[split] += f", {self.windows} windows each"
         return words
 
@@ -125,15 +274,14 @@ class Series:
 
     def _check(self, file: ArraysFile, channel: Channel) -> int:
         """Hold a variable against its axes; returns its length along the axis of samples."""
-        name = channel.name
-        shape = file.shape(name.variable)
-        at = f"{file.path}: variable '{name.variable}'"
+        name, shape = channel.name, file.shape(channel.name.variable)
+        at = f"{file.path}: variable '{name.variable}' has"
         if len(shape) != len(name.axes):
             hint = f"; or state axes, those {len(shape)} of the file" * (len(shape) > 1)
             if len(shape) == 1 and channel.role == "input":
                 hint = f"; of one number for each sample, axes: {{{name.variable}: [sample], …}}, by variable"
             raise DatasetError(
-                f"{at} has the shape {shape}; expected: {len(name.axes)} axes ({', '.join(name.axes)}){hint}"
+                f"{at} the shape {shape}; expected: {len(name.axes)} axes ({', '.join(name.axes)}){hint}"
             )
         sizes = dict(zip(name.axes, shape, strict=True))
         space = [sizes[axis] for axis in name.space]
@@ -144,16 +292,17 @@ class Series:
             elif axis := next((axis for axis, size in sizes.items() if size == self.finest), None):
                 words = f"the axis '{axis}' has {self.finest}: is the order of axes another?"
             raise DatasetError(
-                f"{at} has the shape {shape}; along {', '.join(name.space)} it has "
+                f"{at} the shape {shape}; along {', '.join(name.space)} it has "
                 f"{' × '.join(map(str, space))} points; expected: {self.finest} each; {words}"
             )
-        for axis, number, asks in (
-            ("channel", name.channel, f"'{name.entry}' asks"),
-            ("time", channel.time, f"{channel.role}_times asks"),
-        ):
+        asked = {
+            "channel": (name.channel, f"'{name.entry}'"),
+            "time": (channel.time, f"{channel.role}_times"),
+        }
+        for axis, (number, asks) in asked.items():
             if number is not None and not -sizes[axis] <= number < sizes[axis]:
                 raise DatasetError(
-                    f"{at} has {sizes[axis]} {axis}s; {asks} for number {number}, counted from 0; accepted: "
+                    f"{at} {sizes[axis]} {axis}s; {asks} asks for number {number}, counted from 0; accepted: "
                     f"up to {sizes[axis] - 1}"
                 )
         return sizes.get("sample", 1)
@@ -173,55 +322,58 @@ class Series:
         wanted = {split: -(-self.sizes[split] // per) for split in pool.splits}
         paths = list(dict.fromkeys(str(one.path) for pair in files for one in pair.values()))
         path = " and ".join(paths) if len(paths) < 3 else f"{paths[0]} and {len(paths) - 1} more files"
-        if self.groups is not None:
-            found = self._by_group(*self.groups, files, wanted, path)
-        elif self.rows is not None:
-            found = _by_rows({split: self.rows.get(split) for split in pool.splits}, wanted, units, path)
+        if self.groups is not None or self.rows is not None:
+            found = self._stated(pool, files, units, wanted, path)
         else:
             what = "windows" if alone else "series" if self.windows > 1 else "samples"
             gap = -(-self.span // (self.every or 1)) - 1 if alone else 0
             found = _in_order(wanted, units, path, what, gap)
         if alone:
             every = self.every or 1
-            reach = [
-                (windows[0] * every, windows[-1] * every + self.span, split)
-                for split, windows in found.items()
-                if len(windows)
+            ends = [
+                (units[0] * every, units[-1] * every, split) for split, units in found.items() if len(units)
             ]
-            for (_, stop, one), (start, _, other) in pairwise(sorted(reach)):
-                if start < stop:
+            for (_, last, one), (start, _, other) in pairwise(sorted(ends)):
+                if start < last + self.span:
                     raise DatasetError(
-                        f"{path}: windows of {one} reach to time {stop - 1}, those of {other} begin at "
-                        f"{start}; expected: no time in two splits; ask for fewer samples"
+                        f"{path}: windows of {one} reach to time {last + self.span - 1}, those of {other} "
+                        f"begin at {start}; expected: no time in two splits; ask for fewer samples"
                     )
             self._alone |= set(found)
         return {split: (series, chosen) for split, chosen in found.items()}
 
-    def _by_group(
-        self, variable: str, accepted: dict[str, list], files: list[Pair], wanted: dict[str, int], path: str
+    def _stated(
+        self, pool: Pool, files: list[Pair], units: int, wanted: dict[str, int], path: str
     ) -> dict[str, np.ndarray]:
-        """Take for each split the first rows with some values of a variable."""
-        values = []
-        for pair in files:
-            one, count = pair["input"].values(variable).ravel().tolist(), self._size(pair, "sample")
-            if len(one) != count:
-                words = f"'{variable}' has {len(one)} values for {count} samples; expected: one each"
-                raise DatasetError(f"{pair['input'].path}: {words}")
-            values += one
-        found = {}
+        """Take for each split the first of the rows stated for it, or of those with values of a variable."""
+        if self.groups is not None:
+            key, (variable, accepted), values = "groups", self.groups, []
+            for pair in files:
+                of_file, count = pair["input"].values(variable).ravel().tolist(), self._size(pair, "sample")
+                if len(of_file) != count:
+                    words = f"'{variable}' has {len(of_file)} values for {count} samples; expected: one each"
+                    raise DatasetError(f"{pair['input'].path}: {words}")
+                values += of_file
+            named = {split: f"a '{variable}' in {accepted[split]}" for split in pool.splits}
+            offered = {
+                split: [row for row, value in enumerate(values) if value in accepted[split]]
+                for split in pool.splits
+            }
+        else:
+            key, rows = "rows", {split: (self.rows or {}).get(split, [0, 0]) for split in pool.splits}
+            for split, (_, stop) in rows.items():
+                if stop > units:
+                    raise DatasetError(f"{path}: rows.{split} ends before {stop}; there are {units} rows")
+            named = {split: f"a number from {start} to {stop - 1}" for split, (start, stop) in rows.items()}
+            offered = {split: list(range(units))[slice(*one)] for split, one in rows.items()}
         for split, count in wanted.items():
-            rows = [row for row, value in enumerate(values) if value in accepted[split]]
-            if count > len(rows):
-                different = sorted(set(values), key=str)
-                some = ", ".join(map(str, different[:8])) + ", …" * (len(different) > 8)
-                raise DatasetError(
-                    f"{path}: {len(rows)} rows have a '{variable}' in {accepted[split]}; samples asks for "
-                    f"{count} ({split}); found: {some}"
-                )
-            found[split] = np.array(rows[:count], dtype=int)
-        if any(set(one) & set(other) for one, other in combinations(found.values(), 2)):
-            raise DatasetError(f"{path}: groups has a value of '{variable}' in two splits")
-        return found
+            if count > len(offered[split]):
+                has = f"{len(offered[split])} of {units} rows have {named[split]}"
+                raise DatasetError(f"{path}: {has}; samples asks for {count} ({split})")
+        for one, other in combinations(offered, 2):
+            if set(offered[one]) & set(offered[other]):
+                raise DatasetError(f"{path}: {key} has rows in {one} and in {other}; expected: in one split")
+        return {split: np.array(rows[: wanted[split]], dtype=int) for split, rows in offered.items()}
 
 
 def _in_order(wanted: dict[str, int], units: int, path: str, what: str, gap: int) -> dict[str, np.ndarray]:
@@ -241,27 +393,3 @@ def _in_order(wanted: dict[str, int], units: int, path: str, what: str, gap: int
         found[split] = np.arange(start, start + count)
         start += count
     return found
-
-
-def _by_rows(
-    given: dict[str, list[int] | None], wanted: dict[str, int], units: int, path: str
-) -> dict[str, np.ndarray]:
-    """Take for each split the first rows of those given, the first and the one behind the last."""
-    for split, rows in given.items():
-        if rows is None and wanted[split]:
-            raise DatasetError(f"{path}: rows has no entry for {split}; samples asks for {wanted[split]}")
-    found = {split: rows for split, rows in given.items() if rows is not None}
-    for split, (start, stop) in found.items():
-        if stop > units:
-            raise DatasetError(f"{path}: rows.{split} is [{start}, {stop}]; it has {units} rows")
-        if wanted[split] > stop - start:
-            raise DatasetError(
-                f"{path}: rows.{split} has {stop - start} rows; samples asks for {wanted[split]}"
-            )
-    for (one, (low, high)), (other, (start, stop)) in combinations(found.items(), 2):
-        if start < high and low < stop:
-            raise DatasetError(
-                f"{path}: rows.{one} [{low}, {high}] and rows.{other} [{start}, {stop}] overlap; expected: "
-                "no row in two splits"
-            )
-    return {split: np.arange(start, start + wanted[split]) for split, (start, _) in found.items()}

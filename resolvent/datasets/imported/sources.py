@@ -29,11 +29,6 @@ ENDINGS = (
     *(".nc", ".nc4", ".cdf", ".netcdf", ".pt", ".pth", ".zarr"),
 )
 PATTERN = re.compile(r"[*?\[]")
-# How names of splits, and of roles, begin.
-_WORDS = (
-    {"train": "train", "val": "validation", "test": "test"},
-    {"in": "input", "out": "target", "target": "target"},
-)
 KNOWN = Path(".snakemake/source_digests.json")  # of the working folder, where Snakemake has made its own
 # What servers say of a file, in fsspec's words.
 SAID = ("size", "ETag", "etag", "LastModified", "last_modified", "mtime", "created", "blob_id", "sha")
@@ -92,11 +87,6 @@ def paths_of(source: Any) -> list[str]:
     return list(dict.fromkeys(path for pool in pools for pair in pool.files for path in pair.values()))
 
 
-def parts_of_one(paths: list[str]) -> bool:
-    """Say whether the names of files differ in numbers alone."""
-    return len({without_numbers(path) for path in paths}) == 1
-
-
 def without_numbers(path: str) -> str:
     """Return a pattern for a path and for those that differ from it in numbers alone."""
     place = Path(path)
@@ -136,9 +126,7 @@ def _expanded(path: str) -> list[str]:
     place = Path(path)
     if place.is_dir() and not _is_store(place):
         inside = [one for one in place.iterdir() if one.name[0] != "."]
-        found = [one for one in inside if one.suffix.lower() in ENDINGS] or [
-            one for one in inside if one.is_dir() and one.suffix != ".zarr"
-        ]
+        found = [one for one in inside if one.suffix.lower() in ENDINGS] or list(filter(Path.is_dir, inside))
         if not found:
             raise DatasetError(
                 f"the file {path} is a folder without files of data; expected: a file, a Zarr store with "
@@ -151,8 +139,8 @@ def _expanded(path: str) -> list[str]:
             raise DatasetError(f"no file is named {path}; paths are from the working folder, or absolute")
     else:
         return [path]
-    names = in_natural_order([str(one) for one in found])
-    if not parts_of_one(names) or any(one.is_dir() and not _is_store(one) for one in found):
+    names = in_natural_order(list(map(str, found)))
+    if len(set(map(without_numbers, names))) > 1 or any(p.is_dir() and not _is_store(p) for p in found):
         raise DatasetError(
             f"{path} has files of more than one kind; write which is which, as in {_block(names)}"
         )
@@ -169,13 +157,20 @@ def _block(found: list[str]) -> Words:
     for path in found:
         groups.setdefault(str(Path(path).with_name(without_numbers(Path(path).name))), []).append(path)
     entries = [pattern if len(paths) > 1 else paths[0] for pattern, paths in groups.items()]
-    for words in _WORDS:
-        keys = [next((key for word, key in words.items() if Path(one).name.lower().startswith(word)), "")
-                for one in entries]  # fmt: skip
-        if all(keys) and len(set(keys)) == len(keys):
-            named = dict(zip(keys, entries, strict=True))
-            ordered = (f"{key}: {named[key]}" for key in (*SPLITS, *ROLES) if key in named)
-            return f"source: {{{', '.join(ordered)}}}"
+    # How names of splits, and of roles, begin.
+    beginnings = (
+        {"train": "train", "val": "validation", "test": "test"},
+        {"in": "input", "out": "target", "target": "target"},
+    )
+    for keys in beginnings:
+        named = {
+            key: one
+            for word, key in keys.items()
+            for one in entries
+            if Path(one).name.lower().startswith(word)
+        }
+        if sorted(named.values()) == sorted(entries):
+            return f"source: {{{', '.join(f'{key}: {one}' for key, one in named.items())}}}"
     if len(entries) == 2:
         return f"source: {{input: {entries[0]}, target: {entries[1]}}}"
     return f"source: [{', '.join(entries)}]"
@@ -210,11 +205,9 @@ def content_digest(path: Path | str) -> str:
         key = str(path.resolve())
         if known.get(key, {}).get("seen") == seen:
             return known[key]["sha256"]
-        if path.is_dir():
-            lines = (f"{one.relative_to(path).as_posix()}\0{file_digest(one)}\n" for one in inside)
-            digest = hashlib.sha256("".join(lines).encode()).hexdigest()
-        else:
-            digest = file_digest(path)
+        lines = (f"{one.relative_to(path).as_posix()}\0{file_digest(one)}\n" for one in inside)
+        of_store = hashlib.sha256("".join(lines).encode()).hexdigest() if path.is_dir() else ""
+        digest = of_store or file_digest(path)
     except OSError as error:
         raise DatasetError(f"the file {path} cannot be read ({error.strerror})") from None
     if KNOWN.parent.is_dir():

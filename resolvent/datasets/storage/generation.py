@@ -5,8 +5,10 @@ from __future__ import annotations
 import shutil
 import time
 import zipfile
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -56,12 +58,13 @@ def generate_shard(
             parts.mkdir(parents=True, exist_ok=True)
         saved, cost = _compute_parts(task, members, parts, f"{store.parent.name} shard {shard}")
         # Each array of the shard is put together from its parts when its turn comes.
-        arrays = (
-            (name, np.concatenate([_read(part, name) for part in saved])) for name in task.layout.arrays
-        )
+        arrays = ((name, _joined(saved, name)) for name in task.layout.arrays)
         digests, sums = write_shard(store, task.layout, shard, arrays)
-        content = {"shard": shard, "code_digest": code_digest, "digests": digests, "checksums": sums}
-        write_json(receipt, content | {"errors": _estimated_errors(saved)})
+        with _opened(saved[0]) as content:
+            estimated = [name for name in content.files if name.startswith(ESTIMATED)]
+        errors = {name.removeprefix(ESTIMATED): _joined(saved, name).tolist() for name in estimated}
+        facts = {"shard": shard, "code_digest": code_digest, "digests": digests, "checksums": sums}
+        write_json(receipt, facts | {"errors": errors})
     return cost
 
 
@@ -88,27 +91,21 @@ def _compute_parts(task, members: range, parts: Path, what: str) -> tuple[list[P
     return saved, cost
 
 
-def _estimated_errors(parts: list[Path]) -> dict[str, list[float]]:
-    """Return the errors estimated of every sample of the shard, in order, by name."""
-    with _readable(parts[0]), np.load(parts[0]) as content:
-        names = [name for name in content.files if name.startswith(ESTIMATED)]
-    return {
-        name.removeprefix(ESTIMATED): np.concatenate([_read(part, name) for part in parts]).tolist()
-        for name in names
-    }
-
-
-def _read(part: Path, name: str) -> np.ndarray:
-    with _readable(part), np.load(part) as content:  # reads the one array asked for
-        return content[name]
-
-
 @contextmanager
-def _readable(part: Path):
+def _opened(part: Path) -> Iterator[Any]:
     try:
-        yield
+        with np.load(part) as content:  # which reads the array that is asked for
+            yield content
     except (zipfile.BadZipFile, KeyError, ValueError, EOFError) as error:
         raise DatasetError(f"the batch {part} is damaged ({error}); delete it and run snakemake") from None
+
+
+def _joined(parts: list[Path], name: str) -> np.ndarray:
+    found = []
+    for part in parts:
+        with _opened(part) as content:
+            found.append(content[name])
+    return np.concatenate(found)
 
 
 def remove_parts(store: Path) -> None:

@@ -23,9 +23,9 @@ def opened(store: Path | str) -> Path | ObjectStore:
 
     Raises `DatasetError` when the package for its protocol is missing.
     """
-    return (
-        ObjectStore(_file_system(store, asynchronous=True), path=store) if isinstance(store, str) else store
-    )
+    if not isinstance(store, str):
+        return store
+    return ObjectStore(_file_system(store, asynchronous=True), path=store)
 
 
 def upload(folder: Path, address: str) -> None:
@@ -104,8 +104,7 @@ def _file_system(address: str, asynchronous: bool = False) -> fsspec.AbstractFil
 
 @contextmanager
 def _readable_errors(address: str) -> Iterator[None]:
-    """Turn whatever fails within, a fault of the way to the object store, into one line that says what to
-    set."""
+    """Turn whatever fails within, on the way to the object store, into one line that says what to set."""
     try:
         yield
     except DatasetError:
@@ -117,21 +116,16 @@ def _readable_errors(address: str) -> Iterator[None]:
             raise DatasetError(
                 f"cannot reach {address}: there is no {bucket}; make it, or correct data_root"
             ) from error
+        reason = in_one_line(error) or type(error).__name__
+        for secret in filter(None, map(os.environ.get, SECRETS)):
+            reason = reason.replace(secret, "***")
         raise DatasetError(
-            f"cannot reach {address} ({_reason(error)}); credentials and the server are environment "
-            "variables: AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; AWS_ENDPOINT_URL, where "
-            "it is not AWS"
+            f"cannot reach {address} ({re.sub(r'//[^/ ]*@', '//', reason)}); credentials and the server are "
+            "environment variables: AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; "
+            "AWS_ENDPOINT_URL, where it is not AWS"
         ) from error
 
 
 def _no_bucket(error: Exception) -> bool:
     response = getattr(error.__cause__, "response", None) or {}
     return response.get("Error", {}).get("Code") == "NoSuchBucket"
-
-
-def _reason(error: Exception) -> str:
-    """Return the error's own words in one line, without what is secret."""
-    words = in_one_line(error) or type(error).__name__
-    for secret in filter(None, map(os.environ.get, SECRETS)):
-        words = words.replace(secret, "***")
-    return re.sub(r"//[^/\s]*@", "//", words)

@@ -2,7 +2,7 @@
 
 It lies in a folder, or in an object store (`resolvent.datasets.storage.addresses`). Independent jobs write
 it, each its own shard. `fill_value=NaN` and a checksum behind every chunk make a missing or damaged one an
-error instead of plausible numbers. The store alone does not count: see card.py.
+error instead of plausible numbers. The store alone does not count: see `resolvent.datasets.card`.
 """
 
 from __future__ import annotations
@@ -182,29 +182,22 @@ def _check_numbers(
     What was never written reads as NaN. Samples with a checksum need not be searched for it.
     """
     shards, rows = np.divmod(np.asarray(members), per_shard)
-    written = {
-        shard: _written_checksums(Path(path).with_suffix(".shards") / f"{shard}.json", name)
-        for shard in np.unique(shards).tolist()
-    }
+    written: dict[int, list[int]] = {}
+    for shard in np.unique(shards).tolist():
+        receipt = Path(path).with_suffix(".shards") / f"{shard}.json"
+        # A copy may be the store and its card alone.
+        found = _checksums_of(receipt, receipt.stat().st_mtime_ns) if receipt.exists() else {}
+        written[shard] = found.get(name, [])
     if not all(written.values()) and np.isnan(values).any():
         raise damaged(located(path), f"has unwritten samples in '{name}'")
     if not any(written.values()):
         return
-    for member, shard, row, found in zip(members, shards, rows, checksums(values), strict=True):
-        if written[shard] and written[shard][row] != found:
+    for member, shard, row, checksum in zip(members, shards, rows, checksums(values), strict=True):
+        if written[shard] and written[shard][row] != checksum:
             raise damaged(
                 located(path),
                 f"is damaged: shard {shard} of '{name}' is not what was written (sample {member})",
             )
-
-
-def _written_checksums(receipt: Path, name: str) -> list[int]:
-    """Return those of the shard's samples; none of a copy that is the store and its card alone."""
-    try:
-        changed = receipt.stat().st_mtime_ns
-    except OSError:
-        return []
-    return _checksums_of(receipt, changed).get(name, [])
 
 
 @lru_cache(maxsize=256)
@@ -225,3 +218,35 @@ def open_store(path: Path | str) -> zarr.Group:
         return zarr.open_group(opened(place), mode="r", zarr_format=3)
     except (*UNREADABLE, OSError) as error:
         raise damaged(place, f"has no readable zarr.json ({in_one_line(error)})") from error
+
+
+class Stored:
+    """The samples in `store` as a task reads them back. Positions count along their axis, over all splits.
+
+    errors  of every sample, estimated when it was solved, by name: (num_samples,) each.
+    """
+
+    def __init__(self, store: Path, layout: Layout, seed: int, errors: dict[str, np.ndarray] | None = None):
+        self.store, self.layout, self.seed = store, layout, seed
+        self.errors = errors or {}
+
+    def random_positions(self, count: int) -> list[int]:
+        """Choose `count` different positions (or all, if there are fewer), the same for the same seed."""
+        size = min(count, self.layout.num_samples)
+        chosen = np.random.default_rng(self.seed).choice(self.layout.num_samples, size, replace=False)
+        return sorted(map(int, chosen))
+
+    @property
+    def all_positions(self) -> range:
+        """Every position."""
+        return range(self.layout.num_samples)
+
+    def names(self, positions: list[int] | range) -> list[tuple[str, int]]:
+        """Give the split and the index of each position: what a task computes a sample from."""
+        return [self.layout.split_of(position) for position in positions]
+
+    def values(self, name: str, positions: list[int] | range) -> np.ndarray:
+        """Read rows of the array `name`, such as "n512/final_velocity"."""
+        if isinstance(positions, range):
+            return read_array(self.store, name, positions)
+        return np.concatenate([read_array(self.store, name, range(p, p + 1)) for p in positions])

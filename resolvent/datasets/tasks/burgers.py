@@ -21,7 +21,7 @@ from resolvent.solvers.random_fields.gaussian import PeriodicGaussianField
 
 if TYPE_CHECKING:
     from resolvent.common.errors import Words
-    from resolvent.datasets.storage.stored import Stored
+    from resolvent.datasets.storage.store import Stored
 
 INPUT, TARGET = "initial_velocity", "final_velocity"
 PUBLIC_FILE_TIME = 1 / (2 * math.pi)  # of the data behind the numbers of Cao 2021 (docs/equations/burgers.md)

@@ -16,7 +16,7 @@ from resolvent.datasets.tasks.trajectories import TrajectoryDataset, TrajectoryT
 
 if TYPE_CHECKING:
     from resolvent.common.errors import Words
-    from resolvent.datasets.storage.stored import Stored
+    from resolvent.datasets.storage.store import Stored
 
 INPUT, TARGET = "control", "state"
 CHECKED_SAMPLES = 32  # integrated in time, to check the closed form

@@ -25,7 +25,7 @@ from resolvent.solvers.random_fields.gaussian import NeumannGaussianField, level
 
 if TYPE_CHECKING:
     from resolvent.common.errors import Words
-    from resolvent.datasets.storage.stored import Stored
+    from resolvent.datasets.storage.store import Stored
 
 COEFFICIENT, PRESSURE = "coefficient", "pressure"
 DIRECT_SAMPLES = 16  # solved again by a sparse direct method: two seconds each at 421 points

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from resolvent.datasets.storage.stored import Stored
+    from resolvent.datasets.storage.store import Stored
     from resolvent.datasets.tasks.task import Task
 
 CONFIDENCE = 0.95

@@ -20,7 +20,7 @@ from resolvent.solvers.random_fields.gaussian import PeriodicGaussianField2d
 
 if TYPE_CHECKING:
     from resolvent.common.errors import Words
-    from resolvent.datasets.storage.stored import Stored
+    from resolvent.datasets.storage.store import Stored
     from resolvent.solvers.kolmogorov.etdrk4 import KolmogorovEtdrk4
     from resolvent.solvers.kolmogorov.split_step import KolmogorovSplitStep
 
@@ -189,7 +189,7 @@ class Kolmogorov(Task):
         return self.field.coefficients(seed, split, index)
 
     def integrator(self, method: str, num_modes: int, step: float) -> KolmogorovEtdrk4 | KolmogorovSplitStep:
-        """Build the solver of this flow by `method`, with `num_modes` and the largest `step` in time."""
+        """Build the solver by `method`, with the largest `step` in time."""
         from resolvent.solvers.kolmogorov.etdrk4 import KolmogorovEtdrk4
         from resolvent.solvers.kolmogorov.split_step import KolmogorovSplitStep
 
@@ -255,9 +255,15 @@ class Kolmogorov(Task):
             at_both[:, 0], (settings.lead_time,)
         )
         group = group_name(points)
-        first, later = (stored.values(f"{group}/{name}", positions) for name in (INPUT, TARGET))
         before, after = (f"vorticity at time {time:g}" for time in self.times[:2])
         (worst,) = stored.names([int(np.argmax(pairs))])
+
+        def facts(name: str, words: Words, coefficients: np.ndarray, **more: Words) -> dict:
+            values = stored.values(f"{group}/{name}", positions)
+            errors = relative_l2(values, observe_2d(coefficients, points))
+            given = {"error_of": f"{words}, as computed from the initial field", **more}
+            return given | error_facts(errors, total)
+
         return {
             "observed_on": group,
             f"against_refined_run_{PAIR}": {
@@ -265,19 +271,9 @@ class Kolmogorov(Task):
                 **error_facts(pairs, total),
                 "sample_of_the_largest": "{} {}".format(*worst),
             },
-            "against_refined_run": {
-                "error_of": f"{before}, as computed from the initial field",
-                **error_facts(relative_l2(first, observe_2d(at_both[:, 0], points)), total),
-            },
-            "against_refined_run_later": {
-                "error_of": f"{after}, as computed from the initial field",
-                **error_facts(relative_l2(later, observe_2d(at_both[:, 1], points)), total),
-            },
-            "against_other_scheme_over_the_lead_time": {
-                "error_of": f"{after}, as computed from the initial field",
-                "scheme": other,
-                **error_facts(relative_l2(later, observe_2d(marched[:, 0], points)), total),
-            },
+            "against_refined_run": facts(INPUT, before, at_both[:, 0]),
+            "against_refined_run_later": facts(TARGET, after, at_both[:, 1]),
+            "against_other_scheme_over_the_lead_time": facts(TARGET, after, marched[:, 0], scheme=other),
         }
 
     def classical_solvers(self) -> dict[str, Baseline]:

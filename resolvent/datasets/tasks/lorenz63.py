@@ -18,7 +18,7 @@ from resolvent.solvers.common.grid import Grid, Nodes
 
 if TYPE_CHECKING:
     from resolvent.common.errors import Words
-    from resolvent.datasets.storage.stored import Stored
+    from resolvent.datasets.storage.store import Stored
     from resolvent.solvers.lorenz63 import Lorenz63
 
 REFINED_SAMPLES = 256

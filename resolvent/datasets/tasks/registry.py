@@ -66,11 +66,8 @@ def settings_class(equation: str, imported: bool = False) -> type[DatasetSetting
     if isinstance(found, type) and issubclass(found, DatasetSettings):
         return found
     what: Words = f" has no {name}" if found is None else f":{name} is not a class of dataset settings"
-    accepted = [
-        key
-        for key, one in vars(loaded).items()
-        if isinstance(one, type) and issubclass(one, DatasetSettings) and one.__module__ == module
-    ]
+    own = {key: one for key, one in vars(loaded).items() if getattr(one, "__module__", "") == module}
+    accepted = [key for key, one in own.items() if isinstance(one, type) and issubclass(one, DatasetSettings)]
     raise ValueError(
         f"equation '{equation}': {module}{what}; accepted: "
         f"{', '.join(accepted) or 'a class that derives from SpaceDataset or TrajectoryDataset'}"

@@ -23,7 +23,7 @@ from resolvent.solvers.common.grid import Grid, Nodes
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from resolvent.datasets.storage.stored import Stored
+    from resolvent.datasets.storage.store import Stored
 
 # From input functions, (samples, ...space) or (samples, channels, ...space), on a grid to target functions.
 Baseline = Callable[[np.ndarray, Grid | Nodes], np.ndarray]

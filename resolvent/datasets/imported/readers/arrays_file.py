@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,11 +10,9 @@ from typing import Any
 import numpy as np
 
 from resolvent.common.errors import Words
-from resolvent.datasets.errors import DatasetError
+from resolvent.datasets.errors import DatasetError, in_one_line
 
 EXACT = 2**53  # beyond it a float64 has no longer every integer
-HDF5 = b"\x89HDF\r\n\x1a\n"  # what HDF5 begins with
-USERBLOCK = 512  # bytes before it in a MAT file of version 7.3
 SMALL, RATIO = 2**28, 200  # bytes to unpack, and times those stored, from which on nothing is unpacked
 Selection = tuple[slice, ...]
 MISSING = ("_FillValue", "missing_value")  # attributes that name the number which stands for a missing one
@@ -49,6 +46,17 @@ REMEDIES: dict[str, Words] = {
 }
 
 
+@dataclass(frozen=True)
+class Storage:
+    """The bytes that reading a row takes, those of the whole as stored, and chunks never written."""
+
+    row: float = 0.0
+    stored: float = 0.0
+    missing: int = 0
+    chunks: int = 0
+    read_as: Any = None
+
+
 @dataclass
 class Variable:
     """One array of a file, and how to read any part of it.
@@ -57,12 +65,10 @@ class Variable:
     read        reads a part, a slice for each of the first axes, as the file has it.
     kind        what it is where it is no array of real numbers: "complex", "text"; else None.
     single      whether float32 has each of its numbers.
-    text        whether it has words that can be read.
     in_memory   bytes that reading any row needs beside those of the row.
     dims        the names that the file gives the axes; None where it names none.
     attributes  what the file says of it: `MISSING` and `PACKED` among others.
-    chunks      how many chunks were never written, of how many, and what they are read as.
-    unpacked    the bytes that reading a row takes, and the bytes stored of the whole.
+    storage     how it is stored.
     parts       the variables that it is put together from, by their names in the file.
     """
 
@@ -70,12 +76,10 @@ class Variable:
     read: Callable[[Selection], Any] = lambda selection: None
     kind: str | None = None
     single: bool = False
-    text: bool = False
     in_memory: float = 0.0
     dims: Callable[[], tuple[str, ...] | None] = lambda: None
     attributes: Callable[[], Mapping[str, Any]] = dict
-    chunks: Callable[[], tuple[int, int, Any]] = lambda: (0, 0, None)
-    unpacked: Callable[[], tuple[float, float]] = lambda: (0, 0)
+    storage: Callable[[], Storage] = Storage
     parts: dict[str, Variable] = field(default_factory=dict)
 
 
@@ -94,9 +98,9 @@ class ArraysFile:
     variables: dict[str, Variable]
     boundary: str | None = None
     remarks: dict[Words, None] = field(default_factory=dict)
-    _sound: set[str] = field(default_factory=set)  # variables that `shape` has looked at
-    # How often a code for missing values was read: of (variable, code) by row and part of the row.
+    # Of variables and codes for missing values, by the rows and the part that have some: how many.
     _codes: dict[tuple[str, float], dict[tuple, int]] = field(default_factory=dict)
+    _sound: set[str] = field(default_factory=set)
 
     @property
     def name(self) -> str:
@@ -150,10 +154,11 @@ class ArraysFile:
                 f"{self.path}: variable '{name}' is packed ({', '.join(packed)}); expected: numbers as they "
                 "are; unpack them with xarray and save them again"
             )
-        require_size(f"{self.path}: variable '{name}'", *variable.unpacked())
-        missing, chunks, fill = variable.chunks()
-        if missing:
-            self.remarks[f"'{name}' lacks {missing} of {chunks} chunks, which are read as {fill}"] = None
+        how = variable.storage()
+        require_size(f"{self.path}: variable '{name}'", how.row, how.stored)
+        if how.missing:
+            words = f"lacks {how.missing} of {how.chunks} chunks, which are read as {how.read_as}"
+            self.remarks[f"'{name}' {words}"] = None
 
     def require_real(self) -> None:
         """Raise a `DatasetError` for the first variable that may have samples, in another form."""
@@ -169,18 +174,15 @@ class ArraysFile:
         does not have.
         """
         shape, found = self.shape(name), self._part(name, selection)
-        try:
-            values = found.astype(np.float64)
-        except Exception as error:
-            raise unreadable(self.path, error, f"variable '{name}' cannot be read") from None
+        values = found.astype(np.float64)
         checks: list[tuple[Words, np.ndarray, Words]] = []  # what is wrong, where it is not, what is expected
         given = self.variables[name].attributes()
-        codes = [(key, code) for key in MISSING for code in np.atleast_1d(given.get(key, []))]
-        for key, code in codes:
-            if np.asarray(code).dtype.kind in "iuf":
-                code = found.dtype.type(code) if found.dtype.kind == "f" else code
-                present = ~np.isnan(values) if np.isnan(code) else found != code
-                checks.append((f"has a missing value ({key})", present, FILL))
+        for key in MISSING:
+            for code in np.atleast_1d(given.get(key, [])):
+                if np.asarray(code).dtype.kind in "iuf":
+                    code = found.dtype.type(code) if found.dtype.kind == "f" else code
+                    present = ~np.isnan(values) if np.isnan(code) else found != code
+                    checks.append((f"has a missing value ({key})", present, FILL))
         checks.append(("is not finite", np.isfinite(values), FILL))
         if found.dtype.kind in "iu" and found.dtype.itemsize == 8:
             exact = (found <= EXACT) & (found >= (-EXACT if found.dtype.kind == "i" else 0))
@@ -204,12 +206,11 @@ class ArraysFile:
 
     def values(self, name: str) -> np.ndarray:
         """Read a whole variable as it is, text among them. Raises a DatasetError where it cannot be read."""
-        if name not in self.variables or not self.variables[name].text:
+        if name not in self.variables or self.variables[name].kind != "text":
             self.shape(name)
         return self._part(name, ())
 
     def _part(self, name: str, selection: Selection) -> np.ndarray:
-        """Read a part of a variable as the file has it."""
         try:
             return np.asarray(self.variables[name].read(selection))
         except DatasetError:
@@ -226,12 +227,9 @@ def not_real(path: Path | str, name: str, kind: str) -> DatasetError:
 
 def unreadable(path: Path | str, error: Exception, what: str) -> DatasetError:
     """Return the line for a file that a library cannot read."""
-    if isinstance(error, OSError) and error.errno == errno.EMFILE:
-        return DatasetError(
-            f"{path}: too many files are open at once; allow more (ulimit -n), or join files into one"
-        )
-    reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
-    return DatasetError(f"{path}: {what} ({reason}); copy the file anew")
+    return DatasetError(
+        f"{path}: {what} ({type(error).__name__}: {in_one_line(error)[:200]}); copy the file anew"
+    )
 
 
 def require_size(what: str, unpacked: float, stored: float) -> None:
@@ -247,7 +245,6 @@ def of_type(dtype: Any) -> dict[str, Any]:
     """Return the fields of a `Variable` that NumPy's `dtype` decides."""
     words = {"c": "complex", "O": "an array of Python objects", "U": "text", "S": "text", "T": "text"}
     words |= {"V": "a structured array", "M": "dates", "m": "spans of time"}
-    kind = words.get(dtype.kind)
-    if getattr(dtype, "names", None) and set(dtype.names) == {"real", "imag"}:
-        kind = "complex"
-    return {"kind": kind, "single": bool(np.can_cast(dtype, np.float32)), "text": kind == "text"}
+    is_complex = {*(dtype.names or ())} == {"real", "imag"}
+    kind = "complex" if is_complex else words.get(dtype.kind)
+    return {"kind": kind, "single": bool(np.can_cast(dtype, np.float32))}

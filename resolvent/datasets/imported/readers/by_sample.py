@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import numpy as np
 
@@ -30,22 +29,29 @@ def by_sample(file: ArraysFile) -> ArraysFile:
     Coordinates that the first, the middle and the last sample have alike become those of all samples;
     reading them holds every sample to that.
     """
-    version = file.version
     # Numbered variables: of (folder, prefix, in groups), by number and by what follows, the names.
     families: dict[tuple[str, str, bool], dict[str, dict[str, str]]] = {}
     for name in file.variables:
         if (part := NUMBERED.fullmatch(name)) is not None:
             family = families.setdefault((part["before"], part["prefix"], part["rest"] is not None), {})
             family.setdefault(part["number"], {})[part["rest"] or part["prefix"].strip("_-")] = name
+    version = file.version
     for (before, prefix, grouped), family in families.items():
         groups = dict(sorted(family.items(), key=lambda one: int(one[0])))
+        first, named = int(next(iter(groups))), SAMPLE.fullmatch(prefix) is not None
+        counted = list(map(int, groups)) == list(range(first, first + len(groups)))
         # By what follows the number, the variable of each sample; None where a sample lacks it.
         members = {
             rest: [file.variables[group[rest]] if rest in group else None for group in groups.values()]
             for rest in dict.fromkeys(rest for group in groups.values() for rest in group)
         }
         alike = any(len({one and one.shape for one in of_rest}) == 1 for of_rest in members.values())
-        if not _are_samples(before, prefix, grouped, list(groups), alike, version):
+        if grouped:
+            of_pdebench = not prefix and not before and version == "HDF5"
+            count_up = alike and len(groups) > 2 and counted and first in (0, 1)
+            if not (of_pdebench or (len(groups) > 1 if named else count_up)):
+                continue
+        elif not (named and alike and len(groups) > 1):
             continue
         joined = {}
         for rest, of_rest in members.items():
@@ -61,22 +67,6 @@ def by_sample(file: ArraysFile) -> ArraysFile:
         if len(one.shape) == 2 and COORDINATE.fullmatch(name.lower()) and _is_repeated(one):
             file.variables[name] = _of_all_samples(file, name, one)
     return file
-
-
-def _are_samples(
-    before: str, prefix: str, grouped: bool, numbers: list[str], alike: bool, version: str
-) -> bool:
-    """Say whether numbered groups, or arrays where they are not `grouped`, are samples."""
-    named = SAMPLE.fullmatch(prefix) is not None
-    if not grouped:
-        return named and alike and len(numbers) > 1
-    if not prefix and not before and version == "HDF5":  # as PDEBench has them
-        return True
-    if named:
-        return len(numbers) > 1
-    first = int(numbers[0])
-    counted = [int(one) for one in numbers] == list(range(first, first + len(numbers)))
-    return alike and len(numbers) > 2 and counted and first in (0, 1)
 
 
 def _joined(parts: dict[str, Variable], members: list[Variable | None], names: list[str]) -> Variable:
@@ -97,7 +87,6 @@ def _joined(parts: dict[str, Variable], members: list[Variable | None], names: l
         read=read,
         kind=stacked[0].kind,
         single=all(one.single for one in stacked),
-        text=stacked[0].text,
         in_memory=sum(one.in_memory for one in stacked),
         attributes=stacked[0].attributes,
         parts=parts,
@@ -121,7 +110,7 @@ def _is_repeated(one: Variable) -> bool:
 def _of_all_samples(file: ArraysFile, name: str, one: Variable) -> Variable:
     """Return coordinates (samples, points) as (points,)."""
 
-    def read(selection: Selection) -> Any:
+    def read(selection: Selection) -> np.ndarray:
         rows = np.asarray(one.read(()))
         same = (rows == rows[0]).all(axis=1)
         if not same.all():

@@ -8,23 +8,24 @@ from __future__ import annotations
 
 import base64
 import math
+import pickle
 import re
 import struct
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from resolvent.datasets.errors import DatasetError
+from resolvent.datasets.errors import DatasetError, in_one_line
 from resolvent.datasets.imported.readers.arrays_file import (
     MISSING,
     SMALL,
     ArraysFile,
     Selection,
+    Storage,
     Variable,
     of_type,
 )
@@ -34,13 +35,14 @@ ARRAY, TENSOR = "array", "tensor"  # names of the one variable of a file that ha
 
 def open_npy(path: Path | str, content: Any) -> ArraysFile:
     """Open one array: mapped into memory, or read whole where it lies at an address."""
-    mapped = isinstance(content, str)
-    shape, dtype, _ = _npy_header(open(content, "rb")) if mapped else ((), np.dtype(float), 0)  # noqa: SIM115
-    if dtype.hasobject:
-        return ArraysFile(path, "NumPy .npy", {ARRAY: Variable(shape, **of_type(dtype))})
-    values = np.load(content, mmap_mode="r" if mapped else None, allow_pickle=False)
-    variable = Variable(values.shape, values.__getitem__, **of_type(values.dtype))
-    return ArraysFile(path, "NumPy .npy", {ARRAY: variable})
+    with open(content, "rb") if isinstance(content, str) else content as file:
+        shape, dtype = _npy_header(file)
+        file.seek(0)
+        read: Any = None
+        if not dtype.hasobject:
+            mapped: Any = "r" if isinstance(content, str) else None
+            read = np.load(content, mmap_mode=mapped, allow_pickle=False).__getitem__
+    return ArraysFile(path, "NumPy .npy", {ARRAY: Variable(shape, read, **of_type(dtype))})
 
 
 def open_npz(path: Path | str, content: Any) -> ArraysFile:
@@ -48,39 +50,40 @@ def open_npz(path: Path | str, content: Any) -> ArraysFile:
     opened: Any = np.load(content, allow_pickle=False)
     loaded: dict[str, np.ndarray] = {}
 
-    def read(name: str, selection: Selection) -> np.ndarray:
-        if name not in loaded:
-            loaded[name] = opened[name]
-        return loaded[name][selection]
+    def variable(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Variable:
+        name = member.filename.removesuffix(".npy")
+        with archive.open(member) as file:
+            shape, dtype = _npy_header(file)
+            wanted, has = math.prod(shape) * dtype.itemsize, member.file_size - file.seek(0, 1)
+        if wanted != has and not dtype.hasobject:
+            raise DatasetError(
+                f"{path}: '{name}' has {has} bytes of values; of the shape {shape} expected: {wanted}; copy "
+                "the file anew"
+            )
 
-    variables = {}
+        def read(selection: Selection) -> np.ndarray:
+            if name not in loaded:
+                loaded[name] = opened[name]
+            return loaded[name][selection]
+
+        return Variable(shape, read, **of_type(dtype), in_memory=float(wanted))
+
     with zipfile.ZipFile(content) as archive:
-        for member in archive.infolist():
-            name = member.filename.removesuffix(".npy")
-            shape, dtype, start = _npy_header(archive.open(member))
-            wanted, has = math.prod(shape) * dtype.itemsize, member.file_size - start
-            if wanted != has and not dtype.hasobject:
-                raise DatasetError(
-                    f"{path}: '{name}' has {has} bytes of values; of the shape {shape} expected: {wanted}; "
-                    "copy the file anew"
-                )
-            variables[name] = Variable(shape, partial(read, name), **of_type(dtype), in_memory=float(wanted))
+        members = {one.filename.removesuffix(".npy"): one for one in archive.infolist()}
+        variables = {name: variable(archive, member) for name, member in members.items()}
     return ArraysFile(path, "NumPy .npz", variables)
 
 
-def _npy_header(file: Any) -> tuple[tuple[int, ...], np.dtype, int]:
-    """Read the shape and the type of the array in an open .npy, and where its values begin."""
-    with file:
-        old = np.lib.format.read_magic(file) == (1, 0)
-        read = np.lib.format.read_array_header_1_0 if old else np.lib.format.read_array_header_2_0
-        shape, _, dtype = read(file)
-        return shape, dtype, file.seek(0, 1)
+def _npy_header(file: Any) -> tuple[tuple[int, ...], np.dtype]:
+    """Read the shape and the type of the array in an open .npy, up to where its values begin."""
+    old = np.lib.format.read_magic(file) == (1, 0)
+    read = np.lib.format.read_array_header_1_0 if old else np.lib.format.read_array_header_2_0
+    shape, _, dtype = read(file)
+    return shape, dtype
 
 
 def open_torch(path: Path | str, content: Any) -> ArraysFile:
     """Open tensors by name, mapped into memory: keys of dictionaries and numbers in lists, joined by `/`."""
-    import pickle
-
     import torch  # the only place of this package that needs it, and imports it when it is needed
 
     def of_tensor(tensor: Any) -> Variable:
@@ -102,7 +105,7 @@ def open_torch(path: Path | str, content: Any) -> ArraysFile:
         return Variable(shape, lambda selection: tensor.detach()[selection].to(dtype).numpy(), **given)
 
     def tensors(content: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
-        if hasattr(content, "is_quantized"):
+        if isinstance(content, torch.Tensor):
             yield prefix or TENSOR, content
         elif isinstance(content, dict | list | tuple):
             for key, value in content.items() if isinstance(content, dict) else enumerate(content):
@@ -111,7 +114,7 @@ def open_torch(path: Path | str, content: Any) -> ArraysFile:
     try:
         found = torch.load(content, map_location="cpu", weights_only=True, mmap=isinstance(content, str))
     except pickle.UnpicklingError as error:
-        words = " ".join(str(error).split())
+        words = in_one_line(error)
         refused = re.search(r"GLOBAL (\S+)", words)
         raise DatasetError(
             f"{path}: has more than tensors, and could run code when it is read "
@@ -134,9 +137,8 @@ def open_xarray(path: Path | str, content: Any) -> ArraysFile:
 
     def variable(one: Any) -> Variable:
         given = of_type(one.dtype)
-        if given["kind"] == "an array of Python objects" and one.size:
-            given["text"] = isinstance(one[(0,) * one.ndim].values.item(), str)
-            given["kind"] = "text" if given["text"] else given["kind"]
+        if one.dtype.kind == "O" and one.size and isinstance(one[(0,) * one.ndim].values.item(), str):
+            given["kind"] = "text"
         return Variable(
             tuple(one.shape),
             lambda selection: one[selection or ...].values,
@@ -166,19 +168,19 @@ def open_zarr(path: Path | str, content: Any, storage_options: dict | None = Non
         def attributes() -> Mapping[str, Any]:
             found = dict(array.attrs)
             code = found.get("_FillValue")
-            if (
-                isinstance(code, str) and np.dtype(array.dtype).kind == "f"
-            ):  # as xarray writes it in version 3
+            if isinstance(code, str) and np.dtype(array.dtype).kind == "f":  # as xarray has it in version 3
                 with suppress(ValueError, struct.error):
                     (found["_FillValue"],) = struct.unpack("<d", base64.standard_b64decode(code))
-            if "_ARRAY_DIMENSIONS" in found and array.fill_value:  # as xarray writes it in version 2
+            if "_ARRAY_DIMENSIONS" in found and array.fill_value:  # as xarray has it in version 2
                 found.setdefault("_FillValue", array.fill_value)
             return found
 
-        def unpacked() -> tuple[float, float]:
+        def storage() -> Storage:
             values = max(math.prod(array.shape[1:]), math.prod(array.shards or array.chunks))
-            size = float(values * np.dtype(array.dtype).itemsize)
-            return size, float(array.nbytes_stored()) if size > SMALL else size
+            row = float(values * np.dtype(array.dtype).itemsize)
+            stored = float(array.nbytes_stored()) if row > SMALL else row
+            missing = array.nchunks - array.nchunks_initialized
+            return Storage(row, stored, missing, array.nchunks, array.fill_value)
 
         return Variable(
             tuple(array.shape),
@@ -186,8 +188,7 @@ def open_zarr(path: Path | str, content: Any, storage_options: dict | None = Non
             **of_type(np.dtype(array.dtype)),
             dims=dims,
             attributes=attributes,
-            chunks=lambda: (array.nchunks - array.nchunks_initialized, array.nchunks, array.fill_value),
-            unpacked=unpacked,
+            storage=storage,
         )
 
     def arrays(group: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:

@@ -20,6 +20,7 @@ import numpy as np
 from resolvent.datasets.imported.readers.arrays_file import (
     ArraysFile,
     Selection,
+    Storage,
     Variable,
     not_real,
     of_type,
@@ -28,15 +29,10 @@ from resolvent.datasets.imported.readers.arrays_file import (
 
 WELL_FIELDS = ("t0_fields", "t1_fields", "t2_fields")
 CACHE = 2**26  # bytes of chunks kept
-# MATLAB's classes of real numbers, and what it calls others.
-REAL = (
-    "double",
-    "single",
-    "logical",
-    *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),
-)
-MATLAB = {"cell": "a cell array", "struct": "a struct", "char": "text"}
+# MATLAB's classes of real numbers, of which float32 has each of the first, and what it calls others.
 SINGLE = ("single", "logical", "int8", "uint8", "int16", "uint16")
+REAL = (*SINGLE, "double", "int32", "uint32", "int64", "uint64")
+MATLAB = {"cell": "a cell array", "struct": "a struct", "char": "text"}
 
 
 class _Open:
@@ -67,28 +63,24 @@ class _Open:
             if not isinstance(item, h5py.Dataset) or item.shape is None:
                 return
             try:
-                given = of_type(dtype := item.dtype)
+                given = of_type(item.dtype)
+                if h5py.check_string_dtype(item.dtype) is not None:
+                    given["kind"] = "text"
+                elif h5py.check_vlen_dtype(item.dtype):
+                    given["kind"] = "ragged"
             except TypeError:
                 given = {"kind": "of a type that NumPy lacks"}
-            else:
-                if h5py.check_string_dtype(dtype) is not None:
-                    given |= {"kind": "text", "text": True}
-                elif h5py.check_vlen_dtype(dtype):
-                    given["kind"] = "ragged"
-            if item.is_virtual or item.external:
-                where = (
-                    "virtual, in parts of other files" if item.is_virtual else "stored outside of the file"
-                )
-                self.elsewhere[name] = where
-                given |= {"kind": where, "text": False}
+            if item.is_virtual:
+                self.elsewhere[name] = "virtual, in parts of other files"
+            elif item.external:
+                self.elsewhere[name] = "stored outside of the file"
             found[name] = Variable(
                 item.shape,
-                partial(self.read, name, given.get("text", False)),
-                **given,
+                partial(self.read, name, given["kind"] == "text"),
+                **given | ({"kind": self.elsewhere[name]} if name in self.elsewhere else {}),
                 dims=partial(self.dims, name),
                 attributes=lambda: self.one(name).attrs,
-                chunks=partial(self.chunks, name),
-                unpacked=partial(self.unpacked, name, (*item.shape, 1)[0]),
+                storage=partial(self.storage, name),
             )
 
         def linked(name: str, link: Any) -> None:
@@ -104,18 +96,23 @@ class _Open:
         one = self.one(name)
         return one.asstr()[selection] if text else one[selection]
 
-    def chunks(self, name: str) -> tuple[int, int, Any]:
+    def storage(self, name: str, samples: int = 0) -> Storage:
+        """Return how a dataset is stored, a row of it along its last axis, or of its first, of `samples`."""
         one = self.one(name)
-        if one.chunks is None:
-            never = one.size > 0 and not one.id.get_storage_size()
-            return int(never), 1, one.fillvalue
-        every = math.prod(-(-size // part) for size, part in zip(one.shape, one.chunks, strict=True))
-        return every - one.id.get_num_chunks(), every, one.fillvalue
+        stored = one.id.get_storage_size()
+        row = max(one.size / max(1, samples or (*one.shape, 1)[0]), math.prod(one.chunks or ()))
+        sizes = zip(one.shape, one.chunks or one.shape, strict=True)
+        chunks = math.prod(-(-size // part) for size, part in sizes if part)
+        written = one.id.get_num_chunks() if one.chunks else int(stored > 0 or not one.size)
+        return Storage(row * one.dtype.itemsize, stored, chunks - written, chunks, one.fillvalue)
 
-    def unpacked(self, name: str, rows: int) -> tuple[float, float]:
-        one = self.one(name)
-        values = max(one.size / max(1, rows), math.prod(one.chunks or ()))
-        return values * one.dtype.itemsize, one.id.get_storage_size()
+    def require_own(self, path: Path | str) -> None:
+        """Raise a `DatasetError` where a variable lies in another file, or unpacks to much."""
+        for name, one in self.variables().items():
+            if name in self.elsewhere:
+                raise not_real(path, name, self.elsewhere[name])
+            how = one.storage()
+            require_size(f"{path}: variable '{name}'", how.row, how.stored)
 
     def dims(self, name: str) -> tuple[str, ...] | None:
         """Return the names of the axes: those of The Well, or the labels and scales that HDF5 has."""
@@ -168,16 +165,8 @@ def open_netcdf(path: Path | str, content: Any) -> ArraysFile:
     """Open NetCDF in HDF5, unless a variable lies in another file, or unpacks to much."""
     from resolvent.datasets.imported.readers.formats import open_xarray
 
-    _require_own(path, content)
+    _Open(content).require_own(path)
     return open_xarray(path, content)
-
-
-def _require_own(path: Path | str, content: Any) -> None:
-    opened = _Open(content)
-    for name, one in opened.variables().items():
-        if name in opened.elsewhere:
-            raise not_real(path, name, opened.elsewhere[name])
-        require_size(f"{path}: variable '{name}'", *one.unpacked())
 
 
 def _of_matlab(shape: tuple[int, ...], kind: str) -> dict[str, Any]:
@@ -211,7 +200,7 @@ def open_mat_5(path: Path | str, content: Any) -> ArraysFile:
                 raise not_real(path, name, "complex")
             return loaded[name][selection]
 
-        return Variable(**given, read=read, in_memory=whole, unpacked=lambda: (whole, stored))
+        return Variable(**given, read=read, in_memory=whole, storage=lambda: Storage(whole, stored))
 
     if hasattr(content, "seek"):
         content.seek(0)
@@ -227,12 +216,12 @@ def open_mat_73(path: Path | str, content: Any) -> ArraysFile:
 
     def kind_of(one: Any) -> str:
         """Return MATLAB's word for the class of a variable."""
+        if "MATLAB_sparse" in one.attrs:
+            return "sparse"
         if not hasattr(one, "dtype"):
-            return "sparse" if "MATLAB_sparse" in one.attrs else "struct"
+            return "struct"
         if one.dtype.names:
             return "complex" if set(one.dtype.names) == {"real", "imag"} else "struct"
-        if one.attrs.get("MATLAB_sparse") is not None:
-            return "sparse"
         if one.attrs.get("MATLAB_empty"):  # its numbers are the lengths of its axes
             return "empty"
         kind = _text(one.attrs.get("MATLAB_class", b""))
@@ -249,8 +238,7 @@ def open_mat_73(path: Path | str, content: Any) -> ArraysFile:
                 return values[()].reshape(shape)[selection]
             return values[(..., *reversed(selection))].transpose()
 
-        unpacked = partial(opened.unpacked, name, (*shape, 1)[0])
-        return Variable(**given, read=read, chunks=one.chunks, unpacked=unpacked)
+        return Variable(**given, read=read, storage=partial(opened.storage, name, (*shape, 1)[0]))
 
     variables = {name: variable(name) for name in opened.file if not name.startswith("#")}
     return ArraysFile(path, "MAT 7.3", variables)

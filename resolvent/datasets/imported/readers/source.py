@@ -6,30 +6,22 @@ what else fsspec knows. The format is what its first bytes say, whatever the nam
 
 from __future__ import annotations
 
-import errno
 import os
 import re
-import socket
 import zipfile
 from functools import partial
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from resolvent.common.errors import Words
-from resolvent.datasets.errors import DatasetError
-from resolvent.datasets.imported.readers.arrays_file import (
-    HDF5,
-    USERBLOCK,
-    ArraysFile,
-    require_size,
-    unreadable,
-)
+from resolvent.datasets.errors import DatasetError, in_one_line
+from resolvent.datasets.imported.readers.arrays_file import ArraysFile, require_size, unreadable
 from resolvent.datasets.imported.readers.by_sample import by_sample
 
 SAVE: Words = "saved by torch.save({'a': a, 'u': u}, 'data.pt')"
 ACCEPTED = "NumPy (.npz, .npy), MAT 5 and 7.3, HDF5, NetCDF, Zarr, PyTorch (.pt), and what xarray opens"
 NUMPY, ZIP = b"\x93NUMPY", b"PK\x03\x04"
+HDF5, USERBLOCK = b"\x89HDF\r\n\x1a\n", 512  # a MAT file of version 7.3 has as many bytes before it
 NETCDF3, MAT = (b"CDF\x01", b"CDF\x02", b"CDF\x05"), b"MATLAB "
 PICKLE = (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")
 ZARR = ("zarr.json", ".zgroup", ".zarray", ".zmetadata")  # one of them is in the folder of every store
@@ -45,7 +37,7 @@ FOREIGN: dict[bytes, Words] = {
     b"PAR1": "is Parquet, a table; save arrays: np.savez('data.npz', a=…, u=…)",
     b"GRIB": "is GRIB; install the package cfgrib, with which xarray opens it",
 }
-PATIENCE = 10  # seconds to wait for each answer of a server: two requests to open a file, four for a digest
+PATIENCE = 10  # seconds to wait for each answer of a server: five requests at most to open a file
 
 
 def is_remote(source: str) -> bool:
@@ -64,14 +56,11 @@ def filesystem(address: str) -> tuple[Any, str]:
         )
     try:
         files, place = fsspec.core.url_to_fs(address, **options(address))
-        if hasattr(files, "retries"):  # of S3: each of them waits as long as the first
-            files.retries = 2
-        return files, place
-    except (ImportError, ValueError) as error:
-        reason = " ".join(str(error).split())
-        raise DatasetError(f"the address {address} cannot be opened ({reason})") from None
-    except Exception as error:
+    except Exception as error:  # of any kind: of an unknown protocol, of a missing package
         raise unreachable(address, error) from None
+    if hasattr(files, "retries"):  # of S3: each of them waits as long as the first
+        files.retries = 2
+    return files, place
 
 
 def options(address: str) -> dict[str, Any]:
@@ -86,29 +75,12 @@ def options(address: str) -> dict[str, Any]:
     return {}
 
 
-def unreachable(address: str, error: Exception) -> DatasetError:
-    """Return the line for an address at which nothing can be read."""
-    reason, _ = _reason(address, error)
+def unreachable(address: str, error: BaseException) -> DatasetError:
+    """Return the line for an address at which nothing can be read, with the first cause: fsspec hides it."""
+    while cause := error.__cause__ or error.__context__:
+        error = cause
+    reason = f"{type(error).__name__}: {in_one_line(error)}"[:200]
     return DatasetError(f"the address {address} cannot be read ({reason}); expected: a file or a Zarr store")
-
-
-def _reason(address: str, error: BaseException) -> tuple[Words, bool]:
-    """Say why nothing can be read at an address, and whether its server answers: fsspec hides the cause."""
-    at: BaseException | None = error
-    while at is not None:
-        status = getattr(at, "status", None)
-        if isinstance(status, int) and status != 404:
-            return f"the server answers {status} {getattr(at, 'message', '')}", status < 500
-        if isinstance(at, TimeoutError) or "Timeout" in type(at).__name__:
-            return f"the server does not answer within {PATIENCE} s", False
-        if isinstance(at, socket.gaierror):
-            return f"there is no host {urlsplit(address).hostname}, or no network", False
-        if isinstance(at, ConnectionRefusedError):
-            return "the connection is refused", False
-        at = at.__cause__ or at.__context__
-    if isinstance(error, FileNotFoundError):
-        return "there is nothing there", True
-    return " ".join(f"{type(error).__name__}: {error}".split())[:200], True
 
 
 def open_source(source: Path | str) -> ArraysFile:
@@ -120,8 +92,6 @@ def open_source(source: Path | str) -> ArraysFile:
 
 
 def _open_local(path: Path) -> ArraysFile:
-    if path.is_symlink() and not path.exists():
-        raise DatasetError(f"the file {path} is a link to {path.readlink()}, which does not exist")
     if path.is_dir():
         if not any((path / name).exists() for name in ZARR):
             raise DatasetError(
@@ -136,32 +106,22 @@ def _open_local(path: Path) -> ArraysFile:
                     )
         return _open_store(str(path))
     if not path.is_file():
-        what = "does not exist" if not path.exists() else "is no ordinary file"
+        what = "is no ordinary file" if path.exists() else "does not exist"
         raise DatasetError(f"the file {path} {what}; paths are from the working folder, or absolute")
     try:
         with path.open("rb") as file:
             head = file.read(2 * USERBLOCK)
     except OSError as error:
-        if error.errno == errno.EMFILE:
-            raise unreadable(path, error, "not read") from None
         raise DatasetError(f"the file {path} cannot be read ({error.strerror})") from None
     return _open_file(path, head, str(path))
 
 
 def _open_remote(address: str) -> ArraysFile:
     files, place = filesystem(address)
-    content: Any = None
     try:
-        try:
-            content = files.open(place, "rb")
-        except Exception as error:  # of any kind; where the server answers, it may be a store
-            if not _reason(address, error)[1]:
-                raise
-            missing = error
         if any(files.exists(f"{place.rstrip('/')}/{name}") for name in ZARR):
             return _open_store(address)
-        if content is None:
-            raise missing
+        content = files.open(place, "rb")
         head = content.read(2 * USERBLOCK)
         content.seek(0)
     except DatasetError:
@@ -184,7 +144,6 @@ def _open_file(path: Path | str, head: bytes, content: Any) -> ArraysFile:
 
     suffix = Path(str(path).partition("?")[0]).suffix.lower()
     of_hdf5 = HDF5 in (head[: len(HDF5)], head[USERBLOCK : USERBLOCK + len(HDF5)])
-    reader: Any
     if suffix == ".mat" or head.startswith(MAT):
         reader = hdf5.open_mat_73 if of_hdf5 else hdf5.open_mat_5
         return _read_by(reader, path, content, "not a MAT file of version 5 or 7.3, or damaged")
@@ -217,18 +176,14 @@ def _open_zip(path: Path | str, content: Any) -> ArraysFile:
     try:
         with zipfile.ZipFile(content) as archive:
             members = archive.infolist()
-    except Exception as error:
+    except Exception as error:  # of any kind, of a damaged archive
         raise unreadable(path, error, "not a whole .npz or .pt file") from None
     names = [one.filename for one in members]
     require_size(str(path), sum(one.file_size for one in members), sum(one.compress_size for one in members))
     if hasattr(content, "seek"):
         content.seek(0)
-    if any("/code/" in name for name in names):
-        raise DatasetError(f"{path}: is a TorchScript program; expected: tensors, {SAVE}")
-    if any(name.endswith("archive_format") for name in names):
-        raise DatasetError(f"{path}: is a program of torch.export; expected: tensors, {SAVE}")
-    if any(name.rpartition("/")[2] in ZARR for name in names):
-        raise DatasetError(f"{path}: is a Zarr store in a zip archive; unpack it first: unzip")
+    if any("/code/" in name or name.endswith("archive_format") for name in names):
+        raise DatasetError(f"{path}: is a program of PyTorch; expected: tensors, {SAVE}")
     if any(name.endswith("/data.pkl") for name in names):
         return _read_by(open_torch, path, content, "not a file of tensors")
     if names and all(name.endswith(".npy") for name in names):
@@ -239,9 +194,9 @@ def _open_zip(path: Path | str, content: Any) -> ArraysFile:
 
 def _foreign(head: bytes) -> Words:
     """Say what a file is that begins with `head`, and what to do with it."""
-    known = next((words for begins, words in FOREIGN.items() if head.startswith(begins)), None)
-    if known is not None:
-        return known
+    for begins, words in FOREIGN.items():
+        if head.startswith(begins):
+            return words
     if head[257:262] == b"ustar":
         return "is a tar archive; unpack it first: tar -xf"
     text = head.decode("ascii", "replace")

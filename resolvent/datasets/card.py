@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -24,10 +23,9 @@ from resolvent.common.settings import settings_hash
 from resolvent.datasets.errors import DatasetError, damaged
 from resolvent.datasets.storage.addresses import card_beside, located
 from resolvent.datasets.storage.generation import remove_parts
-from resolvent.datasets.storage.layout import Group, grid_facts
+from resolvent.datasets.storage.layout import grid_facts
 from resolvent.datasets.storage.object_store import opened, put
-from resolvent.datasets.storage.store import digest, read_array
-from resolvent.datasets.storage.stored import Stored
+from resolvent.datasets.storage.store import Stored, digest, read_array
 from resolvent.datasets.tasks.task import Task
 
 LIBRARIES = ("diffrax", "h5py", "jax", "numba", "numpy", "scipy", "zarr")
@@ -61,7 +59,20 @@ def finalise(task: Task, store: Path, receipts: list[Path], card: Path, code_dig
         **more,
         "inputs": list(task.inputs),
         "targets": list(task.targets),
-        "groups": {group.name: _group_facts(group) for group in task.layout.groups},
+        "groups": {
+            group.name: {
+                "grid": grid_facts(group.grid),
+                "variables": {
+                    one.name: {
+                        "long_name": one.long_name,
+                        "units": one.units,
+                        "dimensions": ["sample", *one.axes],
+                    }
+                    for one in group.variables
+                },
+            }
+            for group in task.layout.groups
+        },
         "samples": task.layout.samples,
         "seed": task.settings.seed,
         "precision": task.precision,
@@ -78,18 +89,6 @@ def finalise(task: Task, store: Path, receipts: list[Path], card: Path, code_dig
     write_json(card, facts)
     remove_parts(store)
     return facts
-
-
-def _group_facts(group: Group) -> dict:
-    variables = {
-        variable.name: {
-            "long_name": variable.long_name,
-            "units": variable.units,
-            "dimensions": ["sample", *variable.axes],
-        }
-        for variable in group.variables
-    }
-    return {"grid": grid_facts(group.grid), "variables": variables}
 
 
 def _verified_digest(task: Task, store: Path, receipts: dict[Path, dict], code_digest: str) -> str:
@@ -152,20 +151,16 @@ def _statistics(values: xarray.DataArray, scheduler: Any) -> dict[str, float]:
     return {key: float(f"{round(number / unit, 6) * unit + 0.0:.6g}") for key, number in numbers.items()}
 
 
-@contextmanager
-def _scheduler() -> Iterator[Any]:
+def _scheduler() -> AbstractContextManager[Any]:
     """Give what computes a graph of dask."""
     address = os.environ.get(DASK_SCHEDULER)
     if not address:
-        yield "synchronous"
-        return
+        return nullcontext("synchronous")
     try:
         from distributed import Client
 
-        client = Client(address)
+        return Client(address)
     except ImportError:
         raise DatasetError(f"{DASK_SCHEDULER} needs a package: pip install 'resolvent[dask]'") from None
     except (OSError, ValueError) as error:
         raise DatasetError(f"{DASK_SCHEDULER}: no scheduler answers at '{address}'") from error
-    with client:
-        yield client
