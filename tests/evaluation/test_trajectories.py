@@ -1,7 +1,6 @@
 """Errors of a store of trajectories: several functions, uneven times, initial values, plateaus."""
 
 import numpy as np
-import pandas
 import pytest
 import torch
 from dataset_fixtures import make_dataset, small
@@ -112,19 +111,6 @@ def test_the_loss_is_that_of_standardised_functions(fitted, tmp_path):
     assert errors[0] < 0.5 * errors[1]
 
 
-def test_a_run_stops_early_and_stays_stopped(tmp_path):
-    settings = {"early_stopping": 3, "learning_rate": 0.3, "epochs": 200}
-    progress = trainer(tmp_path, **settings).fit()
-    assert len(progress.history) == progress.best_epoch + 3 < 200
-    assert trainer(tmp_path, **settings).fit().history == progress.history
-
-
-def test_bfloat16_trains_to_nearly_the_same_error(fitted, tmp_path):
-    half = trainer(tmp_path, precision="bfloat16").fit()
-    assert half.history != fitted[1].history
-    assert half.best_error < 2 * fitted[1].best_error
-
-
 def test_errors_of_standardised_functions_stand_beside_those_in_physical_units(lorenz):
     scale = np.array([1.0, 20.0]), np.array([8.0, 9.0])
     conditions = list(measured(lorenz, ["dt0.02", "random"], levels=[0.0], realisations=1, counts=COUNTS))
@@ -177,14 +163,6 @@ def test_classical_answers_on_the_observed_times_are_close(equation, bound, tmp_
     assert set(costs) == {"mean_predictor", "coarse_solve"}
     worst = errors.groupby("baseline")["relative_l2"].max()
     assert worst["coarse_solve"] < bound < worst["mean_predictor"]
-
-
-def test_x_of_lorenz_is_a_first_guess_of_y(tmp_path):
-    card = make_dataset(tmp_path, small("lorenz63", targets="y"))
-    errors, _ = measured_baselines(card, "random", COUNTS, noise=0.0, realisations=1)
-    assert isinstance(errors, pandas.DataFrame)
-    worst = errors.groupby("baseline")["relative_l2"].max()
-    assert worst["coarse_solve"] < 0.1 * worst["identity"]
 
 
 def test_times_that_coincide_in_single_precision_are_refused():

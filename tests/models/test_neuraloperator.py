@@ -51,13 +51,6 @@ def test_it_is_the_packages_model_and_building_it_says_nothing(model, capfd):
         torch.testing.assert_close(operator(u, x), expected.movedim(1, -1))
 
 
-def test_modes_are_counted_as_the_package_counts():
-    """12 wavenumbers of both signs along the first axis, 0..6 along the last."""
-    operator = build("neuraloperator2d", {"width": 4}, 0)
-    shapes = {tuple(weight.shape) for weight in operator.complex_weights.values()}
-    assert shapes == {(4, 4, 12, 7, 2)}
-
-
 def test_options_reach_the_package():
     plain = build("neuraloperator2d", SETTINGS, 0)
     tensorised = build(
@@ -75,11 +68,3 @@ def test_unknown_options_are_refused_with_those_accepted(model, options):
     said = rf"^unknown options of {model}: {', '.join(options)}; accepted: lifting_channel(s|_ratio), .*$"
     with pytest.raises(ValueError, match=said):
         build("neuraloperator2d", {**SETTINGS, "model": model, "options": options}, 0)
-
-
-def test_codano_gives_as_many_outputs_for_every_input():
-    operator = build(
-        "neuraloperator2d", {**SETTINGS, "model": "CODANO", "in_channels": 2, "out_channels": 4}, 0
-    )
-    x = points("neuraloperator2d")
-    assert operator(band_limited(x, 2, 2), x).shape == (2, *x.shape[:-1], 4)

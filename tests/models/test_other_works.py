@@ -4,7 +4,7 @@ import model_variants
 import numpy as np
 import pytest
 import torch
-from model_variants import SMALL, band_limited, grid, points
+from model_variants import SMALL, grid, points
 from torch import nn
 
 from resolvent.models.other_works.deeponet import at_sensors
@@ -24,14 +24,6 @@ def test_sensors_interpolate_as_numpy_does(boundary, n):
         expected = np.interp(np.linspace(0, 1, 12), np.linspace(0, 1, n), values)
     found = at_sensors(torch.tensor(values)[None, :, None], 1, 12, boundary)
     np.testing.assert_allclose(found[0, :, 0], expected, rtol=1e-13, atol=1e-14)
-
-
-@pytest.mark.parametrize(("boundary", "n"), [("periodic", 48), ("edges", 45)])
-def test_a_sensor_at_a_point_has_its_value(boundary, n):
-    """Take sensors at every fourth point of a finer grid."""
-    u = torch.randn(2, n, n, 3)
-    found = at_sensors(at_sensors(u, 1, 12, boundary), 2, 12, boundary)
-    assert torch.equal(found, u[:, ::4, ::4])
 
 
 @pytest.mark.parametrize("architecture", ["fno1d", "fno2d"])
@@ -127,12 +119,3 @@ def test_slices_are_weighed_mixed_and_given_back():
         given[:, head] = weights @ (attended @ v)
     expected = given.reshape(7, 16) @ maps["out.0"].T + attention.out[0].bias.numpy()
     np.testing.assert_allclose(attention(y)[0], expected, rtol=1e-11)
-
-
-def test_transolver_takes_points_in_any_order():
-    """Permute the points, which are a set: the output is permuted."""
-    operator = scrambled("transolver1d")
-    x = grid(20).double()
-    u = band_limited(x, 2, 1)
-    order = torch.randperm(20, generator=torch.Generator().manual_seed(0))
-    torch.testing.assert_close(operator(u[:, order], x[order]), operator(u, x)[:, order])

@@ -1,7 +1,6 @@
 """Operations are counted by hand where that is possible."""
 
 import torch
-from torch import nn
 
 from resolvent.models.build import build
 from resolvent.training.operations import counted, forward_operations
@@ -10,17 +9,6 @@ from resolvent.training.operations import counted, forward_operations
 def test_a_complex_product_counts_as_one():
     a, b = torch.ones(3, 4, dtype=torch.complex64), torch.ones(4, 5, dtype=torch.complex64)
     assert counted(lambda: a @ b) == 2 * 3 * 4 * 5
-
-
-def test_dropout_is_off_and_nothing_is_kept_for_the_backward_pass():
-    class Recorder(nn.Module):
-        def forward(self, u, x):
-            self.seen = (self.training, torch.is_grad_enabled())
-            return u @ x
-
-    operator = Recorder().train()
-    assert forward_operations(operator, torch.ones(1, 4, 4), torch.ones(4, 2)) == 2 * 4 * 4 * 2
-    assert operator.seen == (False, False)
 
 
 def test_operations_of_attention_between_all_points():

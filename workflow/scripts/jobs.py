@@ -262,10 +262,10 @@ def compare():
 
 def report():
     """Draw the figures of an experiment and write its page."""
+    from resolvent.common.outside import find
     from resolvent.common.records import CostRecord, read_record
     from resolvent.figures.common.exhibit import Exhibit
     from resolvent.figures.experiment.report import write_report
-    from resolvent.models.outside import find
     from resolvent.planning.configuration.load import load_configuration
     from resolvent.planning.configuration.read import with_defaults
     from resolvent.planning.plan import Plan

@@ -8,9 +8,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from resolvent.common.counts import of_few
+from resolvent.common.outside import unknown
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.arrays import ArraysDataset
-from resolvent.models.outside import unknown
 from resolvent.planning.configuration.checks import problems
 from resolvent.planning.configuration.errors import ConfigurationError
 from resolvent.planning.configuration.likeness import SECTIONS, said_once, without_like

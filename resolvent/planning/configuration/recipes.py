@@ -5,7 +5,7 @@ from __future__ import annotations
 import typing
 from collections.abc import Iterator
 
-from resolvent.models.outside import unknown
+from resolvent.common.outside import unknown
 from resolvent.models.registry import ARCHITECTURES, is_architecture, settings_class
 from resolvent.planning.configuration.messages import partial_problems
 from resolvent.planning.configuration.read import merged
