@@ -3,8 +3,8 @@
 import torch
 from torch import nn
 
+from resolvent.common.outside import find
 from resolvent.models.layers.spectral_convolution import SpectralConvolution, SpectralConvolution2d
-from resolvent.models.outside import find
 from resolvent.models.registry import resolve
 
 

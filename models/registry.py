@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from resolvent.models.outside import NoSuchModule, find, not_imported, unknown
+from resolvent.common.outside import find, not_imported, unknown
 from resolvent.models.settings import Settings
 
 # An architecture is the class of its settings, which says where its torch module is. One from outside of this
@@ -58,14 +58,10 @@ def settings_class(architecture: str) -> type[Settings]:
         accepted = unknown("architecture", architecture, ARCHITECTURES)
         raise ValueError(f"{accepted}; or module:SettingsClass of your own")
     try:
-        found = find(location)
-        if not (isinstance(found, type) and issubclass(found, Settings)):
-            base = f"{Settings.__module__}.Settings"
-            raise ValueError(f"{location} is not a settings class, that is, a subclass of {base}")
+        found = find(location, base=Settings)
         _check_description(found)
     except ValueError as error:
-        kind = NoSuchModule if isinstance(error, NoSuchModule) else ValueError
-        raise kind(f"architecture {architecture!r}: {error}") from None
+        raise type(error)(f"architecture {architecture!r}: {error}") from None
     return found
 
 

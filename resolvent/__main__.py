@@ -336,14 +336,13 @@ def main() -> int:
     except ValueError as error:
         from pydantic import ValidationError
 
-        from resolvent.datasets import errors
-        from resolvent.models import outside
+        from resolvent.common.outside import NoSuchModule
 
         found = [error]
         if isinstance(error, ValidationError):
             found = [one["ctx"]["error"] for one in error.errors() if "error" in one.get("ctx", {})]
         # That a user's module is not there is expected; all else is not.
-        missing = [one for one in found if isinstance(one, errors.NoSuchModule | outside.NoSuchModule)]
+        missing = [one for one in found if isinstance(one, NoSuchModule)]
         if not missing:
             raise
         print(f"resolvent: {missing[0]}", file=sys.stderr)

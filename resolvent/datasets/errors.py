@@ -5,10 +5,6 @@ from pathlib import Path
 from resolvent.common.errors import ResolventError, Words
 
 
-class NoSuchModule(ValueError):
-    """The module of an equation of a user's own is not to be found."""
-
-
 class DatasetError(ResolventError):
     """A store is missing, incomplete, damaged, or does not hold what was asked for."""
 

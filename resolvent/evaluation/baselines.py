@@ -12,6 +12,7 @@ import pandas
 
 from resolvent.common.errors import EvaluationError
 from resolvent.common.norms import relative_l2
+from resolvent.common.outside import find
 from resolvent.common.records import BaselineCost, BaselinesRecord, file_digests, write_record
 from resolvent.common.runs import metric_columns
 from resolvent.datasets.loading import Samples, Source, Split, blocks, read_card, training_noise
@@ -19,7 +20,6 @@ from resolvent.datasets.tasks.registry import build_task, settings_of
 from resolvent.datasets.tasks.task import Task
 from resolvent.evaluation.conditions import CPU, Condition, error_rows, measured, target_scale, write_table
 from resolvent.evaluation.metrics import METRICS, Metric, Scale, metric_words, metrics_with
-from resolvent.models.outside import find
 from resolvent.solvers.common.errors import SolverError
 from resolvent.solvers.common.grid import Grid, Nodes
 from resolvent.training.data import read_where_it_fits
@@ -144,12 +144,14 @@ def baselines(
     if task.input_answers:
         answers["identity"] = lambda inputs, grid: inputs
     answers |= task.baselines()
-    learning = [] if "coarse_solve" in answers else [RIDGE]
     labels = dict(LABELS)
-    for one in [*learning, *own]:
+    if "coarse_solve" not in answers:
+        own = [Baseline("ridge_regression", LABELS["ridge_regression"], RidgeRegression.prepare), *own]
+    for one in own:
         if one.name in answers:
             raise EvaluationError(f"baselines: the name {one.name!r} is taken; choose another")
-        answers[one.name], labels[one.name] = _learnt(one, train), one.label
+        learnt = _too_many if isinstance(train, Split) else one.prepare(train)
+        answers[one.name], labels[one.name] = learnt, one.label
     scale = target_scale(train)
     rows, costs = [], {}
     for name, answer in answers.items():
@@ -182,6 +184,11 @@ class RidgeRegression:
         self.penalty = PENALTIES[np.argmin(errors)]
         self.fit = _Fit(inputs, targets)
 
+    @classmethod
+    def prepare(cls, train: Samples) -> Answer:
+        fitted = cls(train.inputs, train.targets)
+        return lambda inputs, grid: fitted(inputs)
+
     def __call__(self, inputs: np.ndarray) -> np.ndarray:
         return self.fit.predict(inputs, self.penalty)
 
@@ -208,23 +215,8 @@ class _Fit:
         return np.clip(self.target_mean + deviation, *self.range)
 
 
-def _ridge(train: Samples) -> Answer:
-    fitted = RidgeRegression(train.inputs, train.targets)
-    return lambda inputs, grid: fitted(inputs)
-
-
-RIDGE = Baseline("ridge_regression", LABELS["ridge_regression"], _ridge)
-
-
-def _learnt(baseline: Baseline, train: Source) -> Answer:
-    """Return what a baseline learns from samples in memory; else an answer that says why there is none."""
-    if not isinstance(train, Split):
-        return baseline.prepare(train)
-
-    def none(inputs: np.ndarray, grid: Grid | Nodes) -> np.ndarray:
-        raise SolverError("it learns from all training samples at once, and they do not fit into memory")
-
-    return none
+def _too_many(inputs: np.ndarray, grid: Grid | Nodes) -> np.ndarray:
+    raise SolverError("it learns from all training samples at once, and they do not fit into memory")
 
 
 def _answered(

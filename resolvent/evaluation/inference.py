@@ -7,9 +7,9 @@ An operator is held against the fastest solver that is at least as accurate on t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
-from itertools import groupby
+from itertools import groupby, islice
 from pathlib import Path
 from time import perf_counter, process_time
 
@@ -34,9 +34,7 @@ from resolvent.training.devices import choose_device, device_name
 
 SAMPLES = 32  # in a batch; errors are means over them
 SHORTEST = 0.1  # seconds that a timing takes at least
-ON_GPU = {"gpu": 1, "cpu": 0}  # whether solvers compute there
-
-Answer = Callable[[Samples], np.ndarray]
+ON_GPU = {"gpu": 1, "cpu": 0}  # whether solvers in JAX compute there
 
 
 def measure_inference(
@@ -57,14 +55,18 @@ def measure_inference(
     inputs where the targets lie on the same grid.
     """
     torch.set_num_threads(threads)
-    device, of_seeds = choose_device(gpus), groupby(runs, key=lambda folder: folder.parent)
-    finished = [found for _, folders in of_seeds if (found := _first_finished(folders)) is not None]
+    device = choose_device(gpus)
+    finished: list[tuple[CostRecord, Path]] = []  # the first of the seeds
+    for _, folders in groupby(runs, key=lambda folder: folder.parent):
+        of_seeds = ((read_record(folder / "cost.json", CostRecord), folder) for folder in folders)
+        finished += list(islice((one for one in of_seeds if one[0].status == "finished"), 1))
     made = counts["train"] + counts["validation"]
     data_seconds = made * seconds_to_make(read_card(card)) if finished else math.nan
     task = build_task(settings_of(read_card(test_card)["settings"]))
     rows: list[dict] = []
     solved: dict[tuple, list[dict]] = {}
-    for record, cost, folder in finished:
+    for cost, folder in finished:
+        record = read_record(folder / "run.json", RunRecord)
         # The first test samples, as the run is given them.
         noise = training_noise(test_card, record.resolution, counts["train"], record.noise)
         grids, tests = record.grids, counts["test"]
@@ -115,20 +117,17 @@ def seconds_to_make(card: dict) -> float:
     return (perf_counter() - start) / len(batch)
 
 
-def _first_finished(folders: Iterable[Path]) -> tuple[RunRecord, CostRecord, Path] | None:
-    for folder in folders:
-        cost = read_record(folder / "cost.json", CostRecord)
-        if cost.status == "finished":
-            return read_record(folder / "run.json", RunRecord), cost, folder
-    return None
-
-
 def _solvers(task: Task, samples: Samples) -> list[dict]:
     """Time the classical solvers; one that does not solve all of the samples is left out."""
-    rows, device = [], device_name(torch.device("cuda" if lanes_here(ON_GPU) else "cpu"))
+    on_gpu = task.on_gpu and lanes_here(ON_GPU)
+    rows, device = [], device_name(torch.device("cuda" if on_gpu else "cpu"))
     for label, solver in task.classical_solvers().items():
+
+        def answer(given: Samples, solver: Callable = solver) -> np.ndarray:
+            return solver(given.inputs, given.grid)
+
         try:
-            row = _timed(partial(_solved, solver), samples)
+            row = _timed(answer, samples)
         except SolverError:
             continue
         if math.isfinite(row["error"]):
@@ -137,30 +136,29 @@ def _solvers(task: Task, samples: Samples) -> list[dict]:
     return rows
 
 
-def _solved(solver: Callable, given: Samples) -> np.ndarray:
-    return solver(given.inputs, given.grid)
+def _timed(answer: Callable[[Samples], np.ndarray], samples: Samples) -> dict:
+    """Return the mean relative L2 error, and median seconds of a function alone and in a batch of all.
 
-
-def _timed(answer: Answer, samples: Samples) -> dict:
-    """Return the mean relative L2 error, and median seconds of a function alone and in a batch of all."""
-    one = samples.read(range(1))
+    They are seconds of the clock; on one thread of a CPU of the processor, which other jobs do not lengthen.
+    """
+    one, threads = samples.read(range(1)), torch.get_num_threads()
+    alone = threads == 1 and not torch.cuda.is_available()
     answer(one)  # compiles
     error = float(relative_l2(answer(samples), samples.targets, samples.target_grid.weights).mean())
+    one_seconds, many_seconds = (
+        Timer(
+            "answer(samples)",
+            globals={"answer": answer, "samples": given},
+            timer=process_time if alone else default_timer,
+            num_threads=threads,
+        )
+        .blocked_autorange(min_run_time=SHORTEST)
+        .median
+        for given in (one, samples)
+    )
     return {
         "error": error,
         "samples": len(samples),
-        "one_seconds": _median_seconds(answer, one),
-        "many_seconds": _median_seconds(answer, samples) / len(samples),
+        "one_seconds": one_seconds,
+        "many_seconds": many_seconds / len(samples),
     }
-
-
-def _median_seconds(answer: Answer, samples: Samples) -> float:
-    """Time by the clock; on one thread of a CPU by the processor's time, which other jobs do not lengthen."""
-    alone = torch.get_num_threads() == 1 and not torch.cuda.is_available()
-    timer = Timer(
-        "answer(samples)",
-        globals={"answer": answer, "samples": samples},
-        timer=process_time if alone else default_timer,
-        num_threads=torch.get_num_threads(),
-    )
-    return timer.blocked_autorange(min_run_time=SHORTEST).median

@@ -16,9 +16,9 @@ import numpy as np
 from resolvent.common import norms
 from resolvent.common.errors import EvaluationError
 from resolvent.common.norms import square_norm
+from resolvent.common.outside import find
 from resolvent.common.records import CONDITION_COLUMNS
 from resolvent.datasets.gradients import gradient
-from resolvent.models.outside import find
 from resolvent.solvers.common.grid import Grid, Nodes
 
 Scale = tuple[np.ndarray, np.ndarray]  # mean and standard deviation (channels,) of the training targets

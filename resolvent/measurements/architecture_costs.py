@@ -11,14 +11,12 @@ from statistics import median
 import pandas
 import torch
 from torch import Tensor
-from torch._subclasses.fake_tensor import FakeTensorMode
 
 from resolvent.common.progress import progress_bar
 from resolvent.measurements.architecture_formulas import MEASURED, cases
 from resolvent.measurements.settings import ArchitectureCostSettings
 from resolvent.measurements.step_cost import seconds
 from resolvent.models.build import build, parameter_counts
-from resolvent.models.layers.spectral_convolution import truncated_fourier_matrices
 from resolvent.training.devices import choose_device, device_name
 from resolvent.training.operations import forward_operations
 
@@ -62,12 +60,7 @@ def counted_costs(architecture: str, settings: dict, points: int) -> tuple[int, 
     """
     with torch.device("meta"):
         operator = build(architecture, settings, seed=0)
-    try:
-        with FakeTensorMode(allow_non_fake_inputs=True):
-            operator = operator.to_empty(device="cpu")
-            flop = forward_operations(operator, *_function(points, torch.device("cpu")))
-    finally:
-        truncated_fourier_matrices.cache_clear()  # it would hand out matrices without numbers later
+        flop = forward_operations(operator, *_function(points, torch.device("meta")))
     return *parameter_counts(operator), flop
 
 

@@ -3,7 +3,6 @@
 from resolvent.common.errors import ResolventError, Words
 
 NO_NUMBERS: Words = "it holds more than numbers and text, and is not executed"
-ENDED: Words = "the processes have ended"
 
 
 class TrainingError(ResolventError):

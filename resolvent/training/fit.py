@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import sys
 import time
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from signal import Signals
@@ -14,8 +15,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.optim.lr_scheduler import OneCycleLR, ReduceLROnPlateau
+from torch.utils.tensorboard import SummaryWriter
 
-from resolvent.common.progress import alive
+from resolvent.common.files import remove
+from resolvent.common.progress import alive, progress_bar
 from resolvent.common.records import HISTORY_COLUMNS
 from resolvent.datasets.loading import Source
 from resolvent.training import checkpoints
@@ -33,7 +36,6 @@ from resolvent.training.errors import TrainingError
 from resolvent.training.interruption import Interruption, interruption
 from resolvent.training.losses import build_loss, relative_l2
 from resolvent.training.normalisation import NormalisedOperator
-from resolvent.training.progress import epoch_progress
 from resolvent.training.settings import TrainingSettings
 from resolvent.training.tensors import as_functions, as_samples, batch_size
 
@@ -144,14 +146,14 @@ class Trainer:
         progress, patience = self.progress, self.settings.early_stopping or math.inf
         done = len(progress.history)
         first = self.group.first
-        shown = epoch_progress(self.directory, self.settings.epochs, done) if first else nullcontext()
+        shown = _shown(self.directory, self.settings.epochs, done) if first else nullcontext()
         with interruption() as asked, shown as show:
             for epoch in range(done + 1, self.settings.epochs + 1):
                 if progress.diverged_epoch is not None or epoch - progress.best_epoch > patience:
                     break
                 row = self._epoch(epoch, asked)
                 if show is not None:
-                    show(dict(zip(HISTORY_COLUMNS, row, strict=True)))
+                    show(row)
                 self._save()
                 keep_large_arrays(self.group.size)
         if self.settings.selection == "last" and progress.diverged_epoch is None:
@@ -386,6 +388,32 @@ def computation_of(optimizer: torch.optim.Adam, precision: str) -> dict:
         "weights": str(group["params"][0].dtype).removeprefix("torch."),
         "products": precision,
     }
+
+
+@contextmanager
+def _shown(directory: Path, epochs: int, done: int) -> Iterator[Callable[[list[float | None]], None]]:
+    """Yield a function that shows an epoch's row on TensorBoard, without what is None, and in a bar.
+
+    A run that begins anew leaves nothing of an earlier one on the board.
+    """
+    events = directory / "tensorboard"
+    if not done:
+        remove(events)
+    with (
+        SummaryWriter(events, purge_step=done + 1) as board,
+        progress_bar(epochs, "/".join(directory.parts[-4:]), "epochs", done) as bar,
+    ):
+
+        def show(numbers: list[float | None]) -> None:
+            row = dict(zip(HISTORY_COLUMNS, numbers, strict=True))
+            for name, value in row.items():
+                if name != "epoch" and value is not None:
+                    board.add_scalar(name, value, row["epoch"])
+            loss, validation = row["train_loss"], row["validation_relative_l2"]
+            bar.set_postfix(loss=f"{loss:.2e}", validation=f"{validation:.2e}")
+            bar.update()
+
+        yield show
 
 
 def _on_cpu(state: dict[str, Tensor]) -> dict[str, Tensor]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from resolvent.models.outside import find
+from resolvent.common.outside import find
 from resolvent.solvers.common.grid import Grid, Nodes
 from resolvent.training.errors import TrainingError
 from resolvent.training.settings import TrainingSettings

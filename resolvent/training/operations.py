@@ -8,21 +8,14 @@ import torch
 from torch import Tensor, nn
 from torch.utils.flop_counter import FlopCounterMode, sdpa_backward_flop_count, sdpa_flop_count
 
-
-def _fused_attention_flop(query_shape, key_shape, value_shape, *args, **kwargs) -> int:
-    return sdpa_flop_count(query_shape, key_shape, value_shape)
-
-
-def _fused_attention_backward_flop(
-    gradient_shape, query_shape, key_shape, value_shape, *args, **kwargs
-) -> int:
-    return sdpa_backward_flop_count(gradient_shape, query_shape, key_shape, value_shape)
-
-
 # FlopCounterMode knows the fused attention of GPUs alone.
 CPU_ATTENTION = {
-    torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: _fused_attention_flop,
-    torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward: _fused_attention_backward_flop,
+    torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: (
+        lambda q, k, v, *_, **__: sdpa_flop_count(q, k, v)
+    ),
+    torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward: (
+        lambda gradient, q, k, v, *_, **__: sdpa_backward_flop_count(gradient, q, k, v)
+    ),
 }
 
 

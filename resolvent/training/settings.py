@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
+from resolvent.common.outside import check_location
 from resolvent.common.settings import Seed, Settings
-from resolvent.models.outside import check_location
 
 LOSSES = ("norms", "squared_norms", "h1", "h1_unit_spacing")
 

@@ -8,8 +8,7 @@ u(x, t)  velocity, positive to the right; x in [0, L), L = 1; t in [0, final_tim
 Convention: initial field and solution are Fourier coefficients û₀, …, û_K (see `solvers.common.fourier`);
 `num_modes` is K, the highest wavenumber integrated. It is counted *after* dealiasing: products are formed on
 a periodic grid (left end included, right end excluded) of at least 3K + 1 points, the 2/3 rule, so that u² is
-exact in the modes up to K. On a processor the steps are those of `solvers.burgers.lanes`, compiled with
-Numba; on a GPU they are compiled with JAX.
+exact in the modes up to K. The steps are taken in `solvers.burgers.lanes`, eight samples at a time.
 
 Limits: num_modes must grow like max|u| L / ν. A run that overflows, or does not resolve the solution in time
 or in space, ends in a SolverError.
@@ -27,8 +26,6 @@ from resolvent.solvers.common.checks import check_array, check_finite, check_ini
 from resolvent.solvers.common.errors import Words
 
 LARGEST_CORRECTION = 1e-3  # of the norm: beyond, the step is not yet where the error follows its order
-# Samples integrated together, always this many: a processor's vectors, and enough to fill a GPU.
-LANES = {"cpu": 8, "gpu": 16}
 
 
 @dataclass(frozen=True)
@@ -98,13 +95,11 @@ class BurgersSolver(ABC):
         """Return the result of one run of `num_steps` steps, not checked."""
 
     def _resized(
-        self, coefficients: Complex[np.ndarray, "batch modes_in"], columns: int
-    ) -> Complex[np.ndarray, "batch columns"]:
-        """Return the modes up to K, and zeros behind."""
-        kept = min(self.num_modes + 1, coefficients.shape[1])
-        spectrum = np.zeros((len(coefficients), columns), coefficients.dtype)
-        spectrum[:, :kept] = coefficients[:, :kept]
-        return spectrum
+        self, coefficients: Complex[np.ndarray, "batch modes_in"]
+    ) -> Complex[np.ndarray, "batch modes"]:
+        """Return the modes up to K, zero where there are fewer."""
+        modes = self.num_modes + 1
+        return np.pad(coefficients[:, :modes], ((0, 0), (0, max(0, modes - coefficients.shape[1]))))
 
 
 def check_input(initial_coefficients: Complex[np.ndarray, "batch modes"], name: str) -> None:

@@ -19,20 +19,16 @@ Sources: Cox and Matthews 2002, J. Comput. Phys. 176, 430; Kassam and Trefethen 
 """
 
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import ClassVar
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Complex, Float
+from jaxtyping import Complex, Float
 
-from resolvent.solvers.burgers.equation import LANES, BurgersSolver
+from resolvent.solvers.burgers.equation import BurgersSolver
 from resolvent.solvers.burgers.lanes import march_etdrk4
-from resolvent.solvers.common.exponential_integrator import Etdrk4, etdrk4, etdrk4_step
+from resolvent.solvers.common.exponential_integrator import etdrk4
 from resolvent.solvers.common.fourier import product_points
-from resolvent.solvers.common.lanes import in_lanes, lanes_here
-from resolvent.solvers.common.vectors import LANES as VECTOR
 
 BLOCKS = 4
 
@@ -59,20 +55,15 @@ class BurgersEtdrk4(BurgersSolver):
         self, initial_coefficients: Complex[np.ndarray, "batch modes_in"], num_steps: int
     ) -> Complex[np.ndarray, "batch modes"]:
         """Return the result of one run of `num_steps` steps, of fourth order and not checked."""
-        points, modes = product_points(self.num_modes), self.num_modes + 1
-        spectrum = self._resized(initial_coefficients, modes)
-        wavenumbers = 2 * np.pi / self.length * np.arange(modes)
-        scheme = _scheme(self, num_steps)
-        steps = num_steps // BLOCKS
-        if lanes_here(LANES) == VECTOR:
-            return march_etdrk4(spectrum, points, steps, scheme, -wavenumbers / 2).astype(spectrum.dtype)
-        # The transforms inside are unnormalised: what is integrated is points · û.
-        real = spectrum.real.dtype
-        scheme, flux = scheme.astype(real), (-0.5j * wavenumbers).astype(spectrum.dtype)
-        (final,) = in_lanes(
-            lambda block: (_integrate(block, scheme, flux, points, steps),), LANES["gpu"], points * spectrum
+        wavenumbers = 2 * np.pi / self.length * np.arange(self.num_modes + 1)
+        final = march_etdrk4(
+            self._resized(initial_coefficients),
+            product_points(self.num_modes),
+            num_steps // BLOCKS,
+            _scheme(self, num_steps),
+            -wavenumbers / 2,
         )
-        return final / np.asarray(points, real)
+        return final.astype(initial_coefficients.dtype)
 
 
 @lru_cache(maxsize=8)
@@ -82,27 +73,3 @@ def _scheme(solver: BurgersEtdrk4, num_steps: int) -> Float[np.ndarray, "blocks 
     ends = solver.final_time * np.linspace(1 / 8, 1, BLOCKS)
     sizes = np.diff(ends, prepend=0.0) / (num_steps // BLOCKS)
     return np.stack([np.stack(etdrk4(-solver.viscosity * wavenumbers**2, size)) for size in sizes])
-
-
-@partial(jax.jit, static_argnames=("points", "steps"))
-def _integrate(
-    spectrum: Complex[Array, "lanes modes"],
-    scheme: Float[Array, "blocks 6 modes"],
-    flux: Complex[Array, " modes"],
-    points: int,
-    steps: int,
-) -> Complex[Array, "lanes modes"]:
-    modes = spectrum.shape[1]
-
-    def advection(spectrum):
-        """Return the spectrum of -(u²/2)_x in the modes kept."""
-        values = jnp.fft.irfft(spectrum, n=points)
-        return flux * jnp.fft.rfft(values * values)[:, :modes]
-
-    def block(spectrum, coefficients):
-        def step(_, u):
-            return etdrk4_step(u, advection(u), advection, Etdrk4(*coefficients))
-
-        return jax.lax.fori_loop(0, steps, step, spectrum), None
-
-    return jax.lax.scan(block, spectrum, scheme)[0]

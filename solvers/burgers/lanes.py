@@ -1,7 +1,7 @@
-"""The two integrators of Burgers' equation on a processor: eight samples side by side, compiled with Numba.
+"""The two integrators of Burgers' equation: eight samples side by side, compiled with Numba.
 
-The steps are those of `solvers.burgers.split_step` and `solvers.burgers.etdrk4`, which have them in JAX as
-well, for GPUs. A sample is a lane of every vector, and its bits do not depend on those of the others.
+The steps are those of `solvers.burgers.split_step` and `solvers.burgers.etdrk4`. A sample is a lane of every
+vector, and its bits do not depend on those of the others.
 Transforms of real numbers are complex ones of half the length: even and odd points are the two parts of a
 number.
 """

@@ -14,7 +14,6 @@ from resolvent.evaluation.baselines import (
     LABELS,
     RidgeRegression,
     baselines,
-    measured_baselines,
     write_baselines,
 )
 from resolvent.evaluation.conditions import Condition
@@ -57,20 +56,6 @@ def test_every_baseline_has_a_row_per_sample_and_a_cost():
         np.testing.assert_allclose(measured["standardised_relative_l2"], expected, rtol=1e-5)
 
 
-def test_a_coefficient_is_no_answer_itself():
-    class CoefficientTask(ExactTask):
-        input_answers = False
-
-        def baselines(self):
-            return super().baselines() | {"constant_coefficient": lambda values, grid: 4 * values}
-
-    train, test = rough_samples(8), rough_samples(4, seed=1)
-    errors, costs = baselines(train, [(Condition(13), test)], CoefficientTask())
-    assert set(costs) == set(LABELS) - {"identity", "ridge_regression"}
-    measured = errors.loc[errors["baseline"] == "constant_coefficient", "relative_l2"]
-    np.testing.assert_allclose(measured, relative_errors(4 * test.inputs, test), rtol=1e-12)
-
-
 def test_where_no_classical_answer_is_known_a_linear_operator_is_fitted():
     train, tests = rough_samples(24), [rough_samples(4, seed=seed) for seed in (1, 2)]
     conditions = [(Condition(13, 0.1, realisation), one) for realisation, one in enumerate(tests)]
@@ -105,15 +90,7 @@ def test_ridge_regression_finds_a_linear_operator():
     np.testing.assert_allclose(fit(inputs)[inside], targets[inside], atol=1e-6 * np.abs(targets).max())
 
 
-def test_the_penalty_grows_with_the_noise_and_helps():
-    clean, noisy = (RidgeRegression(*linear_pairs(60, noise=noise)) for noise in (0.0, 2.0))
-    assert noisy.penalty > 1e3 * clean.penalty
-    inputs, targets = linear_pairs(200, noise=2.0, seed=1)
-    least = np.sum((noisy.fit.predict(inputs, 1e-10) - targets) ** 2)
-    assert np.sum((noisy(inputs) - targets) ** 2) < 0.8 * least
-
-
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_penalty_is_chosen_on_the_last_eighth_by_a_fit_to_the_others(seed):
     """Fit it here by the normal equations, on points that are standardised over seven eighths."""
     inputs, targets = linear_pairs(80, noise=1.0, seed=seed)
@@ -193,32 +170,3 @@ def test_the_baselines_of_an_experiment_are_in_two_files(tmp_path):
         difference = np.linalg.norm(test.targets - train.targets.mean(axis=0), axis=1)
         expected = difference / np.linalg.norm(test.targets, axis=1)
         np.testing.assert_allclose(here["relative_l2"], [*expected, *expected], rtol=1e-12)
-
-
-CONSTANT_AND_FINE = ["constant_coefficient", "interpolation_oracle"]
-
-
-def _refuse(*arguments):
-    raise SolverError("Solver: it did not converge (sample rows 1)", "use more iterations (now 9)")
-
-
-@pytest.mark.parametrize(
-    ("equation", "resolution", "solver", "lost"),
-    [
-        ("darcy", 17, "darcy.five_point.DarcyFivePoint.solve", CONSTANT_AND_FINE),
-        ("lorenz63", "dt0.02", "lorenz63.unobserved_y", []),
-        ("controlled_ode", "random", "controlled_ode.ControlledOde.state", []),
-    ],
-)
-def test_the_classical_answers_of_other_equations_may_fail(
-    equation, resolution, solver, lost, tmp_path, monkeypatch
-):
-    card = make_dataset(tmp_path, small(equation))
-    monkeypatch.setattr(f"resolvent.solvers.{solver}", _refuse)
-    counts = {"train": 3, "validation": 1, "test": 2}
-    errors, costs = measured_baselines(card, resolution, counts, noise=0.0, realisations=1)
-    assert {name for name, cost in costs.items() if cost.no_answer} == {*lost, "coarse_solve"}
-    assert set(costs) == {*lost, "coarse_solve", "mean_predictor"}
-    empty = errors["baseline"] != "mean_predictor"
-    assert errors[empty]["relative_l2"].isna().all()
-    assert np.isfinite(errors[~empty]["relative_l2"]).all()

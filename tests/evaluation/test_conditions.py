@@ -1,17 +1,176 @@
-"""What evaluation keeps of the power by wavenumber; and that the same weights give the same errors."""
+"""What evaluation keeps: of functions and fields; of trajectories, several at uneven times."""
 
 import numpy as np
 import pytest
 import torch
+from dataset_fixtures import make_dataset, small
 from torch import nn
 from training_fixtures import rough_samples, smooth_samples
 
 from resolvent.common.predictions import condition
+from resolvent.datasets.loading import Samples, load_arrays, load_samples
 from resolvent.datasets.spectra import powers
-from resolvent.evaluation.conditions import Condition, evaluate, predict
+from resolvent.evaluation.baselines import measured_baselines
+from resolvent.evaluation.conditions import Condition, evaluate, measured, median_worst_and_best, predict
 from resolvent.models.build import build
+from resolvent.solvers.common.grid import Nodes
+from resolvent.training.errors import TrainingError
+from resolvent.training.fit import HISTORY_COLUMNS, Trainer
+from resolvent.training.normalisation import in_physical_units, restored
+from resolvent.training.settings import TrainingSettings
+from resolvent.training.tensors import as_samples, coordinate_tensor, function_tensor
 
 CPU, SHOWN = torch.device("cpu"), np.array([0])
+COUNTS = {"train": 3, "validation": 1, "test": 2}
+TIMES = Nodes((0.0, 0.1, 0.25, 0.4, 0.7, 1.0))
+STANDARDISED = {"normalisation": "scalar", "loss_units": "standardised", "gradient_weight": 0.0}
+
+
+@pytest.fixture(scope="module")
+def lorenz(tmp_path_factory):
+    return make_dataset(tmp_path_factory.mktemp("lorenz63"), small("lorenz63"))
+
+
+@pytest.mark.parametrize("times", ["dt0.02", "random"])
+def test_initial_values_are_constant_functions_and_channels_come_last_in_a_tensor(lorenz, times):
+    samples = load_samples(lorenz, times, "train", 3)
+    arrays = load_arrays(lorenz, times, "train")
+    assert samples.grid == samples.target_grid
+    np.testing.assert_array_equal(samples.inputs[:, 0], arrays["x"])
+    for channel, name in ((1, "y_initial"), (2, "z_initial")):
+        np.testing.assert_array_equal(samples.inputs[:, channel], arrays[name][:, None] + 0 * arrays["x"])
+    np.testing.assert_array_equal(samples.targets, np.stack([arrays["y"], arrays["z"]], axis=1))
+    for values, channels in ((samples.targets, 2), (samples.targets[:, 0], 1)):
+        tensor = function_tensor(values, samples.grid)
+        assert tensor.shape == (3, samples.grid.points, channels)
+        np.testing.assert_array_equal(as_samples(tensor), values.astype(np.float32))
+
+
+class Pointwise(nn.Module):
+    """The smallest operator from three functions to two at any times."""
+
+    def __init__(self):
+        super().__init__()
+        self.map = nn.Sequential(nn.Linear(4, 16), nn.GELU(), nn.Linear(16, 2))
+
+    def forward(self, u, x):
+        return self.map(torch.cat([u, x.expand(len(u), -1, -1)], dim=-1))
+
+
+def curves(count, seed):
+    """Three inputs, two targets that they determine point by point, far from zero and of unequal size."""
+    rng = np.random.default_rng(seed)
+    inputs = rng.normal(size=(count, 3, TIMES.points))
+    targets = np.stack([50 + 5 * inputs[:, 0] - 3 * inputs[:, 1], 0.1 * np.tanh(inputs[:, 2])], axis=1)
+    return Samples(TIMES, inputs, targets)
+
+
+def trainer(directory, **settings):
+    settings = {"epochs": 60, "batch_size": 8, "learning_rate": 1e-2, "schedule": "plateau", **settings}
+    settings = TrainingSettings.model_validate(STANDARDISED | settings)
+    train = curves(64, 0)
+    torch.manual_seed(0)
+    operator = in_physical_units(Pointwise(), settings, train)
+    return Trainer(
+        operator, train, curves(16, 1), settings, seed=0, device=CPU, identity="a", directory=directory
+    )
+
+
+def column(progress, name):
+    return [row[HISTORY_COLUMNS.index(name)] for row in progress.history]
+
+
+@pytest.fixture(scope="module")
+def fitted(tmp_path_factory):
+    """A training that has ended, and its progress."""
+    run = trainer(tmp_path_factory.mktemp("fitted"))
+    return run, run.fit()
+
+
+def test_several_standardised_functions_are_learnt_on_a_plateau(fitted):
+    run, progress = fitted
+    errors, rates = column(progress, "validation_relative_l2"), column(progress, "learning_rate")
+    assert errors[-1] < 0.2 * errors[0]
+    assert sorted(set(rates), reverse=True) == list(dict.fromkeys(rates))  # halved, never raised
+    assert all(rate == rates[0] / 2**k for k, rate in enumerate(dict.fromkeys(rates)))
+    assert len(set(rates)) > 1
+    again = restored(Pointwise(), run.settings, run.operator.state_dict())
+    u, x = function_tensor(run_inputs := curves(2, 2).inputs, TIMES), coordinate_tensor(TIMES)
+    assert torch.equal(again(u, x), run.operator(u, x))
+    mean = run.operator.output.mean.numpy()
+    np.testing.assert_allclose(mean, curves(64, 0).targets.mean(axis=(0, 2)), rtol=1e-5, atol=1e-6)
+    assert run_inputs.shape == (2, 3, TIMES.points)
+
+
+def test_the_loss_is_that_of_standardised_functions(fitted, tmp_path):
+    """The second, small function would count for nothing in physical units."""
+    physical, test, errors = trainer(tmp_path, loss_units="physical"), curves(32, 3), []
+    physical.fit()
+    for run in (fitted[0], physical):
+        with torch.no_grad():
+            found = run.operator(function_tensor(test.inputs, TIMES), coordinate_tensor(TIMES))
+        small = test.targets[:, 1]
+        errors.append(np.abs(as_samples(found).numpy()[:, 1] - small).mean() / np.abs(small).mean())
+    assert errors[0] < 0.5 * errors[1]
+
+
+def test_errors_of_standardised_functions_stand_beside_those_in_physical_units(lorenz):
+    scale = np.array([1.0, 20.0]), np.array([8.0, 9.0])
+    conditions = list(measured(lorenz, ["dt0.02", "random"], levels=[0.0], realisations=1, counts=COUNTS))
+
+    class Zero(nn.Module):
+        def forward(self, u, x):
+            return torch.zeros(*u.shape[:-1], 2)
+
+    errors, kept = evaluate(Zero(), conditions, CPU, np.array([1]), scale)
+    assert list(dict.fromkeys(errors["resolution"])) == ["dt0.02", "random"]
+    np.testing.assert_allclose(errors["relative_l2"], 1)
+    samples = {c.resolution: s for c, s in conditions}["random"]
+    mean, deviation = (one[:, None] for one in scale)
+    squares = [
+        (samples.grid.weights * (values / deviation) ** 2).sum((1, 2))
+        for values in (samples.targets, samples.targets - mean)
+    ]
+    expected = np.sqrt(squares[0] / squares[1])
+    here = errors[errors["resolution"] == "random"]["standardised_relative_l2"]
+    np.testing.assert_allclose(here, expected, rtol=1e-12)
+    assert kept["random"]["prediction"].shape == (1, 1, 2, samples.grid.points)
+
+
+def test_the_samples_of_median_worst_and_best_error_are_kept(lorenz):
+    assert median_worst_and_best(np.array([0.3, 0.1, 0.9, 0.2])).tolist() == [0, 2, 1]
+    assert median_worst_and_best(np.array([0.3, 0.1, 0.9])).tolist() == [0, 2, 1]
+    conditions = list(measured(lorenz, ["dt0.02"], levels=[0.0], realisations=1, counts=COUNTS))
+
+    class Shifted(nn.Module):
+        def forward(self, u, x):
+            return u[..., :2] + 1
+
+    errors, kept = evaluate(Shifted(), conditions, CPU, np.array([0]))
+    worst, best = int(errors["relative_l2"].argmax()), int(errors["relative_l2"].argmin())
+    there = condition(kept, "dt0.02", 0.0)
+    assert there["extreme_sample"].values[1:].tolist() == [worst, best]
+    np.testing.assert_array_equal(there["extreme_target"].values[1], conditions[0][1].targets[worst])
+    np.testing.assert_allclose(
+        there["extreme_prediction"].values[1], conditions[0][1].inputs[worst, :2] + 1, rtol=1e-6
+    )
+    wrong = conditions[0][1].inputs[:, :2] + 1 - conditions[0][1].targets
+    np.testing.assert_allclose(there["error_mean_square"].values, (wrong**2).mean(axis=0), rtol=1e-6)
+    assert not any(name.endswith("power") for name in there)  # times need not be even
+
+
+@pytest.mark.parametrize(("equation", "bound"), [("lorenz63", 0.02), ("controlled_ode", 1e-12)])
+def test_classical_answers_on_the_observed_times_are_close(equation, bound, tmp_path):
+    card = make_dataset(tmp_path, small(equation))
+    errors, costs = measured_baselines(card, "dt0.02", COUNTS, noise=0.0, realisations=1)
+    assert set(costs) == {"mean_predictor", "coarse_solve"}
+    worst = errors.groupby("baseline")["relative_l2"].max()
+    assert worst["coarse_solve"] < bound < worst["mean_predictor"]
+
+
+def test_times_that_coincide_in_single_precision_are_refused():
+    with pytest.raises(TrainingError, match="coincide in single precision"):
+        coordinate_tensor(Nodes((1.0, 1.0 + 1e-9, 2.0)))
 
 
 class Half(nn.Module):

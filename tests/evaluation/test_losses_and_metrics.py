@@ -13,10 +13,10 @@ from resolvent.common.runs import metric_columns
 from resolvent.datasets.loading import Samples
 from resolvent.evaluation import metrics
 from resolvent.evaluation.conditions import Condition, error_rows
-from resolvent.evaluation.metrics import measure, relative_h1, relative_l2
+from resolvent.evaluation.metrics import measure, relative_l2
 from resolvent.solvers.common.grid import Grid, Nodes
 from resolvent.training.errors import TrainingError
-from resolvent.training.losses import OwnLoss, RelativeLoss, build_loss, central_difference
+from resolvent.training.losses import OwnLoss, RelativeLoss, build_loss
 from resolvent.training.settings import TrainingSettings
 
 GRID = Grid("periodic", 256)
@@ -63,13 +63,6 @@ def test_of_several_functions_each_has_an_error_of_its_own():
     assert metrics.metrics_with((), ["velocity"]) == metrics.METRICS
 
 
-def test_relative_h1_weighs_the_derivative():
-    k = 5
-    prediction = WAVE + 0.1 * np.sin(2 * np.pi * k * X)
-    expected = 0.1 * np.sqrt((1 + (2 * np.pi * k) ** 2) / (1 + (2 * np.pi) ** 2))
-    np.testing.assert_allclose(relative_h1(prediction[None], WAVE[None], GRID), expected, rtol=1e-10)
-
-
 @pytest.mark.parametrize("squared", [False, True])
 def test_the_regulariser_is_the_relative_seminorm_with_weight_gamma_h(squared):
     gamma, k, h = 0.1, 3, GRID.spacing
@@ -98,17 +91,6 @@ def test_as_coded_the_regulariser_leaves_out_the_ends_of_the_circle_but_not_of_t
     settings = TrainingSettings(gradient_weight=gamma, target_gradient="public_code")
     value = build_loss(GRID, settings)(tensor(prediction), tensor(target), tensor(slope)[:, None])
     assert float(value) == pytest.approx(np.mean(expected), rel=1e-12)
-
-
-def test_the_central_difference_is_second_order_and_periodic():
-    errors = []
-    for points in (64, 128, 256):
-        grid = Grid("periodic", points)
-        values = np.exp(np.sin(2 * np.pi * grid.coordinates))
-        difference = central_difference(tensor(values), grid.spacing).numpy()[0]
-        errors.append(np.abs(difference - grid.derivative(values)).max())
-    orders = np.log2(np.array(errors[:-1]) / np.array(errors[1:]))
-    assert np.all(np.abs(orders - 2) < 0.1)
 
 
 @pytest.fixture

@@ -43,16 +43,6 @@ def waves(count, points=POINTS):
     return Samples(grid, fields.astype(np.float32), fields)
 
 
-@pytest.mark.parametrize(("factor", "steps"), [(1.0, 20), (1.5, 4)])
-def test_a_step_is_compounded_and_an_exact_shift_stays_exact(factor, steps):
-    samples = waves(3)
-    found = list(rolled_out(Shift(factor), samples, steps, CPU))
-    assert len(found) == steps
-    for number, fields in enumerate(found, start=1):
-        expected = factor**number * np.roll(samples.inputs, number, axis=2)
-        np.testing.assert_allclose(fields, expected, rtol=0 if factor == 1 else 1e-6)
-
-
 class Travelling(Kolmogorov):
     """Vorticities that move by one grid step along x from one moment to the next: nothing to solve."""
 

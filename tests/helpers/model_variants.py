@@ -93,3 +93,17 @@ def scrambled(architecture: str, strength: float = 0.1, **settings) -> torch.nn.
 
 def relative_error(a: torch.Tensor, b: torch.Tensor) -> float:
     return ((a - b).norm() / b.norm()).item()
+
+
+def assert_dropout_on_a_branch(layer, silent: torch.nn.Linear, y: torch.Tensor, *places) -> None:
+    """Silence the other branch, without norms of the sums: y + 2Z where it is kept and y where it is not."""
+    layer.attention_norm = layer.feedforward_norm = torch.nn.Identity()
+    torch.nn.init.zeros_(silent.weight)
+    torch.nn.init.zeros_(silent.bias)
+    torch.manual_seed(0)
+    with torch.no_grad():
+        z = layer.eval()(y, *places) - y
+        dropped = layer.train()(y, *places) - y
+    kept = torch.isclose(dropped, 2 * z)
+    assert torch.equal(kept, ~(dropped == 0))
+    assert 0.4 < kept.double().mean() < 0.6

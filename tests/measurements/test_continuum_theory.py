@@ -26,13 +26,6 @@ def orders(tables):
     return continuum_orders(**tables).set_index(["measurement", "case"])
 
 
-def without_attention():
-    """Heads with Q = K = 0 and V = 1."""
-    heads = continuum.Heads("self", 0.0, SEED)
-    heads.query, heads.key, heads.value = np.zeros((3, 3)), np.zeros((3, 3)), np.eye(3)
-    return heads
-
-
 @pytest.mark.parametrize(
     ("measurement", "case", "order", "within"),
     [
@@ -90,17 +83,6 @@ def test_suprema_are_of_the_lengths_of_vectors_and_relative():
     np.testing.assert_allclose(of_sets, [1.0, 0.2])
 
 
-def test_random_spacings_cost_six_times_the_even_ones():
-    """E Σ h³ = 6/n² for n random spacings, 1/n² for equal ones; the ratio of the means, sign included."""
-    heads = without_attention()
-    exact, n = continuum.integral(heads)[0], 64
-    draws = [continuum.random_nodes(n, seed)[None, :, None] for seed in range(400)]
-    rough = np.mean([continuum.attend(heads, x, trapezoid=True)[0, 0] - exact for x in draws], axis=0)
-    even = np.linspace(0, 1, n + 1)[None, :, None]
-    fine = continuum.attend(heads, even, trapezoid=True)[0, 0] - exact
-    np.testing.assert_allclose(rough / fine, 6.0, rtol=0.2)
-
-
 def test_equal_weights_miss_the_integral_by_what_the_density_says(tables):
     """Two-rate and denser nodes stay a fixed distance away; even and uniformly random ones do not."""
     table = tables["quadratures"]
@@ -112,21 +94,6 @@ def test_equal_weights_miss_the_integral_by_what_the_density_says(tables):
         assert finest["error_to_limit"] < 0.5 * finest["gap"]
     assert (equal.loc[["even", "random", "random_without_ends"], "gap"] == 0).all()
     assert (table[table["weights"] == "trapezoid"]["gap"] == 0).all()
-
-
-@pytest.mark.parametrize(("nodes", "ratio"), [("even", 1.0), ("two_rates", 5 / 6), ("random_denser", 7 / 6)])
-def test_the_mean_of_y_with_equal_weights_has_a_closed_form(monkeypatch, nodes, ratio):
-    """∫ y ρ(y) dy over ∫ y dy: ρ = 4/3 and 2/3 in the halves gives 5/12, ρ = 1/2 + y gives 7/12."""
-    monkeypatch.setattr(continuum, "curve", lambda x, phase: np.repeat(x, 3, axis=-1))
-    monkeypatch.setitem(continuum.CASES, "self", (continuum.curve, 1))
-    heads = without_attention()
-    node_set = continuum.NODE_SETS[nodes]
-    np.testing.assert_allclose(continuum.integral(heads), 1 / 2, rtol=1e-14)
-    np.testing.assert_allclose(continuum.integral(heads, node_set.density), ratio / 2, rtol=1e-14)
-    draws = 400 if node_set.random else 1
-    x = np.stack([node_set.nodes(512, seed) for seed in range(draws)])[..., None]
-    assert continuum.attend(heads, x).mean() == pytest.approx(ratio / 2, rel=3e-3)
-    assert continuum.attend(heads, x[:1], trapezoid=True).mean() == pytest.approx(1 / 2, rel=1e-12)
 
 
 def test_two_rate_nodes_are_the_papers():
@@ -147,17 +114,6 @@ def test_without_queries_and_keys_alone_the_layer_is_a_function_of_the_mean_to_r
     assert (average.average_errors([4, 8], 3, SEED)["rounding"] > 1e-3).all()
 
 
-def test_without_keys_attention_does_not_depend_on_the_queries():
-    generator = torch.Generator().manual_seed(SEED)
-    layer = average.construction(1, SEED)
-    x, log_weights = average.placed("trapezoid", 1, 5, 1, SEED)
-    v = average.latent(x)
-    one = layer.encode(v, log_weights)
-    width = average.WIDTH
-    layer.attention.weight[:width] = torch.randn(width, width, generator=generator, dtype=torch.float64)
-    torch.testing.assert_close(layer.encode(v, log_weights), one, rtol=1e-14, atol=1e-14)
-
-
 def test_every_registered_architecture_is_measured_or_listed(tables):
     table = tables["invariance"]
     assert set(table["architecture"]) == set(ARCHITECTURES)
@@ -175,24 +131,3 @@ def test_observed_order_of_what_claims_invariance(tables, orders):
     np.testing.assert_allclose(measured["fitted"], measured["theory"].astype(float), atol=0.25)
     for model in ("CODANO", "UNO"):
         assert orders.loc["invariance"].loc[f"neuraloperator2d {model}"].isna()["theory"]
-
-
-def disagreement(settings):
-    """Relative differences of n = 32 and 64 on even and on odd rows of the coarser grid."""
-    operator = invariance.scrambled("neuraloperator2d", settings, SEED)
-    outputs = []
-    for n in (32, 64):
-        x = invariance.grid(n, 2, ends=False)
-        with torch.no_grad():
-            outputs.append(operator(invariance.smooth(x)[None, ..., None], x))
-    coarse, fine = outputs[0], outputs[1][:, ::2, ::2]
-    return [((coarse - fine)[:, start::2].norm() / fine[:, start::2].norm()).item() for start in (0, 1)]
-
-
-def test_the_packages_uno_agrees_on_every_other_row_alone():
-    """Where it doubles a grid, the package puts negative wavenumbers of the first axis n/2 too high."""
-    (settings,) = [s for a, v, s in examples() if (a, v) == ("neuraloperator2d", "UNO")]
-    even, odd = disagreement(settings)
-    assert odd > 4 * even
-    even, odd = disagreement(settings | {"options": {"uno_scalings": [[1.0, 1.0]] * 3}})
-    assert odd < 1.2 * even

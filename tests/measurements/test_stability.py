@@ -83,12 +83,6 @@ def test_every_rate_and_seed_is_a_run_of_its_own(undisturbed):
     assert sorted(path.suffix for path in output.with_suffix(".runs").iterdir()) == [".json"] * 4
 
 
-def test_a_run_is_what_training_alone_makes_of_it(card, undisturbed, tmp_path):
-    again = study(tmp_path / "other.csv", card, seeds=SEEDS[1:], rates=RATES[:1])
-    found = [row for row in undisturbed[1] if row["seed"] == "2" and float(row["peak"]) == RATES[0]]
-    assert without_seconds(found) == without_seconds(again)
-
-
 def test_a_job_that_is_ended_goes_on_with_the_run_that_it_was_at(
     card, undisturbed, tmp_path, trained, monkeypatch
 ):

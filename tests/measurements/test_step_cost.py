@@ -51,13 +51,6 @@ def test_operations_grow_like_the_points_or_like_the_matrix_of_all_pairs(scope, 
     assert np.diff(at, degree).min() > (64 * 96**2 if degree == 1 else 2 * 64**2 * 96)
 
 
-def test_the_two_orders_of_fourier_are_the_same_function():
-    losses = [
-        backward(learner_of("encoder", "fourier", order, 32, 2, CPU))() for order in ("quadratic", "linear")
-    ]
-    torch.testing.assert_close(*losses, rtol=1e-4, atol=0)
-
-
 def test_a_measurement_has_memory_operations_and_time():
     case = ("transformer1d", "galerkin", "linear")
     cost = measured(lambda points, batch: learner_of(*case, points, batch, CPU), 64, 3, 2, CPU)

@@ -1,25 +1,19 @@
 """What every registered architecture must do; a new one joins by its line in the registry."""
 
 import copy
-import math
 import re
-from itertools import pairwise
 
 import pytest
 import torch
 from jaxtyping import TypeCheckError
 from model_variants import (
-    NAMES,
     SINGLE_PRECISION,
     SMALL,
-    VARIANTS,
-    band_limited,
     dimension,
     grid,
     points,
     refused,
     relative_error,
-    scrambled,
     sides,
 )
 
@@ -66,12 +60,6 @@ def accepts(variant, setting):
     return setting in settings_class(variant[0]).model_fields
 
 
-def selected(condition):
-    """Parametrisation by the variants of which `condition` holds."""
-    chosen = [(n, v) for n, v in zip(NAMES, VARIANTS, strict=True) if condition(v)]
-    return pytest.mark.parametrize("variant", [v for _, v in chosen], ids=[n for n, _ in chosen])
-
-
 def several_channels(variant):
     """More than one in and out; CODANO has as many outputs for every input."""
     return {"in_channels": 3, "out_channels": 3 if variant[1].get("model") == "CODANO" else 2}
@@ -89,12 +77,6 @@ def test_parameter_count_follows_the_closed_formula(architecture):
     more = {"input_coordinates": True, "decoder_layers": 3}
     more = {"in_channels": 3, "out_channels": 2} | {key: more[key] for key in more if key in fields}
     assert count(build(architecture, SMALL[architecture] | more, 0)) == OF_EXAMPLES[architecture]
-
-
-def test_complex_parameters_are_counted_once_and_twice(variant):
-    once, twice = parameter_counts(small(variant))
-    assert twice == count(small(variant))
-    assert (once < twice) == (accepts(variant, "modes"))
 
 
 @pytest.mark.parametrize(
@@ -137,19 +119,6 @@ def test_gradient_reaches_every_parameter(variant):
     assert not [name for name in dead if not cancels(variant, name)]
 
 
-def refined(operator, dim, sizes):
-    """Outputs for the same functions on grids of these sizes, at the points of the first."""
-    for n in sizes:
-        x = grid(n, torch.float64, dim)
-        with torch.no_grad():
-            out = operator(band_limited(x, 2, 1), x)
-        yield out[(slice(None), *[slice(None, None, n // sizes[0])] * dim)]
-
-
-# Attention of all points to all: the finest grid cannot be as fine.
-ALL_PAIRS = {"tno2d", "universal_approximator2d"}
-
-
 def is_invariant(variant):
     if variant[1].get("quadrature") == "none" or variant[1].get("model") == "CODANO":
         return False
@@ -160,23 +129,6 @@ def is_invariant(variant):
 
 def test_claims_of_invariance(variant):
     assert small(variant).discretisation_invariant == is_invariant(variant)
-
-
-@selected(lambda variant: is_invariant(variant) and not settings_class(variant[0]).coarse_output)
-def test_same_function_on_two_grids_is_the_same_function_out(variant):
-    """First order: the coordinates jump across the period, so the rectangle rule is no better than O(h).
-
-    On patches everything jumps across theirs, and h is large against them.
-    """
-    operator, dim = scrambled(variant[0], **variant[1]), dimension(variant[0])
-    sizes = [32, 64, 128, 256, 1024] if dim == 1 else [16, 32, 64, 256]
-    if variant[0] in ALL_PAIRS:
-        sizes = [8, 16, 32, 64]
-    *outputs, finest = refined(operator, dim, sizes)
-    errors = [relative_error(output, finest) for output in outputs]
-    orders = [math.log2(a / b) for a, b in pairwise(errors)]
-    assert sum(orders) / len(orders) > 0.9, (errors, orders)
-    assert errors[-1] < (0.1 if hasattr(operator, "patches") else 0.04), errors
 
 
 def test_weights_depend_on_the_seed_alone(variant):

@@ -1,12 +1,21 @@
-"""FNO, DeepONet, U-Net and Transolver against what they are said to compute, written out anew."""
+"""The architectures of neither paper against what they are said to compute, written out anew.
+
+The wrapped models of neuraloperator are the package's own, with real parameters.
+"""
+
+import contextlib
+import io
+from functools import partial
 
 import model_variants
 import numpy as np
 import pytest
 import torch
 from model_variants import SMALL, band_limited, grid, points
+from neuralop import models as package
 from torch import nn
 
+from resolvent.models.build import build
 from resolvent.models.other_works.deeponet import at_sensors
 from resolvent.models.other_works.transolver import EPSILON
 
@@ -24,14 +33,6 @@ def test_sensors_interpolate_as_numpy_does(boundary, n):
         expected = np.interp(np.linspace(0, 1, 12), np.linspace(0, 1, n), values)
     found = at_sensors(torch.tensor(values)[None, :, None], 1, 12, boundary)
     np.testing.assert_allclose(found[0, :, 0], expected, rtol=1e-13, atol=1e-14)
-
-
-@pytest.mark.parametrize(("boundary", "n"), [("periodic", 48), ("edges", 45)])
-def test_a_sensor_at_a_point_has_its_value(boundary, n):
-    """Take sensors at every fourth point of a finer grid."""
-    u = torch.randn(2, n, n, 3)
-    found = at_sensors(at_sensors(u, 1, 12, boundary), 2, 12, boundary)
-    assert torch.equal(found, u[:, ::4, ::4])
 
 
 @pytest.mark.parametrize("architecture", ["fno1d", "fno2d"])
@@ -129,10 +130,127 @@ def test_slices_are_weighed_mixed_and_given_back():
     np.testing.assert_allclose(attention(y)[0], expected, rtol=1e-11)
 
 
-def test_transolver_takes_points_in_any_order():
-    """Permute the points, which are a set: the output is permuted."""
-    operator = scrambled("transolver1d")
-    x = grid(20).double()
-    u = band_limited(x, 2, 1)
-    order = torch.randperm(20, generator=torch.Generator().manual_seed(0))
-    torch.testing.assert_close(operator(u[:, order], x[order]), operator(u, x)[:, order])
+# Larger weights than the initial ones, so that the soft threshold and ReLU both act and let pass.
+afno = partial(model_variants.scrambled, "afno")
+
+
+def mixed(network, y):
+    """The network at every coefficient in real arithmetic, a full matrix with zeros off the blocks."""
+    blocks, size = network.weights.shape[1:3]
+    n1, n2, width = y.shape[1:]
+    matrices = torch.zeros(2, 2, width, width, dtype=y.dtype)  # layer, real or imaginary
+    for layer in range(2):
+        for block in range(blocks):
+            at = slice(block * size, (block + 1) * size)
+            for part in range(2):
+                matrices[layer, part, at, at] = network.weights[layer, block, :, :, part]
+    coefficients = torch.fft.rfft2(y, dim=(1, 2)) / (n1 * n2) ** 0.5
+    real, imaginary = coefficients.real, coefficients.imag
+    for layer, activation in enumerate((torch.relu, lambda t: t.sign() * (t.abs() - 0.01).clamp(min=0))):
+        w, b = matrices[layer], network.biases[layer].reshape(width, 2)
+        real, imaginary = (
+            activation(real @ w[0] - imaginary @ w[1] + b[:, 0]),
+            activation(imaginary @ w[0] + real @ w[1] + b[:, 1]),
+        )
+    return torch.fft.irfft2(torch.complex(real, imaginary), s=(n1, n2), dim=(1, 2)) * (n1 * n2) ** 0.5 + y
+
+
+def written_out(operator, u, x):
+    def affine(layer, y):
+        return y @ layer.weight.T + (0 if layer.bias is None else layer.bias)
+
+    def normed(norm, y):
+        deviation = y - y.mean(-1, keepdim=True)
+        variance = deviation.square().mean(-1, keepdim=True)
+        return deviation / torch.sqrt(variance + 1e-6) * norm.weight + norm.bias
+
+    y = affine(operator.lifting, torch.cat([u, x.expand(len(u), -1, -1, -1)], -1)) + operator.positions
+    for layer in operator.layers:
+        y = y + mixed(layer.spectral, normed(layer.spectral_norm, y))
+        first, _, last = layer.feedforward
+        y = y + affine(last, nn.functional.gelu(affine(first, normed(layer.feedforward_norm, y))))
+    return affine(operator.projection, y)
+
+
+def test_is_the_formulas_written_out():
+    operator = afno(in_channels=2, out_channels=3)
+    x, u = grid(12, torch.float64, dim=2), torch.randn(2, 12, 12, 2, dtype=torch.float64)
+    with torch.no_grad():
+        torch.testing.assert_close(operator(u, x), written_out(operator, u, x), rtol=1e-10, atol=1e-10)
+
+
+def test_takes_its_own_grid_alone():
+    operator, x = afno(), grid(24, dim=2).double()
+    for n1, n2 in ((24, 24), (12, 24)):
+        with pytest.raises(ValueError, match=rf"^the table of positions is for 12 x 12 .* got {n1} x {n2}$"):
+            operator(torch.zeros(1, n1, n2, 1, dtype=torch.float64), x[:n1, :n2])
+
+
+def test_initial_weights():
+    operator = build("afno", {}, 0)
+    layer = operator.layers[0]
+    for drawn in (layer.spectral.weights, layer.spectral.biases, layer.feedforward[0].weight):
+        assert drawn.std().item() == pytest.approx(0.02, rel=0.1)
+    assert operator.positions.std().item() == pytest.approx(0.02, rel=0.1)
+    assert layer.feedforward[0].bias.abs().max() == 0
+    assert operator.projection.bias is None
+
+
+SETTINGS = SMALL["neuraloperator2d"]
+KEYWORDS = {"n_modes": (8, 8), "hidden_channels": 8, "n_layers": 3}
+
+
+def packages_own(model):
+    """The package's class, called as its documentation has it."""
+    with contextlib.redirect_stdout(io.StringIO()):
+        if model == "CODANO":
+            return package.CODANO(
+                n_modes=[[8, 8]] * 3, n_layers=3, hidden_variable_codimension=8, static_channel_dim=2,
+                n_heads=[1] * 3, per_layer_scaling_factors=[[1, 1]] * 3, attention_scaling_factors=[1] * 3,
+            )  # fmt: skip
+        if model == "UNO":
+            return package.UNO(
+                3, 1, 8, n_layers=3, uno_out_channels=[8] * 3, uno_n_modes=[[8, 8]] * 3,
+                uno_scalings=[[1, 1], [0.5, 0.5], [2, 2]], channel_mlp_skip="linear",
+                positional_embedding=None,
+            )  # fmt: skip
+        return getattr(package, model)(in_channels=3, out_channels=1, positional_embedding=None, **KEYWORDS)
+
+
+@pytest.mark.parametrize("model", ["FNO", "TFNO", "UNO", "CODANO"])
+def test_it_is_the_packages_model_and_building_it_says_nothing(model, capfd):
+    operator = build("neuraloperator2d", {**SETTINGS, "model": model}, 0)
+    assert capfd.readouterr().out == ""
+    reference = packages_own(model)
+    pairs = {name.replace("/", "."): pair for name, pair in operator.complex_weights.items()}
+    with torch.no_grad():
+        for name, parameter in reference.named_parameters():
+            if name in pairs:
+                parameter.copy_(torch.view_as_complex(pairs.pop(name)))
+            else:
+                parameter.copy_(operator.operator.get_parameter(name))
+        assert not pairs
+        x = points("neuraloperator2d")
+        u = band_limited(x, 2, 1)
+        channels = u.movedim(-1, 1), x.expand(2, *x.shape).movedim(-1, 1)
+        expected = reference(*channels) if model == "CODANO" else reference(torch.cat(channels, dim=1))
+        torch.testing.assert_close(operator(u, x), expected.movedim(1, -1))
+
+
+def test_options_reach_the_package():
+    plain = build("neuraloperator2d", SETTINGS, 0)
+    tensorised = build(
+        "neuraloperator2d", {**SETTINGS, "options": {"factorization": "tucker", "rank": 0.2}}, 0
+    )
+    assert sum(w.numel() for w in tensorised.parameters()) < sum(w.numel() for w in plain.parameters()) / 2
+
+
+@pytest.mark.parametrize(
+    ("model", "options"),
+    [("FNO", {"rnk": 1, "widht": 3}), ("TFNO", {"n_modes": [8]}), ("UNO", {"non_linearity": "gelu"}),
+     ("CODANO", {"norm": "group"})],
+)  # fmt: skip
+def test_unknown_options_are_refused_with_those_accepted(model, options):
+    said = rf"^unknown options of {model}: {', '.join(options)}; accepted: lifting_channel(s|_ratio), .*$"
+    with pytest.raises(ValueError, match=said):
+        build("neuraloperator2d", {**SETTINGS, "model": model, "options": options}, 0)

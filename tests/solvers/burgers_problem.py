@@ -20,12 +20,3 @@ def relative_errors(values, truth):
 
 def errors_against_cole_hopf(solution, initial, viscosity):
     return relative_errors(observe(solution, 8192), observe(cole_hopf(initial, viscosity), 8192))
-
-
-def observed_order(march, steps, initial):
-    """Return the order of `march`, from a number of steps to the solution, at Cao's viscosity.
-
-    It is the least-squares fit of the logarithm of the error against that of the step.
-    """
-    errors = [errors_against_cole_hopf(march(one), initial, CAO_VISCOSITY).max() for one in steps]
-    return -np.polyfit(np.log(steps), np.log(errors), 1)[0]

@@ -36,26 +36,25 @@ for call in (
     except ValueError as error:
         print(error)
 """
-PERIODIC = "resolvent.solvers.common.fourier.coefficients_of turns values on a circle into coefficients"
-TORUS = "resolvent.solvers.common.fourier.coefficients_of_2d turns values on a grid into coefficients"
-SQUARE = "resolvent.solvers.common.cosine_series.observe_cosine gives a field on a grid"
-BURGERS = "must be a complex array of shape (batch, modes), got"
-FLOW = "initial of Kolmogorov flow must be a complex array of shape (batch, 2K + 1, K + 1), got"
-DARCY = "coefficient of Darcy must be a floating-point array of shape (batch, n, n), got"
-EXPECTED = f"""\
-initial_coefficients of Burgers split-step {BURGERS} float64 of shape (2, 64); {PERIODIC}
-initial_coefficients of Burgers ETDRK4 {BURGERS} complex128 of shape (33,); {PERIODIC}
-initial_coefficients of Cole-Hopf {BURGERS} float64 of shape (2, 64); {PERIODIC}
-{FLOW} float64 of shape (2, 64, 64); {TORUS}
-initial of Kolmogorov flow must be of shape (batch, 2K + 1, K + 1), got (2, 64, 64); {TORUS}
-{DARCY} float64 of shape (2, 8, 9); {SQUARE}
-{DARCY} list; {SQUARE}
-initial of Lorenz-63 must be a floating-point array of shape (batch, 3), got float64 of shape (4, 2)
-frequencies of controlled ODE must be a floating-point array of shape (4, 2), got float64 of shape (4, 3)
-amplitudes of controlled ODE must be a floating-point array of shape (batch, terms), got int64 of shape (4, 2)
-"""
+# Of each call the argument, the shape that it should have, the one that it has, and what helps.
+BURGERS = ("complex", "(batch, modes)", "coefficients_of")
+FLOW = ("initial of Kolmogorov flow", "(batch, 2K + 1, K + 1)", "(2, 64, 64)", "coefficients_of_2d")
+DARCY = ("coefficient of Darcy", "floating-point", "(batch, n, n)", "observe_cosine")
+EXPECTED = [
+    ("initial_coefficients of Burgers split-step", "float64", "(2, 64)", *BURGERS),
+    ("initial_coefficients of Burgers ETDRK4", "complex128", "(33,)", *BURGERS),
+    ("initial_coefficients of Cole-Hopf", "float64", "(2, 64)", *BURGERS),
+    (*FLOW, "complex array", "float64"),
+    FLOW,
+    (*DARCY, "float64", "(2, 8, 9)"),
+    (*DARCY, "got list"),
+    ("initial of Lorenz-63", "floating-point", "(batch, 3)", "float64", "(4, 2)"),
+    ("frequencies of controlled ODE", "floating-point", "(4, 2)", "float64", "(4, 3)"),
+    ("amplitudes of controlled ODE", "floating-point", "(batch, terms)", "int64", "(4, 2)"),
+]
 
 
 def test_other_arrays_are_refused_in_one_line():
     run = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True)
-    assert run.stdout == EXPECTED, run.stderr
+    for line, words in zip(run.stdout.splitlines(), EXPECTED, strict=True):
+        assert all(word in line for word in words), line

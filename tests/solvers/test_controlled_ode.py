@@ -52,16 +52,6 @@ def test_multiples_of_pi_are_fixed_points():
         np.testing.assert_allclose(states(controls(8), TIMES, turns * np.pi), turns * np.pi, rtol=1e-15)
 
 
-def test_the_state_is_a_function_of_the_present_value_of_the_control():
-    """Where two controls meet, so do their states, whatever came before."""
-    control, state = ControlledOde().solve(*controls(8), TIMES)
-    order = np.argsort(control, axis=None)
-    assert (np.diff(state.ravel()[order]) >= 0).all()
-    np.testing.assert_allclose(np.log(np.tan(state / 2) / np.tan(0.5)), control, atol=1e-12)
-    alone = states(controls(8), explicit((0.77, 2.0)))  # without the other times
-    np.testing.assert_allclose(state[:, [3, 6]], alone, rtol=1e-15)
-
-
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_a_sample_has_the_same_bits_in_any_batch(dtype):
     drawn = [part.astype(dtype) for part in controls(LANES + 20)]
@@ -69,13 +59,6 @@ def test_a_sample_has_the_same_bits_in_any_batch(dtype):
     for rows in (slice(17, 18), slice(5, 40), slice(LANES - 3, LANES + 9), slice(None, None, -1)):
         part = ControlledOde().solve(*(values[rows] for values in drawn), TIMES)
         np.testing.assert_array_equal(part, [values[rows] for values in together])
-
-
-def test_float32_agrees_with_float64():
-    drawn = controls(8)
-    single = states([part.astype(np.float32) for part in drawn])
-    assert single.dtype == np.float32
-    assert 0 < np.abs(single - states(drawn)).max() < 1e-4
 
 
 @pytest.mark.parametrize("decay", ["inverse", "none"])
@@ -90,12 +73,6 @@ def test_distribution_of_the_control(decay):
     np.testing.assert_allclose(amplitudes.std(axis=0), deviations, rtol=0.05)
     correlations = np.corrcoef(np.concatenate([amplitudes, frequencies], axis=1).T)
     assert np.abs(correlations - np.eye(10)).max() < 5 / np.sqrt(4000)
-
-
-def test_the_two_decays_are_the_same_draws():
-    inverse, none = draw_control(0, 1, 2), draw_control(0, 1, 2, decay="none")
-    np.testing.assert_allclose(inverse[0] * np.arange(1, 11), none[0], rtol=1e-15)
-    np.testing.assert_array_equal(inverse[1], none[1])
 
 
 def test_a_control_depends_on_its_key_alone():

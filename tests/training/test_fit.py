@@ -11,13 +11,11 @@ from training_fixtures import (
     Killed,
     killed_after,
     kind_of,
-    rough_samples,
     small_trainer,
     smooth_samples,
 )
 
 from resolvent.evaluation.conditions import Condition, evaluate, shown_samples
-from resolvent.models.registry import ARCHITECTURES
 from resolvent.training import checkpoints
 from resolvent.training.fit import HISTORY_COLUMNS
 from resolvent.training.interruption import Interruption
@@ -32,7 +30,7 @@ def test_training_learns(tmp_path, kind):
     assert errors[progress.best_epoch - 1] == progress.best_error
 
 
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("architecture", ["fno1d", "transformer2d", "tno1d", "fano", "neuraloperator2d"])
 def test_a_resumed_run_ends_with_the_same_bytes(tmp_path, architecture):
     kind = kind_of(architecture) | {"epochs": 2}
     undisturbed = small_trainer(tmp_path / "a", **kind)
@@ -142,19 +140,6 @@ def test_evaluation_keeps_every_sample_and_marks_a_diverged_run(tmp_path):
     diverged, kept = evaluate(None, on_each, torch.device("cpu"), shown)
     assert diverged["relative_l2"].isna().all()
     assert (diverged[conditions] == errors[conditions]).all(axis=None)
-
-
-def test_evaluation_on_the_square_follows_to_another_grid(tmp_path):
-    trainer = small_trainer(tmp_path, **ON_THE_SQUARE)
-    trainer.fit()
-    test = {points: rough_samples(5, points, seed=2) for points in (13, 25)}
-    shown = shown_samples(5, seed=1)
-    on_each = [(Condition(points), samples) for points, samples in test.items()]
-    errors, kept = evaluate(trainer.operator, on_each, torch.device("cpu"), shown)
-    assert errors.groupby("resolution")["relative_l2"].mean().between(1e-3, 0.8).all()
-    assert kept["n25"]["prediction"].shape == (1, 4, 1, 25, 25)
-    again, _ = evaluate(trainer.operator, on_each[1:], torch.device("cpu"), shown)
-    assert again["relative_l2"].tolist() == errors.loc[errors["resolution"] == 25, "relative_l2"].tolist()
 
 
 def test_the_sum_over_a_batch_is_felt_by_weight_decay_as_a_decay_as_much_smaller(tmp_path):

@@ -6,7 +6,7 @@ import torch
 
 from resolvent.common.norms import relative_l2 as plain_relative_l2
 from resolvent.datasets.gradients import gradient
-from resolvent.evaluation.metrics import relative_h1, relative_l2
+from resolvent.evaluation.metrics import relative_h1
 from resolvent.solvers.common.grid import Grid, Nodes
 from resolvent.training.losses import RelativeH1Loss, RelativeLoss, central_gradient
 from resolvent.training.losses import relative_l2 as torch_relative_l2
@@ -30,14 +30,6 @@ def test_the_gradient_of_a_plane_has_x_along_the_last_axis_first():
     assert inside.shape == (1, 2, 3, 3)
     np.testing.assert_allclose(inside[:, 0], 2, rtol=1e-12)
     np.testing.assert_allclose(inside[:, 1], -3, rtol=1e-12)
-
-
-def test_metrics_use_the_quadrature_of_the_square():
-    grid = Grid("nodes", 3, dimension=2)
-    target, prediction = np.ones((1, 3, 3)), np.ones((1, 3, 3))
-    prediction[0, 0, 0] = 2  # a corner: weight 1/16 of the area
-    prediction[0, 1, 1] = 2  # the centre: 1/4
-    np.testing.assert_allclose(relative_l2(prediction, target, grid), np.sqrt(5 / 16), rtol=1e-12)
 
 
 def test_relative_h1_weighs_both_derivatives():
@@ -117,14 +109,3 @@ def test_arrays_and_tensors_have_the_same_relative_l2_error_where_all_points_cou
     np.testing.assert_allclose(plain_relative_l2(prediction, target), of_tensors, rtol=1e-14)
     expected = [np.linalg.norm(p - u) / np.linalg.norm(u) for p, u in zip(prediction, target, strict=True)]
     np.testing.assert_allclose(plain_relative_l2(prediction, target), expected, rtol=1e-14)
-
-
-def test_the_weights_of_a_periodic_grid_make_no_difference_and_those_of_uneven_times_do():
-    for name, same in (("periodic", True), ("uneven times", False)):
-        grid = GRIDS[name]
-        prediction, target = np.random.default_rng(1).normal(size=(2, 5, grid.points))
-        with_weights, without = (
-            plain_relative_l2(prediction, target, grid.weights),
-            plain_relative_l2(prediction, target),
-        )
-        assert np.allclose(with_weights, without, rtol=1e-12) == same

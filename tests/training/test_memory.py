@@ -1,4 +1,4 @@
-"""The memory of a training step, predicted on shapes alone, against what torch's allocator gave out."""
+"""The memory of a step, predicted on shapes alone, against torch's allocator; operations, by hand."""
 
 import pytest
 import torch
@@ -9,6 +9,7 @@ from torch.profiler import ProfilerActivity, profile
 from resolvent.models.build import build
 from resolvent.models.registry import ARCHITECTURES, settings_class
 from resolvent.training.memory import step_memory
+from resolvent.training.operations import counted, forward_operations
 
 BATCH = 4
 POINTS = {1: 256, 2: 24}
@@ -74,3 +75,20 @@ def test_checkpointing_and_a_smaller_batch_take_less():
     )
     assert half.kept == pytest.approx(whole.kept / 2, rel=0.05)
     assert recomputed.peak < 0.5 * whole.peak
+
+
+def test_a_complex_product_counts_as_one():
+    a, b = torch.ones(3, 4, dtype=torch.complex64), torch.ones(4, 5, dtype=torch.complex64)
+    assert counted(lambda: a @ b) == 2 * 3 * 4 * 5
+
+
+def test_operations_of_attention_between_all_points():
+    """Four d x d maps, QKᵀ and AV of N² d each, and the two of the feed-forward, in every layer."""
+    points, d, hidden, layers = 6 * 6, 8, 12, 2
+    operator = build(
+        "tno2d", {"width": d, "num_layers": layers, "num_heads": 2, "feedforward_width": hidden}, seed=0
+    )
+    x = torch.stack(torch.meshgrid(torch.arange(6.0), torch.arange(6.0), indexing="ij"), dim=-1)
+    layer = 2 * points * (4 * d * d + 2 * d * hidden) + 4 * points**2 * d
+    expected = 2 * points * (3 * d + d) + layers * layer
+    assert forward_operations(operator, torch.ones(1, 6, 6, 1), x) == expected

@@ -5,7 +5,6 @@ import pytest
 import torch
 from training_fixtures import SMALL_FNO_2D, rough_samples
 
-from resolvent.datasets.loading import Samples
 from resolvent.models.build import build
 from resolvent.training.normalisation import Normaliser, in_physical_units, restored
 from resolvent.training.settings import TrainingSettings
@@ -65,24 +64,6 @@ def test_the_operator_maps_physical_units_to_physical_units_and_vanishes_on_the_
     arguments = function_tensor(other.inputs, other.grid), coordinate_tensor(other.grid)
     assert torch.equal(operator(*arguments), again(*arguments))
     assert len(list(again.parameters())) == len(list(inner.parameters()))
-
-
-def test_input_and_output_may_be_on_different_grids():
-    fine, coarse = rough_samples(12, points=13), rough_samples(12, points=7, seed=1)
-    train = Samples(fine.grid, fine.inputs, coarse.targets, target_grid=coarse.grid)
-
-    class EverySecond(torch.nn.Module):
-        def forward(self, u, x):
-            return u[:, ::2, ::2]
-
-    operator = in_physical_units(EverySecond(), TrainingSettings(normalisation="pointwise"), train)
-    u, x = function_tensor(train.inputs[:3], train.grid), coordinate_tensor(train.grid)
-    v = operator(u, x).numpy()[..., 0]
-    normal = (train.inputs - train.inputs.mean(0)) / (train.inputs.std(0) + 1e-5)
-    expected = normal[:3, ::2, ::2] * (train.targets.std(0) + 1e-5) + train.targets.mean(0)
-    np.testing.assert_allclose(v, expected, rtol=1e-4, atol=1e-6)
-    again = restored(EverySecond(), TrainingSettings(normalisation="pointwise"), operator.state_dict())
-    assert torch.equal(operator(u, x), again(u, x))
 
 
 def test_an_operator_without_normalisation_or_boundary_is_left_alone():

@@ -15,7 +15,7 @@ import resolvent.datasets.loading
 from resolvent.common.machine import SAMPLES_GB
 from resolvent.common.predictions import read_predictions
 from resolvent.datasets.errors import DatasetError
-from resolvent.datasets.loading import Samples, Split, blocks
+from resolvent.datasets.loading import Samples, Split
 from resolvent.datasets.noise import pointwise_standard_deviation
 from resolvent.evaluation.baselines import Baseline, measured_baselines
 from resolvent.evaluation.evaluate import evaluate_run
@@ -64,12 +64,6 @@ def test_a_streamed_run_ends_with_the_same_bytes(card, tmp_path, request, capsys
     assert all(torch.equal(states[1][name], value) for name, value in states[0].items())
     for file in ("history.csv", "errors.csv"):
         assert (tmp_path / "memory" / file).read_bytes() == (tmp_path / "streamed" / file).read_bytes()
-
-
-def test_a_block_has_as_many_samples_as_have_so_many_values(card, small_blocks):
-    for resolution, sizes in ((17, [2, 2, 1]), (33, [1] * 5)):
-        found = blocks(Split(card, resolution, "train", 5))
-        assert [len(one.inputs) for one in found] == sizes
 
 
 @pytest.mark.parametrize("ways", [["small_blocks"], ["small_blocks", "small_memory"]], ids=NAMES)

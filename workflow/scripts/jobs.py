@@ -242,9 +242,9 @@ def compare():
 
 
 def report():
+    from resolvent.common.outside import find
     from resolvent.figures.common.exhibit import Exhibit
     from resolvent.figures.experiment.report import write_report
-    from resolvent.models.outside import find
 
     own = {file: find(location, Exhibit) for file, location in given.own.items()}
     more = {"own": own, "film": made.get("film")}

@@ -91,6 +91,7 @@ class ImportedBurgers(ImportedTask):
 
     inputs, targets = (INPUT,), (TARGET,)
     input_answers = True
+    on_gpu = False
     powers = (1, 1)
 
     def __init__(self, settings: ImportedBurgersDataset):

@@ -160,6 +160,7 @@ class Burgers(Task):
 
     inputs, targets = (INPUT,), (TARGET,)
     input_answers = True
+    on_gpu = False
 
     def __init__(self, settings: BurgersDataset):
         super().__init__(settings)

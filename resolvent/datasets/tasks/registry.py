@@ -6,15 +6,12 @@ An equation that lives elsewhere is named in the configuration by the module and
 
 from __future__ import annotations
 
-import importlib
-import re
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BeforeValidator, SerializeAsAny
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
-from resolvent.common.errors import Words
-from resolvent.datasets.errors import NoSuchModule
+from resolvent.common.outside import LOCATION, find
 from resolvent.datasets.tasks.settings import DatasetSettings
 
 if TYPE_CHECKING:
@@ -35,7 +32,6 @@ IMPORTED = {
     "darcy_inverse": "resolvent.datasets.imported.darcy:ImportedDarcyInverseDataset",
     "arrays": "resolvent.datasets.imported.arrays:ArraysDataset",
 }
-_LOCATION = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")  # module:class
 
 
 def settings_class(equation: str, imported: bool = False) -> type[DatasetSettings]:
@@ -54,39 +50,16 @@ def settings_class(equation: str, imported: bool = False) -> type[DatasetSetting
     if not imported and equation in IMPORTED and equation not in EQUATIONS:
         raise ValueError(f"equation {equation} is read from files; name them as 'source'")
     location = (IMPORTED if imported else EQUATIONS).get(equation, equation)
-    if not _LOCATION.fullmatch(location):
+    if not LOCATION.fullmatch(location):
         raise PydanticCustomError(
             "unknown_equation",
             "unknown equation '{equation}'; accepted: {accepted}, or module:SettingsClass",
             {"equation": equation, "accepted": ", ".join(EQUATIONS)},
         )
-    module, _, name = location.partition(":")
-    loaded = _imported(module, equation)
-    found = getattr(loaded, name, None)
-    if isinstance(found, type) and issubclass(found, DatasetSettings):
-        return found
-    what: Words = f" has no {name}" if found is None else f":{name} is not a class of dataset settings"
-    own = {key: one for key, one in vars(loaded).items() if getattr(one, "__module__", "") == module}
-    accepted = [key for key, one in own.items() if isinstance(one, type) and issubclass(one, DatasetSettings)]
-    raise ValueError(
-        f"equation '{equation}': {module}{what}; accepted: "
-        f"{', '.join(accepted) or 'a class that derives from SpaceDataset or TrajectoryDataset'}"
-    )
-
-
-def _imported(module: str, equation: str) -> Any:
     try:
-        return importlib.import_module(module)
-    except ModuleNotFoundError as error:
-        if error.name is None or not f"{module}.".startswith(f"{error.name}."):
-            raise ValueError(f"equation '{equation}': importing {module} failed: {error}") from None
-        raise NoSuchModule(
-            f"equation '{equation}': there is no module {error.name}; install it, or name its folder in the "
-            "environment variable PYTHONPATH"
-        ) from None
-    except Exception as error:  # of any kind: it is another's code
-        reason = " ".join(f"{type(error).__name__}: {error}".split())
-        raise ValueError(f"equation '{equation}': importing {module} failed: {reason}") from None
+        return find(location, base=DatasetSettings)
+    except ValueError as error:
+        raise type(error)(f"equation '{equation}': {error}") from None
 
 
 def settings_of(content: Any) -> DatasetSettings:

@@ -65,6 +65,7 @@ class Task(ABC):
                    as initial values, come last.
     targets        names of the stored variables that it gives.
     input_answers  whether the input is a first guess of the target, which makes it a baseline.
+    on_gpu         whether its solvers compute on a GPU where JAX has one.
     batch          samples computed between two saves.
     dtype          of the stored numbers: "float64" or "float32". They are computed in float64.
     """
@@ -73,6 +74,7 @@ class Task(ABC):
     inputs: tuple[str, ...]
     targets: tuple[str, ...]
     input_answers: bool = False
+    on_gpu: bool = True
     batch: int = 32
     dtype: str = "float64"
 

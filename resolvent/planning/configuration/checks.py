@@ -9,9 +9,9 @@ from itertools import product
 
 from pydantic import ValidationError
 
+from resolvent.common.outside import unknown
 from resolvent.figures.papers.registry import PAPERS
 from resolvent.models.layers.grid_sizes import coarse_points, suitable_factor
-from resolvent.models.outside import unknown
 from resolvent.models.registry import ARCHITECTURES, is_architecture, resolve, settings_class
 from resolvent.planning.configuration.messages import partial_problems
 from resolvent.planning.configuration.settings import (

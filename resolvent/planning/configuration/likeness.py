@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from resolvent.models.outside import unknown
+from resolvent.common.outside import unknown
 from resolvent.planning.configuration.errors import ConfigurationError
 from resolvent.planning.configuration.messages import shown
 from resolvent.planning.configuration.read import merged

@@ -9,9 +9,9 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from resolvent.common.counts import of_few
+from resolvent.common.outside import unknown
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.arrays import ArraysDataset
-from resolvent.models.outside import unknown
 from resolvent.models.registry import ARCHITECTURES, is_architecture, settings_class
 from resolvent.planning.configuration.checks import problems
 from resolvent.planning.configuration.errors import ConfigurationError

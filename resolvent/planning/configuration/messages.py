@@ -11,9 +11,9 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ValidationError
 
 from resolvent.common.errors import Words
+from resolvent.common.outside import unknown
 from resolvent.datasets.tasks.registry import EQUATIONS, settings_class
 from resolvent.datasets.tasks.settings import DatasetSettings
-from resolvent.models.outside import unknown
 from resolvent.training.settings import TrainingSettings
 
 NO_MAPPING = ("dict_type", "model_type", "model_attributes_type")  # pydantic's words for it

@@ -12,13 +12,13 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, PlainValidator, create_model, model_validator
 
+from resolvent.common.outside import Location
 from resolvent.common.settings import Seed, Settings
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.storage.addresses import check_installed, checked_address, is_address
 from resolvent.datasets.tasks.registry import AnyDataset
 from resolvent.datasets.tasks.settings import DatasetSettings
 from resolvent.measurements.settings import ArchitectureCostSettings, CostSettings, TheorySettings
-from resolvent.models.outside import BaselineLocation, FigureLocation, MetricLocation
 from resolvent.models.registry import is_architecture, resolve, settings_class
 from resolvent.models.settings import Settings as ArchitectureSettings
 from resolvent.training.settings import TrainingSettings
@@ -271,15 +271,15 @@ class Experiment(Settings):
     shows: dict[str, list[str]] = Field(
         {}, description="tables and figures that it gives, by paper: `cao2021: [table2a, figure9]`"
     )
-    metrics: list[MetricLocation] = Field(
+    metrics: list[Location] = Field(
         [],
         description="metrics of your own, beside those that every run has: module:name (see "
         "tutorials/own-metric.md)",
     )
-    baselines: list[BaselineLocation] = Field(
+    baselines: list[Location] = Field(
         [], description="baselines of your own, beside those that the task has: module:name"
     )
-    figures: list[FigureLocation] = Field(
+    figures: list[Location] = Field(
         [], description="figures of your own on the experiment's page: module:name"
     )
 

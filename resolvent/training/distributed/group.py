@@ -81,16 +81,6 @@ ALONE = Group()
 
 
 @contextmanager
-def joined() -> Iterator[Group]:
-    """Join the processes that torch's launcher has started with this one, as its variables say."""
-    backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
-    with answering():
-        distributed.init_process_group(backend)
-    yield Group(distributed.get_rank(), distributed.get_world_size())
-    distributed.destroy_process_group()
-
-
-@contextmanager
 def answering(sums: _Sums | None = None) -> Iterator[None]:
     """Turn what torch raises where another process is gone into one line; of `sums`, where one has failed."""
     try:

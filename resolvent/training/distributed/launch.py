@@ -1,91 +1,51 @@
-"""Several processes for one task, on one node or on several: torch's launcher starts and looks after them.
+"""Several processes for one task, on one node or on several: started, looked after, reported of in one line.
 
-The launcher of torch (torchrun's) has an agent on each node; the agents meet at the first one. An agent
-computes nothing. It hands on a request to end, and ends all of its processes when one has failed. What a
-process has to say is left in a folder that all nodes see, and is reported here in one line.
+A launcher computes nothing. It starts the processes of its node and, where it is the first, by srun another
+launcher on every other one. All processes meet at the first launcher, and what they have to say is left in a
+folder that all nodes see.
 """
 
 from __future__ import annotations
 
+import importlib
 import json
-import logging
 import os
 import signal
 import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+import time
+import traceback
+from contextlib import ExitStack, suppress
 from datetime import timedelta
+from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from resolvent.common.errors import Words
-from resolvent.common.progress import unwatched, watch
-from resolvent.training.errors import ENDED, TrainingError
-from resolvent.training.interruption import SIGNALS
+import torch
+from torch import distributed
+
+from resolvent.common.errors import ResolventError, Words
+from resolvent.common.progress import unwatched, watch, watched
+from resolvent.training.distributed.group import Group, LostProcesses
+from resolvent.training.errors import TrainingError
+from resolvent.training.interruption import SIGNALS, interruption
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
-LAUNCHER = "RESOLVENT_LAUNCHER"  # the variable that names this process to those that it starts
 LOOPBACK = "localhost"
+MODULE = "resolvent.training.distributed.launch"
 CONNECTING = timedelta(seconds=60)  # that a connection to the place where they meet may take
 MEETING_SECONDS = 600  # that the nodes wait for each other
-OTHERS_ENDING_SECONDS = 60  # that the other launchers have to end by themselves after the first one
 ENDING_SECONDS = 3600  # that processes have for their step, once they are asked to end
+FOLLOWING_SECONDS = 10  # that they have to end by themselves when another has failed, and then on SIGTERM
+LOOK = 0.1  # seconds between two looks at the processes
+KINDS = ("cause", "silent", "follows")  # of reports; what followed from another's end counts last
 
 
 def visible_devices() -> list[str]:
     """Return the GPUs that this process was given, as CUDA_VISIBLE_DEVICES names them."""
     return [name for name in os.environ.get(VISIBLE, "").split(",") if name]
-
-
-def launch(
-    task: str, size: int, devices: list[str], arguments: dict, nodes: int = 1, shared: Path | None = None
-) -> None:
-    """Call `task`, "module:function", in `size` processes on each node, and wait until all have ended.
-
-    It is called with the `Group` of them and the `arguments`, which JSON can hold. Each process sees one
-    of its node's GPUs where there are `devices`, and none otherwise. SIGTERM and SIGINT are handed on.
-    Several `nodes` are those of a SLURM job of which this is the first; `shared` is a folder that all see.
-
-    Raises `TrainingError` when one of them failed: its rank, and in one line what it reported.
-    """
-    from torch.distributed import TCPStore
-    from torch.distributed.elastic.multiprocessing import SignalException
-
-    others = Others()
-    host = LOOPBACK if nodes == 1 else socket.gethostname()
-    try:
-        # Not an agent's, which may end first: the others could not say then how their processes ended.
-        meeting = TCPStore(host, 0, is_master=True, wait_for_workers=False, timeout=CONNECTING)
-    except RuntimeError as error:
-        reason = str(error).partition("\n")[0]
-        raise TrainingError(f"the processes cannot meet at {host} ({reason})") from error
-    with TemporaryDirectory(prefix="resolvent-", dir=shared if nodes > 1 else None) as name:
-        order = {
-            "task": task, "arguments": arguments, "size": size, "nodes": nodes, "host": host,
-            "port": meeting.port, "watch": watch(),
-        }  # fmt: skip
-        path = Path(name) / "order.json"
-        path.write_text(json.dumps(order))
-        try:
-            with _surroundings(host), on_other_nodes(nodes, path, len(devices[:size]), others):
-                fault = _agent(path, bool(devices))
-        except SignalException as error:
-            fault = _unfinished(path, error.sigval)
-        general = [others.fault, fault] if others.ended_first else [fault, others.fault]
-        if any(general):
-            raise TrainingError(_reported(path.parent, size * nodes) or general[0] or general[1])
-
-
-@dataclass
-class Others:
-    """What is known here of a launcher on another node that failed, and whether that came first."""
-
-    fault: str = ""
-    ended_first: bool = False
 
 
 def nodes_given(wanted: int) -> int:
@@ -99,141 +59,111 @@ def nodes_given(wanted: int) -> int:
     return min(wanted, int(os.environ.get("SLURM_JOB_NUM_NODES", wanted)))
 
 
-@contextmanager
-def on_other_nodes(nodes: int, order: Path, gpus: int, others: Others) -> Iterator[None]:
-    """Run a launcher for the file `order` on each node but this one, with `gpus` each, while the body runs.
+def launch(
+    task: str, size: int, devices: list[str], arguments: dict, nodes: int = 1, shared: Path | None = None
+) -> None:
+    """Call `task`, "module:function", in `size` processes on each node, and wait until all have ended.
 
-    When one of them fails, `others` says so, and this process is sent SIGTERM, for the body waits for them.
+    It is called with the `Group` of them and the `arguments`, which JSON can hold. Each process sees one
+    of its node's GPUs where there are `devices`. SIGTERM and SIGINT are handed on. Several `nodes` are those
+    of a SLURM job of which this is the first; `shared` is a folder that all see.
+
+    Raises `TrainingError` when one of them failed: its rank, and in one line what it reported.
     """
-    if nodes == 1:
-        yield
-        return
-    # Once on each node after the first.
-    command = ["srun", f"--nodes={nodes - 1}", f"--ntasks={nodes - 1}", "--ntasks-per-node=1", "--relative=1"]
-    command += ["--overlap", "--mem=0", "--cpu-bind=none", *[f"--gpus-per-node={gpus}"] * bool(gpus)]
-    command += [sys.executable, "-m", "resolvent.training.distributed.launch", str(order)]
-    started = subprocess.Popen(command, stdin=subprocess.DEVNULL)
-    ended = threading.Event()
-
-    def look() -> None:
-        if started.wait():
-            fault: Words = f"the launchers on the other nodes ended with status {started.returncode}"
-            others.fault = fault
-            others.ended_first = not ended.is_set()
-            if others.ended_first:
-                os.kill(os.getpid(), signal.SIGTERM)
-
-    looking = threading.Thread(target=look, daemon=True)
+    host = LOOPBACK if nodes == 1 else socket.gethostname()
     try:
-        looking.start()
-        yield
-    finally:
-        ended.set()
-        try:
-            started.wait(OTHERS_ENDING_SECONDS)
-        except subprocess.TimeoutExpired:
-            started.terminate()
-        looking.join()
-
-
-def _agent(path: Path, devices: bool) -> str:
-    """Do what the launcher of one node does: return nothing, or what went wrong in general.
-
-    What its processes had to say is in the folder of the order in `path`: torch's error files, and a file for
-    each process that ended without one. Asked to end, it hands that on, waits until all have ended, and
-    raises torch's `SignalException`.
-    """
-    from torch.distributed.elastic.multiprocessing import DefaultLogsSpecs
-    from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
-    from torch.distributed.elastic.rendezvous import RendezvousError
-    from torch.distributed.launcher.api import LaunchConfig, elastic_launch
-
-    order = json.loads(path.read_text())
-    endpoint = f"{order['host']}:{order['port']}"
-    configuration = LaunchConfig(
-        min_nodes=order["nodes"],
-        max_nodes=order["nodes"],
-        nproc_per_node=order["size"],
-        run_id=path.parent.name,
-        rdzv_backend="c10d",
-        rdzv_endpoint=endpoint,
-        rdzv_configs={"is_host": False, "join_timeout": MEETING_SECONDS},
-        local_addr=LOOPBACK if order["host"] == LOOPBACK else None,
-        max_restarts=0,
-        logs_specs=DefaultLogsSpecs(log_dir=str(path.parent)),
-        signals_to_handle=",".join(one.name for one in SIGNALS),
-        virtual_local_rank=devices,
-        shutdown_timeout=ENDING_SECONDS,
-    )
-    command = ["-m", "resolvent.training.distributed.worker", str(path)]
-    try:
+        meeting = distributed.TCPStore(host, 0, is_master=True, wait_for_workers=False, timeout=CONNECTING)
+    except RuntimeError as error:
+        reason = str(error).partition("\n")[0]
+        raise TrainingError(f"the processes cannot meet at {host} ({reason})") from error
+    with TemporaryDirectory(prefix="resolvent-", dir=shared if nodes > 1 else None) as name:
+        path, others = Path(name) / "order.json", list[str]()
+        order = {
+            "task": task, "arguments": arguments, "size": size, "nodes": nodes, "host": host,
+            "port": meeting.port, "meeting_seconds": MEETING_SECONDS, "watch": watch(),
+        }  # fmt: skip
+        path.write_text(json.dumps(order))
+        if nodes > 1:  # once on each node after the first
+            others = ["srun", f"--nodes={nodes - 1}", f"--ntasks={nodes - 1}", "--ntasks-per-node=1"]
+            others += ["--relative=1", "--overlap", "--mem=0", "--cpu-bind=none"]
+            others += [f"--gpus-per-node={len(devices[:size])}"] * bool(devices)
+            others += [sys.executable, "-m", MODULE, str(path)]
         with unwatched():  # the processes are watched where they are
-            elastic_launch(configuration, sys.executable)(*command)
-    except ChildFailedError as error:
-        for rank, failure in error.failures.items():
-            if failure.error_file_data.get("rank") != rank and failure.exitcode != -signal.SIGTERM:
-                (path.parent / f"ended{rank}").write_text(_ending(failure.exitcode))
-        return ENDED
-    except RendezvousError as error:
-        unmet: Words = f"the {order['nodes']} nodes did not meet at {endpoint} ({error})"
-        return unmet
-    return ""
+            fault = _attend(path, 0, devices, others)
+        if fault:
+            raise TrainingError(_reported(path.parent, size * nodes) or fault)
 
 
-def _unfinished(path: Path, asked: signal.Signals) -> Words:
-    """Return nothing where all processes had done their task when they were asked to end."""
-    order = json.loads(path.read_text())
-    done = len(list(path.parent.glob("done*"))) == order["size"] * order["nodes"]
-    return "" if done else f"{asked.name} asked to end before there was anything to save"
-
-
-@contextmanager
-def _surroundings(host: str) -> Iterator[None]:
-    """Set what the processes inherit and how this one ends, and then all as it was.
-
-    They find the modules of this one. Those that meet at this host alone listen on the loopback interface
-    alone. A request to end is an exception, also before torch's launcher has set its own handlers. Its log
-    is silent: what it would say is reported in one line.
-    """
-    environment, handlers = dict(os.environ), {number: signal.getsignal(number) for number in SIGNALS}
+def _environment(host: str) -> dict[str, str]:
+    """Return what the processes inherit: they find this one's modules, and alone listen on the loopback."""
     loopback = {"GLOO_SOCKET_IFNAME": "lo" if sys.platform == "linux" else "lo0"} if host == LOOPBACK else {}
-    found = {"PYTHONPATH": os.pathsep.join(sys.path), LAUNCHER: str(os.getpid())}
-    os.environ.update(loopback | environment | found)
-    logging.disable(logging.CRITICAL)
-    for number in SIGNALS:
-        signal.signal(number, _end)
+    return loopback | os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+
+
+def _attend(path: Path, node: int, devices: list[str], others: list[str]) -> Words:
+    """Run this node's processes of the order in `path`, and the command `others`, until all have ended.
+
+    Return nothing where all ended well, or what can be said without their reports. A request to end is
+    handed on, and they have time for their step. When one has failed, those that do not end by themselves are
+    ended. Of a process that ended for itself and left no report, one is left here.
+    """
+    order = json.loads(path.read_text())
+    own: dict[int, subprocess.Popen] = {}
+    asked: list[signal.Signals] = []
+
+    def hand_on(number: int, frame: object) -> None:
+        asked.append(signal.Signals(number))
+        for process in own.values():
+            process.send_signal(number)
+
+    before = {number: signal.signal(number, hand_on) for number in SIGNALS}
     try:
-        yield
+        for place in range(order["size"]):
+            rank = node * order["size"] + place
+            environment = _environment(order["host"])
+            if devices:
+                environment[VISIBLE] = devices[place]
+            command = [sys.executable, "-m", MODULE, str(path), str(rank), str(os.getpid())]
+            own[rank] = subprocess.Popen(command, env=environment)
+            if asked:  # while it was started
+                own[rank].send_signal(asked[0])
+        everyone, ended, deadline = list(own.values()), set[int](), inf
+        if others:
+            environment = _environment(order["host"])
+            everyone.append(subprocess.Popen(others, env=environment, stdin=subprocess.DEVNULL))
+        while running := [process for process in everyone if process.poll() is None]:
+            failed = any(process.returncode for process in everyone)
+            if failed or asked:
+                patience = FOLLOWING_SECONDS if failed or ended else ENDING_SECONDS
+                deadline = min(deadline, time.monotonic() + patience)
+            if time.monotonic() > deadline:
+                for process in running:
+                    process.send_signal(signal.SIGKILL if process.pid in ended else signal.SIGTERM)
+                    ended.add(process.pid)
+                deadline = inf
+            time.sleep(LOOK)
     finally:
-        logging.disable(logging.NOTSET)
-        os.environ.clear()
-        os.environ.update(environment)
-        for number, handler in handlers.items():
+        for process in own.values():
+            process.kill()  # does nothing to one that has ended
+        for number, handler in before.items():
             signal.signal(number, handler)
+    for rank, process in own.items():
+        handed_on = asked and -process.returncode in SIGNALS
+        if process.returncode and process.pid not in ended and not handed_on:
+            report = _report(path, rank)
+            if not report.exists():
+                report.write_text(json.dumps({"kind": "silent", "message": _ending(process.returncode)}))
+    if not any(process.returncode for process in everyone):
+        return ""
+    if asked:
+        return f"{asked[0].name} asked to end before there was anything to save"
+    if others and (status := everyone[-1].returncode):
+        return f"the launchers on the other nodes ended with status {status}"
+    return "the processes have ended"
 
 
-def _end(number: int, frame: object) -> None:
-    """End as torch's launcher does."""
-    from torch.distributed.elastic.multiprocessing import SignalException
-
-    raise SignalException("asked to end", signal.Signals(number))
-
-
-def _reported(folder: Path, size: int) -> Words:
-    """Return what went wrong, in one line: the first cause, not what followed; nothing if none is known."""
-    causes: dict[int, str] = {}
-    followers: dict[int, str] = {}
-    for file in folder.glob("*/attempt_0/*/error.json"):
-        with suppress(ValueError):  # its process was killed as it wrote
-            report = json.loads(file.read_text())
-            (followers if report["follows"] else causes)[report["rank"]] = report["message"]
-    if len(causes) == size and len(set(causes.values())) == 1:
-        return causes[0]  # all of them agree
-    silent = {int(file.name.removeprefix("ended")): file.read_text() for file in folder.glob("ended*")}
-    for found in (causes, silent, followers):
-        if found:
-            return f"rank {min(found)} of {size}: {found[min(found)]}"
-    return ""
+def _report(path: Path, rank: int) -> Path:
+    return path.with_name(f"rank{rank}.json")
 
 
 def _ending(code: int) -> Words:
@@ -245,18 +175,83 @@ def _ending(code: int) -> Words:
     return f"was ended by {killed.name}{want}"
 
 
-def _on_another_node() -> None:
-    """Do what `launch` does on the other nodes, with the order's file."""
-    from torch.distributed.elastic.multiprocessing import SignalException
+def _reported(folder: Path, size: int) -> Words:
+    """Return what went wrong, in one line: the first cause, not what followed; nothing if none is known."""
+    found: dict[str, dict[int, str]] = {kind: {} for kind in KINDS}
+    for rank in range(size):
+        with suppress(OSError, ValueError):  # there is none, or its process was killed as it wrote
+            report = json.loads(_report(folder / "order.json", rank).read_text())
+            found[report["kind"]][rank] = report["message"]
+    causes = found["cause"]
+    if len(causes) == size and len(set(causes.values())) == 1:
+        return causes[0]  # all of them agree
+    for of_kind in filter(None, found.values()):
+        rank = min(of_kind)
+        return f"rank {rank} of {size}: {of_kind[rank]}"
+    return ""
 
-    path = Path(sys.argv[1])
+
+def _work(path: Path, rank: int, launcher: int) -> None:
+    """Do the part of one process, which ends when its launcher does, however that ended."""
+    order = json.loads(path.read_text())
+    log = open(order["watch"][1], "a") if order["watch"] else sys.stderr  # noqa: SIM115 - open until the end
+
+    def end_with_launcher() -> None:
+        while os.getppid() == launcher:
+            time.sleep(0.5)
+        os._exit(1)
+
+    threading.Thread(target=end_with_launcher, daemon=True).start()
     try:
-        with _surroundings(json.loads(path.read_text())["host"]):
-            fault = _agent(path, bool(visible_devices()))
-    except SignalException as error:
-        fault = _unfinished(path, error.sigval)
-    sys.exit(bool(fault))
+        with ExitStack() as stack:
+            if order["watch"]:
+                stack.enter_context(watched(order["watch"][0], log))
+            _serve(order, rank)
+    except Exception as error:
+        text = str(error)
+        if not isinstance(error, ResolventError):
+            log.write(f"rank {rank}: {traceback.format_exc()}")
+            log.flush()
+            text = " ".join(f"{type(error).__name__}: {error}".split())
+        kind = "follows" if isinstance(error, LostProcesses) else "cause"
+        _report(path, rank).write_text(json.dumps({"kind": kind, "message": text}))
+        os._exit(1)  # an orderly end would wait for the others
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)  # torch's threads may still hold Python's objects, which an interpreter that ends aborts for
+
+
+def _serve(order: dict, rank: int) -> None:
+    """Join the others and do the task.
+
+    Until they have met a request to end is obeyed at once. Then the first one is noted, and heeded in
+    training; others, which follow where SLURM sends it to all processes and the launcher hands it on, are
+    ignored.
+    """
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_DFL)
+    total = order["size"] * order["nodes"]
+    try:
+        store = distributed.TCPStore(order["host"], order["port"], is_master=False, timeout=CONNECTING)
+        store.set(str(rank), "")
+        store.wait([str(other) for other in range(total)], timedelta(seconds=order["meeting_seconds"]))
+        backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
+        distributed.init_process_group(backend, store=store, rank=rank, world_size=total)
+    except RuntimeError as error:
+        reason = str(error).partition("\n")[0]
+        place = f"{order['host']}:{order['port']}"
+        raise TrainingError(f"the {order['nodes']} nodes did not meet at {place} ({reason})") from error
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+    with interruption():
+        module, _, function = order["task"].partition(":")
+        getattr(importlib.import_module(module), function)(Group(rank, total), **order["arguments"])
+    distributed.destroy_process_group()
 
 
 if __name__ == "__main__":
-    _on_another_node()
+    _order, *_own = sys.argv[1:]
+    if _own:
+        _work(Path(_order), *map(int, _own))
+    _node = int(os.environ.get("SLURM_PROCID", 0)) + 1
+    sys.exit(bool(_attend(Path(_order), _node, visible_devices(), [])))

@@ -4,12 +4,10 @@ import math
 import re
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
-from model_variants import SMALL, band_limited, grid, relative_error, scrambled
+from model_variants import SMALL, band_limited, grid, scrambled
 
-from resolvent.models.build import build, parameter_counts
 from resolvent.models.calvello2024 import patched_neural_operators
 from resolvent.models.calvello2024.patched_neural_operators import (
     InverseLaplacianSmoother,
@@ -96,40 +94,6 @@ def test_is_the_formulas_written_out(architecture, n1, n2, patches, extended):
         torch.testing.assert_close(operator(u, x), expected, rtol=1e-10, atol=1e-10)
 
 
-def smooth(x):
-    """Not periodic, so that patches are what they are for Darcy flow: (n, n, 2) → (1, n, n, 1)."""
-    return (torch.exp(x[..., :1]) * torch.cos(4 * x[..., 1:]) + x[..., :1])[None]
-
-
-@pytest.mark.parametrize(("architecture", "extended"), [("vit_no", False), ("fano", False), ("fano", True)])
-@pytest.mark.parametrize(("shift", "order"), [(0.5, 2.0), (0.0, 1.0)], ids=["cell centres", "corners"])
-def test_observed_order_in_the_grid(architecture, extended, shift, order):
-    """Fourier coefficients and inner products of a patch by the midpoint rule on cell centres: O(h²)."""
-    operator = small(architecture, patches=2, periodic_extension=extended)
-    sides, finest = [10, 18, 30, 54], 270  # all hold 3 modes on each patch, all are in the finest
-    outputs = {}
-    for n in [*sides, finest]:
-        axis = (torch.arange(n, dtype=torch.float64) + shift) / n
-        x = torch.stack(torch.meshgrid(axis, axis, indexing="ij"), dim=-1)
-        with torch.no_grad():
-            outputs[n] = operator(smooth(x), x)
-    errors = []
-    for step, n in ((finest // n, n) for n in sides):
-        same = slice(step // 2 if shift else 0, None, step)
-        errors.append(relative_error(outputs[n], outputs[finest][:, same, same]))
-    observed = -np.polyfit(np.log(sides), np.log(errors), 1)[0]
-    assert observed > order - 0.25, errors
-    assert observed < order + 0.6, errors
-
-
-def test_heads_start_from_the_distribution_of_their_own_size():
-    """Unif[0, 1)/(in_channels·features of a head), as if every head had a convolution of its own."""
-    weight = build("fano", {"width": 32, "num_layers": 1, "modes": 3, "smoother": "none"}, 0)
-    weight = weight.layers[0].projections.convolution.weight
-    assert weight.min() >= 0
-    assert weight.max().item() == pytest.approx(1 / (32 * 4), rel=1e-3)
-
-
 @pytest.mark.parametrize("architecture", ["vit_no", "fano"])
 def test_checkpointing_gives_the_same_gradients_and_keeps_less(architecture):
     x = grid(16, torch.float64, dim=2)
@@ -164,35 +128,6 @@ def test_dropout_reaches_attention_branches_and_feed_forward(monkeypatch):
     assert rates == [0.25, 0.25, 0.0, 0.0]
     for layer in operator.layers:
         assert layer.dropout.p == layer.feedforward[2].p == 0.25
-
-
-def test_attention_is_in_bfloat16_and_convolutions_in_float32_under_autocast(monkeypatch):
-    operator = build("fano", SMALL["fano"] | {"smoother": "none"}, 0)
-    seen = []
-    monkeypatch.setattr(
-        patched_neural_operators,
-        "patched_attention",
-        lambda *qkv, **more: [z := patched_attention(*qkv, **more), seen.append(("attention", z.dtype))][0],
-    )
-    for layer in operator.layers:
-        layer.projections.register_forward_hook(lambda m, i, out: seen.append(("convolution", out.dtype)))
-    x = grid(16, dim=2)
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        operator(x[None, ..., :1], x)
-    assert seen == [("convolution", torch.float32), ("attention", torch.bfloat16)] * 2
-
-
-@pytest.mark.parametrize(
-    ("architecture", "settings", "once", "twice"),
-    [
-        ("vit_no", {"smoother": "none"}, 708_225, 818_817),
-        ("vit_no", {"modes": 9}, 668_033, 738_433),
-        ("vit_no", {"width": 32}, 112_097, 147_937),
-        ("fano", {"width": 32}, 3_051_553, 6_045_729),
-    ],
-)
-def test_counts_with_complex_weights_once_as_in_the_paper_and_twice(architecture, settings, once, twice):
-    assert parameter_counts(build(architecture, settings, 0)) == (once, twice)
 
 
 def test_the_model_of_the_documentation_is_cross_attention_between_patches():

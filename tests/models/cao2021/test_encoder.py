@@ -4,9 +4,8 @@ import math
 
 import pytest
 import torch
-from model_variants import ATTENTIONS, LAYER_NORMS, grid
+from model_variants import ATTENTIONS, LAYER_NORMS, assert_dropout_on_a_branch, grid
 
-from resolvent.models.build import build
 from resolvent.models.cao2021.encoder import EncoderLayer
 
 WIDTH, HEADS, N, EPSILON = 12, 3, 10, 0.3
@@ -98,16 +97,6 @@ def test_without_attention_the_layer_is_its_feedforward_network(scheme):
     assert sum(p.numel() for p in layer.parameters()) == feedforward_count + norm_count
 
 
-def test_schemes_and_attentions_have_the_same_number_of_parameters():
-    counts = {
-        sum(p.numel() for p in EncoderLayer(**DEFAULTS | {"attention": a, "layer_norm": s}).parameters())
-        for a in ATTENTIONS
-        for s in LAYER_NORMS
-    }
-    d, f = WIDTH, DEFAULTS["feedforward_width"]
-    assert counts == {3 * (d**2 + d) + (d + HEADS) * d + d + 2 * d * f + f + d + 4 * d}
-
-
 def test_projections_start_near_a_small_multiple_of_the_identity():
     torch.manual_seed(0)
     width, gain, diagonal = 96, 1e-2, 0.3
@@ -173,21 +162,10 @@ def test_dropouts_are_for_training_only_and_the_input_is_left_as_it_was(rate, at
 @pytest.mark.parametrize("scheme", LAYER_NORMS)
 @pytest.mark.parametrize("branch", ["attention", "feedforward"])
 def test_residual_dropout_acts_on_each_branch(branch, scheme):
-    """Silence the other branch, without a norm of the sum: y + 2Z where it is kept and y where it is not."""
     layer = scrambled(layer_norm=scheme, residual_dropout=0.5)
-    layer.attention_norm = layer.feedforward_norm = torch.nn.Identity()
     silent = layer.feedforward[3] if branch == "attention" else layer.output
-    torch.nn.init.zeros_(silent.weight)
-    torch.nn.init.zeros_(silent.bias)
-    x = grid(N, torch.float64)
-    torch.manual_seed(0)
     y = torch.randn(8, N, WIDTH, dtype=torch.float64)
-    with torch.no_grad():
-        z = layer(y, x) - y
-        dropped = layer.train()(y, x) - y
-    kept = torch.isclose(dropped, 2 * z)
-    assert torch.equal(kept, ~(dropped == 0))
-    assert 0.4 < kept.double().mean() < 0.6
+    assert_dropout_on_a_branch(layer, silent, y, grid(N, torch.float64))
 
 
 @pytest.mark.parametrize("scheme", LAYER_NORMS)
@@ -207,14 +185,3 @@ def test_layer_scale_multiplies_the_attention_branch_by_channel(attention, schem
         torch.nn.init.zeros_(layer.feedforward[3].bias)
     y, x = torch.randn(2, N, WIDTH, dtype=torch.float64), grid(N, torch.float64)
     assert torch.allclose(scaled(y, x) - y, factors * (plain(y, x) - y), rtol=1e-10, atol=1e-12)
-
-
-def test_layer_scale_adds_a_factor_a_channel_and_leaves_all_else_as_drawn():
-    settings = {"width": 16, "num_layers": 2, "feedforward_width": 24, "decoder_width": 12, "modes": 8}
-    plain = build("transformer1d", settings, seed=5).state_dict()
-    scaled = build("transformer1d", {**settings, "attention_layer_scale": 0.1}, seed=5).state_dict()
-    added = {name: scaled.pop(name) for name in list(scaled) if name not in plain}
-    assert list(added) == [f"encoder.layers.{index}.layer_scale" for index in range(2)]
-    assert all(torch.equal(one, torch.full((16,), 0.1)) for one in added.values())
-    assert list(scaled) == list(plain)
-    assert all(torch.equal(scaled[name], plain[name]) for name in plain)

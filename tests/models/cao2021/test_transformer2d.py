@@ -51,18 +51,12 @@ def test_pointwise_decoder_on_the_coarse_grid():
 
 
 @pytest.mark.parametrize(
-    ("architecture", "rate"),
-    [
-        ("transformer2d", "downsampling_dropout"),
-        ("transformer2d", "upsampling_dropout"),
-        ("transformer2d", "hidden_dropout"),
-        ("transformer2d_coarse", "downsampling_dropout"),
-        ("transformer2d_coarse", "upsampling_dropout"),
-        ("transformer2d_coarse", "hidden_dropout"),
-        ("transformer2d_coarse", "decoder_dropout"),
-    ],
+    "rate", ["downsampling_dropout", "upsampling_dropout", "hidden_dropout", "decoder_dropout"]
 )
+@pytest.mark.parametrize("architecture", ["transformer2d", "transformer2d_coarse"])
 def test_dropouts_are_for_training_only(architecture, rate):
+    if (architecture, rate) == ("transformer2d", "decoder_dropout"):
+        pytest.skip("its decoder is spectral")
     torch.manual_seed(0)
     dropped, plain = small(architecture, **{rate: 0.5}), small(architecture)
     assert not torch.allclose(dropped(U, X), plain(U, X))

@@ -10,7 +10,6 @@ from burgers_problem import (
     CAO_VISCOSITY,
     errors_against_cole_hopf,
     initial_fields,
-    observed_order,
     relative_errors,
 )
 from scipy.integrate import solve_ivp
@@ -27,7 +26,6 @@ from resolvent.solvers.random_fields.distributions import DISTRIBUTIONS
 
 BOTH = pytest.mark.parametrize("solver", [BurgersSplitStep, BurgersEtdrk4])
 MODES_AND_STEPS = (("num_modes", 0), ("num_steps", 0))
-SMOOTH = np.array([[0, -0.25j, 0.1 + 0.05j, 0.02j]])  # 0.5 sin 2πx + 0.2 cos 4πx - ...
 
 
 @pytest.fixture(scope="module")
@@ -64,29 +62,6 @@ def test_accuracy_of_the_hardest_sample_of_the_public_files_operator():
     assert relative_errors(observe(solution, 8192), exact).max() < 1e-7
 
 
-@pytest.mark.parametrize(
-    ("solver", "alone", "extrapolated", "steps"),
-    [(BurgersSplitStep, 2, 4, (48, 96, 192)), (BurgersEtdrk4, 4, 5, (32, 64, 128))],
-)
-def test_observed_order(solver, alone, extrapolated, steps):
-    def march(num_steps):
-        return solver(CAO_VISCOSITY, num_steps=num_steps).march(SMOOTH, num_steps)
-
-    def solve(num_steps):
-        return solver(CAO_VISCOSITY, num_steps=num_steps).solve(SMOOTH)
-
-    assert observed_order(march, steps, SMOOTH) == pytest.approx(alone, abs=0.3)
-    assert observed_order(solve, steps, SMOOTH) == pytest.approx(extrapolated, abs=0.3)
-
-
-@pytest.mark.parametrize(("solver", "num_steps"), [(BurgersSplitStep, 480), (BurgersEtdrk4, 384)])
-def test_small_viscosity_where_cole_hopf_still_holds(solver, num_steps, initial):
-    few = initial[:1]
-    solution = solver(0.006, num_modes=150, num_steps=num_steps).solve(few)
-    exact = observe(cole_hopf(few, 0.006, work_points=2048), 8192)
-    assert relative_errors(observe(solution, 8192), exact).max() < 1e-7
-
-
 def test_the_two_agree_and_so_does_an_independent_discretisation(initial, solutions):
     """Method of lines: skew-symmetric collocation on 128 points, an explicit adaptive integrator."""
     assert 0 < relative_errors(*solutions.values()).max() < 1e-6
@@ -100,34 +75,6 @@ def test_the_two_agree_and_so_does_an_independent_discretisation(initial, soluti
     independent = solve_ivp(rate, (0, 1), start, method="RK45", rtol=1e-8, atol=1e-9).y[:, -1]
     # Collocation on these points aliases the rough initial field: the difference is its own error.
     assert relative_errors(observe(solutions[BurgersSplitStep][3], 128), independent) < 5e-6
-
-
-@BOTH
-def test_a_run_without_advection_is_the_heat_equation(solver):
-    """The product is lost in rounding at an amplitude of 1e-9, and each mode decays by itself."""
-    initial = 1e-9 * initial_fields(4)
-    solution = solver(CAO_VISCOSITY, final_time=0.1).solve(initial)
-    wavenumbers = 2 * np.pi * np.arange(solution.shape[1])
-    expected = initial[:, : len(wavenumbers)] * np.exp(-CAO_VISCOSITY * wavenumbers**2 * 0.1)
-    assert relative_errors(solution, expected).max() < 1e-8
-    constant = observe(solver(0.1).solve(np.array([[0.3 + 0j], [0j]])), 16)
-    np.testing.assert_allclose(constant, [[0.3] * 16, [0.0] * 16], rtol=1e-14)
-
-
-def test_energy_law(initial):
-    """d‖u‖²/dt = -2ν‖u_x‖² at times along the run, by a fourth-order central difference."""
-    few, step = initial[:4], 1e-3
-
-    def energy_and_dissipation(time):
-        solution = BurgersEtdrk4(CAO_VISCOSITY, time, num_modes=96, num_steps=384).solve(few)
-        squares = 2 * np.abs(solution[:, 1:]) ** 2
-        wavenumbers = 2 * np.pi * np.arange(1, solution.shape[1])
-        return squares.sum(axis=1), 2 * CAO_VISCOSITY * (wavenumbers**2 * squares).sum(axis=1)
-
-    for time in (0.2, 0.8):
-        energies = [energy_and_dissipation(time + k * step)[0] for k in (-2, -1, 1, 2)]
-        rate = np.tensordot([1, -8, 8, -1], energies, axes=1) / (12 * step)
-        np.testing.assert_allclose(rate, -energy_and_dissipation(time)[1], rtol=1e-5)
 
 
 @BOTH
@@ -188,15 +135,6 @@ def test_coefficients_of_the_exponential_integrator():
         np.testing.assert_allclose(
             getattr(scaled, name), factor * getattr(of_one, name), rtol=1e-14, err_msg=name
         )
-
-
-def test_one_step_of_a_constant_tendency_is_exact():
-    """u_t = Lu + c: the three weights of the last stage add up to those of the constant, (e^{hL} - 1)/L."""
-    linear = -np.logspace(-3, 3, 30)
-    scheme = etdrk4(linear, 0.1)
-    total = scheme.first + 2 * scheme.middle + scheme.last
-    np.testing.assert_allclose(total, np.expm1(0.1 * linear) / linear, rtol=1e-12)
-    np.testing.assert_allclose(scheme.stage, np.expm1(0.05 * linear) / linear, rtol=1e-12)
 
 
 @BOTH

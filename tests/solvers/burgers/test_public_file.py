@@ -6,14 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from burgers_problem import relative_errors
-from scipy.optimize import least_squares
 from scipy.stats import chi2
 
 from resolvent.datasets.tasks.burgers import BurgersDataset
 from resolvent.datasets.tasks.registry import build_task
-from resolvent.solvers.burgers.cole_hopf import cole_hopf
-from resolvent.solvers.common.errors import SolverError
-from resolvent.solvers.common.fourier import coefficients_of, observe
+from resolvent.solvers.common.fourier import coefficients_of
 
 CURVES = Path(__file__).parents[3] / "docs/measured/burgers_public_curves.csv"
 CUT = 20
@@ -46,27 +43,6 @@ def test_the_default_turns_the_initial_curves_into_the_final_ones(curves, method
     assert errors.max() < 2e-3, errors
 
 
-@pytest.mark.parametrize("method", ["split-step", "cole-hopf"])
-@pytest.mark.parametrize(
-    ("final_time", "low", "high"), [(0.15, 0.018, 0.026), (0.17, 0.02, 0.029), (1, 0.62, 0.73)]
-)
-def test_another_time_does_not(curves, method, final_time, low, high):
-    errors = relative_errors(solved(curves, method=method, final_time=final_time), curves[1])
-    assert low < errors.min() < errors.max() < high, errors
-
-
-def test_a_free_fit_finds_the_scaled_equation(curves):
-    """Fit c and κ of u_t + c u u_x = κ u_xx at t = 1, which is the equation with ν = κ/c at t = c."""
-    initial, final = coefficients_of(curves[0]), curves[1]
-
-    def differences(free):
-        return (observe(cole_hopf(initial, free[1] / free[0], free[0]), 256) - final).ravel()
-
-    found = least_squares(differences, (0.3, 0.004), x_scale=(0.3, 0.004), bounds=(1e-3, 1)).x
-    assert found == pytest.approx((0.15925, 0.002535), rel=2e-4)
-    assert found == pytest.approx((1 / (2 * np.pi), 0.1 / (2 * np.pi) ** 2), rel=1e-3)
-
-
 def test_the_initial_modes_have_the_distribution(curves):
     """Sum the squares of 40 standard deviates, of five modes of four samples: a χ² distribution."""
     for first in (1, 6, 11, 16):
@@ -82,14 +58,6 @@ def test_the_initial_modes_have_the_distribution(curves):
     assert size[:, 0].max() < 3e-4
 
 
-def test_the_norm_falls_by_a_quarter_and_not_to_two_fifths(curves):
-    initial, final, printed = (
-        np.linalg.norm(values, axis=1) for values in (*curves, solved(curves, final_time=1.0))
-    )
-    assert final / initial == pytest.approx([0.813, 0.721, 0.845, 0.754], abs=1e-3)
-    assert printed / initial == pytest.approx([0.411, 0.363, 0.386, 0.379], abs=1e-3)
-
-
 @pytest.mark.parametrize("method", ["split-step", "etdrk4"])
 def test_the_default_is_accurate(method):
     """The sample with the largest error of the first 2048 by either method, 62, is among them."""
@@ -98,9 +66,3 @@ def test_the_default_is_accurate(method):
         default(method=one).solve(initial)["n256/final_velocity"] for one in (method, "cole-hopf")
     )
     assert relative_errors(solution, exact).max() < 3e-8
-
-
-def test_the_modes_that_the_printed_time_needs_are_too_few_for_some_samples():
-    initial = default().draw_one(0, 0, 62)[None]
-    with pytest.raises(SolverError, match=r"use more num_modes \(now 96\)"):
-        default(num_modes=96).solve(initial)

@@ -45,52 +45,22 @@ def test_random_times_depend_on_the_seed_alone():
 
 
 @pytest.mark.parametrize(
-    "times",
-    [uniform(0.01, 2.0), two_rates(0.01, 2.0), random_times(77, 2.0, 5), explicit((0.0, 0.1, 1.0, 2.0))],
-    ids=["uniform", "two_rates", "random", "explicit"],
-)
-def test_weights_are_positive_and_integrate_straight_lines(times):
-    """The trapezoidal rule, between the first time and the last."""
-    first, last = times.positions[0], times.positions[-1]
-    assert (times.weights > 0).all()
-    assert times.weights.sum() == pytest.approx(last - first)
-    assert times.weights @ times.coordinates == pytest.approx((last**2 - first**2) / 2)
-
-
-@pytest.mark.parametrize(
-    ("times", "said"),
+    ("rule", "given", "said"),
     [
-        ((), "at least two positions, got 0"),
-        ((1.0,), "at least two positions, got 1"),
-        ((0.0, 1.0, 0.5), "must increase, but 0.5 follows 1"),
-        ((0.0, 0.5, 0.5), "must increase, but 0.5 follows 0.5"),
-        ((float("nan"), 1.0), "must increase, but 1 follows nan"),
-        ((-0.25, 1.0), "must not be negative, got -0.25"),
+        (explicit, [()], "at least two positions, got 0"),
+        (explicit, [(0.0, 1.0, 0.5)], "must increase, but 0.5 follows 1"),
+        (explicit, [(0.0, 0.5, 0.5)], "must increase, but 0.5 follows 0.5"),
+        (explicit, [(float("nan"), 1.0)], "must increase, but 1 follows nan"),
+        (explicit, [(-0.25, 1.0)], "must not be negative, got -0.25"),
+        (random_times, (1, 2.0, 0), "at least two positions, got 1"),
+        (uniform, (-0.1, 2.0), "step must be positive, got -0.1"),
+        (two_rates, (float("nan"), 2.0), "step must be positive, got nan"),
+        (uniform, (0.1, 0.0), "final_time must be positive, got 0.0"),
+        (two_rates, (1.0, 1.0), "step 1 leaves fewer than two times before 1"),
+        (two_rates, (0.2, 2.0), "divisible by 4, got 10"),
+        (two_rates, (0.3, 2.0), "divisible by 4, got 6.66667"),
     ],
 )
-def test_impossible_times_are_refused(times, said):
+def test_impossible_times_are_refused(rule, given, said):
     with pytest.raises(ValueError, match=f"{said}$"):
-        explicit(times)
-
-
-@pytest.mark.parametrize("rule", [uniform, two_rates])
-def test_impossible_steps_are_refused(rule):
-    for step, final_time, said in (
-        (-0.1, 2.0, "step must be positive, got -0.1"),
-        (float("nan"), 2.0, "step must be positive, got nan"),
-        (0.1, 0.0, "final_time must be positive, got 0.0"),
-        (1.0, 1.0, "step 1 leaves fewer than two times before 1"),
-    ):
-        with pytest.raises(ValueError, match=f"^{said}$"):
-            rule(step, final_time)
-
-
-def test_two_rates_need_quarters_of_the_interval():
-    for step, final_time, count in ((0.2, 2.0, "10"), (0.1, 0.3, "3"), (0.3, 2.0, "6.66667")):
-        with pytest.raises(ValueError, match=f"divisible by 4, got {count}$"):
-            two_rates(step, final_time)
-
-
-def test_fewer_than_two_random_times_are_refused():
-    with pytest.raises(ValueError, match="at least two positions, got 1"):
-        random_times(1, 2.0, seed=0)
+        rule(*given)

@@ -60,42 +60,12 @@ def test_second_order_for_a_smooth_coefficient(grid, face_mean):
     assert errors[-1] < 5e-3
 
 
-@on_every_grid
-def test_unit_coefficient_against_the_eigenfunction_series(grid):
-    """p = Σ over odd k of 4/(πk)³ sin πkx (1 - cosh πk(y - 1/2) / cosh πk/2)."""
-    odd = np.arange(1, 2000, 2)[:, None]
-    errors = []
-    for points in (33, 65):
-        axis = Grid(grid, points).coordinates
-        decay = (np.exp(-np.pi * odd * axis) + np.exp(-np.pi * odd * (1 - axis))) / (1 + np.exp(-np.pi * odd))
-        exact = (1 - decay).T @ (4 / (np.pi * odd) ** 3 * np.sin(np.pi * odd * axis))
-        errors.append(np.abs(DarcyFivePoint(grid).solve(np.ones((1, points, points)))[0] - exact).max())
-    assert errors[1] < 5e-4 * 0.0737  # the pressure in the middle
-    assert errors[0] / errors[1] == pytest.approx(4, abs=0.3)
-
-
 def layered(grid, points, across):
     """Two layers, 3 and 12, whose interface lies midway between two rows of points, for any even `points`."""
     y, x = np.meshgrid(*[Grid(grid, points).coordinates] * 2, indexing="ij")
     layers, along = (x, y) if across else (y, x)
     coefficient = np.where(layers < 0.5, 3.0, 12.0)
     return coefficient, np.sin(2 * np.pi * layers) * np.sin(np.pi * along)
-
-
-def layer_errors(grid, face_mean, points):
-    """p = sin 2πx sin πy / a(x) has the source 5π² sin 2πx sin πy, and a continuous flux."""
-    coefficient, wave = layered(grid, points, across=True)
-    pressure = DarcyFivePoint(grid, face_mean).solve(coefficient[None], 5 * np.pi**2 * wave[None])[0]
-    return np.abs(pressure - wave / coefficient).max()
-
-
-@on_every_grid
-@pytest.mark.parametrize(("face_mean", "order"), [("harmonic", 2), ("arithmetic", 1)])
-def test_order_across_layers(grid, face_mean, order):
-    sizes = (16, 32, 64)
-    errors = [layer_errors(grid, face_mean, points) for points in sizes]
-    spacings = [Grid(grid, points).spacing for points in sizes]
-    assert observed_order(spacings, errors) == pytest.approx(order, abs=0.2), errors
 
 
 @on_every_grid
@@ -141,20 +111,6 @@ def test_the_smallest_grids(points, pressure):
     expected[:, 1:-1, 1:-1] = pressure
     for solution in (DarcyFivePoint().solve(np.ones_like(expected)), solve_direct(np.ones_like(expected))):
         np.testing.assert_allclose(solution, expected, rtol=1e-8)
-
-
-@on_every_grid
-@by_every_mean
-@by_every_method
-def test_the_solution_operator_is_symmetric(grid, face_mean, method, random):
-    """⟨f, S g⟩ = ⟨g, S f⟩ over the unknowns."""
-    coefficient = drawn("calvello_darcy", grid, 48)
-    f, g = random.normal(size=(2, 2, 48, 48))
-    solver = Tight(grid, face_mean, method)
-    left, right = f * solver.solve(coefficient, g), g * solver.solve(coefficient, f)
-    np.testing.assert_allclose(left.sum(axis=(1, 2)), right.sum(axis=(1, 2)), rtol=1e-9)
-    scaled = solver.solve(50 * coefficient, 1e-3 * g)  # units scale out
-    assert relative_errors(scaled, solver.solve(coefficient, g) * (1e-3 / 50)).max() < 1e-11
 
 
 @by_every_method

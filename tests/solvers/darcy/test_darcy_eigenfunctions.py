@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy.optimize import brentq
 
 from resolvent.solvers.darcy.eigenfunctions import eigenfunctions, element_means, mass_matrix, stiffness
 
@@ -10,36 +9,6 @@ from resolvent.solvers.darcy.eigenfunctions import eigenfunctions, element_means
 def on_nodes(elements, function):
     x = np.linspace(0, 1, elements + 1)
     return function(*np.meshgrid(x, x))
-
-
-def layered_eigenvalue(left, right, wave):
-    """Smallest λ with φ = u(x) sin(wave π y) for a = `left` on x < 1/2, `right` beyond, and its u.
-
-    In a layer a u'' = ((wave π)² a - λ) u, so u = sin(μx) from the left end, sin(μ(1 - x)) from the right,
-    μ² = λ/a - (wave π)²; u and a u' are continuous at 1/2: Σ a μ cot(μ/2) = 0. Complex where μ² < 0.
-    """
-    layers = np.array([left, right])
-
-    def mismatch(value):
-        mu = np.sqrt(value / layers - (wave * np.pi) ** 2 + 0j)
-        return (layers * mu / np.tan(mu / 2)).sum().real
-
-    grid = np.linspace(0.1, 400, 4001)
-    signs = np.array([mismatch(value) for value in grid])
-    # Downwards through zero; upwards it jumps from -∞ to +∞.
-    first = np.flatnonzero((signs[:-1] > 0) & (signs[1:] <= 0))[0]
-    value = brentq(mismatch, grid[first], grid[first + 1], xtol=1e-13)
-    mu = np.sqrt(value / layers - (wave * np.pi) ** 2 + 0j)
-
-    def u(x):
-        inside = np.sin(mu[0] * x) / np.sin(mu[0] / 2)
-        return np.where(x < 0.5, inside, np.sin(mu[1] * (1 - x)) / np.sin(mu[1] / 2)).real
-
-    return value, u
-
-
-def two_layers(elements, left=12.0, right=3.0):
-    return np.tile(np.where(np.arange(elements) < elements // 2, left, right), (elements, 1))
 
 
 def test_constant_coefficient_is_the_closed_form_of_the_scheme():
@@ -52,29 +21,6 @@ def test_constant_coefficient_is_the_closed_form_of_the_scheme():
     sine = on_nodes(elements, lambda x, y: np.sin(np.pi * x) * np.sin(np.pi * y))
     norm = np.sqrt(sine.ravel() @ mass_matrix(elements) @ sine.ravel())
     np.testing.assert_allclose(functions[0], sine / norm, atol=1e-10)
-
-
-def test_observed_order_for_a_constant_coefficient():
-    sizes = np.array([8, 16, 32])
-    errors = [eigenfunctions(np.ones((m, m)))[0][0] / (2 * np.pi**2) - 1 for m in sizes]
-    assert min(errors) > 0
-    assert np.polyfit(np.log(1 / sizes), np.log(errors), 1)[0] == pytest.approx(2, abs=0.02)
-    assert errors[1] < 4e-3
-
-
-def test_observed_order_for_two_layers():
-    """Compare with the transcendental equation of the layers; their boundary lies on element edges."""
-    exact, u = layered_eigenvalue(12.0, 3.0, wave=1)
-    sizes, errors, shapes = np.array([8, 16, 32]), [], []
-    for m in sizes:
-        values, functions = eigenfunctions(two_layers(m))
-        errors.append(values[0] / exact - 1)
-        shape = on_nodes(m, lambda x, y: u(x) * np.sin(np.pi * y))
-        shapes.append(np.abs(functions[0] / functions[0].max() - shape / shape.max()).max())
-    for error in (errors, shapes):
-        assert min(error) > 0
-        assert np.polyfit(np.log(1 / sizes), np.log(error), 1)[0] == pytest.approx(2, abs=0.15), error
-        assert error[-1] < 5e-3, error
 
 
 def random_coefficient(elements, seed=0):

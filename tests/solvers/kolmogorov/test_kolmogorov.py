@@ -173,16 +173,6 @@ def test_split_steps_shorten_where_the_flow_is_fast(viscosity, wavenumber, num_s
     assert 2 * end[wavenumber, 0].real == pytest.approx(1e-3 * damped, rel=1e-6)
 
 
-def test_order_in_the_courant_number(initial):
-    truth = KolmogorovEtdrk4(num_modes=MODES, step=0.005).solve(initial, TIMES)
-    numbers = np.array([0.16, 0.08, 0.04])
-    errors = []
-    for courant in numbers:
-        solver = KolmogorovSplitStep(num_modes=MODES, courant=float(courant), largest_step=1.0)
-        errors.append(relative_error(solver.solve(initial, TIMES), truth))
-    assert np.polyfit(np.log(numbers), np.log(errors), 1)[0] == pytest.approx(2, abs=0.3), errors
-
-
 @BOTH
 def test_modes_beyond_those_integrated_are_dropped_and_absent_ones_are_zero(solver, initial, solutions):
     padded = np.zeros((2, 61, 31), complex)
@@ -219,7 +209,7 @@ def test_an_unstable_run_is_not_returned(viscosity, initial):
     solver = KolmogorovEtdrk4(viscosity=viscosity, num_modes=MODES, step=0.02)
     fine = KolmogorovEtdrk4(viscosity=viscosity, num_modes=MODES, step=0.002)
     errors = {}
-    for factor in range(6, 21):
+    for factor in range(6, 21, 2):
         try:
             solution = solver.solve(factor * initial[:1], (0.2,))
         except SolverError:

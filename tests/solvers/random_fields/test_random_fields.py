@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from resolvent.solvers.common.cosine_series import observe_cosine
-from resolvent.solvers.common.fourier import coefficients_of, observe, observe_2d
+from resolvent.solvers.common.fourier import observe, observe_2d
 from resolvent.solvers.common.grid import Grid
 from resolvent.solvers.random_fields.distributions import DISTRIBUTIONS
 from resolvent.solvers.random_fields.gaussian import (
@@ -198,17 +198,6 @@ def test_on_the_circle_of_any_length_coefficients_are_independent_and_those_of_a
     assert (coefficients[:, 0].imag == 0).all()
     parts = np.concatenate([coefficients.real[:, 1:], coefficients.imag[:, 1:]], axis=1)
     assert np.abs(np.corrcoef(parts.T) - np.eye(16)).max() < 5 / np.sqrt(4000)
-
-
-def test_drawing_at_512_is_restricting_8192_to_512():
-    coefficients = np.stack([CIRCLE.coefficients(1, 0, index) for index in range(4)])
-    restricted, coarse = (
-        observe(coefficients_of(observe(coefficients, 8192)), 512),
-        observe(coefficients, 512),
-    )
-    np.testing.assert_allclose(restricted, coarse, atol=1e-12 * np.abs(coarse).max())
-    few = np.stack([replace(CIRCLE, num_modes=255).coefficients(1, 0, index) for index in range(4)])
-    np.testing.assert_array_equal(observe(few, 512), coarse)
 
 
 def test_on_another_torus_wavenumbers_and_convention_scale():

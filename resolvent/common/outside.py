@@ -1,0 +1,105 @@
+"""Code of users, named in a configuration as `module:name`: found, and refused in one line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from difflib import get_close_matches
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from symtable import symtable
+from typing import Annotated, Any
+
+from pydantic import AfterValidator
+
+from resolvent.common.errors import Words
+
+MOST_NAMES = 24  # in a message
+LOCATION = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
+
+
+class NoSuchModule(ValueError):
+    """A module of a user's own is not to be found."""
+
+
+def find(location: str, kind: type | None = None, base: type | None = None) -> Any:
+    """Import what is at "module:name": of the class `kind`, or a class that derives from `base`, if given.
+
+    Raises `ValueError`, in one line, if there is nothing, or something else.
+    """
+    module, _, name = location.partition(":")
+    try:
+        imported = import_module(module)
+    except Exception as error:  # whatever a module from outside may raise
+        raise not_imported(module, error) from error
+    if not hasattr(imported, name):
+        own = [
+            one
+            for one, value in vars(imported).items()
+            if getattr(value, "__module__", None) == module and one[0] != "_"
+        ]
+        raise ValueError(unknown(f"name in module {module}:", name, own))
+
+    def suits(value: object) -> bool:
+        if base is not None:
+            return isinstance(value, type) and issubclass(value, base)
+        return kind is None or isinstance(value, kind)
+
+    found = getattr(imported, name)
+    if not suits(found):
+        needed = base or kind
+        assert needed is not None
+        wanted = f"{'subclass of ' if base else ''}{needed.__module__}.{needed.__qualname__}"
+        there = [one for one, value in vars(imported).items() if suits(value) and value is not base]
+        raise ValueError(
+            f"{location} is no {wanted}, but {found!r:.80}; accepted: {', '.join(there) or 'none'}"
+        )
+    return found
+
+
+def check_location(location: str) -> str:
+    """Return `location`, if it reads "module:name" and that module's file defines the name.
+
+    The module is looked for, not imported: a configuration is read often, and torch takes seconds. Raises
+    `ValueError`, in one line, if not.
+    """
+    if not LOCATION.fullmatch(location):
+        raise ValueError(f"{location!r}; accepted: module:name of your own")
+    module, _, name = location.partition(":")
+    try:
+        spec = find_spec(module)
+        if spec is None:
+            raise ModuleNotFoundError(name=module)
+        file = Path(spec.origin or "")
+        if file.suffix != ".py":
+            return location
+        symbols = symtable(file.read_text(encoding="utf-8"), file.name, "exec").get_symbols()
+    except Exception as error:  # of whatever kind: it is another's code
+        raise not_imported(module, error, f"{location!r}: ") from error
+    bound = [one.get_name() for one in symbols if one.is_assigned() or one.is_imported()]
+    if name not in bound:
+        raise ValueError(f"{location!r}: {unknown('name', name, (one for one in bound if one[0] != '_'))}")
+    return location
+
+
+Location = Annotated[str, AfterValidator(check_location)]  # in a configuration
+
+
+def unknown(kind: str, name: str, accepted: Iterable[str]) -> Words:
+    """Say that a name is unknown, the nearest known one, and all of those, unless they fill the screen."""
+    accepted = list(accepted)
+    near = get_close_matches(name, accepted, n=1)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    more = len(accepted) - MOST_NAMES
+    names = ", ".join(accepted[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+    return f"unknown {kind} {name!r}; {hint}accepted: {names or 'none'}"
+
+
+def not_imported(module: str, error: Exception, before: str = "") -> ValueError:
+    """Return the error to raise, of one line, where a module could not be imported, or is not there."""
+    if isinstance(error, ModuleNotFoundError) and f"{module}.".startswith(f"{error.name}."):
+        missing: Words = f"no module {error.name}; it must be installed, or its folder be on PYTHONPATH"
+        return NoSuchModule(before + missing)
+    words = " ".join(str(error).split())
+    return ValueError(f"{before}module {module} cannot be imported: {type(error).__name__}: {words}")
