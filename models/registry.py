@@ -74,11 +74,6 @@ def is_architecture(architecture: str) -> bool:
     return True
 
 
-def module_of(architecture: str) -> str:
-    """Name the module that holds the architecture's torch module. Raises as `settings_class` does."""
-    return settings_class(architecture).operator.partition(":")[0]
-
-
 def resolve(architecture: str, settings: dict) -> Settings:
     """Validate the settings of `architecture` and fill in its defaults.
 

@@ -262,7 +262,6 @@ def test_shards_do_not_overlap_and_cover_every_sample():
     for points, dtype, samples in ((8192, "float64", 12), (8192, "float32", 24), (512**2, "float64", 1)):
         assert Layout((), {"train": 48}, 24, dtype).samples_per_chunk((points,)) == samples
     assert layout.arrays == {"n64/u": (64,)}
-    assert layout.bytes_per_sample == 512
 
 
 @pytest.mark.parametrize(

@@ -83,11 +83,6 @@ class Layout:
     def num_shards(self) -> int:
         return -(-self.num_samples // self.samples_per_shard)
 
-    @property
-    def bytes_per_sample(self) -> int:
-        """Uncompressed size of everything stored of one sample."""
-        return np.dtype(self.dtype).itemsize * sum(int(np.prod(shape)) for shape in self.arrays.values())
-
     def shard_range(self, shard: int) -> range:
         """Return the positions on the sample axis that job `shard` writes."""
         if not 0 <= shard < self.num_shards:

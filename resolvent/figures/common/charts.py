@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from resolvent.common.counts import counted
-from resolvent.figures.common.comparison import Tested
-from resolvent.figures.common.numbers import ends, error_in_words, scientific
+from resolvent.figures.common.numbers import scientific
 from resolvent.figures.common.results import Run
 from resolvent.figures.common.style import BASELINE, Appearance, dark_colours
 from resolvent.figures.common.thinned import rounded
@@ -61,10 +59,6 @@ def add_arrow(
     )  # fmt: skip
 
 
-def places_of(found: list[Tested]) -> list[int | str]:
-    return sorted({one.facts["trained_resolution"] for one in found if one.facts["kind"] == "model"})
-
-
 def panels_of(titles: list[str], rows: list[list] | None = None) -> Figure:
     """Return a figure with a panel below the other for each title: with one legend, or with named `rows`."""
     from plotly.subplots import make_subplots
@@ -81,23 +75,6 @@ def panels_of(titles: list[str], rows: list[list] | None = None) -> Figure:
         figure.update_layout(legend={"orientation": "h", "y": 0, "yref": "container"})
     figure.update_xaxes(showticklabels=True)
     return figure
-
-
-def words_of(one: Tested) -> str:
-    """Return what stands beside the pointer: name, error, interval, seeds."""
-    error, facts = one.error(), one.facts
-    lines = [f"<b>{facts['label']}</b>", f"mean {error_in_words(one.leads)} {scientific(error.value)}"]
-    if np.isfinite(error.low):
-        lines.append(f"95 % interval {ends(error.low, error.high, error.value)}")
-    if facts["kind"] == "model":
-        lines.append(f"{counted(facts['seeds'], 'seed')}, {counted(facts['samples'], 'test sample')}")
-    if facts["diverged_seeds"]:
-        lines.append(facts["status"])
-    return "<br>".join(lines)
-
-
-def colour_of(facts: dict, looks: Looks) -> str:
-    return looks[facts["key"]].colour if facts["kind"] == "model" else BASELINE
 
 
 def marker_of(facts: dict, looks: Looks) -> dict:
