@@ -185,6 +185,7 @@ def planned_study(plan: Plan, papers: dict[str, PaperPlan]) -> dict:
             name: study.PlannedDataset(
                 page=f"datasets/{name}.html",
                 card=_below(plan, dataset.card),
+                preview=_below(plan, dataset.preview),
                 store=_below(plan, dataset.store),
             )
             for name, dataset in plan.datasets.items()

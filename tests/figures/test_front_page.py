@@ -9,10 +9,12 @@ import sys
 from dataclasses import asdict
 from runpy import run_module
 
+import numpy as np
 import pytest
 from pages import broken_links, links
 from plotly.offline import get_plotlyjs_version
 from rich.console import Console
+from run_files import save_arrays
 
 from resolvent.common.digests import write_digest
 from resolvent.common.errors import FileError
@@ -40,6 +42,9 @@ CARD = {
     "dataset": "waves",
     "equation": {"in_words": "waves <on> a string"},
     "samples": {"train": 1000, "test": 24},
+    "inputs": ["u"],
+    "targets": ["v"],
+    "groups": {"n8": {"variables": {"u": {"long_name": "start"}, "v": {"long_name": "end"}}}},
     "stated_accuracy": 1e-7,
     "error_budget": {
         "against_one": {"samples": 8, "median_relative_l2": 1e-9, "largest_relative_l2": 3e-9},
@@ -77,8 +82,12 @@ def built(tmp_path_factory, writers):
             "second": planned("A single seed", "second", SEEDS["second"]),
         },
         datasets={
-            "waves": PlannedDataset("datasets/waves.html", "data/w.json", "data/w.zarr"),
-            "later": PlannedDataset("datasets/later.html", "data/l.json", "data/l.zarr"),
+            "waves": PlannedDataset(
+                "datasets/waves.html", "data/w.json", "data/w.preview.npz", "data/w.zarr"
+            ),
+            "later": PlannedDataset(
+                "datasets/later.html", "data/l.json", "data/l.preview.npz", "data/l.zarr"
+            ),
         },
         papers={
             "cao2021": PlannedPaper(
@@ -112,8 +121,9 @@ def built(tmp_path_factory, writers):
     (study / "data/w.zarr/chunk").write_bytes(b"0" * 2500)
     write_json(study / "data/w.json", CARD)
     write_shell(study, "datasets/waves.html")
-    (study / "datasets/waves").mkdir()
-    (study / "datasets/waves/dataset_gallery.svg").write_text("<svg/>")
+    values = np.sin(np.linspace(0, 6, 64))[None]
+    axes = {"samples": ["first"], "dims/u": ["x"], "dims/v": ["x"], "input/u": values, "target/v": values}
+    save_arrays(study / "data/w.preview.npz", **axes)
     write_shell(study, "theory.html", "projection", "cost", "convergence", "continuum", "invariance")
     write_shell(study, "cao2021.html", "table2a")
     write_shell(study, "burgers/galerkin/n512/seed2/run.html")
@@ -211,7 +221,7 @@ def test_it_says_what_was_run_and_every_link_leads_somewhere(written):
         "largest error of the grid 2.5 × 10⁻³", "on disk 2.5 kB",
     ):  # fmt: skip
         assert words in card.replace("Waves", "waves"), words
-    assert '<img class="picture" src="datasets/waves/dataset_gallery.svg"' in html
+    assert '<svg class="picture"' in html
     papers = text_of(html[html.index('id="papers"') : html.index('id="theory"')])
     assert "Made, 1 of 2: Table 2a." in papers
     assert "Not made by this configuration, 1 Table 3." in papers

@@ -6,7 +6,9 @@ rule front_page:
         ancient(rules.page_assets.output),
         study=rules.plan_study.output.study,
         # As functions: of a list beside outputs of rules Snakemake hashes the whole for each of its files.
-        cards=lambda wildcards: [of_data(dataset.card) for dataset in plan.datasets.values()],
+        cards=lambda wildcards: [
+            of_data(file) for dataset in plan.datasets.values() for file in (dataset.card, dataset.preview)
+        ],
         runs=lambda wildcards: [
             file
             for e in plan.configuration.experiments

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import base64
+import io
 from collections import Counter
 from pathlib import Path
+
+import numpy as np
 
 from resolvent.common.files import write_text
 from resolvent.figures.common.commands import size_of
@@ -11,11 +15,13 @@ from resolvent.figures.common.numbers import DASH
 from resolvent.figures.common.page import render
 from resolvent.figures.common.results import read_json
 from resolvent.figures.dataset.error_budget import summary
+from resolvent.figures.dataset.preview import DatasetPreview
 from resolvent.figures.front import leaderboard
 from resolvent.figures.front.results import NO_SOLVER, Results, Row, read_results
 from resolvent.figures.front.study import read_study
 
 PAGE = "index.html"
+SIDE = 96  # pixels of a picture of a field, and units of the other pictures
 
 
 def write_front_page(folder: str | Path) -> Results:
@@ -74,15 +80,16 @@ def _facts(rows: list[Row]) -> dict:
 
 def _dataset_card(results: Results, name: str) -> dict:
     planned, folder = results.study.datasets[name], results.folder
-    picture = f"{planned.page.removesuffix('.html')}/dataset_gallery.svg"
     card = {
         "name": name,
         "page": planned.page if results.there(planned.page) else "",
-        "picture": picture if results.there(picture) else "",
+        "picture": "",
         "made": results.there(planned.card),
     }
     if not card["made"]:
         return card
+    if results.there(planned.preview):
+        card["picture"] = _picture(DatasetPreview(folder / planned.card, folder / planned.preview))
     facts, store = read_json(folder / planned.card), folder / planned.store
     errors = summary(facts)
     return card | {
@@ -94,3 +101,38 @@ def _dataset_card(results: Results, name: str) -> dict:
         # A store that lies elsewhere is a file with its address.
         "size": size_of(store) or ("in an object store" if store.is_file() else "not on this disk"),
     }
+
+
+def _picture(preview: DatasetPreview) -> str:
+    """Return the first sample's targets as HTML: curves as SVG, each scaled to it, a field as a small PNG.
+
+    Of a field of more than two dimensions the last two are drawn.
+    """
+    functions = [one for one in preview.functions if one.role == "target"][:3]
+    if not functions:
+        return ""
+    names, samples = (
+        [one.long_name for one in functions],
+        [np.asarray(one.samples[0], float) for one in functions],
+    )
+    if len(functions[0].dims) > 1:
+        from matplotlib.image import imsave
+
+        field = samples[0].reshape(-1, *samples[0].shape[-2:])[-1]
+        step = max(1, -(-max(field.shape) // (2 * SIDE)))
+        file = io.BytesIO()
+        imsave(file, field[::step, ::step], cmap="viridis", origin="lower", format="png")
+        source = f"data:image/png;base64,{base64.b64encode(file.getvalue()).decode()}"
+        return f'<img class="picture" src="{source}" alt="One sample: {names[0]}" width="192" height="96">'
+    lines = []
+    for values in samples:
+        values = values[:: max(1, len(values) // 256)]
+        low, high = float(values.min()), float(values.max())
+        y = SIDE * (0.92 - 0.84 * (values - low) / ((high - low) or 1.0))
+        x = np.linspace(2, 2 * SIDE - 2, len(values))
+        points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x, y, strict=True))
+        lines.append(f'<polyline points="{points}"/>')
+    return (
+        f'<svg class="picture" viewBox="0 0 {2 * SIDE} {SIDE}" preserveAspectRatio="none" role="img" '
+        f'aria-label="One sample: {" and ".join(names)}">{"".join(lines)}</svg>'
+    )

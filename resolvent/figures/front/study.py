@@ -50,6 +50,7 @@ class PlannedDataset:
 
     page: str
     card: str
+    preview: str
     store: str
 
 
