@@ -3,6 +3,7 @@
 import copy
 from itertools import pairwise
 
+import numpy as np
 import pytest
 import yaml
 from hypothesis import given, settings
