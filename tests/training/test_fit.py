@@ -16,6 +16,7 @@ from training_fixtures import (
 )
 
 from resolvent.evaluation.conditions import Condition, evaluate, shown_samples
+from resolvent.models.registry import ARCHITECTURES
 from resolvent.training import checkpoints
 from resolvent.training.fit import HISTORY_COLUMNS
 from resolvent.training.interruption import Interruption
@@ -30,7 +31,7 @@ def test_training_learns(tmp_path, kind):
     assert errors[progress.best_epoch - 1] == progress.best_error
 
 
-@pytest.mark.parametrize("architecture", ["fno1d", "transformer2d", "tno1d", "fano", "neuraloperator2d"])
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_a_resumed_run_ends_with_the_same_bytes(tmp_path, architecture):
     kind = kind_of(architecture) | {"epochs": 2}
     undisturbed = small_trainer(tmp_path / "a", **kind)
