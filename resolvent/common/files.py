@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from resolvent.common.errors import FileError, Words
+from resolvent.common.machine import is_alive
 
 FULL_DISK: dict[int, Words] = {
     errno.ENOSPC: "no space left on the device: free some, or move data_root or results_root",
@@ -48,19 +49,9 @@ def partial_path(path: Path) -> Path:
     prefix = f".{path.name}.{os.uname().nodename}-"
     for left in path.parent.glob(f"{glob.escape(prefix)}*.partial"):
         process = left.name.removeprefix(prefix).removesuffix(".partial")
-        if process.isdecimal() and not _is_alive(int(process)):
+        if process.isdecimal() and not is_alive(int(process)):
             remove(left)
     return path.with_name(f"{prefix}{os.getpid()}.partial")
-
-
-def _is_alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:  # another user's
-        pass
-    return True
 
 
 def remove(path: Path) -> None:

@@ -31,3 +31,14 @@ def memory_share(threads: int, processes: int) -> float:
     if slurm := os.environ.get("SLURM_MEM_PER_NODE"):
         limits.append(int(slurm) * 2**20)
     return min(limits) / processes
+
+
+def is_alive(process: int) -> bool:
+    """Say whether a process of this number runs on this machine, whoever has it."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # another user's
+        pass
+    return True

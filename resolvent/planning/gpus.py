@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from resolvent.common.errors import ResolventError
+from resolvent.common.machine import is_alive
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 # Not tempfile.gettempdir(): Snakemake sets TMPDIR to what a job's resource `tmpdir` says.
@@ -178,7 +179,7 @@ class _Request:
             file for lock in self.locks.values() for file in (lock, *self.folder.glob(f"{lock.stem}.*.slot"))
         ]
         numbers = {file.read_text() for file in files if file.exists()}
-        return sorted(int(number) for number in numbers if number.isdigit() and _alive(int(number)))
+        return sorted(int(number) for number in numbers if number.isdigit() and is_alive(int(number)))
 
     def _take(self) -> dict[str, list[int]]:
         """Return the locks by device, or nothing. Jobs that share spread: the first slots of all go first."""
@@ -255,13 +256,3 @@ def _release(locks: dict[str, list[int]]) -> None:
             _held.remove(descriptor)
             os.ftruncate(descriptor, 0)
             os.close(descriptor)
-
-
-def _alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:  # another user's
-        pass
-    return True

@@ -45,7 +45,7 @@ class PaperPlan:
 
     @cached_property
     def experiments(self) -> dict[str, list[str]]:
-        """The experiments of each item that is made, in the order of the paper; empty if nothing is shown."""
+        """Return the experiments of each item that is made, in the paper's order; none if nothing is shown."""
         named = {
             item: [
                 name

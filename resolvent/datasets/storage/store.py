@@ -238,7 +238,7 @@ class Stored:
 
     @property
     def all_positions(self) -> range:
-        """Every position."""
+        """Return every position."""
         return range(self.layout.num_samples)
 
     def names(self, positions: list[int] | range) -> list[tuple[str, int]]:

@@ -133,7 +133,7 @@ class NoisyRun:
 
     @property
     def errors(self) -> pd.DataFrame:
-        """Errors at the training resolution: a row a level, realisation and sample."""
+        """Return the errors at the training resolution: a row a level, realisation and sample."""
         return self.run.errors[self.run.errors["resolution"] == self.run.resolution]
 
     @property
