@@ -45,7 +45,7 @@ class PaperPlan:
 
     @cached_property
     def experiments(self) -> dict[str, list[str]]:
-        """Return the experiments of each item that is made, in the paper's order; none if nothing is shown."""
+        """Return the experiments of each item that is made, in the paper's order, none if nothing is."""
         named = {
             item: [
                 name
