@@ -11,7 +11,7 @@ from jaxtyping import Complex, Float
 
 from resolvent.solvers.common.compiled import compiled
 from resolvent.solvers.common.lane_fft import plan, transform
-from resolvent.solvers.common.vectors import LANES, load, store
+from resolvent.solvers.common.vectors import LANES, larger, load, store
 
 
 def march_split_step(
@@ -20,8 +20,8 @@ def march_split_step(
     steps: Float[np.ndarray, " num_steps"],
     heat: Float[np.ndarray, "num_steps+1 modes"],
     flux: Float[np.ndarray, " modes"],
-) -> Complex[np.ndarray, "batch modes"]:
-    """Return û after all steps.
+) -> tuple[Complex[np.ndarray, "batch modes"], Float[np.ndarray, "batch modes"]]:
+    """Return û after all steps, and the largest |û|² of each mode at the end of a step.
 
     heat  factors of the heat equation before, between and after the steps;  flux  -πk/L.
     """
@@ -34,8 +34,11 @@ def march_etdrk4(
     num_steps: int,
     scheme: Float[np.ndarray, "blocks 6 modes"],
     flux: Float[np.ndarray, " modes"],
-) -> Complex[np.ndarray, "batch modes"]:
-    """Return û after `num_steps` steps of each block of the scheme; flux is -πk/L."""
+) -> tuple[Complex[np.ndarray, "batch modes"], Float[np.ndarray, "batch modes"]]:
+    """Return û after `num_steps` steps of each block of the scheme, and the largest |û|² on the way.
+
+    flux  -πk/L.
+    """
     return _in_lanes(coefficients, points, flux, _etdrk4, num_steps, scheme.ravel(), len(scheme))
 
 
@@ -44,9 +47,9 @@ def _in_lanes(coefficients, points, flux, march, *schedule):
     half = points // 2
     angles = 2 * np.pi * np.arange(half) / points
     tables = np.cos(angles), np.sin(angles), flux / points, *plan(half)
-    result = np.empty((batch, modes), complex)
+    result, peaks = np.empty((batch, modes), complex), np.empty((batch, modes))
     buffers = np.empty((4, half * LANES))
-    spectra = np.zeros((20, (half + 1) * LANES))  # above the modes zero, which the compiled code relies on
+    spectra = np.zeros((13, (half + 1) * LANES))  # above the modes zero, which the compiled code relies on
     for start in range(0, batch, LANES):
         block = coefficients[start : start + LANES]
         some = len(block)
@@ -54,10 +57,20 @@ def _in_lanes(coefficients, points, flux, march, *schedule):
             columns = spectrum.reshape(-1, LANES)
             columns[:modes] = 0
             columns[:modes, :some] = part.T
+        spectra[12] = 0
         march(spectra, buffers, modes, *tables, *schedule)
         real, imaginary = (spectrum.reshape(-1, LANES)[:modes, :some].T for spectrum in spectra[:2])
         result[start : start + some] = real + 1j * imaginary
-    return result
+        peaks[start : start + some] = spectra[12].reshape(-1, LANES)[:modes, :some].T
+    return result, peaks
+
+
+@compiled
+def _keep_largest(ur, ui, peaks, modes):
+    """Raise the peak of each mode to its |û|² now."""
+    for at in range(0, modes * LANES, LANES):
+        u_r, u_i = load(ur, at), load(ui, at)
+        store(peaks, at, larger(u_r * u_r + u_i * u_i, load(peaks, at)))
 
 
 @compiled
@@ -113,6 +126,7 @@ def _split_step(spectra, buffers, modes, cosines, sines, flux, radices, twiddles
             at, factor = k * LANES, heat[factors + k]
             store(ur, at, factor * (load(tr, at) + h / 6 * load(sr, at)))
             store(ui, at, factor * (load(ti, at) + h / 6 * load(si, at)))
+        _keep_largest(ur, ui, spectra[12], modes)
 
 
 @compiled
@@ -174,3 +188,4 @@ def _etdrk4(spectra, buffers, modes, cosines, sines, flux, radices, twiddles, nu
                 at = k * LANES
                 store(ur, at, load(tr, at) + scheme[last + k] * load(sr, at))
                 store(ui, at, load(ti, at) + scheme[last + k] * load(si, at))
+            _keep_largest(ur, ui, spectra[12], modes)

@@ -64,6 +64,16 @@ _define(operator.sub, "fsub")
 _define(operator.mul, "fmul")
 
 
+@intrinsic
+def larger(typing, first, second):
+    """Return the larger of two vectors, number by number; the second where one is not a number."""
+
+    def code(context, builder, signature, values):
+        return builder.select(builder.fcmp_ordered(">", *values), *values)
+
+    return vector(vector, vector), code
+
+
 def _address(context, builder, array_type, array, index):
     data = context.make_array(array_type)(context, builder, array).data
     return builder.bitcast(builder.gep(data, [index]), VECTOR.as_pointer())

@@ -93,3 +93,32 @@ def test_a_viscosity_too_small_for_cole_hopf_is_said_so_in_the_card(tmp_path):
     )
     budget = read_card(make_dataset(tmp_path, settings))["error_budget"]
     assert "BurgersSplitStep" in budget["against_cole_hopf"]["not_available"]
+
+
+def test_an_accuracy_alone_decides_and_the_card_says_what_it_took(tmp_path):
+    settings = small_settings(viscosity=0.005, samples={"train": 10, "validation": 1, "test": 1})
+    card = read_card(make_dataset(tmp_path, settings))
+    chosen = card["error_budget"]["chosen_for_each_sample"]
+    assert chosen["modes"]["least"] < chosen["modes"]["largest"]
+    assert chosen["largest_estimated_error"] <= card["stated_accuracy"]
+    assert card["error_budget"]["against_refined_run"]["largest_relative_l2"] <= card["stated_accuracy"]
+    assert 1 <= chosen["work_over_that_of_the_last_solution"] < 3
+
+
+def test_what_is_stated_counts_and_its_other_half_is_the_default():
+    assert small_settings(num_modes=96).num_steps == 480
+    assert small_settings(num_steps=96).num_modes == 192
+    assert not small_settings(num_modes=96).chosen
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ({"viscosity": 1e-6}, r"viscosity 1e-06 takes about .* a sample; in reach at this accuracy: 0\.0\d+"),
+        ({"accuracy": 1e-14}, "accuracy 1e-14 is out of reach of double precision; accepted: 1e-12 or more"),
+    ],
+)
+def test_a_request_out_of_reach_is_refused_with_the_nearest_that_is_not(keys, words):
+    with pytest.raises(ValueError, match=words):
+        small_settings(**keys)
+    assert small_settings(num_modes=60, num_steps=8, **keys)

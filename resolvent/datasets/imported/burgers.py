@@ -27,6 +27,8 @@ from resolvent.datasets.imported.labels import (
 from resolvent.datasets.storage.layout import group_name
 from resolvent.datasets.tasks.burgers import (
     INPUT,
+    NUM_MODES,
+    NUM_STEPS,
     TARGET,
     Burgers,
     BurgersDataset,
@@ -99,12 +101,14 @@ class ImportedBurgers(ImportedTask):
         shared = ("viscosity", "final_time", "resolutions", "restriction", "finest")
         given: dict[str, Any] = {name: getattr(settings, name) for name in shared}
         carried = settings.finest // 2 - 1
-        modes = min(BurgersDataset.model_fields["num_modes"].default, carried)
+        modes = min(NUM_MODES, carried)
         # A file may have fewer points than the distribution needs: what is drawn then ends at the grid.
         cut = min(settings.initial_distribution.num_modes or carried, carried)
         given["initial_distribution"] = settings.initial_distribution.model_copy(update={"num_modes": cut})
         given["viscosity"] = settings.viscosity / settings.length**2
-        self.generated = Burgers(BurgersDataset(equation="burgers", num_modes=modes, **given))
+        self.generated = Burgers(
+            BurgersDataset(equation="burgers", num_modes=modes, num_steps=NUM_STEPS, **given)
+        )
 
     def label_errors(self, drawn: np.ndarray) -> np.ndarray:
         return self._errors(drawn, {"viscosity": self.settings.viscosity / self.settings.length**2})

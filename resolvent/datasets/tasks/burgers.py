@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -22,6 +23,7 @@ from resolvent.solvers.random_fields.gaussian import PeriodicGaussianField
 if TYPE_CHECKING:
     from resolvent.common.errors import Words
     from resolvent.datasets.storage.store import Stored
+    from resolvent.solvers.burgers.equation import BurgersSolver
 
 INPUT, TARGET = "initial_velocity", "final_velocity"
 PUBLIC_FILE_TIME = 1 / (2 * math.pi)  # of the data behind the numbers of Cao 2021 (docs/equations/burgers.md)
@@ -31,6 +33,10 @@ METHODS = {
     "etdrk4": "exponential time differencing, Runge-Kutta, dealiased; one Richardson extrapolation",
     "cole-hopf": "closed form: Cole-Hopf transformation to the heat equation",
 }
+NUM_MODES, NUM_STEPS = 192, 480  # where one of the two is stated, and for values on a grid
+LEAST_ACCURACY = 1e-12  # of a chosen discretisation; rounding errors are near 1e-13
+MOST_MODES = 8000  # expected of a chosen one: three quarters of the highest rung
+CHOSEN_BATCH = 256  # samples whose discretisations are chosen together: as many as possible side by side
 MARCHES = ((12, 8), (24, 16), (48, 32), (96, 48), (128, 104))  # modes and steps whose time is measured
 FILM_POINTS, FILM_MODES, FILM_STEPS = 512, 192, 8  # steps between two moments, a hundredth of the time apart
 PART = 256  # samples at a time on a fine grid
@@ -86,21 +92,78 @@ class BurgersDataset(BurgersSettings):
     method: Literal["split-step", "etdrk4", "cole-hopf"] = Field(
         "split-step", description="split-step and etdrk4 march in time; cole-hopf is the closed form"
     )
-    num_modes: int = Field(192, ge=4, description="Fourier modes integrated (split-step, etdrk4)")
-    num_steps: int = Field(480, ge=1, le=10**7, description="steps in time (split-step, etdrk4)")
+    num_modes: int | None = Field(
+        None,
+        ge=4,
+        description="Fourier modes integrated (split-step, etdrk4); none: as many for each sample as "
+        f"`accuracy` takes, or {NUM_MODES} where num_steps is given",
+    )
+    num_steps: int | None = Field(
+        None,
+        ge=1,
+        le=10**7,
+        description="steps in time (split-step, etdrk4); none: as many for each sample as `accuracy` takes, "
+        f"or {NUM_STEPS} where num_modes is given",
+    )
     accuracy: float = Field(1e-7, ge=1e-15, le=1, description=ACCURACY)
+
+    @property
+    def marches(self) -> bool:
+        """Whether the method has modes and steps."""
+        return self.method != "cole-hopf"
+
+    @property
+    def chosen(self) -> bool:
+        """Whether every sample has modes and steps of its own, for the stated accuracy."""
+        return self.marches and self.num_modes is None
+
+    def expected_discretisation(self) -> tuple[int, int]:
+        """Return the modes and steps stated, or those that the hardest samples are expected to need.
+
+        For Cao's distribution within a factor of two, from the samples of docs/equations/burgers.md.
+        """
+        if self.num_modes and self.num_steps:
+            return self.num_modes, self.num_steps
+        thin, digits = max(1.0, 0.02 / self.viscosity), -math.log10(self.accuracy)
+        order, per_digit = (4, 6) if self.method == "split-step" else (5, 2)
+        return round(15 * digits**0.9 * thin), round(per_digit * 10 ** (digits / order) * thin)
+
+    @model_validator(mode="after")
+    def _discretisation_is_whole(self):
+        # What is stated counts; its other half is then a default, for it alone says little.
+        if (self.num_modes is None) != (self.num_steps is None):
+            self.__dict__["num_modes"] = self.num_modes or NUM_MODES
+            self.__dict__["num_steps"] = self.num_steps or NUM_STEPS
+        return self
+
+    @model_validator(mode="after")
+    def _accuracy_is_in_reach(self):
+        modes, steps = self.expected_discretisation()
+        if self.chosen and self.accuracy < LEAST_ACCURACY:
+            raise ValueError(
+                f"accuracy {self.accuracy:g} is out of reach of double precision; accepted: "
+                f"{LEAST_ACCURACY:g} or more"
+            )
+        if self.chosen and modes > MOST_MODES:
+            raise ValueError(
+                f"viscosity {self.viscosity:g} takes about {modes:,} modes and {steps:,} steps for the "
+                f"accuracy {self.accuracy:g}, {self.seconds_per_sample() / 60:.2g} minutes a sample; in "
+                f"reach at this accuracy: {self.viscosity * modes / MOST_MODES:.2g} or more (or state "
+                "num_modes and num_steps)"
+            )
+        return self
 
     @model_validator(mode="after")
     def _resolutions_are_restrictions(self):
         for points in self.resolutions:
             check_restriction(self.finest, points, self.restriction)
         drawn, below = self.initial_distribution.num_modes or 0, self.finest // 2
-        for key, modes in (("num_modes", self.num_modes), ("initial_distribution.num_modes", drawn)):
+        for key, modes in (("num_modes", self.num_modes or 0), ("initial_distribution.num_modes", drawn)):
             if modes >= below:
                 raise ValueError(
                     f"{key} {modes} is above the grid: {self.finest} points carry modes below {below}"
                 )
-        if self.method == "etdrk4" and self.num_steps % 8:
+        if self.method == "etdrk4" and (self.num_steps or 0) % 8:
             raise ValueError(f"num_steps of etdrk4 must be a multiple of 8, got {self.num_steps}")
         return self
 
@@ -108,7 +171,8 @@ class BurgersDataset(BurgersSettings):
         return Burgers(self)
 
     def seconds_per_sample(self) -> float:
-        return 1e-2 * self.num_modes / 192 * self.num_steps / 480
+        modes, steps = self.expected_discretisation() if self.marches else (NUM_MODES, NUM_STEPS)
+        return 1e-2 * modes / NUM_MODES * steps / NUM_STEPS
 
     @staticmethod
     def solve_values(
@@ -118,7 +182,7 @@ class BurgersDataset(BurgersSettings):
         final_time: float = PUBLIC_FILE_TIME,
         length: float = 1.0,
         method: str = "split-step",
-        num_steps: int = 480,
+        num_steps: int = NUM_STEPS,
     ) -> np.ndarray:
         """Solve the viscous Burgers equation on the circle: velocity at time 0 → velocity at `final_time`.
 
@@ -168,6 +232,8 @@ class Burgers(Task):
         num_modes = distribution.num_modes or settings.finest // 2 - 1
         self.field = PeriodicGaussianField(**distribution.covariance, num_modes=num_modes)
         self.physics: dict[str, Any] = {"viscosity": settings.viscosity, "final_time": settings.final_time}
+        if settings.chosen:
+            self.batch = CHOSEN_BATCH
 
     def groups(self) -> tuple[Group, ...]:
         final = Variable(TARGET, f"velocity at time {self.settings.final_time:g}")
@@ -181,23 +247,52 @@ class Burgers(Task):
         return self.field.coefficients(seed, split, index)
 
     def solve(self, drawn: np.ndarray) -> dict[str, np.ndarray]:
-        final = self._final(drawn)
+        return self._arrays(drawn, self._solved(drawn)[0])
+
+    def compute_with_errors(
+        self, samples: list[tuple[str, int]]
+    ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+        drawn = self.draw(samples)
+        final, chosen = self._solved(drawn)
+        return self._arrays(drawn, final), chosen
+
+    def _arrays(self, initial: np.ndarray, final: np.ndarray) -> dict[str, np.ndarray]:
         arrays = {}
         for points in self.settings.resolutions:
-            arrays[f"{group_name(points)}/{INPUT}"] = self._observe(drawn, points)
+            arrays[f"{group_name(points)}/{INPUT}"] = self._observe(initial, points)
             arrays[f"{group_name(points)}/{TARGET}"] = self._observe(final, points)
         return arrays
 
-    def _final(self, initial: np.ndarray, finer: int = 1, method: str | None = None) -> np.ndarray:
-        """Solve for the final coefficients, with `finer` times the modes and steps."""
+    def _solved(self, initial: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+        """Solve for the final coefficients; returns, too, what was chosen for each sample, if anything."""
         settings = self.settings
-        return solve_by(
-            method or settings.method,
-            initial,
-            self.physics,
-            num_modes=finer * settings.num_modes,
-            num_steps=finer * settings.num_steps,
-        )
+        if not settings.chosen:
+            modes, steps = settings.num_modes or 0, settings.num_steps or 0  # Cole-Hopf has none
+            return solve_by(settings.method, initial, self.physics, num_modes=modes, num_steps=steps), {}
+        from resolvent.solvers.common.accuracy import MODES, STEPS
+
+        found = stepper(settings.method).solve_to(settings.accuracy, initial, **self.physics)
+        final = np.zeros((len(initial), max(map(len, found.solutions))), complex)
+        for row, solution in zip(final, found.solutions, strict=True):
+            row[: len(solution)] = solution
+        return final, {
+            "modes": np.array(MODES)[found.rungs[:, 0]],
+            "steps": np.array(STEPS)[found.rungs[:, 1]],
+            "estimated": found.errors,
+            "work": found.work,
+        }
+
+    def _refined(self, initial: np.ndarray, modes: np.ndarray, steps: np.ndarray) -> np.ndarray:
+        """Solve for the final coefficients with twice the modes and steps that each sample had."""
+        method = self.settings.method if self.settings.marches else "split-step"
+        final = np.zeros((len(initial), 2 * int(modes.max()) + 1), complex)
+        for pair in np.unique(np.stack([modes, steps], axis=1), axis=0):
+            rows = (modes == pair[0]) & (steps == pair[1])
+            num_modes, num_steps = (2 * int(number) for number in pair)
+            final[rows, : num_modes + 1] = solve_by(
+                method, initial[rows], self.physics, num_modes=num_modes, num_steps=num_steps
+            )
+        return final
 
     def _observe(self, coefficients: np.ndarray, points: int) -> np.ndarray:
         if self.settings.restriction == "spectral":
@@ -210,23 +305,33 @@ class Burgers(Task):
         The refined run doubles the modes and the steps of a random subset; Cole-Hopf is the closed form,
         exact to rounding, of every sample. Data made by Cole-Hopf are held to the split-step method.
         """
-        points = max(self.settings.resolutions)
+        points, settings = max(self.settings.resolutions), self.settings
         name, total = f"{group_name(points)}/{TARGET}", stored.layout.num_samples
+        subset = stored.random_positions(REFINED_SAMPLES)
+        modes = np.full(len(subset), settings.num_modes or NUM_MODES)
+        steps = np.full(len(subset), settings.num_steps or NUM_STEPS)
+        if settings.chosen:
+            modes, steps = (stored.errors[name][subset].astype(int) for name in ("modes", "steps"))
 
-        def errors(positions, **how) -> np.ndarray:
-            final = self._final(self.draw(stored.names(positions)), **how)
+        def errors(positions, solved: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+            final = solved(self.draw(stored.names(positions)))
             return relative_l2(stored.values(name, positions), self._observe(final, points))
 
-        subset = stored.random_positions(REFINED_SAMPLES)
+        def closed_form(initial: np.ndarray) -> np.ndarray:
+            return solve_by("cole-hopf", initial, self.physics, num_modes=0, num_steps=0)
+
         budget: dict = {"observed_on": group_name(points)}
-        if self.settings.method == "cole-hopf":
-            budget["against_split_step"] = error_facts(errors(subset, finer=2, method="split-step"), total)
+        if settings.chosen:
+            budget["chosen_for_each_sample"] = chosen_facts(stored.errors)
+        refined = error_facts(errors(subset, lambda initial: self._refined(initial, modes, steps)), total)
+        if not settings.marches:
+            budget["against_split_step"] = refined
         else:
-            budget["against_refined_run"] = error_facts(errors(subset, finer=2), total)
+            budget["against_refined_run"] = refined
             try:
                 every = stored.all_positions
                 parts = [every[start : start + PART] for start in range(0, len(every), PART)]
-                exact = [errors(part, method="cole-hopf") for part in parts]
+                exact = [errors(part, closed_form) for part in parts]
                 budget["against_cole_hopf"] = error_facts(np.concatenate(exact), total)
             except SolverError as error:
                 budget["against_cole_hopf"] = {"not_available": str(error)}
@@ -246,7 +351,7 @@ class Burgers(Task):
         def marched(modes: int, steps: int) -> Baseline:
             solver = BurgersEtdrk4(**self.physics, num_modes=modes, num_steps=steps)
             return lambda values, grid: observe(
-                solver.march(coefficients_of(values), steps), values.shape[-1]
+                solver.march(coefficients_of(values), steps)[0], values.shape[-1]
             )
 
         def closed_form(values: np.ndarray, grid: Grid | Nodes) -> np.ndarray:
@@ -263,10 +368,11 @@ class Burgers(Task):
         """
         from resolvent.solvers.burgers.etdrk4 import BurgersEtdrk4
 
-        settings, points = self.settings, values.shape[-1]
-        num_modes, num_steps = min(settings.num_modes, points // 2 - 1), 8 * math.ceil(settings.num_steps / 8)
+        points = values.shape[-1]
+        modes, steps = self.settings.expected_discretisation()
+        num_modes, num_steps = min(modes, points // 2 - 1), 8 * math.ceil(steps / 8)
         coarse = BurgersEtdrk4(**self.physics, num_modes=num_modes, num_steps=num_steps)
-        return observe(coarse.march(coefficients_of(values), num_steps), points)
+        return observe(coarse.march(coefficients_of(values), num_steps)[0], points)
 
     def solve_interpolated(self, values: np.ndarray, grid: Grid | Nodes | None = None) -> np.ndarray:
         """Interpolate the values (samples, points) linearly to the finest grid, solve there, and restrict."""
@@ -274,7 +380,10 @@ class Burgers(Task):
         upsampled = np.stack(
             [np.interp(fine.coordinates, coarse.coordinates, row, period=coarse.length) for row in values]
         )
-        return self._observe(self._final(coefficients_of(upsampled)), coarse.points)
+        modes, steps = self.settings.expected_discretisation()
+        steps = 8 * math.ceil(steps / 8) if self.settings.chosen else steps
+        solver = stepper(self.settings.method)(**self.physics, num_modes=modes, num_steps=steps)
+        return self._observe(solver.unchecked(coefficients_of(upsampled)), coarse.points)
 
     def motion(self, sample: tuple[str, int]) -> Motion:
         return velocity_in_time(self.draw([sample]), self.settings.viscosity, self.settings.final_time)
@@ -307,7 +416,9 @@ class Burgers(Task):
             "solver": {"method": METHODS[settings.method]}
             | (
                 {}
-                if settings.method == "cole-hopf"
+                if not settings.marches
+                else dict.fromkeys(("modes", "steps"), "as many for each sample as the stated accuracy takes")
+                if settings.chosen
                 else {"modes": settings.num_modes, "steps": settings.num_steps}
             ),
         }
@@ -324,13 +435,34 @@ def solve_by(
 ) -> np.ndarray:
     """Solve for the final coefficients by one of `METHODS`; `physics` has viscosity, times and length."""
     from resolvent.solvers.burgers.cole_hopf import cole_hopf
-    from resolvent.solvers.burgers.etdrk4 import BurgersEtdrk4
-    from resolvent.solvers.burgers.split_step import BurgersSplitStep
 
     if method == "cole-hopf":
         return cole_hopf(initial, **physics, work_points=work_points)
-    stepper = BurgersEtdrk4 if method == "etdrk4" else BurgersSplitStep
-    return stepper(**physics, num_modes=num_modes, num_steps=num_steps).solve(initial)
+    return stepper(method)(**physics, num_modes=num_modes, num_steps=num_steps).solve(initial)
+
+
+def stepper(method: str) -> type[BurgersSolver]:
+    """Return the integrator in time of this name."""
+    from resolvent.solvers.burgers.etdrk4 import BurgersEtdrk4
+    from resolvent.solvers.burgers.split_step import BurgersSplitStep
+
+    return BurgersEtdrk4 if method == "etdrk4" else BurgersSplitStep
+
+
+def chosen_facts(chosen: dict[str, np.ndarray]) -> dict:
+    """Say for the card which discretisations were chosen, and what choosing them cost."""
+    facts: dict = {
+        name: {
+            "least": int(chosen[name].min()),
+            "median": int(np.median(chosen[name])),
+            "largest": int(chosen[name].max()),
+        }
+        for name in ("modes", "steps")
+    }
+    return facts | {
+        "largest_estimated_error": float(f"{chosen['estimated'].max():.1e}"),
+        "work_over_that_of_the_last_solution": float(f"{chosen['work'].mean():.2f}"),
+    }
 
 
 def velocity_in_time(initial: np.ndarray, viscosity: float, final_time: float, length: float = 1.0) -> Motion:
