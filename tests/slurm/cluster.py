@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import pwd
 import secrets
 import shutil
 import signal
@@ -196,11 +197,29 @@ def kill_node() -> None:
     wait_until(lambda: node_state().startswith("down"), 2 * NODE_IS_LOST + PATIENCE, "the node is not down")
 
 
-def start_node(seen: Path | None = None, instead_of: Path | None = None) -> None:
-    """Start slurmd again, after its end; jobs then see the folder `seen` in place of `instead_of`."""
-    hides = f"mount --bind '{seen}' '{instead_of}' && " if seen else ""
-    _run("unshare", "--mount", "sh", "-c", f"{hides}exec slurmd")
+def start_node(mounts: str = "true") -> None:
+    """Start slurmd again, after its end; jobs then see what these commands mount, and nobody else does."""
+    _run("unshare", "--mount", "sh", "-c", f"{mounts} && exec slurmd")
     wait_until(lambda: node_state() == "idle", PATIENCE, "the node is not idle")
+
+
+def reach_python() -> str:
+    """Return commands by which all users reach Python, and nothing else, where it lies in root's home."""
+    python = Path(sys.base_prefix)
+    closed = [folder for folder in python.parents if not folder.stat().st_mode & stat.S_IXOTH]
+    if not closed:
+        return "true"
+    return (
+        f"mount --bind '{python}' /mnt && mount -t tmpfs -o mode=755 tmpfs '{closed[-1]}' && "
+        f"mkdir -p '{python}' && mount --move /mnt '{python}'"
+    )
+
+
+def as_user(name: str, folder: Path) -> list[str]:
+    """Return the beginning of a command that a user runs in a folder, and that sees what jobs see."""
+    account, node = pwd.getpwnam(name), _pid(_running(), "slurmd")
+    ids = ("--setuid", str(account.pw_uid), "--setgid", str(account.pw_gid))
+    return ["nsenter", "--target", str(node), "--mount", *ids, f"--wd={folder}"]
 
 
 def end_node() -> None:

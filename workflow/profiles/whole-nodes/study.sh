@@ -5,6 +5,7 @@
 #SBATCH --dependency=singleton
 #SBATCH --nodes=2
 #SBATCH --exclusive
+# Of each node, in megabytes: jobs ask for no more.
 #SBATCH --mem=180000
 #SBATCH --time=24:00:00
 #SBATCH --signal=B:TERM@300
