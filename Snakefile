@@ -50,7 +50,7 @@ from resolvent.planning.plan import (
     architecture_modules,
 )
 from resolvent.planning.slurm import be_patient_with_slurm
-from resolvent.planning.prediction.costs import drawing, request, finalising, solving
+from resolvent.planning.prediction.costs import drawing, request, finalising
 
 # All that is imported stays, and so does the plan: the garbage collector need not look through it again and again
 # while the plan is made, which would take more than a quarter of the time of a dry run, nor once more at the end.

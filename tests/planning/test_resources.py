@@ -26,6 +26,7 @@ from resolvent.planning.prediction.needs import Needs, placement
 from resolvent.training.operations import forward_operations
 
 PROFILE = Path(__file__).resolve().parents[2] / "workflow/profiles/slurm/config.yaml"
+WHOLE_NODES = PROFILE.parents[1] / "whole-nodes/config.yaml"
 PAPERS = ("cao2021", "calvello2024")
 
 
@@ -233,3 +234,16 @@ def test_the_profile_has_account_and_partitions_once_and_retries_for_all_rules()
     assert profile["retries"] > 0
     assert {"cores", "jobs", "group-components", "keep-going", "rerun-incomplete"} <= set(profile)
     assert not any("retries" in path.read_text() for path in PROFILE.parents[2].glob("rules/*.smk"))
+
+
+def test_the_profile_for_whole_nodes_runs_again_and_retries_as_the_other():
+    other, whole = (yaml.safe_load(path.read_text()) for path in (PROFILE, WHOLE_NODES))
+    alike = {
+        "retries",
+        "keep-going",
+        "rerun-incomplete",
+        "rerun-triggers",
+        "max-checksum-file-size",
+        "nolock",
+    }
+    assert {key: whole[key] for key in alike} == {key: other[key] for key in alike}

@@ -1,7 +1,7 @@
-"""A SLURM of one node with two GPUs that are not there, on loopback, for tests; root only.
+"""A SLURM for tests: one node on loopback, or hosts of their own; two GPUs that are not there; root only.
 
     python tests/slurm/cluster.py install      Debian packages
-    python tests/slurm/cluster.py start        munge, slurmctld, slurmd
+    python tests/slurm/cluster.py start        munge, slurmctld, slurmd on loopback
     python tests/slurm/cluster.py stop         ends jobs and daemons, removes every trace
 
 There is neither systemd nor accounting. Wall time is enforced, and so is memory: by control groups where the
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import pwd
 import secrets
 import shutil
 import signal
@@ -27,13 +28,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import psutil
+from hosts import BRIDGE_ADDRESS, Host, build_bridge, host_address, host_name, remove_bridge
 
-PACKAGES = ("slurmctld", "slurmd", "slurm-client", "slurm-wlm-basic-plugins", "munge")
+PACKAGES = ("slurmctld", "slurmd", "slurm-client", "slurm-wlm-basic-plugins", "munge", "iproute2")
 SYSTEM = Path("/etc/slurm")
 FILES = ("slurm.conf", "gres.conf", "cgroup.conf", "job_submit.lua")
 MARKER = "resolvent-test-cluster"
 DAEMONS = ("slurmd", "slurmctld", "munged")  # in the order of stopping
-CPUS, MEGABYTES, GPUS = 6, 64_000, 2  # as SLURM's configuration says: the machine may have fewer
+CPUS, MEGABYTES = 6, 64_000  # of a node, as SLURM's configuration says: the machine may have fewer
+GPUS = 2  # of all nodes together
 PORT = 26817
 PATIENCE = 30.0  # seconds
 NODE_IS_LOST = 15  # seconds without a sign of it
@@ -63,20 +66,25 @@ class ClusterError(Exception):
 
 def install() -> None:
     _require_root()
-    if all(map(shutil.which, ("munged", "slurmctld", "slurmd", "sbatch"))):
+    if all(map(shutil.which, ("munged", "slurmctld", "slurmd", "sbatch", "ip"))):
         return
     environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
     for words in (["update"], ["install", "--yes", "--no-install-recommends", *PACKAGES]):
         _run("apt-get", "-q", *words, environment=environment)
 
 
-def start() -> Path:
-    """Start the daemons and wait for the node; returns the folder of their files.
+_hosts: dict[int, Host] = {}
+
+
+def start(hosts: int = 0) -> Path:
+    """Start the daemons and wait for the nodes; returns the folder of their files.
+
+    So many `hosts` are the nodes; without any the only node is this machine, on loopback.
 
     Raises
     ------
     ClusterError
-        When there is another cluster's configuration, or the node does not come up.
+        When there is another cluster's configuration, or a node does not come up.
     """
     _require_root()
     for file in FILES:
@@ -85,16 +93,19 @@ def start() -> Path:
     folder = Path(tempfile.mkdtemp(prefix="resolvent-slurm-"))
     folder.chmod(0o755)
     (folder / MARKER).touch()
-    for part in ("state", "spool", "log"):
-        (folder / part).mkdir()
+    nodes = {host_name(number): host_address(number) for number in range(1, hosts + 1)}
+    for part in ("state", "log", *(f"spool/{node}" for node in nodes or [_host()])):
+        (folder / part).mkdir(parents=True)
     for index in range(GPUS):
         os.mknod(folder / f"gpu{index}", stat.S_IFCHR | 0o666, os.makedev(1, 3))
     (folder / "munge.key").write_bytes(secrets.token_bytes(128))
     (folder / "munge.key").chmod(0o600)
-    host = _host()
-    (folder / "slurm.conf").write_text(_slurm_configuration(folder, host))
+    names = {"localhost": "127.0.0.1", _host(): BRIDGE_ADDRESS} | nodes
+    (folder / "hosts").write_text("".join(f"{address} {name}\n" for name, address in names.items()))
+    (folder / "slurm.conf").write_text(_slurm_configuration(folder, nodes))
+    gpus = f"Name=gpu Type=fake File={folder}/gpu[0-{GPUS // max(hosts, 1) - 1}]"
     (folder / "gres.conf").write_text(
-        f"AutoDetect=off\nNodeName={host} Name=gpu Type=fake File={folder}/gpu[0-{GPUS - 1}]\n"
+        "AutoDetect=off\n" + "".join(f"NodeName={node} {gpus}\n" for node in nodes or [_host()])
     )
     (folder / "cgroup.conf").write_text(GROUPS_CONFIGURATION)
     (folder / "job_submit.lua").write_text(LIMIT.format(file=folder / "limit"))
@@ -105,10 +116,15 @@ def start() -> Path:
         munge = {"key-file": "munge.key", "socket": "munge.socket", "pid-file": "munged.pid"}
         munge |= {"log-file": "log/munged.log", "seed-file": "munge.seed"}
         _run("munged", "--force", *(f"--{key}={folder / name}" for key, name in munge.items()))
+        if hosts:
+            build_bridge()
         _run("slurmctld", "-c", "-i")
-        _run("slurmd", "-c")
-        wait_until(lambda: node_state() == "idle", PATIENCE, "the node is not idle")
-    except ClusterError as error:
+        for number in range(1, hosts + 1):
+            _start_host(number)
+        if not hosts:
+            _run("slurmd", "-c")
+        wait_until(lambda: node_state() == "idle", PATIENCE, "the nodes are not idle")
+    except (ClusterError, subprocess.CalledProcessError) as error:
         logs = [path.read_text(errors="replace")[-2000:] for path in (folder / "log").iterdir()]
         stop()
         raise ClusterError("\n".join([str(error), *logs])) from None
@@ -127,8 +143,11 @@ def stop() -> None:
         deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline and _run("squeue", "--noheader", check=False).strip():
             time.sleep(0.2)
+    while _hosts:
+        _hosts.popitem()[1].kill()
     for daemon in DAEMONS:
         _end(folder, daemon)
+    remove_bridge()
     for file in FILES:
         (SYSTEM / file).unlink(missing_ok=True)
     for group in sorted(CONTROL_GROUPS.glob(f"*/slurm_{_host()}/**/"), reverse=True):
@@ -137,8 +156,27 @@ def stop() -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def node_state() -> str:
-    return _run("sinfo", "--noheader", "--format=%T", "--partition=cpu", check=False).strip()
+def _start_host(number: int) -> None:
+    _hosts[number] = Host.start(number, _running() / "hosts", "slurmd -D 2> /dev/null")
+
+
+def kill_host(number: int) -> None:
+    """Kill the host, and wait until SLURM has noticed."""
+    _hosts.pop(number).kill()
+    down = 2 * NODE_IS_LOST + PATIENCE
+    wait_until(lambda: node_state(host_name(number)).startswith("down"), down, "the node is not down")
+
+
+def start_host(number: int) -> None:
+    """Start the host again, after its end."""
+    _start_host(number)
+    wait_until(lambda: node_state(host_name(number)) == "idle", PATIENCE, "the node is not idle")
+
+
+def node_state(*nodes: str) -> str:
+    """Return the state of the node, or of all nodes, where they have the same one."""
+    of_nodes = [f"--nodes={','.join(nodes)}"] if nodes else []
+    return _run("sinfo", "--noheader", "--format=%T", "--partition=cpu", *of_nodes, check=False).strip()
 
 
 def drain() -> None:
@@ -159,11 +197,29 @@ def kill_node() -> None:
     wait_until(lambda: node_state().startswith("down"), 2 * NODE_IS_LOST + PATIENCE, "the node is not down")
 
 
-def start_node(seen: Path | None = None, instead_of: Path | None = None) -> None:
-    """Start slurmd again, after its end; jobs then see the folder `seen` in place of `instead_of`."""
-    hides = f"mount --bind '{seen}' '{instead_of}' && " if seen else ""
-    _run("unshare", "--mount", "sh", "-c", f"{hides}exec slurmd")
+def start_node(mounts: str = "true") -> None:
+    """Start slurmd again, after its end; jobs then see what these commands mount, and nobody else does."""
+    _run("unshare", "--mount", "sh", "-c", f"{mounts} && exec slurmd")
     wait_until(lambda: node_state() == "idle", PATIENCE, "the node is not idle")
+
+
+def reach_python() -> str:
+    """Return commands by which all users reach Python, and nothing else, where it lies in root's home."""
+    python = Path(sys.base_prefix)
+    closed = [folder for folder in python.parents if not folder.stat().st_mode & stat.S_IXOTH]
+    if not closed:
+        return "true"
+    return (
+        f"mount --bind '{python}' /mnt && mount -t tmpfs -o mode=755 tmpfs '{closed[-1]}' && "
+        f"mkdir -p '{python}' && mount --move /mnt '{python}'"
+    )
+
+
+def as_user(name: str, folder: Path) -> list[str]:
+    """Return the beginning of a command that a user runs in a folder, and that sees what jobs see."""
+    account, node = pwd.getpwnam(name), _pid(_running(), "slurmd")
+    ids = ("--setuid", str(account.pw_uid), "--setgid", str(account.pw_gid))
+    return ["nsenter", "--target", str(node), "--mount", *ids, f"--wd={folder}"]
 
 
 def end_node() -> None:
@@ -203,6 +259,15 @@ def submit(command: str, *options: str) -> str:
     return _run("sbatch", "--parsable", "--output=/dev/null", f"--wrap={command}", *options).strip()
 
 
+def lend(folder: Path, environment: dict[str, str], *words: str) -> str:
+    """Submit a script with its options from a folder; returns the number of the allocation."""
+    return _run("sbatch", "--parsable", f"--chdir={folder}", *words, environment=environment).strip()
+
+
+def ended(job: str) -> bool:
+    return state_of(job) not in ("PENDING", "CONFIGURING", "RUNNING", "COMPLETING")
+
+
 def requeue(job: str) -> None:
     _run("scontrol", "requeue", job)
     wait_until(lambda: state_of(job) == "PENDING", PATIENCE, f"job {job} is not queued again")
@@ -221,6 +286,11 @@ def state_of(job: str) -> str:
 
 def cancel(job: str) -> None:
     _run("scancel", job)
+
+
+def minutes_of(job: str) -> int:
+    """Return the full minutes that a job has run for, of less than an hour."""
+    return int(next(one["RunTime"] for one in jobs() if one["JobId"] == job).split(":")[1])
 
 
 def limit_time(job: str, minutes: int) -> None:
@@ -267,10 +337,12 @@ def _node() -> str:
     return _run("sinfo", "--noheader", "--format=%n", "--partition=cpu").strip()
 
 
-def _slurm_configuration(folder: Path, host: str) -> str:
+def _slurm_configuration(folder: Path, nodes: dict[str, str]) -> str:
+    """Write the configuration for these hosts and their addresses, or for this machine alone."""
+    in_groups = not nodes and limits_memory_by_groups()
     settings = {
         "ClusterName": "resolventtest",
-        "SlurmctldHost": f"{host}(127.0.0.1)",
+        "SlurmctldHost": f"{_host()}({BRIDGE_ADDRESS if nodes else '127.0.0.1'})",
         "SlurmUser": "root",
         "SlurmdUser": "root",
         "AuthType": "auth/munge",
@@ -279,17 +351,17 @@ def _slurm_configuration(folder: Path, host: str) -> str:
         "SlurmctldPort": PORT,
         "SlurmdPort": PORT + 1,
         "SlurmctldPidFile": f"{folder}/slurmctld.pid",
-        "SlurmdPidFile": f"{folder}/slurmd.pid",
+        "SlurmdPidFile": f"{folder}/{'%n.' if nodes else ''}slurmd.pid",
         "SlurmctldLogFile": f"{folder}/log/slurmctld.log",
-        "SlurmdLogFile": f"{folder}/log/slurmd.log",
+        "SlurmdLogFile": f"{folder}/log/%n.log",
         "StateSaveLocation": f"{folder}/state",
-        "SlurmdSpoolDir": f"{folder}/spool",
-        "ProctrackType": "proctrack/cgroup" if limits_memory_by_groups() else "proctrack/linuxproc",
-        "TaskPlugin": "task/cgroup" if limits_memory_by_groups() else "task/none",
+        "SlurmdSpoolDir": f"{folder}/spool/%n",
+        "ProctrackType": "proctrack/cgroup" if in_groups else "proctrack/linuxproc",
+        "TaskPlugin": "task/cgroup" if in_groups else "task/none",
         "SwitchType": "switch/none",
         "MpiDefault": "none",
         "AccountingStorageType": "accounting_storage/none",
-        "JobAcctGatherType": "jobacct_gather/none" if limits_memory_by_groups() else "jobacct_gather/linux",
+        "JobAcctGatherType": "jobacct_gather/none" if in_groups else "jobacct_gather/linux",
         "JobAcctGatherFrequency": "task=1",
         "JobCompType": "jobcomp/none",
         "MailProg": "/bin/true",
@@ -307,15 +379,15 @@ def _slurm_configuration(folder: Path, host: str) -> str:
         "JobSubmitPlugins": "lua",
         "GresTypes": "gpu",
     }
-    node = f"NodeName={host} NodeAddr=127.0.0.1 CPUs={CPUS} RealMemory={MEGABYTES} Gres=gpu:fake:{GPUS}"
     lines = [f"{key}={value}" for key, value in settings.items()]
-    if not limits_memory_by_groups():
+    if not in_groups:
         lines.append("JobAcctGatherParams=OverMemoryKill")
-    partitions = [
-        f"PartitionName={name} Nodes={host} Default={default} MaxTime=1440 State=UP"
-        for name, default in (("cpu", "YES"), ("gpu", "NO"))
-    ]
-    return "\n".join([*lines, f"{node} State=UNKNOWN", *partitions]) + "\n"
+    has = f"CPUs={CPUS} RealMemory={MEGABYTES} Gres=gpu:fake:{GPUS // max(len(nodes), 1)} State=UNKNOWN"
+    for node, address in (nodes or {_host(): "127.0.0.1"}).items():
+        lines.append(f"NodeName={node} NodeAddr={address} {has}")
+    for name, default in (("cpu", "YES"), ("gpu", "NO")):
+        lines.append(f"PartitionName={name} Nodes=ALL Default={default} MaxTime=1440 State=UP")
+    return "\n".join(lines) + "\n"
 
 
 def _pid(folder: Path, daemon: str) -> int | None:

@@ -4,9 +4,12 @@ from runs import Study
 
 
 @pytest.fixture(scope="module", autouse=True)
-def running_cluster():
-    """Start a cluster for the tests of a file, as others break it; stop it also when one of them fails."""
-    cluster.start()
+def running_cluster(request):
+    """Start a cluster for the tests of a file, as others break it; stop it also when one of them fails.
+
+    It has as many hosts of their own as the file says by `HOSTS`, or is this machine.
+    """
+    cluster.start(getattr(request.module, "HOSTS", 0))
     yield
     cluster.stop()
 

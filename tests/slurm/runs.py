@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pwd
 import re
 import shutil
 import subprocess
@@ -77,6 +76,8 @@ class Run:
         """Start `snakemake --workflow-profile ... WORDS`, as another user where one is named."""
         file = folder / f"output-{len(list(folder.glob('output-*')))}.txt"
         command = [sys.executable, "-m", "snakemake", "--workflow-profile", PROFILE, *words]
+        if user:
+            command = [*cluster.as_user(user, folder), *command]
         with file.open("w") as output:
             process = subprocess.Popen(
                 command,
@@ -84,7 +85,6 @@ class Run:
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 env=os.environ | (environment or {}),
-                **as_user(user),
             )
         return cls(folder, process, file)
 
@@ -139,10 +139,6 @@ class Run:
             enough, 120, f"trainings of seeds {seeds} are not on their way: {self.output[-3000:]}"
         )
         return stopped
-
-
-def as_user(name: str | None) -> dict:
-    return {} if name is None else {"user": name, "group": pwd.getpwnam(name).pw_gid, "extra_groups": []}
 
 
 def saved_by(process: psutil.Process, file: Path) -> bool:

@@ -26,7 +26,7 @@ def runs(study, tmp_path_factory):
     for folder in (written, shown):
         folder.mkdir()
     cluster.end_node()
-    cluster.start_node(seen=written, instead_of=shown)
+    cluster.start_node(f"mount --bind '{written}' '{shown}'")
     without_sacct = {"PATH": str(all_commands_but("sacct", tmp_path_factory.mktemp("commands")))}
     started = [Run.start(late, *checkpoints_of(LATE), *QUICK[:2], *ON_CPUS, *CONFIGURED)]
     try:

@@ -1,6 +1,6 @@
 """Two users of one cluster, each with a study in a folder that nobody else may enter.
 
-They are Debian's own, which no one logs in as. Python and this checkout have to be readable by all.
+They are Debian's own, which no one logs in as. This checkout has to be readable by all.
 """
 
 import os
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import cluster
 import pytest
-from runs import CONFIGURED, QUICK, Run, as_user, checkpoints_of, overlap, submissions
+from runs import CONFIGURED, QUICK, Run, checkpoints_of, overlap, submissions
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -26,6 +26,8 @@ def runs(study):
     place = Path(tempfile.mkdtemp(prefix="resolvent-users-"))
     place.chmod(0o755)
     started: dict[str, Run] = {}
+    cluster.end_node()
+    cluster.start_node(cluster.reach_python())
     try:
         for user, seed in USERS.items():
             folder = private_folder(study, place / user, user)
@@ -55,9 +57,9 @@ def all_train(runs: Iterable[Run]) -> bool:
 
 
 def private_folder(study, home: Path, user: str) -> Path:
-    command = [sys.executable, "-c", "import resolvent"]
+    command = [*cluster.as_user(user, Path("/")), sys.executable, "-c", "import resolvent"]
     try:
-        subprocess.run(command, cwd="/", check=True, **as_user(user))
+        subprocess.run(command, check=True)
     except (OSError, subprocess.CalledProcessError) as error:
         raise AssertionError(f"{user} cannot run {os.path.realpath(sys.executable)}: {error}") from None
     home.mkdir(mode=0o700)

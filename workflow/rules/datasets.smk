@@ -19,6 +19,8 @@ def receipts_of(dataset):
 
 for _dataset in plan.datasets.values():
 
+    _benchmark = f"logs/solve_{_dataset.name}/{_dataset.base.name}-{{shard}}.tsv"
+
     rule:
         name:
             f"solve_{_dataset.name}"
@@ -27,11 +29,11 @@ for _dataset in plan.datasets.values():
         log:
             f"logs/solve_{_dataset.name}/{_dataset.base.name}-{{shard}}.log",
         benchmark:
-            f"logs/solve_{_dataset.name}/{_dataset.base.name}-{{shard}}.tsv"
+            _benchmark
         conda:
             "../../environment.yml"
         resources:
-            **requested(solving(_dataset.settings, _dataset.address)),
+            **requested(lambda _, of=_dataset, benchmark=_benchmark: needs.solve(of, benchmark)),
         params:
             settings=_dataset.settings.model_dump(mode="json"),
             job="solve_dataset",

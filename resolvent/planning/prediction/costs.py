@@ -39,7 +39,7 @@ EVALUATED_BYTES = 32  # the same of samples with predictions, errors and spectra
 READ_BYTES_PER_SECOND = 2e7  # of a store: read, decompressed, digested, statistics
 COPIES = 4  # of a shard in a job that makes or reads it
 
-# What is asked for beyond the prediction.
+# What is asked for beyond the prediction; beyond what was measured it is less (`measured`).
 TIME_FACTOR = 3.0  # a busy machine was seen to take three times as long as a quiet one
 MEMORY_FACTOR = 1.5
 LEAST_MINUTES = 10
@@ -50,22 +50,24 @@ SNAKEMAKE_BYTES = 500e6  # the two processes of Snakemake that a job on a cluste
 class Need:
     """What a job is predicted to take: seconds by the clock, and bytes of main memory at its peak.
 
-    `disk` are the bytes that it leaves, of jobs that leave much.
+    `disk` are the bytes that it leaves, of jobs that leave much. The factors are what is asked for beyond it.
     """
 
     seconds: float
     bytes: float
     disk: float = 0.0
+    time_factor: float = TIME_FACTOR
+    memory_factor: float = MEMORY_FACTOR
 
 
 def minutes_requested(need: Need, attempt: int, longest: int | None = None) -> int:
     """Return the wall time to ask for, at most `longest`, which is what a cluster allows."""
-    minutes = max(LEAST_MINUTES, math.ceil(TIME_FACTOR * need.seconds / 60)) * 2 ** (attempt - 1)
+    minutes = max(LEAST_MINUTES, math.ceil(need.time_factor * need.seconds / 60)) * 2 ** (attempt - 1)
     return minutes if longest is None else min(minutes, longest)
 
 
 def megabytes_requested(need: Need, attempt: int) -> int:
-    return math.ceil((MEMORY_FACTOR * need.bytes + SNAKEMAKE_BYTES) / MEGABYTE) * 2 ** (attempt - 1)
+    return math.ceil((need.memory_factor * need.bytes + SNAKEMAKE_BYTES) / MEGABYTE) * 2 ** (attempt - 1)
 
 
 def request(need: Need | Callable[..., Need], longest: int | None) -> dict[str, Callable[..., int]]:

@@ -6,7 +6,7 @@ The jobs are those of Snakemake's own graph, with what their rules ask for: ther
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from shutil import disk_usage
 from typing import Any
@@ -62,7 +62,10 @@ def print_forecast(workflow, needs: Needs, table: Path) -> None:
     gpus = workflow.global_resources.get("gpu").value or 0
     needs.gpu = gpus > 0
     listed = jobs(workflow, needs.gpu)
-    rows = [COLUMNS, *((one.rule, one.outputs[0], *astuple(one.need)) for one in listed)]
+    rows = [
+        COLUMNS,
+        *((one.rule, one.outputs[0], one.need.seconds, one.need.bytes, one.need.disk) for one in listed),
+    ]
     write_text(table, "".join(",".join(map(str, row)) + "\n" for row in rows))
     print(forecast(listed, workflow.cores or 1, gpus))
     for words in remarks(needs.plan.configuration):

@@ -20,9 +20,11 @@ from resolvent.planning.prediction.costs import (
     START_SECONDS,
     Need,
     evaluating,
+    solving,
     store_bytes,
     training,
 )
+from resolvent.planning.prediction.measured import of_shards, of_trainings
 
 
 def run_of(wildcards) -> tuple[str, str, Resolution]:
@@ -38,7 +40,23 @@ class Needs:
         self._training, self._evaluation = cache(self.training), cache(self.evaluation)
 
     def train(self, wildcards) -> Need:
-        return self._training(*run_of(wildcards))
+        """Predict a training, or take what its run took from other seeds."""
+        experiment, model, resolution = run = run_of(wildcards)
+        seeds = self.plan.experiment(experiment).seeds
+        return of_trainings(
+            self._training(*run),
+            [self.plan.run_folder(experiment, model, resolution, seed) for seed in seeds],
+            self.plan.training(*run),
+            gpu=self.gpu,
+            processes=self.processes(wildcards),
+            nodes=self.nodes(wildcards),
+            threads=self.plan.configuration.training_threads,
+        )
+
+    def solve(self, dataset: DatasetPlan, benchmark: str) -> Need:
+        """Predict a shard, or take what others took, of which `benchmark` is the pattern of files."""
+        predicted = solving(dataset.settings, dataset.address)
+        return of_shards(predicted, benchmark, dataset.settings.num_shards)
 
     def train_short(self, wildcards) -> Need:
         return self._training(*run_of(wildcards), wildcards.candidate)
