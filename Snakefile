@@ -1,6 +1,7 @@
 # What can be built: the configuration is checked, the rules are included, the targets are named.
 import atexit
 import gc
+import os
 import sys
 from contextlib import ExitStack
 from functools import partial
@@ -54,7 +55,8 @@ from resolvent.planning.prediction.costs import drawing, request, finalising
 
 # All that is imported stays, and so does the plan: the garbage collector need not look through it again and again
 # while the plan is made, which would take more than a quarter of the time of a dry run, nor once more at the end.
-gc.disable()  # until `onstart`
+# What is new it looks through: of each job Snakemake leaves ten kilobytes of garbage behind.
+gc.set_threshold(100_000, 1_000, 1_000)
 atexit.register(gc.freeze)
 # Snakemake has read the files by YAML 1.1, and of two equal keys kept one: they are read again.
 content = {}
@@ -142,7 +144,6 @@ onstart:
     if "plan" in asked_for():
         print_forecast(workflow, needs, Path(f"logs/plan/{plan.configuration.name}.csv"))
     gc.freeze()
-    gc.enable()
     # With its default limit Snakemake 9.27 looks at all ready jobs every second, once for each job that has
     # finished so far: after 100 jobs that takes a third of a core, and it grows.
     limiter = workflow.scheduler.job_rate_limiter
@@ -188,7 +189,11 @@ rule all:
         [file for e in plan.configuration.experiments for file in files_of_runs(e, "errors.csv")],
         expand(rules.compare.output, experiment=plan.configuration.experiments),
         [file for name in plan.configuration.experiments for file in getattr(rules, f"report_{name}").output],
-        [page for pages in RUN_PAGES.values() for page in pages],
+        [
+            file
+            for name in plan.configuration.experiments
+            for file in getattr(rules, f"run_pages_{name}").output
+        ],
         [rules.theory.output, rules.theory_page.output] if plan.shows_theory else [],
         [paper.shown for paper in papers.values()],
         rules.page_assets.output,

@@ -405,6 +405,15 @@ def test_a_store_that_is_gone_is_made_again_by_the_same_command(project, tmp_pat
     assert other.planned() == {}
 
 
+def test_a_page_of_a_run_that_is_missing_is_made_again(project):
+    for name in ("run.html", "run.js"):
+        file = project.folder / RUN.format(model="fno") / name
+        aside = file.rename(file.with_suffix(".aside"))
+        assert project.planned() == {"all": 1, "run_pages_burgers": 1}
+        aside.rename(file)
+    assert project.planned() == {}
+
+
 def test_a_run_trained_anew_shows_itself_alone_on_the_board(project, tmp_path):
     other = project.copied_to(tmp_path / "again")
     run = RUN.format(model="fno")

@@ -9,7 +9,6 @@ from dataclasses import asdict
 from functools import cache, cached_property
 from pathlib import Path
 
-from resolvent.common import records
 from resolvent.common.counts import counted
 from resolvent.common.errors import ResolventError
 from resolvent.figures.front import study
@@ -18,7 +17,8 @@ from resolvent.figures.papers.registry import PAPERS
 from resolvent.planning.plan import STABILITY, Plan
 from resolvent.planning.provenance import command, provenance
 
-RUN_FILES = ("run.json", "cost.json", *records.RUN_FILES)
+# What changes with any file of a run: run.json has their digests. Each file more makes planning longer.
+RECORDS = ("run.json", "cost.json")
 CHOSEN = {  # which test samples the pages show: of functions of space, of trajectories
     False: "The same four of the {test} test samples for every model{compare}.",
     True: "Of the {test} test samples that of median error and the worst one{compare}.",
@@ -29,7 +29,6 @@ LOCATED = {  # where errors are drawn: of functions of space, of trajectories
     "root mean square of the targets.",
     True: "The root mean square error at each time over the root mean square of the targets.",
 }
-READ_BY_PAGE = ("run.json", "cost.json", "errors.csv")
 
 
 class PaperPlan:
@@ -73,7 +72,7 @@ class PaperPlan:
     def page_inputs(self) -> dict[str, list[str]]:
         return {
             "shown": [self.file(item) for item in self.experiments],
-            "runs": [f"{folder}/{file}" for folder in self.folders for file in READ_BY_PAGE],
+            "runs": [f"{folder}/{file}" for folder in self.folders for file in RECORDS],
             "costs": [self.costs] if any(self.items[item].remark for item in self.experiments) else [],
             "models": list(dict.fromkeys(file for item in self.experiments for file in self._compared(item))),
         }
@@ -125,7 +124,7 @@ class PaperPlan:
         folders = given["candidates" if self.items[item].shows_one_run else "run_folders"]
         beside = [BESIDE[name] for name in needs if name in BESIDE]
         files = [
-            f"{folder}/{file}" for of_one in folders for folder in of_one for file in (*RUN_FILES, *beside)
+            f"{folder}/{file}" for of_one in folders for folder in of_one for file in (*RECORDS, *beside)
         ]
         return files + given.get("comparison_files", []) + self._compared(item)
 

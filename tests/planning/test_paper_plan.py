@@ -67,7 +67,7 @@ def test_what_each_kind_of_item_is_made_from():
     (shown,) = paper.given("figure9")["candidates"]
     assert shown[0] == RUN
     assert sorted(shown) == sorted(runs)
-    assert set(paper.inputs("figure9")) >= {f"{folder}/errors.csv" for folder in runs}
+    assert set(paper.inputs("figure9")) >= {f"{folder}/run.json" for folder in runs}
     each = planned({"burgers": ["figure11"], "burgers_ablation": ["figure11"]})
     other = RUN.replace("burgers/galerkin_layer_scale", "burgers_ablation/galerkin")
     assert [folders[0] for folders in each.given("figure11")["candidates"]] == [RUN, other]

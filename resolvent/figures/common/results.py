@@ -146,23 +146,42 @@ def with_training_noise(comparison: pd.DataFrame) -> pd.DataFrame:
     return comparison[same_noise(comparison["trained_noise"], comparison["test_noise"])]
 
 
+def error_matrices(
+    tables: list[pd.DataFrame], resolution: int | str, noise: float, metrics: list[str]
+) -> dict[str, pd.DataFrame]:
+    """Return errors at one test resolution and level of noise by metric: a row a seed, a column a sample.
+
+    Before anything else the realisations of the noise on a sample are averaged: what is left are independent
+    samples. A table whose errors there are not finite (a diverged seed) has no row in the matrix. Raises a
+    ResultError for tables of different samples.
+    """
+    rows: dict[str, list[np.ndarray]] = {metric: [] for metric in metrics}
+    samples = pd.RangeIndex(0)
+    for table in tables:
+        here = table[(table["resolution"] == resolution) & same_noise(table["noise"], noise)]
+        if here.empty:
+            continue
+        means = here.groupby("sample")[metrics].mean()
+        for metric, finite in zip(metrics, np.isfinite(here[metrics].to_numpy()).all(axis=0), strict=True):
+            if finite:
+                if not any(rows.values()):
+                    samples = means.index
+                if not samples.equals(means.index):
+                    raise ResultError(
+                        f"errors at resolution {resolution} are of different samples: evaluate them again"
+                    )
+                rows[metric].append(means[metric].to_numpy())
+    return {
+        metric: pd.DataFrame(np.array(found), columns=samples) if found else pd.DataFrame()
+        for metric, found in rows.items()
+    }
+
+
 def error_matrix(
     tables: list[pd.DataFrame], resolution: int | str, noise: float = 0.0, metric: str = "relative_l2"
 ) -> pd.DataFrame:
-    """Return the errors at one test resolution and level of noise: a row a seed, a column a sample.
-
-    Before anything else the realisations of the noise on a sample are averaged: what is left are independent
-    samples. A table whose errors there are not finite (a diverged seed) has no row in the matrix.
-    """
-    rows = []
-    for table in tables:
-        here = table[(table["resolution"] == resolution) & same_noise(table["noise"], noise)]
-        if not here.empty and np.isfinite(here[metric]).all():
-            rows.append(here.groupby("sample")[metric].mean())
-    matrix = pd.DataFrame(rows)
-    if matrix.isna().any(axis=None):
-        raise ResultError(f"errors at resolution {resolution} are of different samples: evaluate them again")
-    return matrix.reset_index(drop=True)
+    """Return the errors in one metric, as `error_matrices` does."""
+    return error_matrices(tables, resolution, noise, [metric])[metric]
 
 
 def errors_by_sample(run: Run) -> pd.Series:

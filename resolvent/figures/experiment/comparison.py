@@ -34,7 +34,7 @@ from resolvent.figures.common.results import (
     NO_ANSWER,
     Baseline,
     Run,
-    error_matrix,
+    error_matrices,
     read_baselines,
     read_runs,
     same_noise,
@@ -207,17 +207,17 @@ def _facts_of_model(group: list[Run]) -> dict:
 
 
 def _blocks(facts: dict, tables: list[pd.DataFrame]) -> list[Block]:
-    blocks = []
-    for metric in map(str, tables[0].select_dtypes("number")):
-        if metric in NO_METRIC or not all(metric in table for table in tables):
-            continue
-        errors = error_matrix(tables, facts["test_resolution"], facts["test_noise"], metric)
+    blocks, numbers = [], map(str, tables[0].select_dtypes("number"))
+    metrics = [one for one in numbers if one not in NO_METRIC and all(one in table for table in tables)]
+    matrices = error_matrices(tables, facts["test_resolution"], facts["test_noise"], metrics)
+    for metric, errors in matrices.items():
         found: dict[str, dict] = {name: {"value": np.nan} for name in ("mean", "median", "worst")}
         if not errors.empty:
             found["mean"] = asdict(mean_interval(errors.to_numpy()))
             found["median"] = asdict(median_interval(errors.to_numpy()))
-            by_sample = errors.max()
-            found["worst"] = {"value": float(by_sample.max()), "sample": by_sample.idxmax()}
+            by_sample = errors.to_numpy().max(axis=0)
+            worst = by_sample.argmax()
+            found["worst"] = {"value": float(by_sample[worst]), "sample": errors.columns[worst]}
         shared = facts | {"metric": metric, "seeds": len(errors), "samples": errors.shape[1]}
         rows = [shared | {"statistic": name} | values for name, values in found.items()]
         blocks.append(Block(shared, errors, rows))
