@@ -41,10 +41,10 @@ def place(request, tmp_path, server):
 
 @pytest.fixture
 def laid_out(place, monkeypatch):
-    """Return a function that makes a store of 4 shards of 4 chunks of 2 samples; the last has one sample."""
+    """Return a function that makes a store of 4 shards of 8 samples, the last of one, in chunks of 1 or 2."""
 
-    def make(dtype="float64", blosc=None, samples=SAMPLES):
-        size = 2 * POINTS * np.dtype(dtype).itemsize
+    def make(dtype="float64", blosc=None, samples=SAMPLES, per_chunk=2):
+        size = per_chunk * POINTS * np.dtype(dtype).itemsize
         monkeypatch.setattr(resolvent.datasets.storage.layout, "CHUNK_BYTES", size)
         if blosc:
             written = lambda **_: BloscCodec(**blosc)  # noqa: E731
@@ -63,11 +63,12 @@ ORDERS = [range(25), range(3, 5), range(24, 25), np.array([24, 0, 13, 13, 9, 2, 
 
 
 @pytest.mark.parametrize("blosc", [None, FORMER], ids=["present", "former"])
+@pytest.mark.parametrize("per_chunk", [1, 2])
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_samples_in_any_order_are_those_that_were_written(dtype, blosc, laid_out):
-    place = laid_out(dtype, blosc)
+def test_samples_in_any_order_are_those_that_were_written(dtype, per_chunk, blosc, laid_out):
+    place = laid_out(dtype, blosc, per_chunk=per_chunk)
     array = StoredArray(place.path, NAME)
-    assert (array.shape, array.dtype, array.per_chunk) == ((25, POINTS), np.dtype(dtype), 2)
+    assert (array.shape, array.dtype, array.per_chunk) == ((25, POINTS), np.dtype(dtype), per_chunk)
     for members in ORDERS:
         found = array.read(members)
         assert found.dtype == dtype
@@ -77,7 +78,9 @@ def test_samples_in_any_order_are_those_that_were_written(dtype, blosc, laid_out
 
 def test_an_index_is_read_once(laid_out, monkeypatch):
     array, reads, read = StoredArray(laid_out().path, NAME), [], StoredArray._fetch
-    monkeypatch.setattr(StoredArray, "_fetch", lambda self, parts: reads.extend(parts) or read(self, parts))
+    monkeypatch.setattr(
+        StoredArray, "_fetch", lambda self, *given: reads.extend(given[0]) or read(self, *given)
+    )
     for _ in range(2):
         array.read(np.array([0, 9, 1]))
     assert [first < 0 for _, first, _ in reads] == [True, True, False, False, False, False]
@@ -86,21 +89,21 @@ def test_an_index_is_read_once(laid_out, monkeypatch):
 SIZE = 16 * 4 + 4  # of an index: four chunks, and a checksum
 
 
-def indexed(content, number, first, length):
+def indexed(content, number, first, length, size=SIZE):
     """A shard whose index says where its chunk `number` is, and whose checksum is right."""
-    index = bytearray(content[-SIZE:-4])
+    index = bytearray(content[-size:-4])
     struct.pack_into("<QQ", index, 16 * number, first, length)
-    return content[:-SIZE] + index + struct.pack("<I", google_crc32c.value(bytes(index)))
+    return content[:-size] + index + struct.pack("<I", google_crc32c.value(bytes(index)))
 
 
-def chunk_of(content, number):
-    first, length = struct.unpack_from("<QQ", content[-SIZE:], 16 * number)
+def chunk_of(content, number, size=SIZE):
+    first, length = struct.unpack_from("<QQ", content[-size:], 16 * number)
     return first, content[first : first + length]
 
 
-def headed(content, place, value):
+def headed(content, place, value, size=SIZE):
     """A shard whose first chunk has another number at `place` of its header, and whose checksum is right."""
-    first, chunk = chunk_of(content, 0)
+    first, chunk = chunk_of(content, 0, size)
     changed = bytearray(chunk[:-4])
     struct.pack_into("<I", changed, place, value)
     changed += struct.pack("<I", google_crc32c.value(bytes(changed)))
@@ -144,6 +147,31 @@ def test_a_damaged_or_hostile_shard_is_one_line_with_the_remedy(damage, laid_out
     with pytest.raises(DatasetError, match=rf"0123\.zarr .*{said}.*; make it again with snake") as raised:
         read_array(place.path, NAME, range(20))
     assert len(str(raised.value).splitlines()) == 1
+
+
+PLAIN = {  # of the first of 8 chunks of a sample, as it is
+    "a flipped byte": (lambda c: flipped(c, 30), "a chunk is not what its checksum"),
+    "a flipped byte of the header": (lambda c: flipped(c, 0), "a chunk is not what its checksum"),
+    "a flipped checksum": (lambda c: flipped(c, 16 + 8 * POINTS), "a chunk is not what its checksum"),
+    "other numbers": (lambda c: headed(c, 4, 8, 132), "another length than its header says"),
+    "other bytes": (lambda c: headed(c, 12, 8, 132), "another length than its header says"),
+    "no numbers as they are": (
+        lambda c: headed(c, 0, 0x08000102, 132),
+        "is damaged in",
+    ),
+    "a chunk across the end": (lambda c: indexed(c, 0, len(c) - 50, 148, 132), "c/0/0 ends too early"),
+}
+
+
+@pytest.mark.parametrize("damage", PLAIN)
+def test_damage_of_samples_that_are_not_compressed_is_one_line(damage, laid_out):
+    place = laid_out(per_chunk=1)
+    change, said = PLAIN[damage]
+    shard = f"{place.root}/{NAME}/c/0/0"
+    place.files.pipe_file(shard, change(place.files.cat_file(shard)))
+    with pytest.raises(DatasetError, match=rf"0123\.zarr .*{said}.*; make it again with snake"):
+        read_array(place.path, NAME, np.array([4, 0]))
+    np.testing.assert_array_equal(read_array(place.path, NAME, range(1, 3)), SAMPLES[1:3])
 
 
 def test_a_missing_shard_among_others_is_named(laid_out):

@@ -59,6 +59,7 @@ class StoredArray:
         self.per_chunk, self.chunks_per_shard = array.chunks[0], array.shards[0] // array.chunks[0]
         self.indices: dict[int, np.ndarray] = {}
         self.receipts: dict[int, list[int]] = {}
+        self.added: dict[bytes, int] = {}
 
     def read(self, members: range | np.ndarray) -> np.ndarray:
         """Read the samples `members`, in this order.
@@ -76,13 +77,22 @@ class StoredArray:
         order = np.argsort(members, kind="stable")
         chunks, firsts = np.unique(members[order] // self.per_chunk, return_index=True)
         self._open(np.unique(chunks // self.chunks_per_shard).tolist())
+        groups = np.split(order, firsts[1:])
         parts = [self._part(chunk) for chunk in chunks.tolist()]
-        chunk_numbers = np.empty((self.per_chunk, rows.shape[1]), self.dtype)
-        for places, chunk in zip(np.split(order, firsts[1:]), self._fetch(parts), strict=True):
-            numbers = self._unpack(chunk, chunk_numbers)
+        targets: list[np.ndarray | None] = [None] * len(parts)
+        if self.per_chunk == 1 and isinstance(self.place, Path):  # what is not compressed needs no copy
+            for number, (places, (_, _, length)) in enumerate(zip(groups, parts, strict=True)):
+                if len(places) == 1 and length == rows[0].nbytes + HEADER + CHECKSUM:
+                    targets[number] = rows[places[0]].view(np.uint8)
+        unpacked = np.empty((self.per_chunk, rows.shape[1]), self.dtype)
+        for places, target, chunk in zip(groups, targets, self._fetch(parts, targets), strict=True):
+            if target is not None:
+                self._check(int(members[places[0]]), rows[places[0]], self._checked_in_place(chunk, target))
+                continue
+            numbers = self._unpack(chunk, unpacked)
             for place, member in zip(places.tolist(), members[places].tolist(), strict=True):
-                rows[place] = numbers[member % self.per_chunk]
-                self._check(member, numbers[member % self.per_chunk])
+                sample = rows[place] = numbers[member % self.per_chunk]
+                self._check(member, sample, checksum(sample))
         return values
 
     def _open(self, shards: list[int]) -> None:
@@ -90,7 +100,7 @@ class StoredArray:
         shards = [shard for shard in shards if shard not in self.indices]
         size = 16 * self.chunks_per_shard + CHECKSUM
         parts = [(self._key(shard), -size, size) for shard in shards]
-        for shard, content in zip(shards, self._fetch(parts), strict=True):
+        for shard, content in zip(shards, self._fetch(parts, [None] * len(parts)), strict=True):
             index = self._checked(content, f"the index of shard {shard}")
             receipt = Path(self.path).with_suffix(".shards") / f"{shard}.json"
             # A copy may be the store and its card alone.
@@ -108,17 +118,23 @@ class StoredArray:
         if first == length == UNWRITTEN:
             raise damaged(self.place, f"has unwritten samples in '{self.name}'")
         most = self.per_chunk * math.prod(self.shape[1:]) * self.dtype.itemsize + HEADER + CHECKSUM
-        if not (HEADER + CHECKSUM <= length <= most and first < 2**62):
+        if not (HEADER + CHECKSUM < length <= most and first < 2**62):
             raise self._damaged(f"the index of shard {shard} leads nowhere")
         return self._key(shard), first, length
 
-    def _fetch(self, parts: list[Part]) -> Iterator[np.ndarray]:
-        """Yield the bytes of every part, each until the next is asked for."""
+    def _fetch(self, parts: list[Part], targets: list[np.ndarray | None]) -> Iterator[np.ndarray]:
+        """Yield the bytes of every part, each until the next is asked for.
+
+        Of a chunk that has a target the numbers go there, and header and checksum are what is yielded.
+        """
         folder = f"{self.place}/{self.name}"
-        fetched = ranges_of if isinstance(self.place, str) else _ranges_of_files
+        if isinstance(self.place, str):
+            contents = ranges_of(folder, parts)
+        else:
+            contents = _ranges_of_files(folder, parts, targets)
         try:
-            for (key, _, length), content in zip(parts, fetched(folder, parts), strict=True):
-                if len(content) != length:
+            for (key, _, length), target, content in zip(parts, targets, contents, strict=True):
+                if len(content) != (length if target is None else HEADER + CHECKSUM):
                     raise self._damaged(f"{key} ends too early")
                 yield content
         except FileNotFoundError as error:
@@ -128,17 +144,9 @@ class StoredArray:
             raise self._damaged(in_one_line(error)) from error
 
     def _unpack(self, chunk: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-        """Return the numbers of a chunk, (per_chunk, values of a sample): in `numbers`, or where they are.
-
-        Blosc trusts its header.
-        """
+        """Return the numbers of a chunk, (per_chunk, values of a sample): in `numbers`, or where they are."""
         content = self._checked(chunk, "a chunk")
-        size, _, length = content[4:HEADER].view("<u4").tolist()
-        if (size, length) != (numbers.nbytes, len(content)):
-            raise self._damaged("a chunk of another length than its header says")
-        if content[2] & COPIED:
-            if length != size + HEADER:
-                raise self._damaged("a chunk of another length than its header says")
+        if self._is_copied(content[:HEADER], numbers.nbytes, len(content)):
             return content[HEADER:].view(self.dtype).reshape(numbers.shape)
         try:
             blosc.decompress(content, numbers)
@@ -146,19 +154,40 @@ class StoredArray:
             raise self._damaged(in_one_line(error)) from error
         return numbers
 
+    def _checked_in_place(self, chunk: np.ndarray, numbers: np.ndarray) -> int:
+        """Return the checksum of the numbers of a chunk, of which `chunk` is header and checksum."""
+        header, found = chunk[:HEADER], google_crc32c.value(numbers)
+        if not self._is_copied(header, numbers.nbytes, HEADER + numbers.nbytes):
+            raise self._damaged("a chunk of another length than its header says")
+        # The code is linear: a header adds the same to the checksum of any numbers behind it, as of zeros.
+        if (before := header.tobytes()) not in self.added:
+            zeros = bytes(numbers.nbytes)
+            self.added[before] = google_crc32c.value(before + zeros) ^ google_crc32c.value(zeros)
+        if found ^ self.added[before] != int(chunk[HEADER:].view("<u4")[0]):
+            raise self._damaged("a chunk is not what its checksum is of")
+        return found
+
+    def _is_copied(self, header: np.ndarray, size: int, length: int) -> bool:
+        """Say whether the numbers behind a header of Blosc are as they were; it must fit: Blosc trusts it."""
+        copied = bool(header[2] & COPIED)
+        fitting = header[4:8].view("<u4")[0] == size and header[12:].view("<u4")[0] == length
+        if not fitting or (copied and length != size + HEADER):
+            raise self._damaged("a chunk of another length than its header says")
+        return copied
+
     def _checked(self, content: np.ndarray, what: str) -> np.ndarray:
         """Return what stands before its checksum."""
         if google_crc32c.value(content[:-CHECKSUM]) != int(content[-CHECKSUM:].view("<u4")[0]):
             raise self._damaged(f"{what} is not what its checksum is of")
         return content[:-CHECKSUM]
 
-    def _check(self, member: int, numbers: np.ndarray) -> None:
-        """Hold the numbers of a sample to its receipt. What was never written is NaN."""
+    def _check(self, member: int, numbers: np.ndarray, found: int) -> None:
+        """Hold the numbers of a sample, of the checksum `found`, to its receipt. NaN was never written."""
         shard, row = divmod(member, self.per_chunk * self.chunks_per_shard)
         written = self.receipts[shard]
         if not written and np.isnan(numbers).any():
             raise damaged(self.place, f"has unwritten samples in '{self.name}'")
-        if written and written[row : row + 1] != [checksum(numbers)]:
+        if written and written[row : row + 1] != [found]:
             raise damaged(
                 self.place,
                 f"is damaged: shard {shard} of '{self.name}' is not what was written (sample {member})",
@@ -212,15 +241,22 @@ def _is_of_samples(array: zarr.Array) -> bool:
     )
 
 
-def _ranges_of_files(folder: str, parts: list[Part]) -> Iterator[np.ndarray]:
-    """Yield the bytes of parts of the files in a folder, of what there is of them; in one buffer."""
-    buffer = np.empty(0, np.uint8)
-    for key, first, length in parts:
+def _ranges_of_files(
+    folder: str, parts: list[Part], targets: list[np.ndarray | None]
+) -> Iterator[np.ndarray]:
+    """Yield parts of the files in a folder as `StoredArray._fetch`, what there is of them, in one buffer."""
+    buffer = np.empty(HEADER + CHECKSUM, np.uint8)
+    for (key, first, length), target in zip(parts, targets, strict=True):
         descriptor = os.open(f"{folder}/{key}", os.O_RDONLY)
         try:
             size = os.fstat(descriptor).st_size
             first = max(first + size, 0) if first < 0 else first
             length = min(length, size)  # which may be that of others: nothing is allocated for it
+            if target is not None:
+                around = buffer[:HEADER].data, target.data, buffer[HEADER : HEADER + CHECKSUM].data
+                read = os.preadv(descriptor, around, first)
+                yield buffer[: HEADER + CHECKSUM if read == HEADER + target.nbytes + CHECKSUM else 0]
+                continue
             buffer = buffer if len(buffer) >= length else np.empty(length, np.uint8)
             yield buffer[: os.preadv(descriptor, [buffer[:length].data], first)]
         finally:
