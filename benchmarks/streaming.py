@@ -1,40 +1,48 @@
 """Training on samples that stay in the store against training in memory, and reading against a NumPy memmap.
 
-    python -m benchmarks.streaming [--only reading ...] [--points 416] [--samples 16] [--rounds 3]
+    python -m benchmarks.streaming [--only reading ...] [--points 416] [--samples 64] [--rounds 5]
         [--output docs/performance.md]
 
-Makes a store of smooth random functions on a square in a temporary folder.
+Makes stores of smooth random functions on a square in a temporary folder, and at a server of its own.
 """
 
 from __future__ import annotations
 
+import os
+import socket
+import subprocess
+import sys
 import tempfile
 from argparse import Namespace
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from statistics import median
-from time import perf_counter
-from unittest.mock import patch
+from time import perf_counter, sleep
+from typing import Any
 
 import numpy as np
+import tensorstore
 import torch
+import zarr
+from s3fs import S3FileSystem
 from torch import Tensor
 from tqdm import tqdm
 
 from benchmarks.runner import Part, digits, run, table
 from resolvent.datasets.card import finalise
-from resolvent.datasets.loading import Split
-from resolvent.datasets.storage import store
+from resolvent.datasets.loading import Members, Samples, Split
 from resolvent.datasets.storage.generation import generate_shard
 from resolvent.datasets.tasks.registry import build_task, settings_of
 from resolvent.models.build import build
 from resolvent.training.data import AHEAD, READERS, InMemory, Streamed
+from resolvent.training.devices import keep_memory
 from resolvent.training.fit import Trainer
 from resolvent.training.settings import TrainingSettings
 
 CPU = torch.device("cpu")
 BATCH = 4
+LONG = 0.5  # seconds of a run at least: on a busy machine a shorter one is seldom interrupted
 SETTINGS = TrainingSettings(batch_size=BATCH, epochs=1, gradient_weight=0.0)
 PATCHED = {"patches": 4, "width": 32, "num_layers": 3, "num_heads": 4, "feedforward_width": 32, "modes": 6}
 OPERATORS = {
@@ -43,72 +51,148 @@ OPERATORS = {
 }
 HEADER = ("what", "streamed, samples/s", "peer, samples/s", "peer", "ratio")
 WORDS = """\
-{samples} pairs of functions on {points} × {points} points, in double precision in the store, in a new order
-in every round, batches of {batch}; {readers} threads read up to {ahead} batches ahead. Samples a second,
-and their ratio: medians of {rounds} interleaved rounds. {more}"""
+{samples} pairs of functions on {points} × {points} points, in a new order in every round, batches of {batch};
+{readers} threads read up to {ahead} batches ahead. Samples a second, and their ratio: medians of {rounds}
+interleaved rounds. {more}"""
 Way = Callable[[list[Tensor]], object]  # goes through the batches of these numbers of samples
 Ways = tuple[str, str, Way, Way]  # what, the peer, ours and the peer's
+Reader = Callable[[np.ndarray], np.ndarray]  # rows of an array
 
 
-def streaming(ways: Callable[[Split, Path], Iterator[Ways]], more: str, given: Namespace) -> str:
+def streaming(ways: Callable[[Path, Namespace], Iterator[Ways]], more: str, given: Namespace) -> str:
     """Return the table of a part, and what was measured how."""
     torch.set_num_threads(1)
+    keep_memory(large=False)  # as a training does
     with tempfile.TemporaryDirectory() as name:
-        split = Split(
-            made_dataset(Path(name), given.points, given.samples), given.points, "train", given.samples
-        )
-        rows = [raced(len(split), given.rounds, *one) for one in ways(split, Path(name))]
+        rows = [raced(given.samples, given.rounds, *one) for one in ways(Path(name), given)]
     words = WORDS.format(**vars(given), batch=BATCH, readers=READERS, ahead=AHEAD, more=more)
     return f"{words}\n\n{table(HEADER, rows)}"
 
 
-def made_dataset(folder: Path, points: int, samples: int) -> Path:
-    """Return the card of a dataset of smooth random functions: inputs, and as targets their negatives."""
+def made_dataset(folder: Path, given: Namespace, dtype: str = "float64", address: str | None = None) -> Split:
+    """Make a dataset of smooth random functions: inputs, and as targets their negatives."""
+    points, samples = given.points, given.samples
     frequencies = np.fft.fftfreq(points, 1 / points)
     decay = (1 + frequencies[:, None] ** 2 + frequencies[: points // 2 + 1] ** 2) ** -1.5
     noise = np.random.default_rng(0).standard_normal((samples + 2, points, points))
     functions = np.fft.irfft2(np.fft.rfft2(noise) * decay, (points, points))
+    folder.mkdir()
     source = folder / "functions.npz"
     np.savez(source, a=functions, u=-functions)
     content = {
         "equation": "arrays", "source": str(source), "input": "a", "target": "u", "grid": "periodic",
         "axes": ["sample", "y", "x"], "finest": points, "samples_per_shard": samples + 2,
-        "samples": {"train": samples, "validation": 1, "test": 1},
+        "samples": {"train": samples, "validation": 1, "test": 1}, "stored_as": dtype,
     }  # fmt: skip
     task = build_task(settings_of(content).with_contents())
-    made, card, receipt = folder / "made.zarr", folder / "made.json", folder / "receipt.json"
-    generate_shard(task, made, 0, receipt, "benchmark")
+    made, card, receipt = folder / "made.zarr", folder / "made.json", folder / "made.shards/0.json"
+    generate_shard(task, made, 0, receipt, "benchmark", address)
     finalise(task, made, [receipt], card, "benchmark")
-    return card
+    return Split(card, points, "train", samples)
 
 
-def reading(split: Split, folder: Path) -> Iterator[Ways]:
-    """Read batches against rows of a memmap in single precision, copied to tensors; and without checksums."""
-    whole, maps = split.all(), []
-    for name in ("inputs", "targets"):
-        np.save(folder / f"{name}.npy", getattr(whole, name).astype(np.float32))
-        maps.append(np.load(folder / f"{name}.npy", mmap_mode="r"))
+class Other(Split):
+    """The samples of a split, read by others."""
+
+    def __init__(self, split: Split, inputs: Reader, targets: Reader):
+        vars(self).update(vars(split))
+        self.readers = inputs, targets
+
+    def read(self, members: Members) -> Samples:
+        """Read these samples, of the split and so of the arrays: training samples come first."""
+        inputs, targets = (read(np.asarray(members)) for read in self.readers)
+        return Samples(self.grid, inputs, targets)
+
+
+def batches(split: Split) -> Way:
+    """Go through batches as a training does."""
     streamed = Streamed(split, CPU, SETTINGS)
-
-    def mapped(members: list[Tensor]) -> None:
-        for some in members:
-            for values in maps:
-                torch.from_numpy(values[some.numpy()])
-
-    def read(members: list[Tensor]) -> None:
-        for some in members:
-            split.read(some.numpy())
-
-    def trusted(members: list[Tensor]) -> None:
-        with patch.object(store, "_check_numbers"):
-            read(members)
-
-    yield "reading batches", "NumPy memmap", lambda members: sum(1 for _ in streamed.batches(members)), mapped
-    yield "reading and checking samples", "without checks", read, trusted
+    return lambda members: sum(1 for _ in streamed.batches(members))
 
 
-def training(split: Split, folder: Path) -> Iterator[Ways]:
+def reading(folder: Path, given: Namespace) -> Iterator[Ways]:
+    """Read batches against rows of a memmap in single precision, alone and by as many threads."""
+    for kind, dtype in (("double", "float64"), ("single", "float32")):
+        split = made_dataset(folder / dtype, given, dtype)
+        whole, maps = split.all(), []
+        for name in ("inputs", "targets"):
+            np.save(folder / f"{name}.npy", getattr(whole, name).astype(np.float32))
+            maps.append(np.load(folder / f"{name}.npy", mmap_mode="r"))
+
+        def mapped(members: list[Tensor], maps: list[np.memmap] = maps) -> None:
+            for some in members:
+                for values in maps:
+                    torch.from_numpy(values[some.numpy()])
+
+        what = f"a store in {kind} precision"
+        yield what, "NumPy memmap", batches(split), mapped
+        threads = batches(Other(split, *(one.__getitem__ for one in maps)))
+        yield what, "NumPy memmap, as many threads", batches(split), threads
+        for name, library in LIBRARIES.items():
+            readers = (library(f"{split.store}/{split.group}/{variable}") for variable in ("a", "u"))
+            yield what, name, batches(split), batches(Other(split, *readers))
+
+
+def by_tensorstore(path: str) -> Reader:
+    """Read an array with its indices in a cache."""
+    spec = {"driver": "zarr3", "kvstore": {"driver": "file", "path": f"{path}/"}}
+    cache = tensorstore.Context({"cache_pool": {"total_bytes_limit": 10**6}})
+    array = tensorstore.open(spec, context=cache, recheck_cached=False).result()
+    return lambda members: array[members].read().result()
+
+
+def by_zarr(path: str, pipeline: str = "zarr.core.codec_pipeline.BatchedCodecPipeline") -> Reader:
+    """Read an array sample by sample, which is the fastest of Zarr's ways."""
+    with zarr.config.set({"codec_pipeline.path": pipeline}):
+        array: Any = zarr.open_array(path, mode="r")
+    return lambda members: np.stack([array[member] for member in members.tolist()])
+
+
+LIBRARIES: dict[str, Callable[[str], Reader]] = {
+    "TensorStore": by_tensorstore,
+    "Zarr": by_zarr,
+    "Zarr with zarrs": partial(by_zarr, pipeline="zarrs.ZarrsCodecPipeline"),
+}
+
+
+def object_store(folder: Path, given: Namespace) -> Iterator[Ways]:
+    """Read batches from moto's S3 server, against the same requests alone."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
+    server = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    os.environ["AWS_ENDPOINT_URL"] = f"http://127.0.0.1:{port}"
+    os.environ["AWS_ACCESS_KEY_ID"] = os.environ["AWS_SECRET_ACCESS_KEY"] = "benchmark"
+    try:
+        while socket.socket().connect_ex(("127.0.0.1", port)):
+            sleep(0.1)
+        S3FileSystem().mkdir("benchmark")
+        split = made_dataset(folder / "served", given, "float32", "s3://benchmark/made.zarr")
+        nothing = np.empty((BATCH, given.points, given.points), np.float32)
+
+        def requested(name: str) -> Reader:
+            array = split.stored(f"{split.group}/{name}")
+            array.read(range(1))  # which reads the index
+
+            def fetch(members: np.ndarray) -> np.ndarray:
+                parts = [array._part(member) for member in members.tolist()]
+                for _ in array._fetch(parts, [None] * len(parts)):
+                    pass
+                return nothing
+
+            return fetch
+
+        alone = Other(split, requested("a"), requested("u"))
+        yield "a store at a server, single precision", "the same requests", batches(split), batches(alone)
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def training(folder: Path, given: Namespace) -> Iterator[Ways]:
     """Train every operator, against the same samples in memory."""
+    split = made_dataset(folder / "made", given)
     whole = split.all()
     for label, (architecture, settings) in tqdm(OPERATORS.items()):
         trainer = Trainer(
@@ -131,23 +215,27 @@ def raced(samples: int, rounds: int, what: str, peer: str, ours: Way, theirs: Wa
     for number in range(rounds + 1):
         members = list(torch.from_numpy(np.random.default_rng(number).permutation(samples)).split(BATCH))
         for rate, way in zip(rates, (ours, theirs), strict=True):
-            start = perf_counter()
-            way(members)
-            rate.append(samples / (perf_counter() - start))
+            start, passes = perf_counter(), 0
+            while passes == 0 or perf_counter() - start < LONG:
+                way(members)
+                passes += 1
+            rate.append(passes * samples / (perf_counter() - start))
     first, second = (rate[1:] for rate in rates)  # the first round warms up
     ratio = median(a / b for a, b in zip(first, second, strict=True))
     return [what, digits(median(first)), digits(median(second)), peer, digits(ratio)]
 
 
-PACKAGES = ("torch", "zarr")
 IN_CACHE = "Batches end as tensors in single precision. Files are in the system's cache."
-ONE_THREAD = "A step is one of Adam, on one thread."
+SERVED = "The server is moto's, on this machine; a batch's requests are made together."
+ONE_THREAD = "A step is one of Adam, on one thread. The store is in double precision."
+LIBRARY_VERSIONS = ("torch", "numcodecs", "tensorstore", "zarr", "zarrs")
 PARTS = {
-    "reading": Part("", partial(streaming, reading, IN_CACHE), PACKAGES),
-    "training-streamed": Part("", partial(streaming, training, ONE_THREAD), PACKAGES),
+    "reading": Part("", partial(streaming, reading, IN_CACHE), LIBRARY_VERSIONS),
+    "object-store": Part("", partial(streaming, object_store, SERVED), ("s3fs", "moto")),
+    "training-streamed": Part("", partial(streaming, training, ONE_THREAD), ("torch", "numcodecs")),
 }
 
 
 if __name__ == "__main__":
-    sizes = {"points": {"type": int, "default": 416}, "samples": {"type": int, "default": 16}}
-    run("streaming", PARTS, **sizes)
+    sizes = {"points": {"type": int, "default": 416}, "samples": {"type": int, "default": 64}}
+    run("streaming", PARTS, rounds=5, **sizes)

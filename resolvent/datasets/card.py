@@ -25,7 +25,8 @@ from resolvent.datasets.storage.addresses import card_beside, located
 from resolvent.datasets.storage.generation import remove_parts
 from resolvent.datasets.storage.layout import grid_facts
 from resolvent.datasets.storage.object_store import opened, put
-from resolvent.datasets.storage.store import Stored, digest, read_array
+from resolvent.datasets.storage.reading import read_array
+from resolvent.datasets.storage.store import Stored, digest
 from resolvent.datasets.tasks.task import Task
 
 LIBRARIES = ("diffrax", "h5py", "jax", "numba", "numpy", "scipy", "zarr")

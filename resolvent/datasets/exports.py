@@ -15,7 +15,7 @@ from resolvent.common.files import json_text, write_atomically
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.loading import BATCH, places_of, read_card
 from resolvent.datasets.storage.layout import SPACE, grid_from_facts, group_name, resolution_of
-from resolvent.datasets.storage.store import open_store, read_array
+from resolvent.datasets.storage.reading import open_store, read_array
 from resolvent.datasets.tasks.registry import build_task, settings_of
 from resolvent.solvers.common.grid import Grid, Nodes
 

@@ -16,7 +16,7 @@ from resolvent.datasets.gradients import central_differences, gradient
 from resolvent.datasets.noise import Noise, pointwise_standard_deviation
 from resolvent.datasets.storage.addresses import located
 from resolvent.datasets.storage.layout import grid_from_facts, group_name, resolution_of
-from resolvent.datasets.storage.store import open_store, read_array
+from resolvent.datasets.storage.reading import StoredArray, open_store, read_array
 from resolvent.datasets.tasks.registry import build_task, settings_of
 from resolvent.solvers.common.grid import Grid, Nodes
 
@@ -121,7 +121,8 @@ def load_arrays(
     count = len(places) if count is None else count
     names = card["groups"][group]["variables"] if names is None else names
     store = Path(card_path).with_suffix(".zarr")
-    return {name: _read(store, card, f"{group}/{name}", split, range(count)) for name in names}
+    members = places[:count]
+    return {name: read_array(store, f"{group}/{name}", members) for name in names}
 
 
 class Split:
@@ -153,6 +154,7 @@ class Split:
         self.name, self.count, self.noise = name, count, noise
         self.store = Path(path).with_suffix(".zarr") if card is None else path
         self.card = card = read_card(Path(path)) if card is None else card
+        self.opened: dict[str, StoredArray] = {}
         stored = [group for group, facts in card["groups"].items() if card["inputs"][0] in facts["variables"]]
         if group_name(resolution) not in stored:
             raise DatasetError(
@@ -234,7 +236,14 @@ class Split:
 
     def _arrays(self, names: list[str], members: Members) -> dict[str, np.ndarray]:
         """Return the arrays of these names, "n512/u", of the samples at these places."""
-        return {name: _read(self.store, self.card, name, self.name, members) for name in names}
+        places = places_of(self.card, self.name).start + np.asarray(members)
+        return {name: self.stored(name).read(places) for name in names}
+
+    def stored(self, name: str) -> StoredArray:
+        """Return the array of this name, "n512/u", of all splits, which is opened once."""
+        if name not in self.opened:
+            self.opened[name] = StoredArray(self.store, name)
+        return self.opened[name]
 
 
 class FreshSplit(Split):
@@ -309,11 +318,3 @@ def training_noise(card_path: Path, resolution: int | str, count: int, level: fl
     train = Split(card_path, resolution, "train", count)
     unit = pointwise_standard_deviation(block.inputs for block in blocks(train))
     return Noise(level, unit, train.card["seed"])
-
-
-def _read(store: Path | str, card: dict, name: str, split: str, members: Members) -> np.ndarray:
-    """Read samples `members` of `split` of the array `name`, "n512/u"."""
-    start = places_of(card, split).start
-    if isinstance(members, range):
-        return read_array(store, name, range(start + members.start, start + members.stop))
-    return read_array(store, name, start + members)

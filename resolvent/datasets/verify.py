@@ -16,7 +16,8 @@ from resolvent.common.settings import settings_hash
 from resolvent.datasets.errors import damaged, in_one_line
 from resolvent.datasets.storage.addresses import located
 from resolvent.datasets.storage.layout import SPACE, grid_from_facts
-from resolvent.datasets.storage.store import UNREADABLE, digest, open_store, read_array
+from resolvent.datasets.storage.reading import UNREADABLE, open_store, read_array
+from resolvent.datasets.storage.store import digest
 
 # What every card, receipt and check has, and the type of it; an equation may add more.
 CARD: dict[str, type] = {

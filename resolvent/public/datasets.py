@@ -21,7 +21,7 @@ from resolvent.datasets.storage.addresses import (
 )
 from resolvent.datasets.storage.layout import group_name, resolution_of
 from resolvent.datasets.storage.object_store import opened
-from resolvent.datasets.storage.store import UNREADABLE, open_store
+from resolvent.datasets.storage.reading import UNREADABLE, open_store
 from resolvent.datasets.verify import check_layout
 
 ENDINGS = (".json", ".zarr")  # of a card, and of its store

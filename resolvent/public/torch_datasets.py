@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import torch
 from torch import Tensor
 from torch.utils.data import IterableDataset, TensorDataset, get_worker_info
 
 from resolvent.datasets.loading import Split, places_of
-from resolvent.datasets.storage.store import open_store
 from resolvent.training.tensors import coordinate_tensor, function_tensor
 
 MEMBERS = 256  # samples in stored precision at a time
@@ -49,9 +47,9 @@ class Streaming(IterableDataset):
     def chunks(self) -> list[range]:
         """List the members of the split that lie in one chunk of the inputs, chunk by chunk."""
         split, places = self.split, places_of(self.split.card, self.split.name)
-        array: Any = open_store(split.store)[f"{split.group}/{split.card['inputs'][0]}"]
-        starts = range(places.start // array.chunks[0] * array.chunks[0], places.stop, array.chunks[0])
-        ends = (min(places.stop, start + array.chunks[0]) for start in starts)
+        size = split.stored(f"{split.group}/{split.card['inputs'][0]}").per_chunk
+        starts = range(places.start // size * size, places.stop, size)
+        ends = (min(places.stop, start + size) for start in starts)
         return [
             range(max(places.start, start) - places.start, end - places.start)
             for start, end in zip(starts, ends, strict=True)

@@ -15,7 +15,8 @@ from resolvent.datasets.loading import load_samples
 from resolvent.datasets.storage import object_store
 from resolvent.datasets.storage.addresses import checked_address, link, located
 from resolvent.datasets.storage.generation import generate_shard
-from resolvent.datasets.storage.store import create_store, open_store
+from resolvent.datasets.storage.reading import open_store
+from resolvent.datasets.storage.store import create_store
 from resolvent.datasets.tasks.registry import build_task
 
 SETTINGS = small("controlled_ode", observations={"dt0.02": {"step": 0.02}})

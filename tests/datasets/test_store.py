@@ -27,7 +27,8 @@ from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.loading import Split, load_arrays, load_samples
 from resolvent.datasets.storage.generation import generate_shard
 from resolvent.datasets.storage.layout import Layout, Variable, grid_facts, grid_from_facts, space_group
-from resolvent.datasets.storage.store import read_array, write_shard
+from resolvent.datasets.storage.reading import read_array
+from resolvent.datasets.storage.store import write_shard
 from resolvent.datasets.tasks.registry import build_task
 from resolvent.solvers.common.grid import Grid, Nodes
 

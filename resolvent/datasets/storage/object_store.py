@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from collections.abc import AsyncIterator, Iterator
@@ -9,12 +10,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import fsspec
+import numpy as np
 from zarr.storage import FsspecStore
 
 from resolvent.datasets.errors import DatasetError, damaged, in_one_line
 from resolvent.datasets.storage.addresses import check_installed
 
 SECRETS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
+AT_ONCE = 64  # ranges that are requested together: of samples, about 64 MB
 CHUNK = re.compile(r"(?P<name>.+)/c/(?P<shard>\d+)(/\d+)*")
 
 
@@ -54,6 +57,30 @@ def remove(address: str) -> None:
     """Remove one object, if it is there. Raises as `upload`."""
     with _readable_errors(address):
         _file_system(address).rm_file(address)
+
+
+def ranges_of(address: str, parts: list[tuple[str, int, int]]) -> Iterator[np.ndarray]:
+    """Yield the bytes of parts of the objects below an address, AT_ONCE requested together.
+
+    A part is the object's name, its first byte (if negative, counted from the end), and their number.
+
+    Raises FileNotFoundError where there is no such object, and else as `upload`.
+    """
+    for start in range(0, len(parts), AT_ONCE):
+        some = parts[start : start + AT_ONCE]
+        names = [f"{address}/{name}" for name, _, _ in some]
+        ends = [None if first < 0 else first + length for _, first, length in some]
+        with _readable_errors(address):
+            system = _file_system(address)
+            contents = system.cat_ranges(names, [first for _, first, _ in some], ends, on_error="return")
+            contents = [b"" if _code(one) == "InvalidRange" else one for one in contents]  # behind the end
+            lost = [isinstance(one, FileNotFoundError) and not _no_bucket(one) for one in contents]
+            for content, is_lost in zip(contents, lost, strict=True):
+                if isinstance(content, Exception) and not is_lost:
+                    raise content
+        if any(lost):
+            raise FileNotFoundError(errno.ENOENT, "no such object", names[lost.index(True)])
+        yield from (np.frombuffer(content, np.uint8) for content in contents)
 
 
 def size_of(store: Path | str) -> int:
@@ -127,5 +154,10 @@ def _readable_errors(address: str) -> Iterator[None]:
 
 
 def _no_bucket(error: Exception) -> bool:
-    response = getattr(error.__cause__, "response", None) or {}
-    return response.get("Error", {}).get("Code") == "NoSuchBucket"
+    return _code(error) == "NoSuchBucket"
+
+
+def _code(error: object) -> str | None:
+    """Return the server's own name of an error."""
+    response = getattr(getattr(error, "__cause__", None), "response", None) or {}
+    return response.get("Error", {}).get("Code")
