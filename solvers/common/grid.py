@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, reduce
 from typing import TYPE_CHECKING, ClassVar
 
@@ -147,7 +147,7 @@ class Nodes(Axes):
     dimension: ClassVar[int] = 1
 
     positions: tuple[float, ...]
-    period: float | None = None
+    period: float | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if len(self.positions) < 2:
