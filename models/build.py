@@ -4,7 +4,11 @@ import torch
 from torch import nn
 
 from resolvent.common.outside import find
-from resolvent.models.layers.spectral_convolution import SpectralConvolution, SpectralConvolution2d
+from resolvent.models.layers.spectral_convolution import (
+    SpectralConvolution,
+    SpectralConvolution2d,
+    SpectralConvolution3d,
+)
 from resolvent.models.registry import resolve
 
 
@@ -25,7 +29,7 @@ def parameter_counts(operator: nn.Module) -> tuple[int, int]:
     """Count parameters, a complex one once, as Calvello et al. (2024) do, and twice, as Cao (2021) does."""
     pairs: set[nn.Parameter] = set()
     for module in operator.modules():
-        if isinstance(module, SpectralConvolution | SpectralConvolution2d):
+        if isinstance(module, SpectralConvolution | SpectralConvolution2d | SpectralConvolution3d):
             pairs.add(module.weight)
         elif isinstance(weights := getattr(module, "complex_weights", None), nn.ParameterDict):
             pairs.update(weights.values())

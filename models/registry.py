@@ -29,6 +29,8 @@ ARCHITECTURES: dict[str, str] = {
     "vit_no": "resolvent.models.calvello2024.settings:ViTNeuralOperatorSettings",
     "fano": "resolvent.models.calvello2024.settings:FourierAttentionNeuralOperatorSettings",
     "afno": "resolvent.models.other_works.settings:AFNOSettings",
+    "fno3d": "resolvent.models.other_works.settings:FNO3dSettings",
+    "unet3d": "resolvent.models.other_works.settings:UNet3dSettings",
     "deeponet1d": "resolvent.models.other_works.settings:DeepONet1dSettings",
     "deeponet2d": "resolvent.models.other_works.settings:DeepONet2dSettings",
     "unet1d": "resolvent.models.other_works.settings:UNet1dSettings",
@@ -93,8 +95,8 @@ def _check_description(settings: type[Settings]) -> None:
     That module is not imported for it, since torch takes seconds; only looked for.
     """
     name, operator = f"{settings.__module__}:{settings.__name__}", getattr(settings, "operator", None)
-    if getattr(settings, "dimension", None) not in (1, 2):
-        raise ValueError(f"{name} must set `dimension`; accepted: 1, 2")
+    if getattr(settings, "dimension", None) not in (1, 2, 3):
+        raise ValueError(f"{name} must set `dimension`; accepted: 1, 2, 3")
     module, _, class_name = str(operator).partition(":")
     if not (module and class_name):
         raise ValueError(f"{name} must set `operator`, module:Class of its torch module; got {operator!r}")

@@ -60,10 +60,11 @@ class Settings(StrictSettings):
 
     operator       "module:Class" of its torch module, which is imported only when built and takes the
                    settings as keywords.
-    dimension      how many variables the functions have that it maps, 1 or 2.
+    dimension      how many variables the functions have that it maps: 1, 2 or 3.
     coarse_output  whether its output is on a coarser grid than its input.
     any_nodes      whether it takes functions on unevenly spaced points, such as observed trajectories.
-    one_grid       whether it takes functions on one grid only, the one of its setting `points`.
+    one_grid       whether it takes functions on one grid only, the one of its setting `points`, an integer,
+                   or a list where axes have unlike numbers of points.
     trapezoidal    whether it weighs the points by the trapezoidal rule: for grids with both ends.
     all_pairs      whether all points attend to all, for its cost.
     order          in the spacing, of what separates its outputs on two grids, where it claims invariance.
@@ -89,8 +90,8 @@ class Settings(StrictSettings):
     in_channels: Channels = Field(1, description="channels of the input function")
     out_channels: Channels = Field(1, description="channels of the output function")
 
-    def check_grid(self, points: int) -> None:
-        """Raise `ValueError` if the architecture cannot take a grid of `points` along each axis.
+    def check_grid(self, sides: tuple[int, ...]) -> None:
+        """Raise `ValueError` if the architecture cannot take a grid of so many points along its axes.
 
         It says before anything is trained what the architecture would say when it meets the grid.
         """
@@ -105,6 +106,8 @@ class Settings(StrictSettings):
 
     def cost(self, points: int) -> Cost:
         """Predict what one output on a grid of `points` along each axis takes, to plan jobs.
+
+        Of axes with unlike numbers of points, `points` is their geometric mean.
 
         An architecture that says nothing counts as layers of four affine maps and a feed-forward network at
         each point, by its settings `width`, `num_layers` and `feedforward_width` where it has them; else
@@ -128,7 +131,26 @@ def divides_width(name: str) -> Any:
     return model_validator(mode="after")(check)
 
 
-def check_points(modes: int, points: int, least: int) -> None:
-    """Raise `ValueError` unless a grid with `points` along an axis, at least `least`, carries `modes`."""
-    if points < least:
-        raise ValueError(f"{modes} modes need at least {least} points; got {points}")
+def along_y_and_x(name: str) -> Any:
+    """Make a validator of a class of settings: `name` is a number, or two of them."""
+
+    def check(self: Any) -> Any:
+        value = getattr(self, name)
+        if isinstance(value, list) and len(value) != 2:
+            raise ValueError(f"{name} {value}; accepted: a number, or one along y and one along x")
+        return self
+
+    return model_validator(mode="after")(check)
+
+
+def pair(value: int | list[int]) -> tuple[int, int]:
+    """Return what such a setting says along y and along x."""
+    along_y, along_x = value if isinstance(value, list) else (value, value)
+    return along_y, along_x
+
+
+def check_points(modes: int, sides: tuple[int, ...], least: int) -> None:
+    """Raise `ValueError` unless a grid of these sides, each at least `least`, carries `modes`."""
+    if min(sides) < least:
+        got = " x ".join(map(str, sides if len(set(sides)) > 1 else sides[:1]))
+        raise ValueError(f"{modes} modes need at least {least} points; got {got}")

@@ -17,30 +17,33 @@ from torch.utils.checkpoint import checkpoint
 from resolvent.models.layers.common import Input, Output, Points, stack, with_coordinates, without_autocast
 from resolvent.models.layers.patched_attention import patched_attention
 from resolvent.models.layers.spectral_convolution import SpectralConvolution2d
+from resolvent.models.settings import pair
 
 
 def split(
-    u: Float[Tensor, "batch n1 n2 channels"], patches: int
+    u: Float[Tensor, "batch n1 n2 channels"], patches: tuple[int, int]
 ) -> Float[Tensor, "batch all_patches p1 p2 channels"]:
-    """Cut u into its restrictions to `patches` × `patches` congruent patches, row by row.
+    """Cut u into its restrictions to congruent patches, so many along each axis, row by row.
 
-    Raises `ValueError` if `patches` does not divide the sides of the grid.
+    Raises `ValueError` if `patches` do not divide the sides of the grid.
     """
     sides = tuple(u.shape[1:3])
-    if any(n % patches for n in sides):
-        near = " x ".join(str(max(1, round(n / patches)) * patches) for n in sides)
+    if any(n % along for n, along in zip(sides, patches, strict=True)):
+        near = (max(1, round(n / along)) * along for n, along in zip(sides, patches, strict=True))
         raise ValueError(
-            f"{patches} x {patches} patches need sides that {patches} divides, such as {near}; "
-            f"got {sides[0]} x {sides[1]}"
+            f"{patches[0]} x {patches[1]} patches need sides that they divide, such as "
+            f"{' x '.join(map(str, near))}; got {sides[0]} x {sides[1]}"
         )
-    return rearrange(u, "batch (i p1) (j p2) channels -> batch (i j) p1 p2 channels", i=patches, j=patches)
+    i, j = patches
+    return rearrange(u, "batch (i p1) (j p2) channels -> batch (i j) p1 p2 channels", i=i, j=j)
 
 
 def join(
-    v: Float[Tensor, "batch all_patches p1 p2 channels"], patches: int
+    v: Float[Tensor, "batch all_patches p1 p2 channels"], patches: tuple[int, int]
 ) -> Float[Tensor, "batch n1 n2 channels"]:
     """Put the restrictions together to one function: the inverse of `split`."""
-    return rearrange(v, "batch (i j) p1 p2 channels -> batch (i p1) (j p2) channels", i=patches, j=patches)
+    i, j = patches
+    return rearrange(v, "batch (i j) p1 p2 channels -> batch (i p1) (j p2) channels", i=i, j=j)
 
 
 class LearnedSmoother(nn.Module):
@@ -186,7 +189,7 @@ class PatchedNeuralOperator(nn.Module):
         width: int,
         num_layers: int,
         equal_layers: bool,
-        patches: int,
+        patches: int | list[int],
         checkpointing: bool,
         smoother: Literal["none", "learned", "inverse_laplacian"],
         smoother_modes: int,
@@ -196,7 +199,7 @@ class PatchedNeuralOperator(nn.Module):
         **layer,
     ) -> None:
         super().__init__()
-        self.patches, self.checkpointing = patches, checkpointing
+        self.patches, self.checkpointing = pair(patches), checkpointing
         self.lifting = lifting
         self.layers = stack(
             lambda: PatchedEncoderLayer(projections(), width=width, **layer), num_layers, equal=equal_layers

@@ -1,5 +1,6 @@
 """What the architectures of Calvello et al. 2024 (arXiv:2406.06486) can be asked for. No torch here."""
 
+import math
 from dataclasses import replace
 from typing import Annotated, ClassVar, Literal
 
@@ -22,8 +23,10 @@ from resolvent.models.settings import (
     Settings,
     Side,
     Width,
+    along_y_and_x,
     check_points,
     divides_width,
+    pair,
 )
 
 Quadrature = Annotated[
@@ -38,7 +41,7 @@ Quadrature = Annotated[
 class TransformerNeuralOperatorSettings(Settings):
     """Transformer neural operator, in any dimension (Calvello et al. 2024, section 4.2)."""
 
-    trapezoidal = all_pairs = True
+    trapezoidal = all_pairs = any_nodes = True
     order = 2
     example = {**SMALL_ENCODER, "residual_dropout": 0.0}
 
@@ -70,7 +73,6 @@ class TransformerNeuralOperator1dSettings(TransformerNeuralOperatorSettings):
 
     operator = "resolvent.models.calvello2024.transformer_neural_operator:TransformerNeuralOperator1d"
     dimension = 1
-    any_nodes = True
     look = "#0072b2", "o"
     variants = {"": {}, "equal weights": {"quadrature": "none"}}
 
@@ -122,8 +124,9 @@ class CrossAttentionOperator2dSettings(Settings):
         0.0, description="dropout on the attention's probabilities, an array of coarse × fine points"
     )
 
-    def check_grid(self, points: int) -> None:
-        downsampled_sizes(points, self.downsampling_factor)
+    def check_grid(self, sides: tuple[int, ...]) -> None:
+        for points in sides:
+            downsampled_sizes(points, self.downsampling_factor)
 
     def coarse_points(self, points: int) -> int:
         return coarse_points(points, self.downsampling_factor)
@@ -152,8 +155,8 @@ class CodomainAttentionOperator2dSettings(Settings):
     feedforward_width: FeedforwardWidth = 64
     layer_norm_epsilon: Epsilon = 1e-5
 
-    def check_grid(self, points: int) -> None:
-        check_points(self.modes, points, 2 * self.modes)
+    def check_grid(self, sides: tuple[int, ...]) -> None:
+        check_points(self.modes, sides, 2 * self.modes)
 
     def cost(self, points: int) -> Cost:
         width, parts = self.width, 2 * self.features + 1
@@ -167,7 +170,7 @@ class CodomainAttentionOperator2dSettings(Settings):
 class UniversalApproximatorSettings(Settings):
     """One attention between pointwise networks, which universal approximation is proved for (section 5)."""
 
-    trapezoidal = all_pairs = True
+    trapezoidal = all_pairs = any_nodes = True
     order = 2
     num_layers: ClassVar[int] = 1
     example = {"width": 16, "feedforward_width": 24}
@@ -181,7 +184,6 @@ class UniversalApproximator1dSettings(UniversalApproximatorSettings):
 
     operator = "resolvent.models.calvello2024.universal_approximator:UniversalApproximator1d"
     dimension = 1
-    any_nodes = True
 
 
 class UniversalApproximator2dSettings(UniversalApproximatorSettings):
@@ -205,7 +207,10 @@ class PatchedSettings(Settings):
         **SMALL_ENCODER, "patches": 2, "modes": 3, "dropout": 0.0, "smoother_modes": 4,
     }  # fmt: skip
 
-    patches: Side = Field(13, description="patches along each axis; the sides of the grid must be multiples")
+    patches: Side | list[Side] = Field(
+        13,
+        description="patches along each axis, or [along y, along x]; the sides of the grid must be multiples",
+    )
     width: EncoderWidth = 128
     num_layers: EncoderLayers = 6
     num_heads: Heads = 8
@@ -239,20 +244,22 @@ class PatchedSettings(Settings):
     )
 
     _heads = divides_width("num_heads")
+    _patches = along_y_and_x("patches")
 
-    def check_grid(self, points: int) -> None:
-        if points % self.patches:
-            near = max(1, round(points / self.patches)) * self.patches
-            raise ValueError(f"patches {self.patches} do not divide {points} points; {near} would do")
+    def check_grid(self, sides: tuple[int, ...]) -> None:
+        for points, patches in zip(sides, pair(self.patches), strict=True):
+            if points % patches:
+                near = max(1, round(points / patches)) * patches
+                raise ValueError(f"patches {patches} do not divide {points} points; {near} would do")
         if self.smoother == "learned":
-            check_points(self.smoother_modes, points, 2 * self.smoother_modes)
+            check_points(self.smoother_modes, sides, 2 * self.smoother_modes)
 
     def cost(self, points: int) -> Cost:
         return cost_of_layers(
             points**2,
             width=self.width,
             num_layers=self.num_layers,
-            layer_flop=transformer_flop(self.width, self.feedforward_width, self.patches**2),
+            layer_flop=transformer_flop(self.width, self.feedforward_width, math.prod(pair(self.patches))),
         )
 
 

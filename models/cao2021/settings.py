@@ -136,8 +136,8 @@ class Transformer1dSettings(EncoderSettings):
         "the 530,305 parameters (530k in its table 5) are without",
     )
 
-    def check_grid(self, points: int) -> None:
-        check_points(self.modes, points, 2 * self.modes - 2)
+    def check_grid(self, sides: tuple[int, ...]) -> None:
+        check_points(self.modes, sides, 2 * self.modes - 2)
 
 
 class CoarseEncoderSettings(EncoderSettings):
@@ -156,8 +156,9 @@ class CoarseEncoderSettings(EncoderSettings):
     )
     hidden_dropout: Rate = Field(0.0, description="dropout on the encoder's input and on the decoder's")
 
-    def check_grid(self, points: int) -> None:
-        downsampled_sizes(points, self.downsampling_factor)
+    def check_grid(self, sides: tuple[int, ...]) -> None:
+        for points in sides:
+            downsampled_sizes(points, self.downsampling_factor)
 
     def coarse_points(self, points: int) -> int:
         return coarse_points(points, self.downsampling_factor)
@@ -180,9 +181,9 @@ class Transformer2dSettings(CoarseEncoderSettings):
     modes: Modes = Field(12, description=f"of the decoder: {MODES_2D_DESCRIPTION}")
     projection_width: Width = Field(128, description="hidden width of the pointwise output network")
 
-    def check_grid(self, points: int) -> None:
-        super().check_grid(points)
-        check_points(self.modes, points, 2 * self.modes)
+    def check_grid(self, sides: tuple[int, ...]) -> None:
+        super().check_grid(sides)
+        check_points(self.modes, sides, 2 * self.modes)
 
 
 class Transformer2dCoarseSettings(CoarseEncoderSettings):

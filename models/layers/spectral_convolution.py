@@ -1,4 +1,4 @@
-"""Convolution by a learned kernel with few Fourier modes, in one and two dimensions."""
+"""Convolution by a learned kernel with few Fourier modes, in one, two and three dimensions."""
 
 import math
 from functools import lru_cache
@@ -236,3 +236,55 @@ class SpectralLayer2d(SpectralLayer):
     """Spectral convolution plus a pointwise affine map: (batch, n1, n2, in) -> (batch, n1, n2, out)."""
 
     convolution_class = SpectralConvolution2d
+
+
+class SpectralConvolution3d(nn.Module):
+    """v̂_k = û_k W_k for k₁, k₂ = -modes..modes-1 and k₃ = 0..modes-1, and v̂_k = 0 elsewhere (Li et al. 2021).
+
+    As in two dimensions: dense complex matrices W_k as real pairs, `weight[k₁, k₂, k₃]` with Python's
+    negative indices for negative wavenumbers, (2·modes, 2·modes, modes, in_channels, out_channels, 2), no
+    bias. They start as Unif[0, 1)/(in_channels·out_channels), "li", the only `initialisation`.
+    """
+
+    def __init__(
+        self, *, in_channels: int, out_channels: int, modes: int, initialisation: Literal["li"]
+    ) -> None:
+        super().__init__()
+        self.modes = modes
+        self.weight = nn.Parameter(torch.empty(2 * modes, 2 * modes, modes, in_channels, out_channels, 2))
+        nn.init.uniform_(self.weight, 0.0, 1 / (in_channels * out_channels))
+
+    def forward(
+        self, u: Float[Tensor, "batch n1 n2 n3 in_channels"]
+    ) -> Float[Tensor, "batch n1 n2 n3 out_channels"]:
+        """Convolve over the grid; in the weights' precision, whatever autocast says.
+
+        Raises `ValueError` if the grid cannot carry the modes.
+        """
+        sides, modes = tuple(u.shape[1:4]), self.modes
+        if min(sides) < 2 * modes:
+            raise ValueError(
+                f"{modes} modes need at least {2 * modes} points along an axis; got "
+                f"{' x '.join(map(str, sides))}"
+            )
+        with without_autocast(u.device):
+            # One axis after the other, so that a transform is of the modes that are left.
+            v = torch.fft.rfft(u.to(self.weight.dtype), dim=3, norm="forward")[:, :, :, :modes]
+            for axis in (2, 1):
+                v = torch.fft.fft(v, dim=axis, norm="forward")
+                v = torch.cat(
+                    [v.narrow(axis, 0, modes), v.narrow(axis, sides[axis - 1] - modes, modes)], axis
+                )
+            v = torch.einsum("bklmi,klmio->bklmo", v, torch.view_as_complex(self.weight))
+            for axis in (1, 2):
+                gap = list(v.shape)
+                gap[axis] = sides[axis - 1] - 2 * modes
+                parts = v.narrow(axis, 0, modes), v.new_zeros(gap), v.narrow(axis, modes, modes)
+                v = torch.fft.ifft(torch.cat(parts, axis), dim=axis, norm="forward")
+            return torch.fft.irfft(v, n=sides[2], dim=3, norm="forward")
+
+
+class SpectralLayer3d(SpectralLayer):
+    """Spectral convolution plus a pointwise affine map: (batch, *grid, in) -> (batch, *grid, out)."""
+
+    convolution_class = SpectralConvolution3d

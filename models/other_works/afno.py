@@ -6,6 +6,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from resolvent.models.layers.common import Input, Output, Points, with_coordinates, without_autocast
+from resolvent.models.settings import pair
 
 SHRINKAGE = 0.01  # λ of the soft threshold
 INITIAL_STD = 0.02
@@ -64,8 +65,8 @@ class AFNO(nn.Module):
     (u, x) → affine to `width`, plus a learned table of positions → `num_layers` layers → linear, without
     bias. A baseline of Calvello et al. (2024, arXiv:2406.06486, table 1), as NVIDIA's PhysicsNeMo has it.
 
-    The table has a row for each of `points` × `points` grid points and ties the operator to that grid. Width
-    128, 4 layers, 8 blocks, 64 points: 1,088,640 parameters.
+    The table has a row for each of the grid points, `points` along each axis, and ties the operator to that
+    grid. Width 128, 4 layers, 8 blocks, 64 points: 1,088,640 parameters.
     """
 
     discretisation_invariant = False
@@ -75,7 +76,7 @@ class AFNO(nn.Module):
         *,
         in_channels: int,
         out_channels: int,
-        points: int,
+        points: int | list[int],
         width: int,
         num_layers: int,
         num_blocks: int,
@@ -83,7 +84,7 @@ class AFNO(nn.Module):
     ) -> None:
         super().__init__()
         self.lifting = nn.Linear(in_channels + 2, width)
-        self.positions = nn.Parameter(torch.empty(points, points, width))
+        self.positions = nn.Parameter(torch.empty(*pair(points), width))
         nn.init.trunc_normal_(self.positions, std=INITIAL_STD)
         self.layers = nn.Sequential(
             *(
@@ -96,10 +97,10 @@ class AFNO(nn.Module):
 
     def forward(self, u: Input, x: Points) -> Output:
         """Return the output function. Raises `ValueError` for another grid than the table's."""
-        sides, points = tuple(u.shape[1:3]), len(self.positions)
-        if sides != (points, points):
+        sides, points = tuple(u.shape[1:3]), tuple(self.positions.shape[:2])
+        if sides != points:
             raise ValueError(
-                f"the table of positions is for {points} x {points} points (setting points); "
+                f"the table of positions is for {points[0]} x {points[1]} points (setting points); "
                 f"got {sides[0]} x {sides[1]}"
             )
         y = self.lifting(with_coordinates(u, x)) + self.positions

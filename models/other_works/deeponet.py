@@ -9,6 +9,8 @@ from torch import Tensor, nn
 
 from resolvent.models.layers.common import Input, Output, Points
 
+ROUNDING = 1e-2  # of a spacing: what coordinates in single precision are off by on fine even grids
+
 
 class DeepONet(nn.Module):
     """DeepONet (Lu et al. 2021, arXiv:1910.03193, eq. 2; the unstacked one, with a bias).
@@ -16,7 +18,8 @@ class DeepONet(nn.Module):
     v_c(x) = b_c + Σ_k branch_kc(u at the sensors) · trunk_kc(x), k = 1..`basis`. Branch and trunk are
     `num_layers` affine maps with ReLU between them and, of the trunk, after the last. The sensors are
     `sensors` evenly spaced points along each axis, where u is interpolated linearly between its own: so any
-    grid will do. Weights start as Glorot's normal ones, biases as zero, as in the authors' DeepXDE.
+    grid will do, of uneven points too. Weights start as Glorot's normal ones, biases as zero, as in the
+    authors' DeepXDE.
     """
 
     discretisation_invariant = True
@@ -43,7 +46,9 @@ class DeepONet(nn.Module):
 
     def forward(self, u: Input, x: Points) -> Output:
         for axis in range(1, u.ndim - 1):
-            u = at_sensors(u, axis, self.sensors, self.boundary)
+            first = x[tuple(slice(None) if one == axis else 0 for one in range(1, u.ndim - 1))]
+            # Along an axis one component moves, whichever it is, so that their sum moves as it does.
+            u = at_sensors(u, first.sum(-1), axis, self.sensors, self.boundary)
         factors = self.branch(u.flatten(1)).unflatten(1, self.functions)
         functions = torch.relu(self.trunk(x)).unflatten(-1, self.functions)
         return torch.einsum("bkc,...kc->b...c", factors, functions) + self.bias
@@ -53,20 +58,27 @@ DeepONet1d = partial(DeepONet, dimension=1)
 DeepONet2d = partial(DeepONet, dimension=2)
 
 
-def at_sensors(u: Tensor, axis: int, sensors: int, boundary: str) -> Tensor:
-    """Interpolate u linearly along `axis`, from its n evenly spaced points to `sensors` ones.
+def at_sensors(u: Tensor, x: Tensor, axis: int, sensors: int, boundary: str) -> Tensor:
+    """Interpolate u linearly along `axis`, from its n points x to `sensors` evenly spaced ones.
 
-    Of a periodic function the sensors divide the period, which is n spacings, and the first is the first
-    point; else they go from the first point to the last. Places are ratios of integers, so that a sensor on
-    a point has exactly its value.
+    Of a periodic function on even points the sensors divide the period, which is n spacings, and the first is
+    the first point; else they go from the first point to the last. Of even points, up to the rounding of
+    coordinates, places are ratios of integers, so that a sensor on a point has exactly its value.
     """
     n = u.shape[axis]
     periodic = boundary == "periodic"
     spacings, steps = (n, sensors) if periodic else (n - 1, sensors - 1)
-    place = torch.arange(sensors, device=u.device) * spacings
-    left, rest = place // steps, place % steps
+    number = torch.arange(sensors, device=u.device)
+    left, weight = number * spacings // steps, (number * spacings % steps).to(u.dtype) / steps
+    # Chosen without a look at the values, for which a GPU would have to be waited.
+    spacing = (x[-1] - x[0]) / (n - 1)
+    even = (x - x[0] - spacing * torch.arange(n, device=x.device)).abs().max() < ROUNDING * spacing
+    at = x[0] + (x[-1] - x[0]) * number / (sensors - 1)
+    between = ((x <= at[:, None]).sum(1) - 1).clamp(0, n - 2)
+    share = ((at - x[between]) / (x[between + 1] - x[between])).clamp(0, 1).to(u.dtype)
+    left, weight = torch.where(even, left, between), torch.where(even, weight, share)
     right = (left + 1) % n if periodic else (left + 1).clamp(max=n - 1)
-    weight = (rest.to(u.dtype) / steps).unflatten(0, [-1, *[1] * (u.ndim - 1 - axis)])
+    weight = weight.unflatten(0, [-1, *[1] * (u.ndim - 1 - axis)])
     return torch.lerp(u.index_select(axis, left), u.index_select(axis, right), weight)
 
 

@@ -1,4 +1,4 @@
-"""Fourier neural operator, in one and two dimensions."""
+"""Fourier neural operator, in one, two and three dimensions."""
 
 from functools import partial
 from typing import Literal
@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from resolvent.models.layers.common import Input, Output, Points, place, pointwise_network, with_coordinates
-from resolvent.models.layers.spectral_convolution import SpectralLayer, SpectralLayer2d
+from resolvent.models.layers.spectral_convolution import SpectralLayer, SpectralLayer2d, SpectralLayer3d
 
 
 class FNO(nn.Module):
@@ -19,7 +19,7 @@ class FNO(nn.Module):
     There is no batch normalisation: Cao (2021, arXiv:2105.14995, appendix B) takes it out of the 2020 code,
     and the later code of Li et al. has none. Nor is there padding, a normaliser or a boundary condition: the
     last two are the training's. On a line, width 64, 4 layers, 16 modes: 549,569 parameters. On the plane,
-    width 32, 4 layers, 12 modes: 2,368,001.
+    width 32, 4 layers, 12 modes: 2,368,001. In space, width 16, 4 layers, 6 modes: 1,772,945.
     """
 
     discretisation_invariant = True
@@ -38,7 +38,7 @@ class FNO(nn.Module):
     ) -> None:
         super().__init__()
         self.coordinates = coordinates
-        layer = SpectralLayer if dimension == 1 else SpectralLayer2d
+        layer = (SpectralLayer, SpectralLayer2d, SpectralLayer3d)[dimension - 1]
         self.lifting = nn.Linear(in_channels + dimension, width)
         self.layers = nn.ModuleList(
             layer(in_channels=width, out_channels=width, modes=modes, initialisation="li")
@@ -57,3 +57,4 @@ class FNO(nn.Module):
 
 FNO1d = partial(FNO, dimension=1)
 FNO2d = partial(FNO, dimension=2)
+FNO3d = partial(FNO, dimension=3)

@@ -20,6 +20,7 @@ from resolvent.models.settings import (
     Settings,
     Side,
     Width,
+    along_y_and_x,
     check_points,
     divides_width,
 )
@@ -55,8 +56,8 @@ class FNO1dSettings(FNOSettings):
     modes: Modes = Field(16, description="Fourier modes kept, k = 0..modes-1")
     coordinates: Coordinates = "grid"
 
-    def check_grid(self, points: int) -> None:
-        check_points(self.modes, points, 2 * self.modes - 2)
+    def check_grid(self, sides: tuple[int, ...]) -> None:
+        check_points(self.modes, sides, 2 * self.modes - 2)
 
 
 class FNO2dSettings(FNOSettings):
@@ -68,8 +69,21 @@ class FNO2dSettings(FNOSettings):
     width: EncoderWidth = 32
     modes: Modes = Field(12, description=MODES_2D_DESCRIPTION)
 
-    def check_grid(self, points: int) -> None:
-        check_points(self.modes, points, 2 * self.modes)
+    def check_grid(self, sides: tuple[int, ...]) -> None:
+        check_points(self.modes, sides, 2 * self.modes)
+
+
+class FNO3dSettings(FNOSettings):
+    """Fourier neural operator in three dimensions (Li et al. 2021; without batch normalisation)."""
+
+    operator = "resolvent.models.other_works.fno:FNO3d"
+    dimension = 3
+
+    width: EncoderWidth = 16
+    modes: Modes = Field(6, description="Fourier modes kept, k₁ and k₂ = -modes..modes-1 and k₃ = 0..modes-1")
+
+    def check_grid(self, sides: tuple[int, ...]) -> None:
+        check_points(self.modes, sides, 2 * self.modes)
 
 
 class AFNOSettings(Settings):
@@ -81,7 +95,9 @@ class AFNOSettings(Settings):
     look = "#00805e", "^"
     example = {"points": 12, "width": 16, "num_layers": 2, "num_blocks": 2, "feedforward_width": 24}
 
-    points: Side = Field(64, description="points along each axis of the one grid that it takes")
+    points: Side | list[Side] = Field(
+        64, description="points along each axis of the one grid that it takes; of a rectangle along y and x"
+    )
     width: EncoderWidth = 128
     num_layers: EncoderLayers = 4
     num_blocks: Annotated[int, Field(ge=1, le=4096)] = Field(
@@ -90,6 +106,7 @@ class AFNOSettings(Settings):
     feedforward_width: FeedforwardWidth = 512
 
     _blocks = divides_width("num_blocks")
+    _sides = along_y_and_x("points")
 
     def cost(self, points: int) -> Cost:
         flop = 4 * self.width * self.feedforward_width
@@ -111,8 +128,8 @@ class NeuralOperatorSettings(Settings):
     num_layers: Layers = Field(4, description="layers")
     options: dict[str, Any] = Field({}, description="further keywords of the package's class")
 
-    def check_grid(self, points: int) -> None:
-        check_points(self.modes, points, self.modes)
+    def check_grid(self, sides: tuple[int, ...]) -> None:
+        check_points(self.modes, sides, self.modes)
 
     def cut_off(self) -> float:
         return self.modes / 2  # the package counts negative wavenumbers too
@@ -177,6 +194,7 @@ class DeepONet1dSettings(Settings):
 
     operator = "resolvent.models.other_works.deeponet:DeepONet1d"
     dimension = 1
+    any_nodes = True
     order = 2  # the sensors interpolate linearly
     example = {"width": 16, "num_layers": 3, "basis": 12, "sensors": 20}  # beside the points of every grid
 
@@ -223,8 +241,8 @@ class UNet1dSettings(Settings):
     num_levels: int = Field(4, ge=1, le=8, description="times that the grid is halved")
     boundary: Boundary = "periodic"
 
-    def check_grid(self, points: int) -> None:
-        check_levels(self.num_levels, (points,) * self.dimension)
+    def check_grid(self, sides: tuple[int, ...]) -> None:
+        check_levels(self.num_levels, sides)
 
     def cost(self, points: int) -> Cost:
         """Add up the convolutions of each level, on the way down and on the way up."""
@@ -255,6 +273,16 @@ class UNet2dSettings(UNet1dSettings):
     dimension = 2
 
     boundary: Boundary = "edges"
+
+
+class UNet3dSettings(UNet2dSettings):
+    """U-Net in three dimensions (Ronneberger et al. 2015), with group normalisation and same-sized output."""
+
+    operator = "resolvent.models.other_works.unet:UNet3d"
+    dimension = 3
+
+    width: Width = Field(16, description="channels on the whole grid; twice as many on each coarser one")
+    num_levels: int = Field(3, ge=1, le=8, description="times that the grid is halved")
 
 
 def check_levels(num_levels: int, sides: tuple[int, ...]) -> None:

@@ -39,7 +39,7 @@ class UNet(nn.Module):
     ) -> None:
         super().__init__()
         widths = [width << level for level in range(num_levels + 1)]
-        up = nn.ConvTranspose1d if dimension == 1 else nn.ConvTranspose2d
+        up = (nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d)[dimension - 1]
         self.dimension, self.num_levels = dimension, num_levels
         self.down = nn.ModuleList(
             _Block(given, gained, dimension, boundary)
@@ -52,7 +52,7 @@ class UNet(nn.Module):
     def forward(self, u: Input, x: Points) -> Output:
         """Return the output function at the same points. Raises `ValueError` where they are too few."""
         check_levels(self.num_levels, tuple(u.shape[1:-1]))
-        pool = functional.max_pool1d if self.dimension == 1 else functional.max_pool2d
+        pool = (functional.max_pool1d, functional.max_pool2d, functional.max_pool3d)[self.dimension - 1]
         v, passed = u.movedim(-1, 1), []
         for level, block in enumerate(self.down):
             v = block(pool(v, 2, ceil_mode=True) if level else v)
@@ -65,13 +65,14 @@ class UNet(nn.Module):
 
 UNet1d = partial(UNet, dimension=1)
 UNet2d = partial(UNet, dimension=2)
+UNet3d = partial(UNet, dimension=3)
 
 
 class _Block(nn.Sequential):
     """Twice a convolution, normalisation and GELU: (batch, in_channels, *grid) → (batch, width, *grid)."""
 
     def __init__(self, in_channels: int, width: int, dimension: int, boundary: str) -> None:
-        convolution = nn.Conv1d if dimension == 1 else nn.Conv2d
+        convolution = (nn.Conv1d, nn.Conv2d, nn.Conv3d)[dimension - 1]
         beyond: Literal["circular", "zeros"] = "circular" if boundary == "periodic" else "zeros"
         super().__init__(
             *[

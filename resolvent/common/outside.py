@@ -15,7 +15,7 @@ from pydantic import AfterValidator
 
 from resolvent.common.errors import Words
 
-MOST_NAMES = 24  # in a message
+MOST_NAMES = 32  # in a message
 LOCATION = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
 
 

@@ -17,7 +17,7 @@ from resolvent.datasets.loading import BATCH, places_of, read_card
 from resolvent.datasets.storage.layout import SPACE, grid_from_facts, group_name, resolution_of
 from resolvent.datasets.storage.reading import open_store, read_array
 from resolvent.datasets.tasks.registry import build_task, settings_of
-from resolvent.solvers.common.grid import Grid, Nodes
+from resolvent.solvers.common.grid import AnyGrid, Grid, Nodes, Product
 
 CARD = "resolvent_card"  # attribute, or array of an .npz, with the dataset card as JSON
 WELL_SPLITS = {"train": "train", "validation": "valid", "test": "test"}
@@ -28,7 +28,7 @@ class Content:
     """One group of a finished dataset, ready to be written elsewhere.
 
     card      of the dataset; `path`: where it lies.
-    group     name of the group, "n512"; `grid`, `axes`: its grid, and its axes of space, as stored.
+    group     name of the group, "n512"; `grid`, `axes`: its grid, and its axes by name, as stored.
     splits    positions of every split that has samples; `members`: of all samples.
     shapes    of a sample of each input and target: () for a number; `dtype`: of all of them.
     evolves   whether the target is the input at a later time.
@@ -54,8 +54,9 @@ class Content:
             raise DatasetError(f"{path} has nothing at resolution {resolution}; accepted: {found}")
         facts, samples = self.card["groups"][self.group], self.card["samples"]
         self.name: str = self.card["dataset"]
-        self.grid: Grid | Nodes = grid_from_facts(facts["grid"])
-        self.axes = SPACE[-self.grid.dimension :] if isinstance(self.grid, Grid) else ("time",)
+        self.grid: AnyGrid = grid_from_facts(facts["grid"])
+        along = ("time",) if isinstance(self.grid, Nodes) else SPACE[-self.grid.dimension :]
+        self.axes = dict(zip(along, self.grid.axes, strict=True))
         self.splits = {split: places_of(self.card, split) for split, size in samples.items() if size}
         self.members = range(sum(samples.values()))
         self.split_of_each = np.repeat(list(self.splits), [len(members) for members in self.splits.values()])
@@ -80,9 +81,9 @@ class Content:
             values = read_array(self.path.with_suffix(".zarr"), f"{self.group}/{name}", part)
             yield slice(start - members.start, part.stop - members.start), values
 
-    def on_square(self, layout: str) -> Grid:
+    def in_space(self, layout: str) -> Grid | Product:
         """Return the grid; raises a DatasetError where functions are of time."""
-        if not isinstance(self.grid, Grid):
+        if isinstance(self.grid, Nodes):
             raise DatasetError(
                 f"{self.path}: functions of time; the layout {layout} is for functions of space; accepted: "
                 "netcdf, npz, huggingface"
@@ -98,7 +99,7 @@ def write_well(content: Content, out: Path) -> list[Path]:
     """
     import h5py
 
-    content.on_square("well")
+    content.in_space("well")
     written = []
     for split, members in content.splits.items():
         path = out / "data" / WELL_SPLITS[split] / f"{content.name}.hdf5"
@@ -113,7 +114,7 @@ def write_well(content: Content, out: Path) -> list[Path]:
 
 
 def _well(file: Any, content: Content, members: range) -> None:
-    grid, count = content.on_square("well"), len(members)
+    grid, count = content.in_space("well"), len(members)
     axes = list(AXES[: grid.dimension])
     file.attrs.update(
         dataset_name=content.name,
@@ -126,14 +127,16 @@ def _well(file: Any, content: Content, members: range) -> None:
     dimensions.attrs["spatial_dims"] = axes
     dimensions["time"] = np.arange(2.0 if content.evolves else 1.0)
     dimensions["time"].attrs["sample_varying"] = False
-    kind = "PERIODIC" if grid.kind == "periodic" else "OPEN"
     for axis in axes:
-        dimensions[axis] = grid.coordinates
+        along = content.axes[axis]
+        around = along.kind == "periodic" or getattr(along, "period", None)
+        kind = "PERIODIC" if around else "OPEN"
+        dimensions[axis] = along.coordinates
         dimensions[axis].attrs.update(sample_varying=False, time_varying=False)
         condition = conditions.create_group(f"{axis}_{kind.lower()}")
         condition.attrs.update(associated_dims=[axis], associated_fields=[], bc_type=kind)
         condition.attrs.update(sample_varying=False, time_varying=False)
-        condition["mask"] = np.isin(np.arange(grid.points), [0, grid.points - 1])
+        condition["mask"] = np.isin(np.arange(along.points), [0, along.points - 1])
     numbers = [name for name, shape in content.shapes.items() if not shape]
     groups = [file.create_group(name) for name in ("scalars", "t0_fields", "t1_fields", "t2_fields")]
     for group in groups:
@@ -153,7 +156,7 @@ def _well(file: Any, content: Content, members: range) -> None:
     for field, names in chosen.items():
         constant = not content.evolves and field in content.card["inputs"]
         times = () if constant else (len(names),)
-        shape = (count, *times, *content.shapes[names[0]])
+        shape = (count, *times, *reversed(content.shapes[names[0]]))
         array = fields.create_dataset(field, shape=shape, dtype=content.dtype)
         for time, name in enumerate(names):
             for rows, values in content.blocks(name, members):
@@ -176,7 +179,7 @@ def write_pdebench(content: Content, out: Path) -> list[Path]:
     """
     import h5py
 
-    grid = content.on_square("pdebench")
+    grid = content.in_space("pdebench")
     if len(content.shapes) != 2 or not all(content.shapes.values()):
         raise DatasetError(
             f"{content.path}: has {', '.join(content.shapes)}; the layout pdebench has one function for the "
@@ -187,7 +190,7 @@ def write_pdebench(content: Content, out: Path) -> list[Path]:
     def write(temporary: Path) -> None:
         with h5py.File(temporary, "w") as file:
             file.attrs[CARD] = json_text(content.card)
-            shape, dtype = content.shapes[given], content.dtype
+            shape, dtype = content.shapes[given][::-1], content.dtype
             times = 2 if content.evolves else 1
             tensor = file.create_dataset("tensor", shape=(len(members), times, *shape), dtype=dtype)
             if not content.evolves:
@@ -200,7 +203,7 @@ def write_pdebench(content: Content, out: Path) -> list[Path]:
             for rows, values in content.blocks(wanted, members):
                 tensor[rows, times - 1] = _x_first(values)
             for axis in AXES[: grid.dimension]:
-                file[f"{axis}-coordinate"] = grid.coordinates
+                file[f"{axis}-coordinate"] = content.axes[axis].coordinates
             file["t-coordinate"] = np.arange(times + 1.0)
             file.create_dataset("split", data=content.split_of_each.tolist(), dtype=h5py.string_dtype())
 
@@ -212,7 +215,7 @@ def write_netcdf(content: Content, out: Path) -> list[Path]:
     """Write one NetCDF-4 file with names, units and coordinates; the variable `split` says what is what."""
     import xarray
 
-    coordinates = {axis: (axis, content.grid.coordinates) for axis in content.axes}
+    coordinates = {name: (name, axis.coordinates) for name, axis in content.axes.items()}
     data = xarray.Dataset(coords={**coordinates, "split": ("sample", content.split_of_each)})
     for name, values in content.whole().items():
         facts = content.variables[name]
@@ -227,7 +230,7 @@ def write_netcdf(content: Content, out: Path) -> list[Path]:
 def write_npz(content: Content, out: Path) -> list[Path]:
     """Write one .npz with the functions, their coordinates, `split`, and the card as text."""
     arrays = content.whole()
-    clash = {axis: content.grid.coordinates for axis in content.axes if axis not in arrays}
+    clash = {name: axis.coordinates for name, axis in content.axes.items() if name not in arrays}
     arrays |= clash | {"split": content.split_of_each, CARD: np.array(json_text(content.card))}
 
     def write(temporary: Path) -> None:

@@ -1,22 +1,22 @@
-"""Gradients of stored functions, on grids of one and two dimensions."""
+"""Gradients of stored functions, on grids of any dimension."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from resolvent.solvers.common.grid import Grid, Nodes
+from resolvent.solvers.common.grid import AnyGrid, Grid
 
 
-def gradient(values: np.ndarray, grid: Grid | Nodes) -> np.ndarray:
+def gradient(values: np.ndarray, grid: AnyGrid) -> np.ndarray:
     """Differentiate along every axis, as the grid does; (samples, ...space) → (samples, dimension, ...space).
 
     The components come in the order of the coordinates: ∂/∂x, along the last axis, first.
     """
-    along_x = grid.derivative(values)
-    if grid.dimension == 1:
-        return along_x[:, None]
-    along_y = grid.derivative(values.swapaxes(-1, -2)).swapaxes(-1, -2)
-    return np.stack([along_x, along_y], axis=1)
+    components = [
+        axis.derivative(values.swapaxes(-1, at)).swapaxes(-1, at)
+        for at, axis in zip(range(-1, -1 - grid.dimension, -1), reversed(grid.axes), strict=True)
+    ]
+    return np.stack(components, axis=1)
 
 
 def central_differences(values: np.ndarray, grid: Grid) -> np.ndarray:

@@ -18,7 +18,7 @@ from resolvent.datasets.storage.addresses import located
 from resolvent.datasets.storage.layout import grid_from_facts, group_name, resolution_of
 from resolvent.datasets.storage.reading import StoredArray, open_store, read_array
 from resolvent.datasets.tasks.registry import build_task, settings_of
-from resolvent.solvers.common.grid import Grid, Nodes
+from resolvent.solvers.common.grid import AnyGrid, Grid
 
 BATCH = 32  # samples on the finest grid at a time
 BLOCK_VALUES = 2**26  # numbers at once where a split is gone through: 512 MB in double precision
@@ -38,11 +38,11 @@ class Samples:
     target_grid  of the targets; that of the inputs, unless another is given.
     """
 
-    grid: Grid | Nodes
+    grid: AnyGrid
     inputs: np.ndarray
     targets: np.ndarray
     gradients: np.ndarray | None = None
-    target_grid: Grid | Nodes = None  # type: ignore[assignment]  # never None after __post_init__
+    target_grid: AnyGrid = None  # type: ignore[assignment]  # never None after __post_init__
 
     def __post_init__(self) -> None:
         if self.target_grid is None:
@@ -205,8 +205,10 @@ class Split:
         Raises `DatasetError` when a sample is missing or damaged, and for trajectories.
         """
         card, own = self.card, samples.grid
-        if isinstance(own, Nodes):
-            raise DatasetError(f"{card['dataset']} has trajectories; gradients are of functions on a grid")
+        if not own.even:
+            raise DatasetError(f"{card['dataset']} is on uneven points; gradients are of evenly spaced ones")
+        if not isinstance(own, Grid):
+            return gradient(samples.targets, own)
         (target,) = card["targets"]
         differentiate = central_differences if as_coded else gradient
         finest = self._finest(own, target, as_coded)
@@ -275,7 +277,7 @@ Source = Samples | Split
 def blocks(source: Source) -> Iterator[Samples]:
     """Yield all of the samples in order, as many at once as have BLOCK_VALUES values, or one."""
     grids = source.grid, source.target_grid
-    size = max(1, BLOCK_VALUES // max(grid.points**grid.dimension for grid in grids))
+    size = max(1, BLOCK_VALUES // max(grid.size for grid in grids))
     for start in range(0, len(source), size):
         members = range(start, min(start + size, len(source)))
         yield source.read(members)
@@ -294,9 +296,9 @@ def load_samples(
     return Split(card_path, resolution, split, count, grids=grids, noise=noise).all()
 
 
-def stacked(arrays: dict[str, np.ndarray], grid: Grid | Nodes) -> np.ndarray:
+def stacked(arrays: dict[str, np.ndarray], grid: AnyGrid) -> np.ndarray:
     """Stack variables on `grid` as `Samples` has them; numbers of a sample come last, as constants."""
-    space = (grid.points,) * grid.dimension
+    space = grid.shape
     functions = [values for values in arrays.values() if values.ndim > 1]
     constants = [values for values in arrays.values() if values.ndim == 1]
     channels = [

@@ -1,7 +1,7 @@
 """What the page of a dataset draws: two small .npz, of samples, spectra and histograms, and for the film.
 
-The preview has for each stored variable v (on the finest grid that holds it; of a field in a cube the middle
-slice in z), with its role "input" or "target":
+The preview has for each stored variable v (on the finest grid that holds it; shown of a field in space is the
+middle slice in z), with its role "input" or "target":
 
     samples                              labels of the samples shown
     input/v or target/v                  the samples shown, (samples, ...)
@@ -24,9 +24,9 @@ import scipy
 from resolvent.common.digests import save_arrays
 from resolvent.datasets.loading import load_arrays, read_card
 from resolvent.datasets.spectra import powers, wavenumbers
-from resolvent.datasets.storage.layout import grid_from_facts
+from resolvent.datasets.storage.layout import SPACE, grid_from_facts
 from resolvent.datasets.tasks.registry import build_task, settings_of
-from resolvent.solvers.common.grid import Grid, Nodes
+from resolvent.solvers.common.grid import AnyGrid, Nodes
 
 SHOWN, MEASURED = 4, 64  # samples in the gallery; samples behind spectra and histograms
 BINS = 80
@@ -44,26 +44,29 @@ def write_preview(card_path: Path, output: Path) -> None:
     content = {"samples": np.array([f"{split} {index}" for index in range(min(SHOWN, count))])}
     seen: set[str] = set()
     # The finest grid first; sets of times count alike, and so keep their order: the first is shown.
-    finest_first = sorted(card["groups"].items(), key=lambda one: -one[1]["grid"].get("points", 0))
-    for group, facts in finest_first:
+    grids = {group: grid_from_facts(facts["grid"]) for group, facts in card["groups"].items()}
+    finest_first = sorted(grids, key=lambda one: 0 if isinstance(grids[one], Nodes) else -grids[one].size)
+    for group in finest_first:
+        facts, grid = card["groups"][group], grids[group]
         if seen.issuperset(facts["variables"]):
             continue
-        arrays, grid = load_arrays(card_path, group, split, count), grid_from_facts(facts["grid"])
+        arrays = load_arrays(card_path, group, split, count)
         for name in [name for name in facts["variables"] if name not in seen]:
             role = "input" if name in card["inputs"] else "target"
-            dims = facts["variables"][name]["dimensions"][1:]
+            dims, shown = facts["variables"][name]["dimensions"][1:], arrays[name][:SHOWN]
             if len(dims) == 3 and dims[0] == "z":
-                dims, arrays[name] = dims[1:], arrays[name][:, grid.points // 2]
-            content[f"{role}/{name}"] = arrays[name][:SHOWN]
+                dims, shown = dims[1:], shown[:, grid.shape[0] // 2]
+            content[f"{role}/{name}"] = shown
             content |= _facts_of(name, arrays[name], dims, grid)
         seen |= set(facts["variables"])
     save_arrays(output, content)
 
 
-def _facts_of(name: str, values: np.ndarray, dims: list[str], grid: Grid | Nodes) -> dict[str, np.ndarray]:
+def _facts_of(name: str, values: np.ndarray, dims: list[str], grid: AnyGrid) -> dict[str, np.ndarray]:
     content = {f"dims/{name}": np.array(dims, dtype=str)}
-    own = ("time",) if isinstance(grid, Nodes) else ("x", "y")
-    content |= {f"axis/{name}/{dim}": grid.coordinates for dim in dims if dim in own}
+    names = ("time",) if isinstance(grid, Nodes) else SPACE[-grid.dimension :]
+    own = dict(zip(names, grid.axes, strict=True))
+    content |= {f"axis/{name}/{dim}": own[dim].coordinates for dim in dims if dim in own}
     content[f"histogram/{name}/counts"], content[f"histogram/{name}/edges"] = np.histogram(
         values, int(np.clip(np.sqrt(values.size), 8, BINS))
     )
@@ -76,11 +79,11 @@ def _facts_of(name: str, values: np.ndarray, dims: list[str], grid: Grid | Nodes
     return content
 
 
-def _spectra(values: np.ndarray, grid: Grid | Nodes) -> tuple[str, np.ndarray, np.ndarray] | None:
+def _spectra(values: np.ndarray, grid: AnyGrid) -> tuple[str, np.ndarray, np.ndarray] | None:
     """Name and values of the wavenumber, and the power of each sample (samples, wavenumbers)."""
-    if values.ndim != 1 + (grid.dimension if isinstance(grid, Grid) else 1) or grid.dimension == 3:
+    if values.ndim != 1 + grid.dimension or not (grid.even or isinstance(grid, Nodes)):
         return None
-    if isinstance(grid, Grid):
+    if not isinstance(grid, Nodes):
         at = wavenumbers(grid)
         whole = at <= grid.points / 2  # the grid resolves shorter waves in part, along its diagonals
         return "wavenumber (cycles along a side)", at[whole], powers(values, grid)[:, whole]

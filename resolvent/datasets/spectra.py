@@ -1,48 +1,69 @@
-"""Power of functions by wavenumber, on a line or a square: how smooth they are, and where predictions err.
+"""Power of functions by wavenumber, on evenly spaced grids: how smooth they are, and where predictions err.
 
-On a periodic grid a function is a sum of exponentials; on nodes and cell centres one of cosines, for its even
-extension has no jump. A shell holds the waves whose |k| rounds to one integer, with k in cycles
-along a side for exponentials and in half cycles for cosines. The powers of all shells add up to the mean
-square of the function, by the grid's quadrature (Parseval).
+On a periodic axis a function is a sum of exponentials; on nodes and cell centres one of cosines, for its even
+extension has no jump. A shell holds the waves whose |k| rounds to one integer, with k in cycles along the
+side in x for exponentials and in half cycles where an axis has cosines. The powers of all shells add up to
+the mean square of the function, by the grid's quadrature (Parseval).
 """
 
 from __future__ import annotations
 
+from functools import reduce
+
 import numpy as np
+import scipy
 
-from resolvent.solvers.common.cosine_series import cosine_coefficients_of, power_of_cosines
-from resolvent.solvers.common.grid import Grid
+from resolvent.solvers.common.cosine_series import cosine_coefficients_of
+from resolvent.solvers.common.grid import Grid, Product
 
 
-def wavenumbers(grid: Grid) -> np.ndarray:
-    """Return those of every shell of a grid, in cycles along a side: (shells,)."""
+def wavenumbers(grid: Grid | Product) -> np.ndarray:
+    """Return those of every shell of an even grid, in cycles along the side in x: (shells,)."""
     shells = np.arange(_shells(grid).max() + 1)
-    return shells if grid.kind == "periodic" else shells / 2
+    return shells / _per_cycle(grid)
 
 
-def powers(values: np.ndarray, grid: Grid) -> np.ndarray:
-    """Return the power of every function in every shell; (..., [n,] n) → (functions, shells)."""
+def powers(values: np.ndarray, grid: Grid | Product) -> np.ndarray:
+    """Return the power of every function in every shell; (..., *grid) → (functions, shells)."""
     shells = _shells(grid).ravel()
     # One function after another: a transform needs memory.
     functions = values.reshape(-1, *values.shape[-grid.dimension :])
     return np.stack([np.bincount(shells, _power(one.astype(float), grid).ravel()) for one in functions])
 
 
-def _shells(grid: Grid) -> np.ndarray:
-    """Return the shell of every wave, (n,) or (n, n), as `_power` orders them."""
-    n = grid.points
-    along = np.abs(np.fft.fftfreq(n, 1 / n)) if grid.kind == "periodic" else np.arange(n)
-    return np.rint(along if grid.dimension == 1 else np.hypot(along[:, None], along)).astype(int)
+def _per_cycle(grid: Grid | Product) -> int:
+    """Return how many shells a cycle along the side in x is: one, or two where an axis has cosines."""
+    return 1 if all(axis.kind == "periodic" for axis in grid.axes) else 2
 
 
-def _power(values: np.ndarray, grid: Grid) -> np.ndarray:
-    """Return what every wave adds to the mean square of a function, (n,) or (n, n)."""
-    if grid.kind == "periodic":
-        return np.abs(np.fft.fftn(values, norm="forward")) ** 2
-    if grid.dimension == 1:
-        return power_of_cosines(values, grid.kind)
-    power = cosine_coefficients_of(values, grid.kind) ** 2
-    if grid.kind == "nodes":  # the square of the last √2 cos πkx has mean 2, by the trapezoidal rule
-        power[-1] *= 2
-        power[:, -1] *= 2
-    return power
+def _shells(grid: Grid | Product) -> np.ndarray:
+    """Return the shell of every wave, (*grid), as `_power` orders them."""
+    along = []
+    for axis in grid.axes:
+        assert isinstance(axis, Grid), "waves are of evenly spaced points"
+        n, sides = axis.points, grid.axes[-1].length / axis.length  # type: ignore[union-attr]
+        waves = np.abs(np.fft.fftfreq(n, 1 / n)) if axis.kind == "periodic" else np.arange(n) / 2
+        along.append(sides * _per_cycle(grid) * waves)
+    return np.rint(reduce(np.hypot.outer, along)).astype(int)
+
+
+def _power(values: np.ndarray, grid: Grid | Product) -> np.ndarray:
+    """Return what every wave adds to the mean square of a function, (*grid)."""
+    if isinstance(grid, Grid) and grid.dimension == 2 and grid.kind != "periodic":
+        power = cosine_coefficients_of(values, grid.kind) ** 2
+        if grid.kind == "nodes":  # the square of the last √2 cos πkx has mean 2, by the trapezoidal rule
+            power[-1] *= 2
+            power[:, -1] *= 2
+        return power
+    weights = np.ones(())
+    for at, axis in enumerate(grid.axes):
+        of_axis = np.ones(axis.points)
+        if axis.kind != "periodic":
+            intervals, transform = (axis.points - 1, 1) if axis.kind == "nodes" else (axis.points, 2)
+            values = scipy.fft.dct(values, transform, axis=at) / (2 * intervals)
+            of_axis[1:] = 2
+            if axis.kind == "nodes":  # the last cosine is ±1 at every node
+                of_axis[-1] = 1
+        weights = np.multiply.outer(weights, of_axis)
+    periodic = [at for at, axis in enumerate(grid.axes) if axis.kind == "periodic"]
+    return weights * np.abs(np.fft.fftn(values, axes=periodic, norm="forward")) ** 2

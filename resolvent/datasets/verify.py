@@ -130,10 +130,11 @@ def _faults_of_group(root: zarr.Group, name: str, facts: dict, card: dict) -> li
         faults.append(
             f"'split' is not {', '.join(f'{size} {split}' for split, size in card['samples'].items())}"
         )
-    own = ("time",) if facts["grid"]["kind"] == "explicit" else SPACE
+    in_time = facts["grid"]["kind"] == "explicit" and "axes" not in facts["grid"]
+    own = dict(zip(("time",) if in_time else SPACE[-grid.dimension :], grid.axes, strict=True))
     sizes = {axis: len(group[axis][:]) for axis in axes}
     for axis in sorted(axes):
-        if axis in own and not np.array_equal(group[axis][:], grid.coordinates):
+        if axis in own and not np.array_equal(group[axis][:], own[axis].coordinates):
             faults.append(f"the coordinates '{axis}' are not those of the grid on the card")
     for key, words in facts["variables"].items():
         array = group[key]

@@ -91,7 +91,7 @@ def measure_first_token(run: Run, card: Path, times: str) -> dict[str, float]:
     """
     operator: Any = trained_operator(checkpoints.load(run.directory / "checkpoint.pt"))
     scale = (operator.output.mean.numpy(), operator.output.deviation.numpy())
-    trained_at = load_samples(card, str(run.resolution), "test", 1).grid.coordinates
+    trained_at = load_samples(card, str(run.resolution), "test", 1).grid.axes[0].coordinates
     test = load_samples(card, times, "test", SAMPLES)
 
     def log_weights(x: Tensor) -> Tensor:

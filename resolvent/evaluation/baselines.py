@@ -21,10 +21,10 @@ from resolvent.datasets.tasks.task import Task
 from resolvent.evaluation.conditions import CPU, Condition, error_rows, measured, target_scale, write_table
 from resolvent.evaluation.metrics import METRICS, Metric, Scale, metric_words, metrics_with
 from resolvent.solvers.common.errors import SolverError
-from resolvent.solvers.common.grid import Grid, Nodes
+from resolvent.solvers.common.grid import AnyGrid
 from resolvent.training.data import read_where_it_fits
 
-Answer = Callable[[np.ndarray, Grid | Nodes], np.ndarray]
+Answer = Callable[[np.ndarray, AnyGrid], np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -215,7 +215,7 @@ class _Fit:
         return np.clip(self.target_mean + deviation, *self.range)
 
 
-def _too_many(inputs: np.ndarray, grid: Grid | Nodes) -> np.ndarray:
+def _too_many(inputs: np.ndarray, grid: AnyGrid) -> np.ndarray:
     raise SolverError("it learns from all training samples at once, and they do not fit into memory")
 
 

@@ -22,8 +22,9 @@ from resolvent.common.moments import Moments
 from resolvent.common.predictions import Chosen, at_one_level, tree_of
 from resolvent.datasets.loading import Samples, Source, Split, blocks, training_noise
 from resolvent.datasets.spectra import powers, wavenumbers
+from resolvent.datasets.storage.layout import SPACE
 from resolvent.evaluation.metrics import METRICS, Metric, Scale, measure
-from resolvent.solvers.common.grid import Grid, Nodes
+from resolvent.solvers.common.grid import AnyGrid, Grid, Nodes, Product
 from resolvent.training.data import read_where_it_fits
 from resolvent.training.normalisation import Normaliser
 from resolvent.training.tensors import as_samples, batch_size, coordinate_tensor, function_tensor
@@ -163,8 +164,9 @@ def _prediction(operator: nn.Module | None, samples: Samples, device: torch.devi
 class Means:
     """Means over samples that come in blocks: of squares by point, and of the power by wavenumber."""
 
-    def __init__(self, grid: Grid | Nodes):
+    def __init__(self, grid: AnyGrid):
         self.grid, self.count = grid, 0
+        self.waves = grid if isinstance(grid, Grid | Product) and grid.even else None
         self.moments = {"target": Moments(), "prediction": Moments()}
         self.squares: dict[str, Any] = defaultdict(float)
         self.powers: dict[str, Any] = defaultdict(float)
@@ -175,8 +177,8 @@ class Means:
         functions = {"target": target, "prediction": prediction, "error": prediction - target}
         for name, values in functions.items():
             self.squares[name] += np.sum(values**2, axis=0)
-            if isinstance(self.grid, Grid):
-                self.powers[name] += powers(values, self.grid).sum(axis=0)
+            if self.waves is not None:
+                self.powers[name] += powers(values, self.waves).sum(axis=0)
         for name, moments in self.moments.items():
             values = functions[name]
             moments.add(len(values), values.mean(axis=0), values.var(axis=0))
@@ -197,11 +199,11 @@ class Means:
         return {name: self.squares[name] / self.count for name in ("target", "error")}
 
     def power(self) -> dict[str, np.ndarray] | None:
-        """Return the wavenumbers, and the mean power at each; None for trajectories, which have none."""
-        if not isinstance(self.grid, Grid):
+        """Return the wavenumbers, and the mean power at each; None where points may be uneven."""
+        if self.waves is None:
             return None
         means = {name: total / self.count for name, total in self.powers.items()}
-        return {"wavenumber": wavenumbers(self.grid)} | means
+        return {"wavenumber": wavenumbers(self.waves)} | means
 
 
 def median_worst_and_best(errors: np.ndarray) -> np.ndarray:
@@ -210,11 +212,12 @@ def median_worst_and_best(errors: np.ndarray) -> np.ndarray:
     return order[[len(order) // 2, -1, 0]]
 
 
-def _axes(grid: Grid | Nodes) -> dict[str, np.ndarray]:
+def _axes(grid: AnyGrid) -> dict[str, np.ndarray]:
     """Return the coordinates of the axes of space or time, by name."""
     if isinstance(grid, Nodes):
         return {"time": grid.coordinates}
-    return dict.fromkeys(("y", "x")[-grid.dimension :], grid.coordinates)
+    coordinates = (axis.coordinates for axis in grid.axes)
+    return dict(zip(SPACE[-grid.dimension :], coordinates, strict=True))
 
 
 def write_table(table: pandas.DataFrame, path: Path) -> None:

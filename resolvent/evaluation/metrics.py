@@ -19,22 +19,22 @@ from resolvent.common.norms import square_norm
 from resolvent.common.outside import find
 from resolvent.common.records import CONDITION_COLUMNS
 from resolvent.datasets.gradients import gradient
-from resolvent.solvers.common.grid import Grid, Nodes
+from resolvent.solvers.common.grid import AnyGrid
 
 Scale = tuple[np.ndarray, np.ndarray]  # mean and standard deviation (channels,) of the training targets
 
 
-def relative_l2(prediction: np.ndarray, target: np.ndarray, grid: Grid | Nodes) -> np.ndarray:
+def relative_l2(prediction: np.ndarray, target: np.ndarray, grid: AnyGrid) -> np.ndarray:
     """Return ‖p - u‖/‖u‖ of each sample with the grid's quadrature; (samples, ...) → (samples,)."""
     return norms.relative_l2(prediction, target, grid.weights)
 
 
-def relative_h1(prediction: np.ndarray, target: np.ndarray, grid: Grid | Nodes) -> np.ndarray:
+def relative_h1(prediction: np.ndarray, target: np.ndarray, grid: AnyGrid) -> np.ndarray:
     """Return the same in the H1 norm, ‖v‖² + ‖∇v‖², with the grid's own derivative."""
     return np.sqrt(_square_h1(prediction - target, grid) / _square_h1(target, grid))
 
 
-def _square_h1(values: np.ndarray, grid: Grid | Nodes) -> np.ndarray:
+def _square_h1(values: np.ndarray, grid: AnyGrid) -> np.ndarray:
     components = np.moveaxis(gradient(values, grid), 1, 0)
     slope = sum(square_norm(component, grid.weights) for component in components)
     return square_norm(values, grid.weights) + slope
@@ -50,7 +50,7 @@ class Metric:
     """
 
     name: str
-    function: Callable[[np.ndarray, np.ndarray, Grid | Nodes], np.ndarray]
+    function: Callable[[np.ndarray, np.ndarray, AnyGrid], np.ndarray]
     label: str
     description: str
     standardised: bool = False
@@ -104,14 +104,14 @@ def metrics_with(own: Iterable[str], targets: Sequence[str] = ()) -> tuple[Metri
     return tuple(metrics.values())
 
 
-def _of_one_function(at: int, prediction: np.ndarray, target: np.ndarray, grid: Grid | Nodes) -> np.ndarray:
+def _of_one_function(at: int, prediction: np.ndarray, target: np.ndarray, grid: AnyGrid) -> np.ndarray:
     return relative_l2(prediction[:, at], target[:, at], grid)
 
 
 def measure(
     prediction: np.ndarray,
     target: np.ndarray,
-    grid: Grid | Nodes,
+    grid: AnyGrid,
     scale: Scale | None = None,
     metrics: tuple[Metric, ...] = METRICS,
 ) -> dict[str, np.ndarray]:

@@ -29,6 +29,7 @@ LOCATED = {  # where errors are drawn: of functions of space, of trajectories
     "root mean square of the targets.",
     True: "The root mean square error at each time over the root mean square of the targets.",
 }
+SLICE = " Drawn is the middle slice in z."
 
 
 class PaperPlan:
@@ -138,6 +139,7 @@ def caption_facts(plan: Plan, experiment: str) -> dict:
     e, dataset = plan.experiment(experiment), plan.dataset_of(experiment).settings
     tested = ", ".join(map(str, plan.tested(experiment)))
     in_time = dataset.grid_kind == "explicit"
+    unlike = len(set(dataset.sides(dataset.resolutions[0]))) > 1
     shown = [PAPERS[key] for key, items in e.shows.items() if items]
     compare = "; ".join(
         f"compare {paper.name}, {paper.samples[in_time]}" for paper in shown if paper.samples[in_time]
@@ -148,9 +150,10 @@ def caption_facts(plan: Plan, experiment: str) -> dict:
         "epochs": e.training.epochs,
         "batch_size": e.training.batch_size,
         "seeds": counted(len(e.seeds), "seed"),
-        "tested": tested if in_time else f"{tested} points",
-        "chosen": CHOSEN[in_time].format(compare=f" ({compare})" if compare else "", **counts),
-        "located": LOCATED[in_time],
+        "tested": tested if in_time else f"{tested} points{' along x' * unlike}",
+        "chosen": CHOSEN[in_time].format(compare=f" ({compare})" if compare else "", **counts)
+        + SLICE * (dataset.dimension == 3),
+        "located": LOCATED[in_time] + SLICE * (dataset.dimension == 3),
         **dict(zip(("input", "target"), dataset.quantities, strict=True)),
         "model": plan.configuration.models[e.shown_model].label,
     }

@@ -60,7 +60,7 @@ def solve(equation: str, values: Any, **parameters: Any) -> np.ndarray:
         raise ValueError(f"unknown equation {equation!r}; accepted: {accepted}")
     _check_parameters(equation, inspect.signature(found.solve_values), parameters)
     fields, single = _checked(values, equation, found.known)
-    if found.known.fewest_modes and (jump := seam(fields, fields.ndim - 1)["seam"]) > JUMP:
+    if found.known.fewest_modes and (jump := seam(fields, range(1, fields.ndim))["seam"]) > JUMP:
         warnings.warn(
             f"values jump from the last point to the first {jump:.3g} times as far as between any "
             "neighbours: the equation is periodic; give values of a whole period",

@@ -26,7 +26,7 @@ from resolvent.datasets.storage.layout import grid_from_facts
 from resolvent.models.registry import resolve
 from resolvent.public import model_card
 from resolvent.public.weights import write_weights
-from resolvent.solvers.common.grid import Grid, Nodes
+from resolvent.solvers.common.grid import Grid, Nodes, Product
 from resolvent.training.errors import TrainingError
 from resolvent.training.tensors import coordinate_tensor
 
@@ -124,16 +124,18 @@ def write_program(
 def _example(record: RunRecord, points: int | None, samples: int) -> tuple[Tensor, Tensor]:
     """Return functions and coordinates of the sizes that the program takes."""
     grid = grid_from_facts(record.grid)
+    if isinstance(grid, Product) and points not in (None, grid.points):
+        raise TrainingError(f"axes that differ are exported as in training; got {points}, not {grid.points}")
     if points is not None and isinstance(grid, Grid):
         try:
             grid = Grid(grid.kind, points, grid.length, grid.dimension)
-            resolve(record.architecture, record.settings).check_grid(points)
+            resolve(record.architecture, record.settings).check_grid(grid.shape)
         except ValueError as error:
             raise TrainingError(f"{record.model} cannot be asked on {points} points: {error}") from None
     elif points is not None and isinstance(grid, Nodes) and points != grid.points:
         raise TrainingError(f"trajectories are exported at the {grid.points} times of training; got {points}")
     channels = resolve(record.architecture, record.settings).in_channels
-    shape = (samples, *[grid.points] * grid.dimension, channels)
+    shape = (samples, *grid.shape, channels)
     draws = torch.rand(shape, generator=torch.Generator().manual_seed(0))
     return 1 + draws, coordinate_tensor(grid)
 

@@ -5,19 +5,18 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import xarray
 
 from resolvent.common.records import RunRecord
-from resolvent.datasets.storage.layout import grid_from_facts
+from resolvent.datasets.storage.layout import SPACE, grid_from_facts
 from resolvent.models.registry import resolve
-from resolvent.solvers.common.grid import Grid, Nodes
+from resolvent.solvers.common.grid import AnyGrid, Grid, Nodes, product
 from resolvent.training.errors import TrainingError
 
-AXES = ("y", "x")  # of space, in the order of the arrays
 MOST_NAMED = 8  # samples in a message
 MARGIN = 0.01  # of the range of the data: other grids see slightly larger extremes of the same functions
 DEVIATIONS = 4  # of the noise that was added to the inputs in training
@@ -40,41 +39,58 @@ def as_values(inputs: Any) -> np.ndarray:
     return values
 
 
-def grid_of(
-    record: RunRecord, channels: int, shape: tuple[int, ...], inputs: Any, x: Any = None
-) -> Grid | Nodes:
+def grid_of(record: RunRecord, channels: int, shape: tuple[int, ...], inputs: Any, x: Any = None) -> AnyGrid:
     """Return the grid that inputs of this shape are on: of the kind of the training grid.
 
     `channels` is the number of functions that the run takes; `x` are positions along an axis, which are
-    checked, or the coordinates of a DataArray are. Raises a TrainingError when they do not fit the run.
+    checked, or the coordinates of a DataArray are; of axes that differ, along the last one. Raises a
+    TrainingError when they do not fit the run.
     """
     trained = grid_from_facts(record.grid)
     space = shape[-trained.dimension :]
     given = 1 if len(shape) == 1 + trained.dimension else shape[1] if len(shape) > 1 else 0
-    if len(shape) - trained.dimension not in (1, 2) or len(set(space)) > 1 or given != channels:
-        wanted = ["samples", *([str(channels)] if channels > 1 else []), *["n"] * trained.dimension]
+    alike = isinstance(trained, Grid)
+    unequal = alike and len(set(space)) > 1
+    if len(shape) - trained.dimension not in (1, 2) or unequal or given != channels:
+        sides = ["n"] * trained.dimension if alike or isinstance(trained, Nodes) else map(str, trained.shape)
+        wanted = ["samples", *([str(channels)] if channels > 1 else []), *sides]
         raise TrainingError(f"inputs of shape {shape} do not fit {record.model}: give ({', '.join(wanted)})")
-    names = ("time",) if isinstance(trained, Nodes) else AXES[-trained.dimension :]
-    positions = _positions(inputs, names, x)
+    names = ("time",) if isinstance(trained, Nodes) else SPACE[-trained.dimension :]
+    positions = _positions(inputs, names, x, alike)
     if isinstance(trained, Nodes):
         return _nodes(record, space[0], positions.get("time"))
     try:
-        grid = Grid(trained.kind, space[0], trained.length, trained.dimension)
-        resolve(record.architecture, record.settings).check_grid(grid.points)
+        grid = regridded(trained, space)
+        resolve(record.architecture, record.settings).check_grid(grid.shape)
     except ValueError as error:
-        raise TrainingError(f"{record.model} cannot be asked on {space[0]} points: {error}") from None
-    for name, found in positions.items():
-        if len(found) != grid.points or not np.allclose(found, grid.coordinates, rtol=1e-6, atol=1e-7):
-            raise TrainingError(
-                f"the coordinate {name} of the inputs is not that of {grid.points} {grid.kind} points on "
-                f"a side of length {grid.length:g}, as in training"
+        asked = " x ".join(map(str, space[:1] if alike else space))
+        raise TrainingError(f"{record.model} cannot be asked on {asked} points: {error}") from None
+    for name, axis in zip(names, grid.axes, strict=True):
+        found = positions.get(name, axis.coordinates)
+        if len(found) != axis.points or not np.allclose(found, axis.coordinates, rtol=1e-6, atol=1e-7):
+            which = (
+                f"of {axis.points} {axis.kind} points on a side of length {axis.length:g}"
+                if isinstance(axis, Grid)
+                else f"of the {axis.points} uneven points"
             )
+            raise TrainingError(f"the coordinate {name} of the inputs is not that {which}, as in training")
     return grid
 
 
-def labelled(
-    values: np.ndarray, inputs: xarray.DataArray, grid: Grid | Nodes, attrs: dict
-) -> xarray.DataArray:
+def regridded(trained: AnyGrid, sides: Sequence[int]) -> AnyGrid:
+    """Return a grid of space with other numbers of points; raises a ValueError where points are uneven."""
+    axes: list[Grid | Nodes] = []
+    for axis, points in zip(trained.axes, sides, strict=True):
+        if isinstance(axis, Grid):
+            axes.append(replace(axis, points=points))
+        elif points == axis.points:
+            axes.append(axis)
+        else:
+            raise ValueError(f"uneven points are those of training, {axis.points} along their axis")
+    return product(axes)
+
+
+def labelled(values: np.ndarray, inputs: xarray.DataArray, grid: AnyGrid, attrs: dict) -> xarray.DataArray:
     """Return the predictions with the dimensions and coordinates of their inputs, where they are the same."""
     space = inputs.dims[-grid.dimension :]
     if values.shape[-1] != grid.points:
@@ -86,7 +102,7 @@ def labelled(
     return xarray.DataArray(values, dims=dims, coords=kept, name="prediction", attrs=attrs)
 
 
-def _positions(inputs: Any, names: tuple[str, ...], x: Any) -> dict[str, np.ndarray]:
+def _positions(inputs: Any, names: tuple[str, ...], x: Any, alike: bool) -> dict[str, np.ndarray]:
     """Return the positions along each axis that are given, by the name of the axis."""
     if not isinstance(inputs, xarray.DataArray):
         if x is None:
@@ -94,7 +110,7 @@ def _positions(inputs: Any, names: tuple[str, ...], x: Any) -> dict[str, np.ndar
         found = np.asarray(x, dtype=np.float64)
         if found.ndim != 1:
             raise TrainingError(f"x must be the positions along an axis, (n,), got shape {found.shape}")
-        return dict.fromkeys(names, found)
+        return dict.fromkeys(names, found) if alike else {names[-1]: found}
     if x is not None:
         raise TrainingError("a DataArray has its own coordinates: leave x out")
     dims = tuple(map(str, inputs.dims))

@@ -34,7 +34,7 @@ from resolvent.training.devices import (
 from resolvent.training.distributed.group import ALONE, Group, SharedOperator
 from resolvent.training.errors import TrainingError
 from resolvent.training.interruption import Interruption, interruption
-from resolvent.training.losses import build_loss, relative_l2
+from resolvent.training.losses import build_loss, relative_l2, weights_of
 from resolvent.training.normalisation import NormalisedOperator
 from resolvent.training.settings import TrainingSettings
 from resolvent.training.tensors import as_functions, as_samples, batch_size
@@ -126,7 +126,9 @@ class Trainer:
         self.validation_batch = batch_size(validation.grid, VALIDATION_VALUES, VALIDATION_BATCH)
         self.steps_per_epoch = len(train) // settings.batch_size
         self.target_grid = train.target_grid
-        self.loss = build_loss(self.target_grid, settings)
+        weights = weights_of(self.target_grid)
+        self.weights = None if weights is None else weights.to(device)
+        self.loss = build_loss(self.target_grid, settings, self.weights)
         self.loss_scale = settings.batch_size if settings.batch_reduction == "sum" else 1
         self.optimizer = torch.optim.Adam(
             operator.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=True
@@ -266,7 +268,7 @@ class Trainer:
                     part.coefficients,
                 )
                 (loss * self.loss_scale).backward()
-            error = share * relative_l2(as_samples(prediction.detach()), part.targets).mean()
+            error = share * relative_l2(as_samples(prediction.detach()), part.targets, self.weights).mean()
             found += torch.stack([loss.detach(), error])
         return found
 
@@ -305,7 +307,7 @@ class Trainer:
         own = errors.split(self.validation_batch)[self.group.rank :: self.group.size]
         for found, batch in zip(own, data.batches(list(members)), strict=True):
             prediction = as_samples(self.operator(batch.inputs, data.coordinates))
-            found.copy_(relative_l2(prediction, batch.targets))
+            found.copy_(relative_l2(prediction, batch.targets, self.weights))
         return float(self.group.add_up(errors).mean())
 
     def _save(self) -> None:

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from resolvent.common.outside import find
-from resolvent.solvers.common.grid import Grid, Nodes
+from resolvent.solvers.common.grid import AnyGrid, Grid, Nodes, Product
 from resolvent.training.errors import TrainingError
 from resolvent.training.settings import TrainingSettings
 
@@ -22,32 +22,49 @@ def central_difference(values: Tensor, spacing: float, axis: int = -1) -> Tensor
     return (values.roll(-1, axis) - values.roll(1, axis)) / (2 * spacing)
 
 
-def inside(values: Tensor, dimension: int) -> Tensor:
-    """Return `values` (..., *space) without the first and the last point of every axis."""
-    for axis in range(-dimension, 0):
+def inside(values: Tensor, axes: Sequence[int]) -> Tensor:
+    """Return `values` (..., *space) without the first and the last point of these axes."""
+    for axis in axes:
         values = values.narrow(axis, 1, values.shape[axis] - 2)
     return values
 
 
-def interior(values: Tensor, grid: Grid) -> Tensor:
+def interior(values: Tensor, grid: Grid | Product) -> Tensor:
     """Return `values` (..., *space) where central differences exist: on a circle all, else those inside."""
-    return values if grid.kind == "periodic" else inside(values, grid.dimension)
+    kinds = zip(range(-grid.dimension, 0), grid.axes, strict=True)
+    return inside(values, [at for at, axis in kinds if axis.kind != "periodic"])
 
 
-def central_gradient(values: Tensor, grid: Grid) -> Tensor:
+def central_gradient(values: Tensor, grid: Grid | Product) -> Tensor:
     """Return central differences inside: (batch, *space) → (batch, dimension, *interior), ∂/∂x first."""
-    components = [central_difference(values, grid.spacing, -1 - axis) for axis in range(grid.dimension)]
+    components = [
+        central_difference(values, axis.spacing, -1 - at)
+        for at, axis in enumerate(reversed(grid.axes))
+        if isinstance(axis, Grid)
+    ]
     return interior(torch.stack(components, dim=1), grid)
 
 
-def relative_l2(prediction: Tensor, target: Tensor) -> Tensor:
-    """Return ‖p - u‖/‖u‖ of each sample, with equal weights at all points: (batch, ...) → (batch,).
+def weights_of(grid: AnyGrid) -> Tensor | None:
+    """Return the weights of the points in training, (*grid): the quadrature's on uneven points of space.
 
-    The loss and the errors of `history.csv` are this one, as in the papers' codes; the errors of `errors.csv`
-    have the weights of the grid's quadrature (`resolvent.common.norms`), which differ on nodes, where the
-    boundary counts less, and on uneven times.
+    Elsewhere None, for equal ones: as in the papers' codes, also for observed trajectories.
     """
-    return (_sum((prediction - target) ** 2) / _sum(target**2)).sqrt()
+    uneven = isinstance(grid, Product) and not grid.even
+    return torch.from_numpy(grid.weights).float() if uneven else None
+
+
+def relative_l2(prediction: Tensor, target: Tensor, weights: Tensor | None = None) -> Tensor:
+    """Return ‖p - u‖/‖u‖ of each sample, with the weights of `weights_of`: (batch, ...) → (batch,).
+
+    The loss and the errors of `history.csv` are this one; the errors of `errors.csv` have the weights of the
+    grid's quadrature (`resolvent.common.norms`), which differ on nodes, where the boundary counts less, and
+    on uneven times.
+    """
+    error, size = (prediction - target) ** 2, target**2
+    if weights is not None:
+        error, size = weights * error, weights * size
+    return (_sum(error) / _sum(size)).sqrt()
 
 
 @dataclass(frozen=True)
@@ -59,17 +76,19 @@ class RelativeLoss:
 
         |p - u|² / |u|² = mean ½ |a(∇p - ∇u)|² / mean a|∇u|²
 
-    grid             of the targets in training; h is its spacing.
+    grid             of the targets in training; h is its spacing, in x.
     gradient_weight  γ; the paper's regulariser has the weight γ h. With 0 the second term is not computed.
     squared          Cao 2021's eq. 2 has squared norms; the public code and the reported curves have norms.
     without_ends     on a circle, leave the first and the last point out of |p - u|, and not out of |u|: the
                      public code of Example 1, to which [0, 1] is an interval.
+    weights          of the points in ‖·‖ (`weights_of`).
     """
 
-    grid: Grid | Nodes
+    grid: AnyGrid
     gradient_weight: float
     squared: bool
     without_ends: bool = False
+    weights: Tensor | None = None
 
     def __call__(
         self,
@@ -79,23 +98,25 @@ class RelativeLoss:
         coefficient: Tensor | None = None,
     ) -> Tensor:
         """Return the loss of a batch; `gradient`, the target's, is (batch, dimension, *space)."""
-        errors = relative_l2(prediction, target)
+        errors = relative_l2(prediction, target, self.weights)
         loss = (errors**2 if self.squared else errors).mean()
         if self.gradient_weight == 0:
             return loss
         grid = self.grid
-        assert isinstance(grid, Grid)
+        assert isinstance(grid, Grid | Product)
+        last = grid.axes[-1]
+        assert isinstance(last, Grid)
         assert gradient is not None
         above, below = (central_gradient(prediction, grid) - interior(gradient, grid)) ** 2, gradient**2
         if self.without_ends:
-            ratios = _sum(inside(above, grid.dimension)) / _sum(below)
+            ratios = _sum(inside(above, range(-grid.dimension, 0))) / _sum(below)
         else:
             if coefficient is not None:
                 coefficient = coefficient[:, None]
                 above = 0.5 * interior(coefficient, grid) ** 2 * above
                 below = coefficient * below
             ratios = _sum(above) / _sum(below) * (below[0].numel() / above[0].numel())
-        gradients = self.gradient_weight * grid.spacing * ratios
+        gradients = self.gradient_weight * last.spacing * ratios
         return loss + (gradients.mean() if self.squared else gradients.sqrt().mean())
 
 
@@ -107,7 +128,7 @@ class RelativeH1Loss:
     a fine grid that is nearly the L2 norm.
     """
 
-    def __init__(self, grid: Grid | Nodes, unit_spacing: bool):
+    def __init__(self, grid: AnyGrid, unit_spacing: bool):
         self.grid, self.unit_spacing = grid, unit_spacing
         self.weights = torch.from_numpy(grid.weights).float()  # of the device that was last computed on
 
@@ -120,11 +141,7 @@ class RelativeH1Loss:
         if self.unit_spacing:
             slope = _square(torch.gradient(values, dim=space))
             return values.square().flatten(1).mean(1).sqrt() + slope.flatten(1).mean(1).sqrt()
-        assert isinstance(self.grid, Grid)
-        if self.grid.kind == "periodic":
-            slope = _square([central_difference(values, self.grid.spacing, axis) for axis in space])
-        else:
-            slope = _square(torch.gradient(values, spacing=self.grid.spacing, dim=space, edge_order=2))
+        slope = _square([_slope(values, axis, at) for at, axis in zip(space, self.grid.axes, strict=True)])
         square = values.square() + slope
         self.weights = self.weights.to(values.device)  # a copy would have to be waited for in every step
         return _sum(self.weights * square).sqrt()
@@ -136,9 +153,9 @@ class OwnLoss:
     It takes predictions, targets and their grid, and returns a loss for each sample: (batch, ...) → (batch,).
     """
 
-    def __init__(self, location: str, grid: Grid | Nodes):
+    def __init__(self, location: str, grid: AnyGrid):
         try:
-            self.function: Callable[[Tensor, Tensor, Grid | Nodes], Tensor] = find(location)
+            self.function: Callable[[Tensor, Tensor, AnyGrid], Tensor] = find(location)
         except ValueError as error:
             raise TrainingError(f"training.loss: {error}") from None
         self.location, self.grid = location, grid
@@ -155,8 +172,10 @@ class OwnLoss:
         return losses.mean()
 
 
-def build_loss(grid: Grid | Nodes, settings: TrainingSettings) -> RelativeLoss | RelativeH1Loss | OwnLoss:
-    """Return the loss that `settings` ask for, of functions on `grid`."""
+def build_loss(
+    grid: AnyGrid, settings: TrainingSettings, weights: Tensor | None = None
+) -> RelativeLoss | RelativeH1Loss | OwnLoss:
+    """Return the loss that `settings` ask for, of functions on `grid`, with `weights_of` it."""
     if ":" in settings.loss:
         return OwnLoss(settings.loss, grid)
     if settings.loss.startswith("h1"):
@@ -166,7 +185,24 @@ def build_loss(grid: Grid | Nodes, settings: TrainingSettings) -> RelativeLoss |
         settings.gradient_weight,
         squared=settings.loss == "squared_norms",
         without_ends=grid.kind == "periodic" and settings.target_gradient == "public_code",
+        weights=weights,
     )
+
+
+def _slope(values: Tensor, axis: Grid | Nodes, at: int) -> Tensor:
+    """Return the second-order derivative of `values` along dimension `at`, which is on `axis`."""
+    if axis.kind == "periodic":
+        assert isinstance(axis, Grid)
+        return central_difference(values, axis.spacing, at)
+    if isinstance(axis, Grid):
+        return torch.gradient(values, spacing=axis.spacing, dim=at, edge_order=2)[0]
+    x = torch.from_numpy(axis.coordinates).to(values)
+    if axis.period is None:
+        return torch.gradient(values, spacing=(x,), dim=at, edge_order=1 if len(x) == 2 else 2)[0]
+    x = torch.cat([x[-1:] - axis.period, x, x[:1] + axis.period])
+    last, first = values.narrow(at, values.shape[at] - 1, 1), values.narrow(at, 0, 1)
+    around = torch.cat([last, values, first], dim=at)
+    return torch.gradient(around, spacing=(x,), dim=at)[0].narrow(at, 1, values.shape[at])
 
 
 def _square(components: Sequence[Tensor]) -> Tensor:

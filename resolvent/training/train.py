@@ -19,7 +19,7 @@ from resolvent.datasets.imported.arrays_checks import unscaled
 from resolvent.datasets.loading import FreshSplit, Samples, Split, read_card, training_noise
 from resolvent.datasets.storage.layout import grid_facts
 from resolvent.models.build import build, parameter_counts
-from resolvent.solvers.common.grid import Grid, Nodes
+from resolvent.solvers.common.grid import AnyGrid
 from resolvent.training import checkpoints
 from resolvent.training.data import read_where_it_fits
 from resolvent.training.devices import choose_device
@@ -159,7 +159,7 @@ def versions_of(operator: nn.Module) -> dict[str, str]:
 
 
 def _write(
-    trainer: Trainer, progress: Progress, run: dict, of_run: dict, grid: Grid | Nodes, threads: int
+    trainer: Trainer, progress: Progress, run: dict, of_run: dict, grid: AnyGrid, threads: int
 ) -> None:
     """Write the files of the run. `of_run` (resolution, seed, config_hash) goes into them."""
 

@@ -8,12 +8,17 @@ Conventions, on an interval, a square or a cube of side `length` with n points a
 
 In two dimensions values are arrays (..., y, x), in three (..., z, y, x): the last axis is x. Values on a
 periodic grid stand for the trigonometric polynomial of its modes below n/2 (see `solvers.common.fourier`).
-`Nodes` are any increasing points of an interval, such as the times at which a trajectory is observed.
+`Nodes` are any increasing points of an interval, such as the times at which a trajectory is observed. A
+`Product` has axes that differ in points, length or kind, or whose points are such nodes.
 """
 
-from dataclasses import dataclass
-from functools import lru_cache
-from typing import ClassVar
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache, reduce
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from jaxtyping import Float
@@ -24,8 +29,39 @@ KINDS = ("periodic", "nodes", "cell_centres")
 RESTRICTIONS = ("spectral", "stride")
 
 
+class Axes:
+    """What every grid says of its axes, each a `Grid` of one dimension or `Nodes`: in the arrays' order."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def axes(self) -> tuple[Grid | Nodes, ...]:
+            """The axes: z, y and x, or as many of the last of them as there are; or time."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The number of points along each axis."""
+        return tuple(axis.points for axis in self.axes)
+
+    @property
+    def size(self) -> int:
+        """The number of all points."""
+        return math.prod(self.shape)
+
+    @property
+    def even(self) -> bool:
+        """Whether the points are evenly spaced along each axis."""
+        return all(isinstance(axis, Grid) for axis in self.axes)
+
+    @property
+    def weights(self) -> Float[np.ndarray, "*shape"]:
+        """Quadrature weights: the products of those of the axes."""
+        return reduce(lambda inner, axis: np.multiply.outer(axis.weights, inner), self.axes[-2::-1],
+                      self.axes[-1].weights)  # fmt: skip
+
+
 @dataclass(frozen=True)
-class Grid:
+class Grid(Axes):
     """Points at which a function is known, of an interval, a square or a cube.
 
     kind       "periodic", "nodes" or "cell_centres": see the module.
@@ -56,6 +92,11 @@ class Grid:
             raise ValueError(f"dimension must be 1, 2 or 3, got {self.dimension}")
 
     @property
+    def axes(self) -> tuple[Grid | Nodes, ...]:
+        """The axes, all alike."""
+        return (self if self.dimension == 1 else replace(self, dimension=1),) * self.dimension
+
+    @property
     def spacing(self) -> float:
         """The distance between neighbours along an axis, in the unit of x."""
         return self.length / (self.points - 1 if self.kind == "nodes" else self.points)
@@ -68,13 +109,12 @@ class Grid:
     @property
     def weights(self) -> Float[np.ndarray, "*shape"]:
         """Quadrature weights: trapezoidal on nodes and on the circle, midpoint on cell centres."""
+        if self.dimension > 1:
+            return super().weights
         along_axis = np.full(self.points, self.spacing)
         if self.kind == "nodes":
             along_axis[[0, -1]] /= 2
-        if self.dimension == 1:
-            return along_axis
-        square = np.outer(along_axis, along_axis)
-        return square if self.dimension == 2 else along_axis[:, None, None] * square
+        return along_axis
 
     def derivative(self, values: Float[np.ndarray, "*batch points"]) -> Float[np.ndarray, "*batch points"]:
         """Differentiate along the last axis, x.
@@ -94,18 +134,20 @@ class Grid:
 
 
 @dataclass(frozen=True)
-class Nodes:
+class Nodes(Axes):
     """Explicit, increasing points of an interval: at least two.
 
     positions  x_0 < x_1 < … in the unit of x.
+    period     of functions that are periodic, more than the last position is from the first; else None.
 
-    Raises a ValueError where there are fewer than two, or they do not increase.
+    Raises a ValueError where there are fewer than two, they do not increase, or reach over the period.
     """
 
     kind: ClassVar[str] = "explicit"
     dimension: ClassVar[int] = 1
 
     positions: tuple[float, ...]
+    period: float | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if len(self.positions) < 2:
@@ -113,6 +155,14 @@ class Nodes:
         for before, after in zip(self.positions[:-1], self.positions[1:], strict=True):
             if not after > before:
                 raise ValueError(f"positions must increase, but {after:g} follows {before:g}")
+        reach = self.positions[-1] - self.positions[0]
+        if self.period is not None and not self.period > reach:
+            raise ValueError(f"positions reach over {reach:g}, which is not below the period {self.period:g}")
+
+    @property
+    def axes(self) -> tuple[Grid | Nodes, ...]:
+        """The one axis, itself."""
+        return (self,)
 
     @property
     def points(self) -> int:
@@ -126,13 +176,57 @@ class Nodes:
 
     @property
     def weights(self) -> Float[np.ndarray, " points"]:
-        """Quadrature weights of the trapezoidal rule between the first node and the last."""
+        """Quadrature weights of the trapezoidal rule, from the first node to the last or over a period."""
         halves = np.diff(self.coordinates) / 2
-        return np.pad(halves, (0, 1)) + np.pad(halves, (1, 0))
+        weights = np.pad(halves, (0, 1)) + np.pad(halves, (1, 0))
+        if self.period is not None:
+            weights[[0, -1]] += (self.period - np.ptp(self.coordinates)) / 2
+        return weights
 
     def derivative(self, values: Float[np.ndarray, "*batch points"]) -> Float[np.ndarray, "*batch points"]:
-        """Differentiate along the last axis by second-order differences, one-sided at the ends."""
-        return np.gradient(values, self.coordinates, axis=-1, edge_order=1 if self.points == 2 else 2)
+        """Differentiate along the last axis by second-order differences, one-sided where there is an end."""
+        x = self.coordinates
+        if self.period is not None:
+            x = np.concatenate([x[-1:] - self.period, x, x[:1] + self.period])
+            values = np.concatenate([values[..., -1:], values, values[..., :1]], axis=-1)
+            return np.gradient(values, x, axis=-1)[..., 1:-1]
+        return np.gradient(values, x, axis=-1, edge_order=1 if self.points == 2 else 2)
+
+
+@dataclass(frozen=True)
+class Product(Axes):
+    """Functions of space on axes that differ: `product` makes it only where no `Grid` is the same.
+
+    axes  of space, in stored order: z, y and x, or as many of the last of them as there are.
+    """
+
+    axes: tuple[Grid | Nodes, ...]
+
+    @property
+    def dimension(self) -> int:
+        """The number of axes."""
+        return len(self.axes)
+
+    @property
+    def kind(self) -> str:
+        """The kind of all axes; "mixed" where they have several."""
+        return self.axes[0].kind if len({axis.kind for axis in self.axes}) == 1 else "mixed"
+
+    @property
+    def points(self) -> int:
+        """The number of points along x."""
+        return self.axes[-1].points
+
+
+AnyGrid = Grid | Nodes | Product
+
+
+def product(axes: Sequence[Grid | Nodes]) -> Grid | Product:
+    """Return the grid of space with these axes, in stored order: a `Grid` where they are even and alike."""
+    first = axes[0]
+    if isinstance(first, Grid) and all(axis == first for axis in axes):
+        return replace(first, dimension=len(axes))
+    return Product(tuple(axes))
 
 
 def restrict_by_stride(

@@ -16,15 +16,15 @@ AXES = {
     (20, 64, 64): "sample y x",
     (20, 64, 8): "sample x channel",
     (20, 8, 64): "sample channel x",
-    (20, 9, 64): "sample time x, sample x time",
-    (20, 64, 9): "sample time x, sample x time",
-    (20, 32, 128): "sample time x, sample x time",
+    (20, 9, 64): "sample time x, sample x time, sample y x",
+    (20, 64, 9): "sample time x, sample x time, sample y x",
+    (20, 32, 128): "sample time x, sample x time, sample y x",
     (20, 64, 64, 64): "sample z y x",
     (20, 4, 64, 64): "sample channel y x",
     (20, 5, 64, 64): "sample time y x",
     (20, 64, 64, 8): "sample y x channel",
     (20, 64, 64, 9): "sample y x time",
-    (20, 11, 64, 8): "sample time x channel, sample x time channel",
+    (20, 11, 64, 8): "sample time x channel, sample x time channel, sample y x channel",
     (20, 11, 64, 9): "",
     (20, 11, 64, 64, 8): "sample time y x channel",
     (20, 8, 64, 64, 64): "sample channel z y x",
@@ -143,7 +143,7 @@ def test_without_coordinates_a_grid_is_found_by_its_ends_and_has_the_length_1(ca
     values, kind = ENDS[case]
     file = open_source(write_npz(tmp_path / "data.npz", {"a": values, "u": 2 * values}))
     found = detect({"input": file, "target": file})
-    assert found.grid == FoundGrid(kind, 1.0, 0.0)
+    assert found.grids == {"x": FoundGrid(kind, 1.0, 0.0)}
     assert found.guessed["length"] == "there are no coordinates"
 
 
@@ -197,8 +197,8 @@ OPEN = {
     "axes in either order": (
         {"a": (60, 32, 128), "u": (60, 32, 128)},
         "state the axes of 'a' (60 × 32 × 128), which the file does not say: [sample, time, x] or "
-        "[sample, x, time]; a rectangular field [sample, y, x] is not supported",
-        2,
+        "[sample, x, time] or [sample, y, x]",
+        3,
     ),
 }
 

@@ -86,10 +86,7 @@ def test_too_few_samples_and_unequal_sides_are_problems(tmp_path, monkeypatch):
     for name, values in pair(3, 20, 10).items():
         root.create_array(name, data=values, dimension_names=["sample", "y", "x"])
     report = check_file("unequal.zarr")
-    assert report.problem == (
-        "unequal.zarr: rectangular grids are not supported: crop or interpolate 'a' (3 × 20 × 10) to as many "
-        "points along every axis of space; its axes are sample, y, x"
-    )
+    assert block_of(report)["finest"] == {"y": 20, "x": 10}
     assert "#   a: 3 × 20 × 10, double precision (sample, y, x)\n" in report.text()
 
 
@@ -110,8 +107,8 @@ def checked(path: Path, **values) -> Report:
 def test_a_rectangle_is_no_evolution_without_a_word(sides, tmp_path):
     report = checked(tmp_path, T=waves(60, *sides))
     assert "state the axes of 'T'" in report.problem
-    assert "a rectangular field [sample, y, x] is not supported" in report.problem
     assert "    # axes: [sample, time, x]\n    # finest" in report.text()
+    assert report.problem.endswith("[sample, time, x] or [sample, x, time] or [sample, y, x]")
     assert "    # axes: [sample, x, time]\n" in report.text()
     assert yaml.safe_load(report.text())["datasets"]["own_data"]["equation"] == "arrays"
 
@@ -234,15 +231,48 @@ def test_where_only_a_person_knows_there_is_a_block_to_fill_in(tmp_path):
     settings_of(block | filled | {"samples": {"train": 15, "validation": 2, "test": 3}}).with_contents()
 
 
-def test_rectangles_are_refused_before_input_and_target_are_asked_for(tmp_path):
-    report = checked(tmp_path, a=waves(60, 32, 48), u=waves(60, 32, 48), y=np.arange(32.0), x=np.arange(48.0))
-    assert "not supported: crop or interpolate 'a' (60 × 32 × 48)" in report.problem
-    fields = {name: (("time", "lat", "lon"), waves(1, 24, 40)) for name in ("T", "q", "z")}
+def test_a_pair_of_functions_may_be_of_a_rectangle(tmp_path):
+    report = checked(tmp_path, a=waves(60, 32, 48), u=waves(60, 32, 48, seed=1))
+    assert "    # axes: [sample, y, x]\n    # finest: {y: 32, x: 48}\n" in report.text()
+
+
+def test_a_rectangle_has_points_kind_and_length_of_each_axis(tmp_path):
+    x, y = np.arange(48) / 12, np.linspace(-1, 1, 33)
+    phases = np.random.default_rng(0).uniform(0, 6, (60, 1, 1))
+    a = np.cos(2 * np.pi * x / 4 + phases) * np.cos(np.pi * (y[:, None] + 1) / 2)
+    report = checked(tmp_path, a=a, u=a**2, y=y, x=x)
+    block = block_of(report)
+    assert block["finest"] == {"y": 33, "x": 48}
+    assert block["grid"] == {"y": "nodes", "x": "periodic"}
+    assert (block["length"], block["origin"]) == ({"y": 2.0, "x": 4.0}, {"y": -1.0, "x": 0.0})
+    settings_of(block).with_contents()
+    (named,) = (line for line in report.text().splitlines() if "    grid:" in line)
+    assert named.startswith("    grid: {y: nodes, x: periodic}  # guess: along x, at the seam")
+
+
+def test_without_coordinates_the_sides_of_a_rectangle_are_as_long_as_they_have_points(tmp_path):
+    fields = {name: (("run", "lat", "lon"), waves(40, 24, 48, seed=seed)) for seed, name in enumerate("au")}
     xarray.Dataset(fields).to_netcdf(tmp_path / "one.nc", engine="h5netcdf")
-    assert (
-        "rectangular grids are not supported: crop or interpolate 'T'"
-        in check_file(tmp_path / "one.nc").problem
-    )
+    report = check_file(tmp_path / "one.nc")
+    block = block_of(report)
+    assert (block["grid"], block["length"]) == ("periodic", {"y": 0.5, "x": 1.0})
+    assert "{y: 0.5, x: 1.0}  # guess: there are no coordinates" in report.text()
+
+
+def test_uneven_points_are_found_and_trained_on_by_what_takes_them(tmp_path):
+    y = (1 - np.cos(np.linspace(0, np.pi, 17))) / 2
+    report = checked(tmp_path, a=waves(60, 17, 24), u=waves(60, 17, 24, seed=1), y=y, x=np.arange(24) / 24)
+    block = block_of(report)
+    assert block["grid"] == {"y": "uneven", "x": "periodic"}
+    assert block["coordinates"] == {"y": "y", "x": "x"}
+    settings_of(block).with_contents()
+    (experiment,) = report.configuration["experiments"].values()
+    assert experiment["models"] == ["deeponet2d"]
+    assert experiment["training"]["gradient_weight"] == 0
+    report = checked(tmp_path, a=waves(60, 24), u=waves(60, 24, seed=1), x=np.linspace(1, 3, 24) ** 2)
+    assert (block_of(report)["grid"], "length" in block_of(report)) == ("uneven", False)
+    (experiment,) = report.configuration["experiments"].values()
+    assert experiment["models"] == ["tno"]
 
 
 def test_names_of_axes_that_are_not_known_are_asked_for(tmp_path):

@@ -247,17 +247,17 @@ def task(**changes):
 
 def test_the_ends_of_functions_are_measured_along_each_axis():
     # The three functions jump by 4, 0 and 6 at the seam, and by 2, 1 and 3 at most inside.
-    found = seam(np.array([[1.0, 3, 4, 5], [2, 3, 3, 2], [-8, -5, -4, -2]]), 1)
+    found = seam(np.array([[1.0, 3, 4, 5], [2, 3, 3, 2], [-8, -5, -4, -2]]), [1])
     outside = max(
         abs(1.5 * end - 0.5 * next_one) for end, next_one in ((1, 3), (5, 4), (2, 3), (-8, -5), (-2, -4))
     )
     assert found == {"seam": 2.0, "both_ends": 6 / 8, "at_ends": 1.0, "half_cell": outside / 8}
     along_x = np.tile([0.0, 1, 2, 1], (1, 4, 1))
-    one, other = seam(along_x, 2), seam(np.swapaxes(along_x, 1, 2) * np.array([1, 1, 1, 3]), 2)
+    one, other = seam(along_x, [1, 2]), seam(np.swapaxes(along_x, 1, 2) * np.array([1, 1, 1, 3]), [1, 2])
     assert (one["seam"], one["both_ends"], one["at_ends"]) == (1.0, 0.5, 1.0)
     assert (other["seam"], other["both_ends"]) == (1.0, 4 / 6)  # along x from 1 to 3, times 2; inside by 4
-    assert seam(np.zeros((2, 4)), 1) == dict.fromkeys(found, 0.0)
-    assert seam(np.array([[3.0, 3, 3, 3], [0.0, 1, 2, 2]]), 1)["seam"] == 2.0
+    assert seam(np.zeros((2, 4)), [1]) == dict.fromkeys(found, 0.0)
+    assert seam(np.array([[3.0, 3, 3, 3], [0.0, 1, 2, 2]]), [1])["seam"] == 2.0
 
 
 def test_samples_are_counted_that_are_odd():
@@ -265,7 +265,7 @@ def test_samples_are_counted_that_are_odd():
     drawn[[1, 4], 0] = drawn[0, 0]  # the same input twice in one split is nothing
     drawn[5, 0], drawn[3, 1], drawn[2, 1] = drawn[2, 0], drawn[3, 0], 7.0
     names = [("train", 0), ("train", 1), ("train", 2), ("validation", 0), ("validation", 1), ("test", 0)]
-    found = findings_of(task().channels, 1, [(names[:4], drawn[:4]), (names[4:], drawn[4:])])
+    found = findings_of(task().channels, {"x": "nodes"}, [(names[:4], drawn[:4]), (names[4:], drawn[4:])])
     pairs = {"train and validation": 1, "train and test": 1, "validation and test": 0}
     assert found["inputs_in_two_splits"] == pairs
     assert (found["targets_equal_to_their_input"], found["samples_looked_at"]) == (1, 6)
@@ -275,11 +275,11 @@ def test_samples_are_counted_that_are_odd():
         "u": f"{drawn[:, 1].min():.6g} to 7",
     }
     assert found["range"] == ranges
-    one, other = (seam(part[:, 0], 1) for part in (drawn[:4], drawn[4:]))
+    one, other = (seam(part[:, 0], [1]) for part in (drawn[:4], drawn[4:]))
     ends = found["at_the_ends"]["a"]
     assert ends["seam"] == pytest.approx((one["seam"] + other["seam"]) / 2, rel=5e-3)
     assert ends["at_ends"] == pytest.approx(max(one["at_ends"], other["at_ends"]), rel=5e-3)
-    assert warnings_of(found, "nodes")[:4] == [
+    assert warnings_of(found, {"x": "nodes"})[:4] == [
         "'u' is constant in 1 of 6 samples.",
         "1 input is in train and validation alike: errors on the latter say less than they seem.",
         "1 input is in train and test alike: errors on the latter say less than they seem.",

@@ -10,7 +10,7 @@ from resolvent.datasets.loading import load_arrays
 from resolvent.datasets.preview import _facts_of, _spectra, write_preview
 from resolvent.datasets.spectra import powers, wavenumbers
 from resolvent.datasets.tasks.registry import settings_of
-from resolvent.solvers.common.grid import KINDS, Grid, Nodes
+from resolvent.solvers.common.grid import KINDS, Grid, Nodes, Product
 
 TIMES = Nodes(tuple(np.arange(64) / 32))
 
@@ -35,7 +35,7 @@ def test_the_frequency_of_an_oscillation_is_per_unit_of_time():
     [
         ((5, 16), Grid("periodic", 16, dimension=2)),  # a number for each sample along another axis
         ((5, 64, 2), TIMES),
-        ((5, 4, 4, 4), Grid("periodic", 4, dimension=3)),
+        ((5, 4, 3), Product((Nodes((0.0, 0.1, 0.2, 0.9)), Grid("nodes", 3)))),
         ((5, 3), Nodes((0.0, 0.1, 0.3))),
     ],
 )

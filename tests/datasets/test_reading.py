@@ -271,7 +271,10 @@ def test_coordinates_in_unequal_steps_are_refused(at, by, tmp_path):
     values = {"x": x, "rounded": rounded, "many": np.eye(3)}
     file = open_source(write_npz(tmp_path / "data.npz", values))
     np.testing.assert_array_equal(spacing_of(file, "rounded"), rounded)
-    for name, said in {"x": "are not uniform: interpolate", "many": "vary along several axes: all"}.items():
+    for name, said in {
+        "x": "are not uniform: state grid: uneven",
+        "many": "vary along several axes: all",
+    }.items():
         with pytest.raises(DatasetError, match=f"coordinates '{name}'.* {said}"):
             spacing_of(file, name)
 

@@ -51,9 +51,10 @@ def sides(architecture: str) -> tuple[int, ...]:
     settings = resolve(architecture, SMALL[architecture])
     if settings.one_grid:
         return (settings.points,)
-    some = {1: (32, 17, 45, 128), 2: (18, 17, 32, 45)}[settings.dimension]
-    shorter = 2 * (settings.dimension - 1)  # the second axis of `points`
-    return tuple(n for n in some if not any(refused(settings.check_grid, m) for m in (n, n - shorter)))
+    some = {1: (32, 17, 45, 128), 2: (18, 17, 32, 45), 3: (14, 11, 16)}[settings.dimension]
+    return tuple(
+        n for n in some if not refused(settings.check_grid, tuple(points(architecture, n).shape[:-1]))
+    )
 
 
 def grid(n: int, dtype: torch.dtype = torch.float32, dim: int = 1) -> torch.Tensor:
@@ -63,7 +64,7 @@ def grid(n: int, dtype: torch.dtype = torch.float32, dim: int = 1) -> torch.Tens
 
 
 def points(architecture: str, n: int | None = None, dtype: torch.dtype = torch.float32) -> torch.Tensor:
-    """A grid for `architecture`; in two dimensions a rectangle, so that no two axes can be confused."""
+    """A grid for `architecture`; but on a line a rectangle, so that no two axes can be confused."""
     known = settings_class(architecture)
     x = grid(n or sides(architecture)[0], dtype, known.dimension)
     return x if known.dimension == 1 or known.one_grid else x[:, :-2]
@@ -73,7 +74,9 @@ def band_limited(x: torch.Tensor, batch: int, channels: int, seed: int = 0) -> t
     """The same random functions with four Fourier modes on any grid: shape (batch, *grid, channels)."""
     generator = torch.Generator().manual_seed(seed)
     dim = x.shape[-1]
-    waves = {1: [[0], [1], [2], [3]], 2: [[0, 0], [1, 0], [1, 2], [-2, 1]]}[dim]
+    waves = {1: [[0], [1], [2], [3]], 2: [[0, 0], [1, 0], [1, 2], [-2, 1]]}.get(
+        dim, [[0, 0, 0], [1, 0, 1], [1, 2, 0], [-2, 1, 1]]
+    )
     shape = (2, batch, *[1] * dim, channels, 4)
     amplitudes = torch.randn(shape, generator=generator, dtype=torch.float64)
     phases = 2 * torch.pi * (x.double() @ torch.tensor(waves, dtype=torch.float64).T)[..., None, :]

@@ -16,7 +16,7 @@ from resolvent.datasets.loading import Samples
 from resolvent.evaluation.evaluate import evaluate_run
 from resolvent.models.build import build
 from resolvent.models.registry import settings_class
-from resolvent.solvers.common.grid import Grid
+from resolvent.solvers.common.grid import Grid, product
 from resolvent.training import checkpoints
 from resolvent.training.distributed.group import ALONE
 from resolvent.training.fit import Trainer
@@ -91,6 +91,15 @@ def rough_samples(count: int, points: int = 13, seed: int = 0) -> Samples:
     targets = np.sin(np.pi * x) * np.sin(np.pi * y) * (levels + shifts * x * y)
     targets[:, [0, -1]] = targets[:, :, [0, -1]] = 0
     return Samples(grid, inputs, targets)
+
+
+def box_samples(count: int, seed: int = 0) -> Samples:
+    """Waves in x between walls in y and z, on axes of unlike kinds and lengths, and their halves."""
+    grid = product([Grid("nodes", 8), Grid("cell_centres", 9, 2.0), Grid("periodic", 10, 3.0)])
+    z, y, x = np.meshgrid(*(axis.coordinates for axis in grid.axes), indexing="ij")
+    phases = np.random.default_rng(seed).uniform(0, 6, size=(count, 1, 1, 1))
+    inputs = np.cos(2 * np.pi * x / 3 + phases) * np.cos(np.pi * y / 2) * np.cos(np.pi * z)
+    return Samples(grid, inputs, 0.5 * inputs)
 
 
 def described(run: dict, resolution, seed: int, counts: dict[str, int], **testing) -> dict:
@@ -184,6 +193,8 @@ def kind_of(architecture: str) -> dict:
     common = {}
     if chosen.dimension == 2:  # on 12 points a side: patches divide it, and it is that of AFNO's table
         common = ON_THE_SQUARE | {"samples": partial(rough_samples, points=12)}
+    elif chosen.dimension == 3:
+        common = {"samples": box_samples}
     return common | {"architecture": architecture, "settings": settings}
 
 

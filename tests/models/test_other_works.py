@@ -28,14 +28,25 @@ def scrambled(architecture, **settings):
 def test_sensors_interpolate_as_numpy_does(boundary, n):
     values = np.random.default_rng(0).normal(size=n)
     if boundary == "periodic":
-        expected = np.interp(np.arange(12) / 12, np.arange(n) / n, values, period=1.0)
+        x = np.arange(n) / n
+        expected = np.interp(np.arange(12) / 12, x, values, period=1.0)
     else:
-        expected = np.interp(np.linspace(0, 1, 12), np.linspace(0, 1, n), values)
-    found = at_sensors(torch.tensor(values)[None, :, None], 1, 12, boundary)
+        x = np.linspace(0, 1, n)
+        expected = np.interp(np.linspace(0, 1, 12), x, values)
+    found = at_sensors(torch.tensor(values)[None, :, None], torch.tensor(x), 1, 12, boundary)
     np.testing.assert_allclose(found[0, :, 0], expected, rtol=1e-13, atol=1e-14)
 
 
-@pytest.mark.parametrize("architecture", ["fno1d", "fno2d"])
+@pytest.mark.parametrize("boundary", ["periodic", "edges"])
+def test_of_uneven_points_the_sensors_go_from_the_first_to_the_last(boundary):
+    x = np.sort(np.random.default_rng(1).uniform(2, 5, size=17))
+    values = np.random.default_rng(0).normal(size=(3, 17))
+    expected = np.stack([np.interp(np.linspace(x[0], x[-1], 12), x, one) for one in values], axis=1)
+    found = at_sensors(torch.tensor(values.T)[None], torch.tensor(x), 1, 12, boundary)
+    np.testing.assert_allclose(found[0], expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("architecture", ["fno1d", "fno2d", "fno3d"])
 def test_fno_has_a_relu_between_its_layers_and_none_behind_the_last(architecture):
     operator, x = scrambled(architecture), points(architecture, 16, torch.float64)
     u = torch.randn(2, *x.shape[:-1], 1, dtype=torch.float64)

@@ -247,7 +247,7 @@ SLIPS = [
     ("build.dataset", ["burgers"], "did you mean 'datasets'"),
     ("build", ["burgers"], "'burgers'"),
     # recipes
-    ("recipes.fno3d.paper", {}, "did you mean 'fno2d'", "recipes.fno3d"),
+    ("recipes.fno2dd.paper", {}, "did you mean 'fno2d'", "recipes.fno2dd"),
     ("recipes.fno1d.code.setting", {}, "did you mean 'settings'"),
     ("recipes.fno1d.code.settings.mode", 3, "did you mean 'modes'", "models.fno_public_code"),
     ("recipes.fno1d.paper.training.epoch", 3, "did you mean 'epochs'", "models.fno.training.epoch"),

@@ -90,7 +90,7 @@ COUNTED += [
 @pytest.mark.parametrize(("architecture", "settings"), COUNTED)
 def test_operations_and_weights_are_torchs_within_a_factor(architecture, settings):
     dimension = settings_class(architecture).dimension
-    points = 512 if dimension == 1 else 32
+    points = {1: 512, 2: 32, 3: 16}[dimension]
     module = build(architecture, settings, seed=0)
     inputs = torch.zeros(1, *[points] * dimension, 1)
     axes = [torch.linspace(0, 1, points)] * dimension

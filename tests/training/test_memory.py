@@ -12,7 +12,7 @@ from resolvent.training.memory import step_memory
 from resolvent.training.operations import counted, forward_operations
 
 BATCH = 4
-POINTS = {1: 256, 2: 24}
+POINTS = {1: 256, 2: 24, 3: 16}
 
 
 def settings_of(architecture):

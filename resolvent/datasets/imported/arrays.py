@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from contextlib import suppress
 from dataclasses import replace
@@ -16,19 +17,21 @@ from resolvent.common.errors import Words
 from resolvent.common.settings import Settings
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.arrays_checks import findings_of, unscaled, warnings_of
-from resolvent.datasets.imported.axes import falling_axes
+from resolvent.datasets.imported.axes import held_axes
 from resolvent.datasets.imported.readers.source import is_remote, open_source
 from resolvent.datasets.imported.series import Channel, Place, Series, channels_of, read_rows
 from resolvent.datasets.imported.sources import check_digests, content_digest, found_pools, paths_of, pools_of
-from resolvent.datasets.storage.layout import SPLITS, Group, Variable, group_name, space_group
+from resolvent.datasets.storage.layout import SPACE, SPLITS, Group, Variable, group_name, space_group
 from resolvent.datasets.tasks.error_budget import against_computed_again, hold_to_accuracy
 from resolvent.datasets.tasks.settings import SpaceDataset
 from resolvent.datasets.tasks.task import Task
-from resolvent.solvers.common.grid import Grid, check_restriction
+from resolvent.solvers.common.grid import Grid, Nodes, Product, check_restriction, product
 
 if TYPE_CHECKING:
     from resolvent.datasets.storage.store import Stored
 
+WITH_ENDS = ("nodes", "uneven")  # kinds whose first and last points are the ends, and stay on coarser grids
+UNEVEN = ("uneven", "uneven_periodic")
 BATCH_BYTES = 2**27  # of rows read at a time
 SECONDS_PER_BYTE = 2e-8  # to decompress a file
 FEW_SAMPLES = 8  # looked at when an experiment is planned
@@ -43,6 +46,8 @@ def as_list(value: Any) -> Any:
 class FilesDataset(SpaceDataset):
     """Samples of files, `finest` points along each axis; those that are not asked for are not read.
 
+    A grid stored has every k-th point of the files' along each axis; `resolutions` are its points along x.
+
     seconds_per_value  to read and restrict a value.
     """
 
@@ -56,24 +61,47 @@ class FilesDataset(SpaceDataset):
     )
 
     if TYPE_CHECKING:
-        finest: int
+        finest: Any
 
     @model_validator(mode="after")
     def _grids_are_nested_in_the_file(self) -> Self:
         for points in self.resolutions:
-            if self.grid_kind == "periodic":
-                check_restriction(self.finest, points, "stride")
-            elif points != self.finest and self.grid_kind == "cell_centres":
-                raise ValueError(
-                    f"resolution {points}: every k-th of {self.finest} cell centres is none of a coarser "
-                    f"grid; accepted: {self.finest}, or grid: nodes"
-                )
-            elif not 3 <= points <= self.finest or (self.finest - 1) % (points - 1):
-                raise ValueError(
-                    f"{points} nodes are not nested in the file's {self.finest}: {self.finest - 1} "
-                    f"intervals, {points - 1}"
-                )
+            self.stride(points)
         return self
+
+    def along(self, key: str) -> dict[str, Any]:
+        """Return what `finest` or `grid_kind` says of each axis of space, in stored order."""
+        return dict.fromkeys(SPACE[-self.dimension :], getattr(self, key))
+
+    def stride(self, points: int) -> int:
+        """Return k of the grid with `points` along x. Raises a ValueError where there is no such grid."""
+        stride, kinds = 0, self.along("grid_kind")
+        for axis, finest in reversed(self.along("finest").items()):
+            kind, ends = kinds[axis], int(kinds[axis] in WITH_ENDS)
+            if stride and (finest - ends) % stride:
+                raise ValueError(
+                    f"the grid with {points} points along x has every {stride}-th point, and {stride} does "
+                    f"not divide the {finest - ends} {'intervals' if ends else 'points'} along {axis}"
+                )
+            count = ends + (finest - ends) // stride if stride else points
+            if kind == "periodic":
+                check_restriction(finest, count, "stride")
+            elif count != finest and kind == "cell_centres":
+                raise ValueError(
+                    f"resolution {count}: every k-th of {finest} cell centres is none of a coarser "
+                    f"grid; accepted: {finest}, or grid: nodes"
+                )
+            elif not 3 <= count <= finest or (finest - ends) % (count - ends):
+                raise ValueError(
+                    f"{count} nodes are not nested in the file's {finest}: {finest - ends} "
+                    f"intervals, {count - ends}"
+                )
+            stride = stride or (finest - ends) // (count - ends)
+        return stride
+
+    def sides(self, resolution: int | str) -> tuple[int, ...]:
+        stride = self.stride(int(resolution))
+        return tuple(-(-finest // stride) for finest in self.along("finest").values())
 
     @property
     @abstractmethod
@@ -100,7 +128,7 @@ class FilesDataset(SpaceDataset):
         return self.model_copy(update={"sha256": digests})
 
     def seconds_per_sample(self) -> float:
-        grids = sum(self.num_points(points) for points in (self.finest, *self.resolutions))
+        grids = math.prod(self.along("finest").values()) + sum(map(self.num_points, self.resolutions))
         read = SECONDS_PER_BYTE * self._bytes_read() / max(1, self.samples.total)
         return self.seconds_per_value * len(self.channels) * grids + read
 
@@ -131,7 +159,7 @@ class FilesTask(Task):
     def __init__(self, settings: FilesDataset):
         super().__init__(settings)
         self.channels = settings.channels
-        row = 8 * len(self.channels) * settings.num_points(settings.finest)
+        row = 8 * len(self.channels) * math.prod(settings.along("finest").values())
         self.batch = int(np.clip(BATCH_BYTES // row, 1, 256))
 
     @cached_property
@@ -164,16 +192,14 @@ class FilesTask(Task):
         rows = range(first.row, places[-1].row + 1)
         values = read_rows(first.files[channel.role], channel.name, time, rows)
         if not channel.space:
-            shape = (len(values), *[self.settings.finest] * dimension)
+            shape = (len(values), *self.settings.along("finest").values())
             return np.broadcast_to(values.reshape(-1, *[1] * dimension), shape)
         falling = (1 + at for at, axis in enumerate(channel.space) if axis in self.series.falling)
         return np.flip(values, tuple(falling))
 
     def thinned(self, values: np.ndarray, points: int) -> np.ndarray:
         """Take every k-th value of functions (samples, ...space) along each axis: so many points."""
-        ends = self.settings.grid_kind == "nodes"
-        stride = (self.settings.finest - ends) // (points - ends)
-        every_kth: Any = (..., *[slice(None, None, stride)] * self.settings.dimension)
+        every_kth: Any = (..., *[slice(None, None, self.settings.stride(points))] * self.settings.dimension)
         return values[every_kth].copy()
 
     @property
@@ -198,6 +224,10 @@ class FilesTask(Task):
         return {"files": facts, "samples_are": series.in_words()}
 
 
+Kind = Literal["periodic", "nodes", "cell_centres", "uneven", "uneven_periodic"]
+Points = Annotated[int, Field(ge=2, le=2**20)]
+Length = Annotated[float, Field(gt=0)]
+AxisName = Literal["x", "y", "z"]
 Names = Annotated[list[str], BeforeValidator(as_list), Field(min_length=1)]
 
 
@@ -244,19 +274,28 @@ class ArraysDataset(FilesDataset):
         description="the axes of the arrays in their order in the files, of sample, time, channel, z, y, x; "
         "where variables differ, by their names; only sample: a number"
     )
-    finest: int = Field(ge=2, le=2**20, description="points along each axis of space in the files")
+    finest: Points | dict[AxisName, Points] = Field(
+        description="points along each axis of space in the files; of a rectangle `{y: 32, x: 128}`, "
+        "as all keys of the grid"
+    )
     resolutions: list[int] = Field(
-        [], description="points along each axis of the grids stored, every k-th of the file; none: finest"
+        [],
+        description="points along x of the grids stored, each every k-th of the files; none: finest",
     )
-    grid: Literal["periodic", "nodes", "cell_centres"] = Field(
+    grid: Kind | dict[AxisName, Kind] = Field(
         description="periodic: the right end is left out; nodes: both ends are points; cell_centres: neither "
-        "is"
+        "is; uneven: any increasing points, those of coordinates in the file; uneven_periodic: such points, "
+        "and `length` is the period"
     )
-    length: float = Field(1.0, gt=0, description="length of the interval, or of a side")
-    origin: float = Field(
-        0.0, description="coordinate of the left end in the files; in the store the left end is at 0"
+    length: Length | dict[AxisName, Length] = Field(
+        1.0, description="length of the interval, or of a side; of uneven points none is needed"
     )
-    coordinates: dict[Literal["x", "y", "z"], str] = Field(
+    origin: float | dict[AxisName, float] = Field(
+        0.0,
+        description="coordinate of the left end in the files; in the store the left end is at 0, and uneven "
+        "points stay where they are",
+    )
+    coordinates: dict[AxisName, str] = Field(
         {}, description="names of variables with the coordinates, which are held against the grid"
     )
     input_times: list[int] = Field(
@@ -286,8 +325,10 @@ class ArraysDataset(FilesDataset):
         if not isinstance(given, dict):
             return given
         given = dict(given)
-        if not given.get("resolutions") and isinstance(given.get("finest"), int):
-            given["resolutions"] = [given["finest"]]
+        finest = given.get("finest")
+        finest = finest.get("x") if isinstance(finest, dict) else finest
+        if not given.get("resolutions") and isinstance(finest, int):
+            given["resolutions"] = [finest]
         rows = given.get("rows")
         if isinstance(rows, dict) and "samples" not in given and given.get("window_every") is None:
             with suppress(TypeError, ValueError):  # what is wrong with the rows is said of them
@@ -307,8 +348,41 @@ class ArraysDataset(FilesDataset):
                 )
         if self.window_every and min([*self.input_times, *self.target_times], default=0) < 0:
             raise ValueError("times of a window count from its beginning; accepted: 0, 1, …")
-        Grid(self.grid, self.finest, self.length, self.dimension)
+        for points in dict.fromkeys((self.along("finest")["x"], *self.resolutions)):
+            self.even_axes(points)
         return self
+
+    def along(self, key: str) -> dict[str, Any]:
+        """Return what a setting says of each axis of space, in stored order.
+
+        Raises a ValueError where it names other axes than those of the functions.
+        """
+        key = "grid" if key == "grid_kind" else key
+        stated, axes = getattr(self, key), SPACE[-self.dimension :]
+        if not isinstance(stated, dict):
+            return dict.fromkeys(axes, stated)
+        free: tuple[str, ...] = axes if key == "origin" else ()
+        if key == "length":
+            free = tuple(axis for axis, kind in self.along("grid").items() if kind == "uneven")
+        for axis in {*axes, *stated}:
+            if axis not in (stated if axis in axes and axis not in free else axes):
+                raise ValueError(
+                    f"{key}: {', '.join(stated)} {'is' if len(stated) == 1 else 'are'} named; functions have "
+                    f"the axes {', '.join(axes)}; accepted: a value for each of them"
+                )
+        return {axis: stated.get(axis, type(self).model_fields[key].default) for axis in axes}
+
+    def even_axes(self, points: int) -> dict[str, Grid | None]:
+        """Return the axes of the grid with `points` along x, in stored order; None for uneven ones."""
+        kinds, lengths = self.along("grid"), self.along("length")
+        return {
+            axis: None if kinds[axis] in UNEVEN else Grid(kinds[axis], n, lengths[axis])
+            for axis, n in zip(kinds, self.sides(points), strict=True)
+        }
+
+    @property
+    def uneven(self) -> tuple[str, ...]:
+        return tuple(axis for axis, kind in self.along("grid").items() if kind in UNEVEN)
 
     @property
     def dimension(self) -> int:  # type: ignore[override]
@@ -332,7 +406,8 @@ class ArraysDataset(FilesDataset):
 
     @property
     def grid_kind(self) -> str:
-        return self.grid
+        kinds = set(self.along("grid").values())
+        return kinds.pop() if len(kinds) == 1 else "mixed"
 
     @property
     def channels(self) -> list[Channel]:
@@ -366,17 +441,32 @@ class ArraysDataset(FilesDataset):
         if self.groups is not None:
             groups = (self.groups.variable, {split: getattr(self.groups, split) for split in SPLITS})
         sizes, pools = self.samples.model_dump(), found_pools(self.source)
-        opened = Series(pools, self.channels, self.finest, sizes, self.window_every, self.rows, groups)
-        grid, found = Grid(self.grid, self.finest, self.length, self.dimension), []
+        finest, found = self.along("finest"), []
+        opened = Series(pools, self.channels, finest, sizes, self.window_every, self.rows, groups)
+        axes, origins = self.even_axes(finest["x"]), self.along("origin")
         for file in [pair["input"] for _, pairs in opened.pools for pair in pairs]:
-            found.append(falling_axes(file, self.channels, grid, self.origin, self.coordinates))
+            found.append(held_axes(file, self.channels, axes, finest, origins, self.coordinates))
             if found[-1] != found[0]:
                 raise DatasetError(
-                    f"{file.path}: its coordinates fall along other axes than those of the files before it; "
-                    "expected: one grid for all files"
+                    f"{file.path}: its coordinates fall along other axes than those of the files before it, "
+                    "or are at other uneven points; expected: one grid for all files"
                 )
-        opened.falling = found[0]
+        opened.falling, opened.positions = found[0]
         return opened
+
+    def grid_of(self, points: int, positions: dict[str, tuple[float, ...]]) -> Grid | Product:
+        """Return the grid with `points` along x; `positions`: of the files' points along uneven axes."""
+        stride, axes = self.stride(points), self.even_axes(points)
+        periods = {
+            axis: self.along("length")[axis] if kind == "uneven_periodic" else None
+            for axis, kind in self.along("grid").items()
+        }
+        try:
+            return product(
+                [even or Nodes(positions[axis][::stride], periods[axis]) for axis, even in axes.items()]
+            )
+        except ValueError as error:  # of the period
+            raise DatasetError(f"length: {error}") from None
 
     def unscaled(self) -> list[Words]:
         """Say which functions of a few samples are far from mean 0 and deviation 1; nothing is downloaded."""
@@ -384,7 +474,7 @@ class ArraysDataset(FilesDataset):
         if not names or any(map(is_remote, self.paths())):
             return []
         try:
-            found = findings_of(self.channels, self.dimension, [(names, self.task().draw(names))])
+            found = findings_of(self.channels, self.along("grid"), [(names, self.task().draw(names))])
         except DatasetError as error:  # such as a value that is not finite: the import ends with it
             return [str(error)]
         return unscaled(found["mean_and_standard_deviation"])
@@ -413,7 +503,7 @@ class ArraysTask(FilesTask):
             return [Variable(c.stored, c.words, unit) for c, unit in zip(chosen, units, strict=True)]
 
         for points in settings.resolutions:
-            grid = Grid(settings.grid, points, settings.length, settings.dimension)
+            grid = settings.grid_of(points, self.series.positions if settings.uneven else {})
             group = space_group(grid, *variables(functions=True))
             axes = (replace(axis, units=settings.units.get(axis.name, "1")) for axis in group.axes)
             every = (*group.variables, *variables(functions=False))
@@ -434,7 +524,7 @@ class ArraysTask(FilesTask):
         every = stored.all_positions
         parts = (stored.names(every[at : at + self.batch]) for at in range(0, len(every), self.batch))
         batches = ((names, self.draw(names)) for names in parts)
-        found = findings_of(self.channels, self.settings.dimension, batches)
+        found = findings_of(self.channels, self.settings.along("grid"), batches)
         again = against_computed_again(self, stored, stored.random_positions(16))
         return {**found, "stored_against_the_file": again}
 
@@ -444,7 +534,7 @@ class ArraysTask(FilesTask):
         return {
             "imported": {
                 "summary": "imported; error not measured",
-                "warnings": [*warnings_of(budget, self.settings.grid), *self.notes()],
+                "warnings": [*warnings_of(budget, self.settings.along("grid")), *self.notes()],
                 **self.file_facts(),
                 "licence": self.settings.about.licence,
             }

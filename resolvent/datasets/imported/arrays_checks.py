@@ -26,8 +26,8 @@ VANISHES = 0.02  # of the mean size: a mean over samples below it at an end is a
 FAR, SIZES = 10.0, (1e-2, 1e2)  # deviations that a mean is off zero, and deviations, that models learn from
 
 
-def seam(values: np.ndarray, dimension: int) -> dict[str, float]:
-    """Measure along the axes of space how functions (samples, ...space) go on at their ends.
+def seam(values: np.ndarray, axes: Iterable[int]) -> dict[str, float]:
+    """Measure along some axes of space how functions (samples, ...space) go on at their ends.
 
     seam        the median over samples of the jump from the last value to the first, over the largest jump
                 between neighbours inside, the largest over the axes.
@@ -37,7 +37,7 @@ def seam(values: np.ndarray, dimension: int) -> dict[str, float]:
     """
     largest = float(np.abs(values).max()) or 1.0
     ratios, ends, edges, beyond = [], [], [], []
-    for axis in range(1, 1 + dimension):
+    for axis in axes:
         along = np.moveaxis(values, axis, -1)
         inside = np.abs(np.diff(along, axis=-1)).reshape(len(values), -1).max(axis=1)
         jump = np.abs(along[..., 0] - along[..., -1]).reshape(len(values), -1).max(axis=1)
@@ -50,19 +50,26 @@ def seam(values: np.ndarray, dimension: int) -> dict[str, float]:
     return {"seam": max(ratios), "both_ends": max(ends), "at_ends": max(edges), "half_cell": max(beyond)}
 
 
-def ends_of(file: ArraysFile, name: str, axes: tuple[str, ...], most_samples: int) -> dict[str, Any] | None:
-    """Measure how the first functions of a variable go on at their ends, as `seam` does.
+def first_functions(
+    file: ArraysFile, name: str, axes: tuple[str, ...], most_samples: int
+) -> np.ndarray | None:
+    """Read the first functions of a variable, (samples, ...space).
 
-    Also whether they vanish at an end and have a kink there, were they periodic. None where they have few
-    values, whose jumps say nothing.
+    None where they have few values, whose jumps say nothing.
     """
     entry = Name(name, name, 0 if "channel" in axes else None, axes)
     rows = dict(zip(axes, file.shapes[name], strict=True)).get("sample", 1)
     values = read_rows(file, entry, 0, range(min(most_samples, rows)))
-    if len(np.unique(values)) <= LEVELS:
-        return None
+    return None if len(np.unique(values)) <= LEVELS else values
+
+
+def ends_of(values: np.ndarray, axes: Iterable[int]) -> dict[str, Any]:
+    """Measure how functions, (samples, ...space), go on at their ends along some axes, as `seam` does.
+
+    Also whether they vanish at an end and have a kink there, were they periodic.
+    """
     size, vanishes = np.abs(values).mean(), False
-    for number in range(1, values.ndim):
+    for number in axes:
         along = np.moveaxis(values, number, -1)
         at = along[..., [0, -1]]
         beyond = at + (at - along[..., [1, -2]]) / 2  # half a cell, where cell centres have the boundary
@@ -72,20 +79,39 @@ def ends_of(file: ArraysFile, name: str, axes: tuple[str, ...], most_samples: in
             for part in (along[..., [-2, -1, 0, 1]], along)
         )
         vanishes |= bool(edges.min() < VANISHES * size and np.median(around - inside) > 0)
-    return {**seam(values, values.ndim - 1), "vanishes": vanishes}
+    return {**seam(values, axes), "vanishes": vanishes}
+
+
+def by_kind(kinds: dict[str, str]) -> dict[str, tuple[str, list[int]]]:
+    """Return the kind and the numbers, from 1, of axes of one kind, by what is added to a function's name."""
+    found: dict[str, list[str]] = {}
+    for axis, kind in kinds.items():
+        found.setdefault(kind, []).append(axis)
+    order = [*kinds]
+    return {
+        f" along {' and '.join(axes)}" if len(found) > 1 else "": (
+            kind,
+            [1 + order.index(one) for one in axes],
+        )
+        for kind, axes in found.items()
+    }
 
 
 def findings_of(
-    channels: list[Channel], dimension: int, batches: Iterable[tuple[list[tuple[str, int]], np.ndarray]]
+    channels: list[Channel],
+    kinds: dict[str, str],
+    batches: Iterable[tuple[list[tuple[str, int]], np.ndarray]],
 ) -> dict[str, Any]:
     """Return for the card what is found in samples on the finest grid.
 
+    kinds    of the axes of space, in stored order.
     batches  of splits and indices, and of samples, (samples, channels, ...space).
     """
     inputs, targets = (
         [number for number, one in enumerate(channels) if one.role == role] for role in ("input", "target")
     )
-    ends: dict[str, list[dict[str, float]]] = {one.stored: [] for one in channels if one.space}
+    functions, parts = [one.stored for one in channels if one.space], by_kind(kinds)
+    ends: dict[str, list[dict[str, float]]] = {name + along: [] for name in functions for along in parts}
     constant, moments = [0] * len(channels), [Moments() for _ in channels]
     low, high = np.full(len(channels), np.inf), np.full(len(channels), -np.inf)
     seen: dict[str, set[bytes]] = {}
@@ -105,32 +131,32 @@ def findings_of(
             flat = values.reshape(len(values), -1)
             constant[number] += int((flat == flat[:, :1]).all(axis=1).sum())
             moments[number].add(len(values), values.mean(), values.var())
-            if channel.space:
-                ends[channel.stored].append(seam(values, dimension))
+            for along, (_, axes) in parts.items() if channel.space else ():
+                ends[channel.stored + along].append(seam(values, axes))
     stored = [one.stored for one in channels]
     deviations = [[float(f"{one.mean:.6g}"), float(f"{one.variance**0.5:.6g}")] for one in moments]
     return {
         "range": {name: f"{low[at]:.6g} to {high[at]:.6g}" for at, name in enumerate(stored)},
         "mean_and_standard_deviation": dict(zip(stored, deviations, strict=True)),
-        "constant_samples": {name: constant[at] for at, name in enumerate(stored) if name in ends},
+        "constant_samples": {name: constant[at] for at, name in enumerate(stored) if name in functions},
         "inputs_in_two_splits": {
             f"{one} and {other}": len(seen[one] & seen[other]) for one, other in combinations(seen, 2)
         },
         "targets_equal_to_their_input": same,
         "at_the_ends": {
             name: {
-                key: float(f"{(np.median if key == 'seam' else max)([one[key] for one in parts]):.3g}")
-                for key in parts[0]
+                key: float(f"{(np.median if key == 'seam' else max)([one[key] for one in found]):.3g}")
+                for key in found[0]
             }
-            for name, parts in ends.items()
-            if parts
+            for name, found in ends.items()
+            if found
         },
         "samples_looked_at": count,
     }
 
 
-def warnings_of(findings: dict, grid: str) -> list[Words]:
-    """Say in a sentence each what is odd in functions on a grid of this kind."""
+def warnings_of(findings: dict, kinds: dict[str, str]) -> list[Words]:
+    """Say in a sentence each what is odd in functions on a grid with axes of these kinds."""
     words = unscaled(findings["mean_and_standard_deviation"])
     total = counted(findings["samples_looked_at"], "sample")
     for name, count in findings["constant_samples"].items():
@@ -144,7 +170,9 @@ def warnings_of(findings: dict, grid: str) -> list[Words]:
     if same := findings["targets_equal_to_their_input"]:
         words.append(f"The target is its input in {counted(same, 'sample')}.")
     for name, found in findings["at_the_ends"].items():
-        words += grid_warnings(name, found, grid)
+        words += grid_warnings(
+            name, found, next(kind for along, (kind, _) in by_kind(kinds).items() if name.endswith(along))
+        )
     return words
 
 

@@ -122,8 +122,8 @@ def _allowed(values: np.ndarray) -> float:
     return max(TOLERANCE * abs(values[-1] - values[0]) / (len(values) - 1), rounding)
 
 
-def spacing_of(file: ArraysFile, name: str) -> np.ndarray:
-    """Read coordinates; raises a `DatasetError` where they do not rise, or fall, in equal steps."""
+def line_of(file: ArraysFile, name: str) -> np.ndarray:
+    """Read coordinates; raises a `DatasetError` where they neither rise nor fall throughout."""
     shape, values = file.shape(name), along_one_axis(file, name)
     if values is None:
         file.read(name, ())  # names what is not finite
@@ -140,42 +140,72 @@ def spacing_of(file: ArraysFile, name: str) -> np.ndarray:
             f"{values[at]:g} is followed by {values[at + 1]:g} in a sequence from {values[0]:g} to "
             f"{values[-1]:g}"
         )
-    mean = steps.mean()
-    if np.abs(values - (values[0] + mean * np.arange(len(values)))).max() > _allowed(values):
+    return values
+
+
+def is_even(values: np.ndarray) -> bool:
+    """Say whether coordinates rise, or fall, in equal steps."""
+    line = values[0] + np.diff(values).mean() * np.arange(len(values))
+    return bool(np.abs(values - line).max() <= _allowed(values))
+
+
+def spacing_of(file: ArraysFile, name: str) -> np.ndarray:
+    """Read coordinates; raises a `DatasetError` where they do not rise, or fall, in equal steps."""
+    values = line_of(file, name)
+    if not is_even(values):
+        steps = np.abs(np.diff(values))
         raise DatasetError(
-            f"{file.path}: coordinates '{name}' are not uniform: interpolate the functions to equal steps; "
-            f"those of the file go from {np.abs(steps).min():.6g} to {np.abs(steps).max():.6g}"
+            f"{file.path}: coordinates '{name}' are not uniform: state grid: uneven along their axis, or "
+            f"interpolate the functions to equal steps; those of the file go from {steps.min():.6g} to "
+            f"{steps.max():.6g}"
         )
     return values
 
 
-def falling_axes(
-    file: ArraysFile, channels: list[Channel], grid: Grid, origin: float, named: Mapping[Any, str]
-) -> set[str]:
-    """Hold the coordinates of a file, where it has some, against a grid whose left end is at `origin`.
+def held_axes(
+    file: ArraysFile,
+    channels: list[Channel],
+    axes: Mapping[str, Grid | None],
+    finest: Mapping[str, int],
+    origins: Mapping[str, float],
+    named: Mapping[Any, str],
+) -> tuple[set[str], dict[str, tuple[float, ...]]]:
+    """Hold the coordinates of a file against its grid, and read the points of uneven axes.
 
-    Returns the axes along which they fall, whose values are to be read from the last to the first. Raises a
-    DatasetError when they are of another grid.
+    axes    of space in stored order: a grid, whose left end is at `origins`; or None, where points are uneven
+            and there have to be coordinates.
+    finest  points along each axis.
+    named   variables with the coordinates of an axis, for which none is then looked for.
 
-    named  variables with the coordinates of an axis, for which none is then looked for.
+    Returns the axes along which coordinates fall, whose values are to be read from the last to the first, and
+    the positions of uneven points. Raises a DatasetError when coordinates are of another grid.
     """
-    falling, taken = set(), {one.name.variable for one in channels}
-    for axis in channels[0].space:
-        name = named.get(axis) or coordinates_of(file, axis, grid.points, taken, channels[0].name.variable)
+    falling, positions, taken = set(), {}, {one.name.variable for one in channels}
+    for axis, grid in axes.items():
+        points, beside = finest[axis], channels[0].name.variable
+        name = named.get(axis) or coordinates_of(file, axis, points, taken, beside)
         if name is None:
+            if grid is None:
+                raise DatasetError(
+                    f"{file.path}: has no coordinates of {axis}, whose points are stated to be uneven; name "
+                    f"the variable under coordinates, {axis}: …, or state another grid"
+                )
             continue
-        values = spacing_of(file, name)
-        if len(values) != grid.points:
+        values = line_of(file, name) if grid is None else spacing_of(file, name)
+        if len(values) != points:
             raise DatasetError(
-                f"{file.path}: coordinates '{name}' are {len(values)}; expected: {grid.points} (finest)"
+                f"{file.path}: coordinates '{name}' are {len(values)}; expected: {points} (finest)"
             )
         if values[-1] < values[0]:
             falling.add(axis)
             words = f"'{name}' falls from {values[0]:g} to {values[-1]:g}: {axis} is flipped, and rises"
             file.remarks[words] = None
             values = values[::-1]
+        if grid is None:
+            positions[axis] = tuple(map(float, values))
+            continue
         h = (values[-1] - values[0]) / (len(values) - 1)
-        half = h / 2 if grid.kind == "cell_centres" else 0.0
+        half, origin = h / 2 if grid.kind == "cell_centres" else 0.0, origins[axis]
         if axis != "x" and axis not in named:  # may begin elsewhere: stored grids begin at 0 along each axis
             values = values - values[0] + origin + half
         length, allowed = h * (len(values) - (grid.kind == "nodes")), _allowed(values)
@@ -188,7 +218,7 @@ def falling_axes(
                 f"{grid.kind} they have length: {length:.10g}, origin: {values[0] - half:.6g}; they look "
                 f"like {found.kind} with length: {found.length:.10g}, origin: {found.origin:.6g}"
             )
-    return falling
+    return falling, positions
 
 
 def found_grid(values: np.ndarray, periodic: bool | None) -> FoundGrid:
@@ -249,7 +279,7 @@ def readings(
 
     dims     names that the file gives the axes.
     lengths  of the coordinates in the file, by axis: an axis has the length of its coordinates.
-    x_first  whether arrays of this layout have x before y where nothing else says so.
+    x_first  whether arrays of this layout have x before y, and y before z, where nothing else says so.
     """
     named = not all(name.startswith(UNNAMED) for name in dims or ())
     fixed = {at: axis for at, name in enumerate(dims or ()) if (axis := axis_of(name)) is not None}
@@ -262,13 +292,16 @@ def readings(
         free = [at for at in range(len(shape)) if at not in places]
         certain = one_way and bool(places) and (not free or (len(free) == 1 and shape[free[0]] > FEW))
         for axes in _completed(shape, places):
-            if x_first and "y" in axes and not dims:
-                axes = tuple({"x": "y", "y": "x"}.get(one, one) for one in axes)
-            sizes = dict(zip(axes, shape, strict=True))
-            # Coordinates may be of edges, one more than of cells.
-            if all({sizes[axis], sizes[axis] + 1} & lengths[axis] for axis in lengths.keys() & sizes.keys()):
-                asks = named and bool(free)
-                found.setdefault(axes, Reading(axes, certain and not asks, asks))
+            space = [axis for axis in axes if axis in SPACE]
+            turned = dict(zip(space, reversed(space), strict=True)) if x_first and not dims else {}
+            for one in dict.fromkeys((tuple(turned.get(axis, axis) for axis in axes), axes)):
+                sizes = dict(zip(one, shape, strict=True))
+                both = lengths.keys() & sizes.keys()
+                # Coordinates may be of edges, one more than of cells.
+                if all({sizes[axis], sizes[axis] + 1} & lengths[axis] for axis in both):
+                    asks = named and bool(free)
+                    found.setdefault(one, Reading(one, certain and not asks, asks))
+                    break
     return list(found.values())
 
 
@@ -341,7 +374,7 @@ def _sides(sizes: dict[int, int], side: int, taken: set[str]) -> list[list[int]]
     """Return which axes of these sizes may be of space, beside those `taken`; a side of it has `side`.
 
     Equal sizes are sides of a square or a cube, of others all that are no few channels. Two lengths that
-    differ may be time and space in either order.
+    differ may be time and space in either order, or sides of a rectangle.
     """
     left = sum(axis not in taken for axis in SPACE)
     large = [at for at, size in sizes.items() if size > FEW]
@@ -352,7 +385,7 @@ def _sides(sizes: dict[int, int], side: int, taken: set[str]) -> list[list[int]]
         size = max(repeated, key=lambda one: (repeated.count(one), one))
         found = [at for at, one in sizes.items() if one == size]
     elif len(large) == 2 and "time" not in taken:
-        return [[large[1]], [large[0]]]
+        return [[large[1]], [large[0]], large]
     else:
         found = large or (list(sizes) if len(sizes) == 1 else [])
     order = list(sizes)

@@ -31,7 +31,9 @@ from resolvent.datasets.storage.layout import SPLITS
 
 FEWEST = 10  # samples below which a series is cut into windows
 LAG = 4  # a window of a series reaches over a part of so many
-MODELS = {1: ("fno", "fno1d", 16), 2: ("fno2d", "fno2d", 12)}  # by dimension: name, architecture, modes
+# By dimension: name in the configuration, architecture, modes; and name for uneven points.
+MODELS = {1: ("fno", "fno1d", 16), 2: ("fno2d", "fno2d", 12), 3: (None, "fno3d", 6)}
+ON_UNEVEN_POINTS = {1: "tno", 2: "deeponet2d"}
 
 
 @dataclass
@@ -144,8 +146,8 @@ def _look_into(report: Report, sources: list[Any], opened: list[list[ArraysFile]
     sizes = {split: min(size, LOOKED_AT) for split, size in settings.samples.model_dump().items() if size}
     parts = ([(split, index) for index in range(size)] for split, size in sizes.items())
     batches = ((names, task.draw(names)) for names in parts)
-    findings = findings_of(task.channels, settings.dimension, batches)
-    report.warnings = warnings_of(findings, settings.grid)
+    findings = findings_of(task.channels, settings.along("grid"), batches)
+    report.warnings = warnings_of(findings, settings.along("grid"))
     report.warnings += [*task.notes(), *filter(None, [of_few(settings.samples.test)])]
     if detected.numbers:
         keys = {
@@ -222,18 +224,20 @@ def _axes(detected: Detected) -> dict[str, list[str]]:
 
 def _block(source: Any, detected: Detected, files: list[ArraysFile], test: list[ArraysFile]) -> dict:
     """Return the settings of a dataset of what was detected."""
-    axes, first, grid = _axes(detected), detected.function(detected.inputs[0]), detected.grid
+    axes, first, grids = _axes(detected), detected.function(detected.inputs[0]), detected.grids
+    lengths = {axis: grid.length for axis, grid in grids.items() if grid.kind != "uneven"}
     block: dict[str, Any] = {
         "equation": "arrays",
         "source": source,
         "input": detected.inputs[0] if len(detected.inputs) == 1 else detected.inputs,
         "target": detected.targets[0] if len(detected.targets) == 1 else detected.targets,
         "axes": list(first.axes) if len(set(map(tuple, axes.values()))) == 1 else axes,
-        "finest": first.size("x"),
-        "grid": grid.kind,
-        "length": grid.length,
+        "finest": _one_or_each({axis: first.size(axis) for axis in grids}),
+        "grid": _one_or_each({axis: grid.kind for axis, grid in grids.items()}),
     }
-    block |= {"origin": grid.origin} if grid.origin else {}
+    block |= {"length": _one_or_each(lengths)} if lengths else {}
+    if any(grid.origin for grid in grids.values()):
+        block["origin"] = _one_or_each({axis: grid.origin for axis, grid in grids.items()})
     block |= {"coordinates": detected.coordinates} if detected.coordinates else {}
     # The first time and the last, or windows where there are few series.
     given, wanted = first.size("time"), detected.function(detected.targets[0]).size("time")
@@ -258,6 +262,11 @@ def _block(source: Any, detected: Detected, files: list[ArraysFile], test: list[
     return block
 
 
+def _one_or_each(values: dict[str, Any]) -> Any:
+    """Return the one value of all axes, or each of them by axis."""
+    return values if len(set(values.values())) > 1 else next(iter(values.values()))
+
+
 def _samples(source: Any, count: int, tested: int, windows: int, stated: dict[str, int]) -> dict[str, int]:
     """Split what there is: a tenth each for validation and test, up to a fifth of few for the test.
 
@@ -279,21 +288,26 @@ def _samples(source: Any, count: int, tested: int, windows: int, stated: dict[st
 def _configuration(name: str, block: dict, settings: ArraysDataset) -> dict:
     """Return a configuration with the dataset, and an experiment with a model that fits it."""
     content: dict[str, Any] = {"name": name, "build": {"datasets": [name]}, "datasets": {name: block}}
-    if settings.dimension not in MODELS:
-        return content
+    sides, training = settings.along("finest"), {"epochs": 50, "batch_size": min(8, settings.samples.train)}
+    model: str | None
+    if not settings.uneven:
+        model, architecture, modes = MODELS[settings.dimension]
+        if (few := min(sides.values()) // 2) < modes or model is None:
+            model, own = f"{name}_fno", {"settings": {"modes": min(few, modes)}}
+            content["models"] = {model: {"label": "FNO", "architecture": architecture, **own}}
+    elif settings.dimension in ON_UNEVEN_POINTS:
+        model = ON_UNEVEN_POINTS[settings.dimension]
+        training["gradient_weight"] = 0
+    else:
+        return content  # no architecture takes them
     content["build"] = {"experiments": [name]}
-    model, architecture, modes = MODELS[settings.dimension]
-    if settings.finest < 2 * modes:
-        model = f"{name}_fno"
-        fewer = {"modes": settings.finest // 2}
-        content["models"] = {model: {"label": "FNO", "architecture": architecture, "settings": fewer}}
     content["experiments"] = {
         name: {
             "title": name.replace("_", " "),
             "dataset": name,
             "models": [model],
-            "resolutions": [settings.finest],
-            "training": {"epochs": 50, "batch_size": min(8, settings.samples.train)},
+            "resolutions": [sides["x"]],
+            "training": training,
         }
     }
     return content

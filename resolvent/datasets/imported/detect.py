@@ -10,7 +10,7 @@ import numpy as np
 
 from resolvent.common.errors import Words
 from resolvent.datasets.errors import DatasetError
-from resolvent.datasets.imported.arrays_checks import REPEATED, ends_of
+from resolvent.datasets.imported.arrays_checks import REPEATED, ends_of, first_functions
 from resolvent.datasets.imported.axes import (
     FEW,
     Axes,
@@ -19,11 +19,12 @@ from resolvent.datasets.imported.axes import (
     axis_of,
     coordinates_of,
     found_grid,
+    is_even,
     is_whole,
+    line_of,
     lines_of,
     near,
     readings,
-    spacing_of,
 )
 from resolvent.datasets.imported.readers.arrays_file import ArraysFile
 from resolvent.datasets.imported.series import variable_of
@@ -80,6 +81,7 @@ class Function:
 class Detected:
     """What a file seems to have.
 
+    grids    the grid along each axis of space, in stored order: of kind "uneven" where points are.
     remarks  what was found, a line each.
     guessed  why each key of the configuration that is a guess is as it is.
     numbers  variables with one number for each sample, by entry of `input`, with their axes.
@@ -88,7 +90,7 @@ class Detected:
     inputs: list[str] = field(default_factory=list)
     targets: list[str] = field(default_factory=list)
     functions: dict[str, Function] = field(default_factory=dict)
-    grid: FoundGrid = field(default_factory=lambda: FoundGrid("nodes", 1.0, 0.0))
+    grids: dict[str, FoundGrid] = field(default_factory=dict)
     coordinates: dict[str, str] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
     guessed: dict[str, Words] = field(default_factory=dict)
@@ -147,7 +149,7 @@ def detect(
                 raise _nothing(files[role])
             chosen += found.functions[first].entries
     for function in {one.name: one for one in map(found.function, (*found.inputs, *found.targets))}.values():
-        _require_square(function, file.path)
+        _require_axes(function, file.path)
         if not function.ways[0].certain:
             found.guessed["axes"] = f"by the lengths of {function.words}, and the usual order"
         if function.size("channel") > FEW:
@@ -171,22 +173,16 @@ def detect(
     return found
 
 
-def _require_square(one: Function, path: Any) -> None:
-    """Raise an error where the axes of a function are not known, or of space differ in length."""
+def _require_axes(one: Function, path: Any) -> None:
+    """Raise an error where the axes of a function are not known."""
     if one.ways[0].asks:
         words = f"the file names them {', '.join(one.dims)}, of which some are not known"
         raise Undecided(f"{path}: state the axes of {one.words}: {words}")
     if len(one.ways) > 1:
         listed = " or ".join(f"[{', '.join(way.axes)}]" for way in one.ways)
         raise Undecided(
-            f"{path}: state the axes of {one.words}, which the file does not say: {listed}; a rectangular "
-            "field [sample, y, x] is not supported",
+            f"{path}: state the axes of {one.words}, which the file does not say: {listed}",
             [{"axes": {one.shape: way.axes}} for way in one.ways],
-        )
-    if len({one.size(axis) for axis in SPACE if axis in one.axes}) > 1:
-        raise DatasetError(
-            f"{path}: rectangular grids are not supported: crop or interpolate {one.words} to as many points "
-            f"along every axis of space; its axes are {', '.join(one.axes)}"
         )
 
 
@@ -196,8 +192,8 @@ def _nothing(file: ArraysFile) -> DatasetError:
     listed = ", ".join(f"{name} {shape}" for name, shape in list(file.shapes.items())[:6]) or "nothing"
     if any(sum(size > 1 for size in shape) > 1 and n not in kinds for n, shape in file.shapes.items()):
         return Undecided(
-            f"{file.path}: state input, target and axes: no variable is surely an array of functions on as "
-            f"many points along every axis of space; found: {listed}"
+            f"{file.path}: state input, target and axes: no variable is surely an array of functions; found: "
+            f"{listed}"
         )
     file.require_real()  # says more, where there is a variable in another form
     return DatasetError(
@@ -255,8 +251,6 @@ def _choose(found: Detected, file: ArraysFile) -> None:
             f"{file.path}: interpolate input and target to one grid, with as many samples: {given.words} and "
             f"{wanted.words} differ"
         )
-    if all(one.ways[0].certain for one in functions):
-        _require_square(functions[0], file.path)
     if given is not None and len(others) == 1:
         return take(given, "by its name", others[0], "the other function")
     if wanted is not None and len(others) == 1:
@@ -298,19 +292,72 @@ def _named(functions: list[Function], names: tuple[str, ...]) -> Function | None
 
 def _find_grid(found: Detected, files: dict[str, ArraysFile]) -> None:
     """Find the grid: by its coordinates, by what the file says, by how functions go on at their ends."""
-    file, one = files["input"], found.function(found.inputs[0])
-    points, said, guess, periodic = one.size("x"), file.boundary, "", False
-    ends = {}
+    one = found.function(found.inputs[0])
+    functions: dict[str, np.ndarray] = {}
+    space = tuple(axis for axis in SPACE if axis in one.axes)
     for role, entries in (("input", found.inputs), ("target", found.targets)):
         function = found.function(entries[0])
-        ends[entries[0]] = ends_of(files[role], function.name, function.axes, LOOKED_AT)
-    measured = {entry: end for entry, end in ends.items() if end is not None}
+        values = first_functions(files[role], function.name, function.axes, LOOKED_AT)
+        functions |= {} if values is None else {entries[0]: values}
+    lines = {}
+    for axis in space:
+        name = coordinates_of(files["input"], axis, one.size(axis), set(found.functions), one.name)
+        # Where only x has coordinates, an axis of as many points is taken for another such one.
+        if name is None and one.size(axis) == one.size("x"):
+            name = coordinates_of(files["input"], "x", one.size("x"), set(found.functions), one.name)
+        lines[axis] = name
+    each = {axis: _find_axes(found, files["input"], functions, (axis,), lines[axis]) for axis in space}
+    alike = len({(one.size(axis), each[axis].grid.kind, each[axis].grid.length) for axis in space}) == 1
+    if alike and each["x"].grid.kind != "uneven":
+        each = dict.fromkeys(space, _find_axes(found, files["input"], functions, space, lines["x"]))
+        lines = {"x": lines["x"]}
+    spacing = each["x"].spacing(one.size("x"))
+    for axis in space:
+        grid, n = each[axis].grid, one.size(axis)
+        if lines.get(axis, "") is None and axis != "x":  # as far apart as in x
+            grid = replace(grid, length=float(f"{spacing * (n - (grid.kind == 'nodes')):.7g}"))
+        found.grids[axis] = grid
+    found.coordinates = {axis: name for axis, name in lines.items() if name is not None}
+    found.remarks += dict.fromkeys(remark for axis in each.values() for remark in axis.remarks)
+    if None in lines.values():
+        found.guessed["length"] = "there are no coordinates"
+    guesses = {axis: one.guess for axis, one in each.items() if one.guess}
+    if guesses:
+        words = {guess: " and ".join(a for a in guesses if guesses[a] == guess) for guess in guesses.values()}
+        alone = len(guesses) == len(each) and len(words) == 1
+        found.guessed["grid"] = "; ".join(w if alone else f"along {a}, {w}" for w, a in words.items())
+
+
+@dataclass
+class _FoundAxes:
+    """The grid along axes, why it is a guess if it is one, and what is remarked on."""
+
+    grid: FoundGrid
+    guess: Words
+    remarks: list[str]
+
+    def spacing(self, points: int) -> float:
+        return self.grid.length / (points - (self.grid.kind == "nodes"))
+
+
+def _find_axes(
+    found: Detected, file: ArraysFile, functions: dict[str, np.ndarray], axes: Axes, name: str | None
+) -> _FoundAxes:
+    """Find the one grid along these axes, whose coordinates `name` has."""
+    one, remarks = found.function(found.inputs[0]), []
+    points, said = one.size(axes[-1]), file.boundary
+    guess, periodic = "", False
+    space = [axis for axis in SPACE if axis in one.axes]
+    measured = {
+        entry: ends_of(values, [1 + space.index(axis) for axis in axes])
+        for entry, values in functions.items()
+    }
     if said is not None:
         periodic = said == "periodic"
         words: Words = "periodic" if periodic else "not periodic"
-        found.remarks.append(f"the file says that the boundary is {words}")
+        remarks.append(f"the file says that the boundary is {words}")
     elif repeated := [entry for entry, end in measured.items() if end["both_ends"] <= REPEATED]:
-        found.remarks.append(f"the last value of '{repeated[0]}' repeats the first one: both ends are points")
+        remarks.append(f"the last value of '{repeated[0]}' repeats the first one: both ends are points")
     elif zero := [entry for entry, end in measured.items() if end["vanishes"]]:
         guess = f"'{zero[0]}' is zero at an end, where it has a kink: not periodic"
     elif not measured:
@@ -321,29 +368,24 @@ def _find_grid(found: Detected, files: dict[str, ArraysFile]) -> None:
         guess = f"at the seam functions jump {jump:.2g} times as far as inside"
     if periodic and points % 2:
         periodic = False
-        found.remarks.append(
-            f"periodic grids have an even number of points, and this has {points}: not periodic"
-        )
-    name = coordinates_of(file, "x", points, set(found.functions), one.name)
-    if name is not None:
-        values = spacing_of(file, name)
-        values = values if values[-1] > values[0] else values[::-1]
-        alone, open_ended = found_grid(values, None), found_grid(values, False)
-        if said is None and alone.kind == "nodes" and is_whole(alone.length):
-            periodic = False
-        found.grid = found_grid(values, periodic)
-        # No guess where the ends of functions do not matter to the grid.
-        if found.grid == open_ended and found.grid in (alone, found_grid(values, True)):
-            guess = ""
-        found.coordinates = {"x": name}
-        found.remarks.append(f"{found.grid.kind.replace('_', ' ')} by the coordinates '{name}'")
-    else:
+        remarks.append(f"periodic grids have an even number of points, and this has {points}: not periodic")
+    if name is None:
         kind = "periodic" if periodic else "nodes"
         if not periodic and any(
             end["at_ends"] > 1e-3 and end["half_cell"] < 0.1 * end["at_ends"] for end in measured.values()
         ):
             kind, guess = "cell_centres", "functions vanish half a cell beyond their ends"
-        found.grid = FoundGrid(kind, 1.0, 0.0)
-        found.guessed["length"] = "there are no coordinates"
-    if guess:
-        found.guessed["grid"] = guess
+        return _FoundAxes(FoundGrid(kind, 1.0, 0.0), guess, remarks)
+    values = line_of(file, name)
+    if not is_even(values):
+        return _FoundAxes(FoundGrid("uneven", 1.0, 0.0), "", [f"uneven points by the coordinates '{name}'"])
+    values = values if values[-1] > values[0] else values[::-1]
+    alone, open_ended = found_grid(values, None), found_grid(values, False)
+    if said is None and alone.kind == "nodes" and is_whole(alone.length):
+        periodic = False
+    grid = found_grid(values, periodic)
+    # No guess where the ends of functions do not matter to the grid.
+    if grid == open_ended and grid in (alone, found_grid(values, True)):
+        guess = ""
+    remarks.append(f"{grid.kind.replace('_', ' ')} by the coordinates '{name}'")
+    return _FoundAxes(grid, guess, remarks)

@@ -105,7 +105,9 @@ class ImportedDataset(FilesDataset):
 
     def series(self) -> Series:
         """Open the files, and hold the length against coordinates in them, of a periodic grid or of nodes."""
-        opened = Series(found_pools(self.source), self.channels, self.finest, self.samples.model_dump())
+        opened = Series(
+            found_pools(self.source), self.channels, self.along("finest"), self.samples.model_dump()
+        )
         taken = {one.name.variable for one in self.channels}
         for file, variable in product(opened.files.values(), sorted(taken)):
             line = coordinates_of(file, "x", self.finest, taken, variable)

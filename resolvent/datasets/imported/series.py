@@ -183,18 +183,20 @@ class Place:
 class Series:
     """Every series of the files of a dataset, by split. `place` finds a sample.
 
-    sizes    samples of each split.
-    every    times between the beginnings of two windows of a series; None: one sample a series.
-    rows     the first row of a split and the row behind its last one; None: the usual order.
-    groups   a variable with a value for each sample, and the values that each split has.
-    falling  axes along which the coordinates fall: their values are flipped.
+    finest     points along each axis of space, in stored order.
+    sizes      samples of each split.
+    every      times between the beginnings of two windows of a series; None: one sample a series.
+    rows       the first row of a split and the row behind its last one; None: the usual order.
+    groups     a variable with a value for each sample, and the values that each split has.
+    falling    axes along which the coordinates fall: their values are flipped.
+    positions  of the points along uneven axes, by axis.
     """
 
     def __init__(
         self,
         pools: list[Pool],
         channels: list[Channel],
-        finest: int,
+        finest: dict[str, int],
         sizes: dict[str, int],
         every: int | None = None,
         rows: dict | None = None,
@@ -204,6 +206,7 @@ class Series:
         self.every, self.rows, self.groups = every, rows, groups
         self.files: dict[str, ArraysFile] = {}
         self.falling: set[str] = set()
+        self.positions: dict[str, tuple[float, ...]] = {}
         self.lone = "sample" not in channels[0].name.axes
         self.span = 1 + max(one.time or 0 for one in channels)  # times that a window reaches over
         self.pools = [(pool, [self._opened(pair) for pair in pool.files]) for pool in pools]
@@ -284,16 +287,20 @@ class Series:
                 f"{at} the shape {shape}; expected: {len(name.axes)} axes ({', '.join(name.axes)}){hint}"
             )
         sizes = dict(zip(name.axes, shape, strict=True))
-        space = [sizes[axis] for axis in name.space]
-        if any(size != self.finest for size in space):
-            words = f"if these are its points, set finest: {space[0]}"
-            if len(set(space)) > 1:
-                words = "grids have as many points along every axis: crop or interpolate it"
-            elif axis := next((axis for axis, size in sizes.items() if size == self.finest), None):
-                words = f"the axis '{axis}' has {self.finest}: is the order of axes another?"
+        space = {axis: sizes[axis] for axis in name.space}
+        expected = {axis: self.finest[axis] for axis in name.space}
+        if space != expected:
+            alike = len({*space.values()}) == 1
+            listed = ", ".join(f"{axis}: {size}" for axis, size in space.items())
+            words = f"if these are its points, set finest: {space['x'] if alike else f'{{{listed}}}'}"
+            other = next((axis for axis in sizes if axis not in space and sizes[axis] == expected["x"]), None)
+            if alike and other:
+                words = f"the axis '{other}' has {expected['x']}: is the order of axes another?"
+            each = len({*expected.values()}) == 1
+            wanted = f"{expected['x']} each" if each else " × ".join(map(str, expected.values()))
             raise DatasetError(
-                f"{at} the shape {shape}; along {', '.join(name.space)} it has "
-                f"{' × '.join(map(str, space))} points; expected: {self.finest} each; {words}"
+                f"{at} the shape {shape}; along {', '.join(space)} it has "
+                f"{' × '.join(map(str, space.values()))} points; expected: {wanted}; {words}"
             )
         asked = {
             "channel": (name.channel, f"'{name.entry}'"),

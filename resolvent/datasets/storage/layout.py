@@ -9,7 +9,7 @@ import numpy as np
 
 from resolvent.common.errors import Words
 from resolvent.datasets.errors import DatasetError
-from resolvent.solvers.common.grid import Grid, Nodes
+from resolvent.solvers.common.grid import AnyGrid, Grid, Nodes, Product
 
 SPLITS = ("train", "validation", "test")  # in stored order; their numbers are part of every random key
 SPACE = ("z", "y", "x")  # axes of space, in stored order
@@ -19,6 +19,7 @@ _GRID_IN_WORDS: dict[str, Words] = {
     "periodic": "the left end is included, the right end is not",
     "nodes": "both ends are included",
     "cell_centres": "cell centres: neither end is included",
+    "explicit": "unevenly spaced",
 }
 
 
@@ -47,7 +48,7 @@ class Group:
     """The variables on one grid. `grid` is what a model is given, `axes` what the file has."""
 
     name: str
-    grid: Grid | Nodes
+    grid: AnyGrid
     axes: tuple[Axis, ...]
     variables: tuple[Variable, ...]
 
@@ -121,14 +122,18 @@ def resolution_of(group: str) -> int | str:
     return int(group[1:]) if re.fullmatch(r"n\d+", group) else group
 
 
-def space_group(grid: Grid, *variables: Variable, units: str = "1", more: tuple[Axis, ...] = ()) -> Group:
-    """Lay out functions on `grid`, a group named by its points: each variable ends in the axes of space.
+def space_group(
+    grid: Grid | Product, *variables: Variable, units: str = "1", more: tuple[Axis, ...] = ()
+) -> Group:
+    """Lay out functions on `grid`, a group named by its points along x: each variable ends in axes of space.
 
     `more` are axes that a variable may have before those of space, and names itself.
     """
     names = SPACE[-grid.dimension :]
-    words = f"position; {_GRID_IN_WORDS[grid.kind]}"
-    axes = tuple(Axis(name, grid.coordinates, words, units) for name in names)
+    axes = tuple(
+        Axis(name, axis.coordinates, f"position; {_GRID_IN_WORDS[axis.kind]}", units)
+        for name, axis in zip(names, grid.axes, strict=True)
+    )
     placed = (Variable(v.name, v.long_name, v.units, (*v.axes, *names)) for v in variables)
     return Group(group_name(grid.points), grid, (*more, *axes), tuple(placed))
 
@@ -148,10 +153,13 @@ def time_group(name: str, times: Nodes, variables: tuple[Variable, ...], numbers
     return Group(name, times, (axis,), (*numbers, *placed))
 
 
-def grid_facts(grid: Grid | Nodes) -> dict:
+def grid_facts(grid: AnyGrid) -> dict:
     """Describe the grid as the card does."""
+    if isinstance(grid, Product):
+        return {"kind": grid.kind, "axes": [grid_facts(axis) for axis in grid.axes]}
     if isinstance(grid, Nodes):
-        return {"kind": "explicit", "positions": list(grid.positions)}
+        period = {} if grid.period is None else {"period": grid.period}
+        return {"kind": "explicit", "positions": list(grid.positions), **period}
     return {
         "kind": grid.kind,
         "points": grid.points,
@@ -161,8 +169,10 @@ def grid_facts(grid: Grid | Nodes) -> dict:
     }
 
 
-def grid_from_facts(facts: dict) -> Grid | Nodes:
+def grid_from_facts(facts: dict) -> AnyGrid:
     """Invert `grid_facts`."""
+    if "axes" in facts:
+        return Product(tuple(grid_from_facts(axis).axes[0] for axis in facts["axes"]))
     if facts["kind"] == "explicit":
-        return Nodes(tuple(facts["positions"]))
+        return Nodes(tuple(facts["positions"]), facts.get("period"))
     return Grid(facts["kind"], facts["points"], facts["length"], facts["dimension"])

@@ -6,6 +6,7 @@ modules of the equations import theirs when a sample is computed, and not before
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
@@ -143,11 +144,20 @@ class DatasetSettings(Settings):
         """Generation jobs that the dataset is cut into."""
         return -(-self.samples.total // self.samples_per_shard)
 
+    @property
+    def uneven(self) -> tuple[str, ...]:
+        """Axes of space along which points are unevenly spaced."""
+        return ()
+
     if TYPE_CHECKING:
 
         @property
         def resolutions(self) -> list[int] | list[str]:
             """Where every sample is stored: points along an axis, or names of sets of times."""
+
+    def sides(self, resolution: int | str) -> tuple[int, ...]:
+        """Count the points along each axis of the grid of `resolution`, or the times of a set."""
+        return (self.num_points(resolution),)
 
     def num_points(self, resolution: int | str) -> int:
         """Count the points of the whole grid of `resolution`, or the times of a set."""
@@ -194,8 +204,11 @@ class SpaceDataset(DatasetSettings):
 
     resolutions: list[int] = Field(description="points along each axis of the grids stored")
 
+    def sides(self, resolution: int | str) -> tuple[int, ...]:
+        return (int(resolution),) * self.dimension
+
     def num_points(self, resolution: int | str) -> int:
-        return int(resolution) ** self.dimension
+        return math.prod(self.sides(resolution))
 
     @model_validator(mode="after")
     def _grids_are_named_once(self):

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from resolvent.datasets.tasks.error_budget import (
     stored_errors,
 )
 from resolvent.datasets.tasks.settings import CHECKED_SAMPLES, DatasetSettings
-from resolvent.solvers.common.grid import Grid, Nodes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from resolvent.datasets.storage.store import Stored
 
 # From input functions, (samples, ...space) or (samples, channels, ...space), on a grid to target functions.
-Baseline = Callable[[np.ndarray, Grid | Nodes], np.ndarray]
+Baseline = Callable[[np.ndarray, Any], np.ndarray]
 
 FRAMES = 100  # of a film: four seconds at 25 frames a second
 

@@ -41,11 +41,11 @@
       const fields = [], bound = bounds(first.error, second.error);
       first.target.forEach((z, place) => {
         const [low, high] = range(z), count = first.target.length;
-        fields.push({ title: numbered(target, place, count), z, x: one.x_target, low, high, scale: SEQUENTIAL });
-        fields.push({ title: "first: prediction", z: prediction(first)[place], x: one.x_target, low, high, scale: SEQUENTIAL });
-        fields.push({ title: "second: prediction", z: prediction(second)[place], x: other.x_target, low, high, scale: SEQUENTIAL });
-        fields.push({ title: "first: error", z: first.error[place], x: one.x_target, low: -bound, high: bound, scale: DIVERGING });
-        fields.push({ title: "second: error", z: second.error[place], x: other.x_target, low: -bound, high: bound, scale: DIVERGING });
+        fields.push({ title: numbered(target, place, count), z, x: one.x_target, y: one.y_target, low, high, scale: SEQUENTIAL });
+        fields.push({ title: "first: prediction", z: prediction(first)[place], x: one.x_target, y: one.y_target, low, high, scale: SEQUENTIAL });
+        fields.push({ title: "second: prediction", z: prediction(second)[place], x: other.x_target, y: other.y_target, low, high, scale: SEQUENTIAL });
+        fields.push({ title: "first: error", z: first.error[place], x: one.x_target, y: one.y_target, low: -bound, high: bound, scale: DIVERGING });
+        fields.push({ title: "second: error", z: second.error[place], x: other.x_target, y: other.y_target, low: -bound, high: bound, scale: DIVERGING });
       });
       return maps(fields, width);
     }

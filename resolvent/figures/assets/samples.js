@@ -52,15 +52,18 @@
     const columns = width < 560 ? 1 : Math.min(3, fields.length === 4 ? 2 : fields.length), rows = Math.ceil(fields.length / columns);
     const side = Math.min(width / columns - 90, 380);
     const data = [], layout = { height: rows * (side + 60) + 20, margin: { l: 5, r: 5, t: 30, b: 10 }, annotations: [] };
-    fields.forEach(({ title, z, x, low, high, scale, type }, place) => {
+    const reach = (along) => Math.abs(along[along.length - 1] - along[0]);
+    fields.forEach(({ title, z, x, y, low, high, scale }, place) => {
       const number = place ? place + 1 : "", column = place % columns, row = Math.floor(place / columns);
       const left = column / columns, top = 1 - row / rows, share = side / width;
       const bottom = top - side / layout.height;
       layout[`xaxis${number}`] = { domain: [left, left + share], anchor: `y${number}`, visible: false, constrain: "domain" };
-      layout[`yaxis${number}`] = { domain: [Math.max(0, bottom), top], anchor: `x${number}`, visible: false, scaleanchor: `x${number}`, constrain: "domain" };
+      layout[`yaxis${number}`] = { domain: [Math.max(0, bottom), top], anchor: `x${number}`, visible: false, constrain: "domain" };
+      // Sides are as long as they are, up to six times each other.
+      if (Math.abs(Math.log(reach(y) / reach(x))) < Math.log(6)) layout[`yaxis${number}`].scaleanchor = `x${number}`;
       layout.annotations.push({ text: `<b>${title}</b>`, x: left, y: top, xref: "paper", yref: "paper", xanchor: "left", yanchor: "bottom", showarrow: false });
       data.push({
-        type: "heatmap", z, x, y: x, zmin: low, zmax: high, colorscale: scale, xaxis: `x${number}`, yaxis: `y${number}`,
+        type: "heatmap", z, x, y, zmin: low, zmax: high, colorscale: scale, xaxis: `x${number}`, yaxis: `y${number}`,
         colorbar: { x: left + share + 0.005, y: (Math.max(0, bottom) + top) / 2, len: side / layout.height, thickness: 10, outlinewidth: 0, exponentformat: "power", tickfont: { size: 11 } },
         hovertemplate: `${title}<br>x %{x}, y %{y}<br>%{z:.4g}<extra></extra>`,
       });
@@ -75,12 +78,12 @@
   function chartOf(run, sample, width) {
     const [input, target] = run.quantities, predicted = prediction(sample);
     if (run.dimension === 2) {
-      const fields = sample.input.map((z, place) => ({ title: numbered(input, place, sample.input.length), z, x: run.x, scale: SEQUENTIAL }));
+      const fields = sample.input.map((z, place) => ({ title: numbered(input, place, sample.input.length), z, x: run.x, y: run.y, scale: SEQUENTIAL }));
       sample.target.forEach((z, place) => {
         const [low, high] = range(z, predicted[place]), bound = bounds(sample.error[place]), count = sample.target.length;
-        fields.push({ title: numbered(target, place, count), z, x: run.x_target, low, high, scale: SEQUENTIAL });
-        fields.push({ title: numbered("prediction", place, count), z: predicted[place], x: run.x_target, low, high, scale: SEQUENTIAL });
-        fields.push({ title: numbered("error", place, count), z: sample.error[place], x: run.x_target, low: -bound, high: bound, scale: DIVERGING });
+        fields.push({ title: numbered(target, place, count), z, x: run.x_target, y: run.y_target, low, high, scale: SEQUENTIAL });
+        fields.push({ title: numbered("prediction", place, count), z: predicted[place], x: run.x_target, y: run.y_target, low, high, scale: SEQUENTIAL });
+        fields.push({ title: numbered("error", place, count), z: sample.error[place], x: run.x_target, y: run.y_target, low: -bound, high: bound, scale: DIVERGING });
       });
       return maps(fields, width);
     }
@@ -100,7 +103,7 @@
   }
 
   function spreadOf(run, width) {
-    if (run.dimension === 2) return maps([{ title: "RMS error / RMS target", z: run.spread, x: run.x_target, scale: MAGNITUDE }], width);
+    if (run.dimension === 2) return maps([{ title: "RMS error / RMS target", z: run.spread, x: run.x_target, y: run.y_target, scale: MAGNITUDE }], width);
     return curves([{ title: "RMS error / RMS target", lines: [{ name: run.label, x: run.x_target, y: run.spread, color: colour("accent") }] }], run.axis);
   }
 

@@ -1,6 +1,10 @@
-"""Functions on the square as images: one look for all of them."""
+"""Functions of two variables as images: one look for all of them."""
+
+from collections.abc import Sequence
 
 import numpy as np
+
+LONGEST_SIDE = 6  # of an image, in units of the other one
 
 
 def scale_of(*fields: np.ndarray, colours: str = "viridis") -> dict:
@@ -26,9 +30,17 @@ def log_scale_of(*fields: np.ndarray, decades: int = 4) -> dict:
     return {"cmap": "magma", "norm": LogNorm(low, high, clip=True)}
 
 
-def draw_field(panel, field: np.ndarray, scale: dict):
-    """Draw the image of `field` (y, x) on the unit square, without axes; what is not finite stays white."""
-    image = panel.imshow(field, origin="lower", interpolation="nearest", extent=(0, 1, 0, 1), **scale)
+def draw_field(panel, field: np.ndarray, scale: dict, axes: Sequence[np.ndarray] = ()):
+    """Draw the image of `field` (y, x), without axes; `axes`: its coordinates y and x, none of a square.
+
+    What is not finite stays white. Sides are as long as they are, up to `LONGEST_SIDE` times each other.
+    """
+    y, x = axes or (np.arange(2.0),) * 2
+    if np.array_equal(x, y) and np.allclose(np.diff(x, 2), 0, atol=1e-6 * np.ptp(x)):
+        image = panel.imshow(field, origin="lower", interpolation="nearest", extent=(0, 1, 0, 1), **scale)
+    else:
+        image = panel.pcolormesh(x, y, field, shading="nearest", rasterized=True, **scale)
+        panel.set_aspect("equal" if 1 / LONGEST_SIDE <= np.ptp(y) / np.ptp(x) <= LONGEST_SIDE else "auto")
     panel.set(xticks=[], yticks=[])
     panel.spines[:].set_visible(False)
     return image

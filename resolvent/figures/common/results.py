@@ -11,9 +11,10 @@ import zipfile
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
@@ -24,6 +25,9 @@ from resolvent.common.predictions import AT_ALL_LEVELS, functions, node_name
 from resolvent.common.records import BaselineCost
 from resolvent.common.runs import read_table as read_table
 from resolvent.figures.common.errors import ResultError
+
+if TYPE_CHECKING:
+    import xarray
 
 NO_ANSWER = "no answer"  # how the status of a baseline starts that could not answer; the reason follows
 
@@ -36,6 +40,11 @@ class Run(runs.Run):
     resolution = property(attrgetter("record.resolution"))
     noise = property(attrgetter("record.noise"))
     seed = property(attrgetter("record.seed"))
+
+    @cached_property
+    def predictions(self) -> "xarray.DataTree":
+        """A few test samples with their predictions; of functions in space the middle slice in z."""
+        return super().predictions.map_over_datasets(_middle_slice)
 
     @property
     def where(self) -> str:
@@ -83,6 +92,11 @@ class Baseline:
     noise: float
     errors: pd.DataFrame
     cost: BaselineCost
+
+
+def _middle_slice(stored: "xarray.Dataset") -> "xarray.Dataset":
+    middle = {name: stored.sizes[name] // 2 for name in ("z", "z_target") if name in stored.sizes}
+    return stored.isel(middle, drop=True)
 
 
 def read_runs(directories: Iterable[str | Path]) -> list[Run]:

@@ -46,7 +46,12 @@ def groups(card: dict) -> list[dict[str, str]]:
     rows = []
     for name, group in card["groups"].items():
         grid = group["grid"]
-        if grid["kind"] == "explicit":
+        if "axes" in grid:
+            named = dict(zip("zyx"[-len(grid["axes"]) :], grid["axes"], strict=True))
+            points = " × ".join(f"{points_of(axis):,}" for axis in named.values())
+            kinds = ", ".join(f"{axis['kind']} along {along}" for along, axis in named.items())
+            words = f"{points}, {kinds.replace('_', ' ').replace('explicit', 'uneven')}"
+        elif grid["kind"] == "explicit":
             times = grid["positions"]
             words = f"{counted(len(times), 'time')} from {times[0]:g} to {times[-1]:g}"
         else:
@@ -55,6 +60,11 @@ def groups(card: dict) -> list[dict[str, str]]:
         variables = [f"{one} ({', '.join(facts['dimensions'])})" for one, facts in group["variables"].items()]
         rows.append({"name": name, "grid": words, "variables": "; ".join(variables)})
     return rows
+
+
+def points_of(axis: dict) -> int:
+    """Return the number of points of an axis, or of a grid along each, from its facts."""
+    return len(axis["positions"]) if axis["kind"] == "explicit" else axis["points"]
 
 
 def snippets(card: dict, path: str, store: str) -> dict[str, str]:

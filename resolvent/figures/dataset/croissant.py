@@ -11,7 +11,7 @@ from typing import Any
 from resolvent.common.files import json_text, write_text
 from resolvent.figures.common.page import relative
 from resolvent.figures.common.results import read_json
-from resolvent.figures.dataset.card import bibtex, licence
+from resolvent.figures.dataset.card import bibtex, licence, points_of
 from resolvent.figures.dataset.error_budget import summary
 
 CONTEXT = Path(__file__).parents[1] / "templates/croissant_context.json"  # as the format prescribes it
@@ -81,8 +81,9 @@ def _fields(facts: dict, name: str) -> list[dict]:
     """Return the variables of a group with their shapes, and the split; -1: a length that no card says."""
     group, fields = facts["groups"][name], []
     roles = dict.fromkeys(facts["inputs"], "input") | dict.fromkeys(facts["targets"], "target")
-    lengths = {dim: group["grid"]["points"] for dim in "xyz" if "points" in group["grid"]}
-    lengths |= {"time": len(group["grid"]["positions"])} if "positions" in group["grid"] else {}
+    axes = group["grid"].get("axes", [group["grid"]] * 3)  # of one grid the same along each
+    names = ["time"] if "positions" in group["grid"] else "zyx"[-len(axes) :]
+    lengths = dict(zip(names, map(points_of, axes), strict=False))
     number = "cr:Float32" if facts["precision"].endswith("float32") else "cr:Float64"
     split = ", ".join(f"{size} {split}" for split, size in facts["samples"].items())
     for variable, known in (*group["variables"].items(), ("split", None)):

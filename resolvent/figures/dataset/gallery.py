@@ -8,7 +8,7 @@ import numpy as np
 
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.exhibit import Exhibit
-from resolvent.figures.common.fields import draw_colour_bar, draw_field
+from resolvent.figures.common.fields import LONGEST_SIDE, draw_colour_bar, draw_field
 from resolvent.figures.common.style import MUTED, grid_lines, new_figure, title
 from resolvent.figures.dataset.preview import DatasetPreview
 
@@ -31,7 +31,7 @@ def draw(dataset: DatasetPreview):
         for variable, row in zip(functions, axes, strict=True):
             scale = colours_of(variable.samples)
             for panel, field in zip(row, variable.samples, strict=True):
-                image = draw_field(panel, field, scale)
+                image = draw_field(panel, field, scale, [variable.axes[dim] for dim in variable.dims])
             row[0].set_ylabel(variable.label, color=variable.colour, fontsize=8)
             draw_colour_bar(figure, image, row)
         for panel, sample in zip(axes[0], samples, strict=True):
@@ -70,9 +70,11 @@ def chart(dataset: DatasetPreview) -> Figure:
         for number, axis in enumerate(["", *map(str, range(2, columns + 1))]):
             domain = [number / columns, (number + PANEL) / columns]
             figure.layout[f"xaxis{axis}"].update(domain=domain, constrain="domain", showticklabels=False)
+            y, x = (np.ptp(functions[number].axes[dim]) for dim in functions[number].dims)
             figure.layout[f"yaxis{axis}"].update(
-                scaleanchor=f"x{axis}", constrain="domain", constraintoward="top", showticklabels=False
-            )
+                scaleanchor=f"x{axis}" if 1 / LONGEST_SIDE <= y / x <= LONGEST_SIDE else None,
+                constrain="domain", constraintoward="top", showticklabels=False,
+            )  # fmt: skip
         figure.update_layout(height=250 + 640 // columns, margin={"t": 90, "l": 20, "r": 20, "b": 20})
     else:
         figure = Figure()

@@ -66,7 +66,7 @@ def draw(runs: list[Run], looks: Looks, shown: Shown):
     if maps:
         scale = log_scale_of(*(one.values for _, one in spreads), decades=3)
         for panel, (run, one) in zip(panels[-1].flat, spreads, strict=False):
-            image = draw_field(panel, one.values, scale)
+            image = draw_field(panel, one.values, scale, [*one.axes.values()])
             style.title(panel, run.label)
             panel.title.set_fontsize(7.5)
         for panel in panels[-1].flat[len(spreads) :]:

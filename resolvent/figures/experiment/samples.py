@@ -90,20 +90,25 @@ def _draw_fields(run: Run, quantities: tuple[str, str]):
     their scale; errors have a symmetric one of their own.
     """
     given, wanted, predicted = (_channels(run.shown(name)) for name in ("input", "target", "prediction"))
+    stored = run.predictions_at()
+    plane = [stored[axis].values for axis in ("y", "x")]
+    target_plane = [stored[f"{axis}_target"].values for axis in ("y", "x")] if "x_target" in stored else plane
     varying = [one for one in given if not np.all(one == one[:, :1, :1])] or given
     rows = [
-        (_numbered(quantities[0], place, varying), one, scale_of(one)) for place, one in enumerate(varying)
+        (_numbered(quantities[0], place, varying), one, scale_of(one), plane)
+        for place, one in enumerate(varying)
     ]
     for place, (target, prediction) in enumerate(zip(wanted, predicted, strict=True)):
         scale, error = scale_of(target), prediction - target
-        rows.append((_numbered(quantities[1], place, wanted), target, scale))
-        rows.append((_numbered("prediction", place, wanted), prediction, scale))
-        rows.append((_numbered("error", place, wanted), error, symmetric_scale_of(error)))
+        rows.append((_numbered(quantities[1], place, wanted), target, scale, target_plane))
+        rows.append((_numbered("prediction", place, wanted), prediction, scale, target_plane))
+        rows.append((_numbered("error", place, wanted), error, symmetric_scale_of(error), target_plane))
     samples, relative = run.shown_samples, run.shown_errors()
-    figure, axes = new_figure(len(rows), len(samples), size=(8.6, 2.1 * len(rows)))
-    for (words, fields, scale), panels in zip(rows, axes, strict=True):
+    flat = float(np.clip(np.ptp(target_plane[0]) / np.ptp(target_plane[1]), 0.45, 1))
+    figure, axes = new_figure(len(rows), len(samples), size=(8.6, 2.1 * flat * len(rows)))
+    for (words, fields, scale, coordinates), panels in zip(rows, axes, strict=True):
         for panel, field in zip(panels, fields, strict=True):
-            image = draw_field(panel, field, scale)
+            image = draw_field(panel, field, scale, coordinates)
         panels[0].set_ylabel(shortened(words))
         draw_colour_bar(figure, image, panels)
     for panel, sample in zip(axes[0], samples, strict=True):

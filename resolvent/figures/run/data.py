@@ -23,9 +23,13 @@ def write_run_data(run: Run, output: str | Path, quantities: tuple[str, str]) ->
     stored, spread = run.predictions_at(), None if run.diverged else spread_of(run)
     dimension = 2 if "y" in stored.coords else 1
     axis = "time" if "time" in stored.coords else "x"
-    along = stored[axis].values  # coordinates along a side
-    target = stored[f"{axis}_target"].values if f"{axis}_target" in stored.coords else along
     most = CURVE_POINTS if dimension == 1 else SIDE_POINTS
+    coordinates = {}
+    for name in (axis, "y")[:dimension]:
+        along = stored[name].values
+        target = stored[f"{name}_target"].values if f"{name}_target" in stored.coords else along
+        for key, points in ((name, along), (f"{name}_target", target)):
+            coordinates[key.replace("time", "x")] = rounded(points[picked(len(points), most)])
     data = {
         "label": run.label,
         "where": run.where,
@@ -33,8 +37,7 @@ def write_run_data(run: Run, output: str | Path, quantities: tuple[str, str]) ->
         "quantities": list(quantities),
         "dimension": dimension,
         "axis": axis,
-        "x": rounded(along[picked(len(along), most)]),
-        "x_target": rounded(target[picked(len(target), most)]),
+        **coordinates,
         "samples": [] if run.diverged else _samples(run, dimension),
         "spread": spread and rounded(thinned(spread.values, spread.dimension)),
     }

@@ -24,7 +24,8 @@ def invariance_errors(
 
     Weights are the initial ones plus normal numbers, in double precision (the package neuraloperator rounds
     Fourier coefficients to single). The input is `smooth`. Grids are x = i/n, i < n, or i ≤ n for what has
-    trapezoidal weights; in two dimensions those have half as many points a side. Of an architecture that
+    trapezoidal weights; in two dimensions those have half as many points a side, and what is in three the
+    first two of these grids. Of an architecture that
     takes one grid only, or whose output is on another, there is one row without points and error.
     `claims`: whether the operator says that it is discretisation-invariant.
     """
@@ -37,8 +38,8 @@ def invariance_errors(
             rows.append((*facts, None, None))
             continue
         sides = points_1d if entry.dimension == 1 else points_2d
-        if entry.dimension == 2 and entry.trapezoidal:
-            sides = [n // 2 for n in sides]
+        if entry.dimension == 3 or (entry.dimension == 2 and entry.trapezoidal):
+            sides = [n // 2 for n in sides][: 2 if entry.dimension == 3 else None]
         for n in sides:
             error = refinement_error(operator, n, entry.dimension, ends=entry.trapezoidal)
             rows.append((*facts, n, error))

@@ -199,9 +199,14 @@ def _fit_problems(
         )
     elif architecture.coarse_output and not dataset.inverse:
         yield f"{which} gives functions on a coarser grid than its input; '{name}' has them on one grid"
-    elif dataset.grid_kind == "explicit" and not architecture.any_nodes:
-        accepted = ", ".join(name for name in ARCHITECTURES if settings_class(name).any_nodes)
-        yield f"{which} needs an even grid, and '{name}' is observed at any times; accepted: {accepted}"
+    elif (dataset.grid_kind == "explicit" or dataset.uneven) and not architecture.any_nodes:
+        known = {name: settings_class(name) for name in ARCHITECTURES}
+        fit = [key for key, one in known.items() if one.any_nodes and one.dimension == dataset.dimension]
+        what = "is observed at any times"
+        if dataset.uneven:
+            what = f"has uneven points along {' and '.join(dataset.uneven)}"
+        accepted = ", ".join(fit) or "none; interpolate the functions to equal steps"
+        yield f"{which} needs an even grid, and '{name}' {what}; accepted: {accepted}"
     for resolution in experiment.resolutions:
         for number, own in given_by_data(model.architecture, resolution, dataset).items():
             for given in (model.settings, model.settings_at.get(resolution, {})):
@@ -228,9 +233,8 @@ def _fit_problems(
             settings = model_settings(model, resolution, dataset)
             for grid in [resolution] if on_training_grid else [resolution, *tested]:
                 coarse = dataset.inverse and model.grids == "coarse"
-                points = dataset.coarse_of(grid) if coarse else grid
-                if isinstance(points, int) and not architecture.coarse_output:  # and no set of times
-                    settings.check_grid(points)
+                if isinstance(grid, int) and not architecture.coarse_output:  # and no set of times
+                    settings.check_grid(dataset.sides(dataset.coarse_of(grid) if coarse else grid))
         except ValueError as error:
             yield f"models.{key}: for experiments with dataset '{name}': {error}"
             break
@@ -301,7 +305,7 @@ def _misfits(settings: TrainingSettings, train: int, processes: int, nodes: int)
 
 def _misfits_of_data(settings: TrainingSettings, dataset, name: str) -> Iterator[str]:
     """Yield training settings that the functions of dataset `name` cannot have."""
-    for key, only in ON_NODES.items() if dataset.grid_kind != "nodes" else ():
+    for key, only in ON_NODES.items() if dataset.grid_kind != "nodes" or dataset.dimension == 3 else ():
         if getattr(settings, key) == only:
             yield (
                 f"{key} '{only}' is for functions on nodes of a square; those of '{name}' are on another grid"
@@ -313,6 +317,11 @@ def _misfits_of_data(settings: TrainingSettings, dataset, name: str) -> Iterator
         yield (
             f"gradient_weight {settings.gradient_weight} is for functions on an even grid; accepted for "
             "trajectories: 0"
+        )
+    if dataset.uneven and settings.gradient_weight:
+        yield (
+            f"gradient_weight {settings.gradient_weight} is for evenly spaced points; accepted for '{name}', "
+            f"uneven along {' and '.join(dataset.uneven)}: 0"
         )
     if dataset.grid_kind == "explicit" and settings.loss.startswith("h1"):
         yield f"loss {settings.loss} is for functions on an even grid"

@@ -409,12 +409,14 @@ def model_settings(model: Model, resolution: Resolution, dataset: DatasetSetting
     return resolve(model.architecture, {**given_by_data(model.architecture, resolution, dataset), **own})
 
 
-def given_by_data(architecture: str, resolution: Resolution, dataset: DatasetSettings) -> dict[str, int]:
+def given_by_data(architecture: str, resolution: Resolution, dataset: DatasetSettings) -> dict[str, Any]:
     """Return the settings of the architecture that the functions of the dataset leave no choice of."""
     if not is_architecture(architecture):
         return {}
     names = ("in_channels", "initial_channels", "out_channels")
     given = {name: getattr(dataset, name) for name in names} | {"points": resolution}
+    if resolution in dataset.resolutions and len(set(sides := dataset.sides(resolution))) > 1:
+        given["points"] = list(sides)
     accepted = settings_class(architecture).model_fields
     return {name: value for name, value in given.items() if name in accepted}
 

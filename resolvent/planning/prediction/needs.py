@@ -215,7 +215,8 @@ class Needs:
 def _points(grids: str, dataset: Any, resolution: Resolution) -> int:
     if grids == "coarse":
         return dataset.coarse_of(resolution)
-    return resolution if isinstance(resolution, int) else dataset.num_points(resolution)
+    # Of unlike sides their mean, by which the points of the whole grid are counted.
+    return round(dataset.num_points(resolution) ** (1 / len(dataset.sides(resolution))))
 
 
 def placement(needs: Needs) -> dict[str, Callable]:

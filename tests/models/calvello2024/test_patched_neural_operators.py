@@ -50,7 +50,7 @@ def normed(y, norm):
 def written_out(operator, u, x, extended=False):
     """Sections 4.3 and 4.4 and their appendices for one sample (n1, n2, channels), patch by patch."""
     n1, n2, _ = u.shape
-    g = operator.patches
+    g, _ = operator.patches
     p1, p2 = n1 // g, n2 // g
     u = torch.cat([u, x], -1)
     where = [(slice(i * p1, (i + 1) * p1), slice(j * p2, (j + 1) * p2)) for i in range(g) for j in range(g)]
@@ -145,8 +145,8 @@ def test_the_model_of_the_documentation_is_cross_attention_between_patches():
         parameter.data += 0.3 * torch.randn(parameter.shape, generator=generator, dtype=torch.float64)
     x = grid(12, torch.float64, 2)
     u, (layer,) = band_limited(x, 1, 1), operator.layers
-    y = operator.queries(split(x[None], 2))[0]
-    w = operator.lifting(split(torch.cat([u, x[None]], dim=-1), 2))[0]
+    y = operator.queries(split(x[None], (2, 2)))[0]
+    w = operator.lifting(split(torch.cat([u, x[None]], dim=-1), (2, 2)))[0]
     q, k, v = (layer.projections(f)[..., 6 * i : 6 * i + 6] for i, f in enumerate((y, w, w)))
     attended = []
     for j in range(4):
@@ -154,7 +154,7 @@ def test_the_model_of_the_documentation_is_cross_attention_between_patches():
         attended.append(sum(weight * one for weight, one in zip(weights / weights.sum(), v, strict=True)))
     y = layer.attention_norm(y + layer.output(torch.stack(attended)))
     expected = operator.projection(layer.feedforward_norm(y + layer.feedforward(y)))
-    torch.testing.assert_close(operator(u, x), join(expected[None], 2), rtol=1e-11, atol=1e-11)
+    torch.testing.assert_close(operator(u, x), join(expected[None], (2, 2)), rtol=1e-11, atol=1e-11)
 
 
 @pytest.mark.parametrize("length", [1.0, 2 * math.pi])

@@ -44,12 +44,22 @@ def test_dropout_keeps_the_mean():
 @pytest.mark.parametrize(("n1", "n2", "patches"), [(6, 12, 3), (5, 5, 5), (7, 4, 1), (26, 39, 13)])
 def test_patches_are_the_restrictions_row_by_row_and_join_is_the_inverse(n1, n2, patches):
     u = torch.randn(2, n1, n2, 3)
-    cut, p1, p2 = split(u, patches), n1 // patches, n2 // patches
+    both = patches, patches
+    cut, p1, p2 = split(u, both), n1 // patches, n2 // patches
     for row in range(patches):
         for column in range(patches):
             expected = u[:, p1 * row : p1 * (row + 1), p2 * column : p2 * (column + 1)]
             assert torch.equal(cut[:, patches * row + column], expected)
-    assert torch.equal(join(cut, patches), u)
+    assert torch.equal(join(cut, both), u)
+
+
+def test_patches_may_be_others_along_each_axis():
+    u = torch.randn(2, 6, 20, 3)
+    cut = split(u, (2, 5))
+    assert torch.equal(cut[:, 5 * 1 + 3], u[:, 3:6, 12:16])
+    assert torch.equal(join(cut, (2, 5)), u)
+    with pytest.raises(ValueError, match=r"2 x 5 patches .* such as 8 x 20; got 7 x 20$"):
+        split(torch.zeros(1, 7, 20, 1), (2, 5))
 
 
 @pytest.mark.parametrize(
@@ -57,8 +67,8 @@ def test_patches_are_the_restrictions_row_by_row_and_join_is_the_inverse(n1, n2,
 )
 def test_a_grid_that_cannot_be_split_is_refused_with_sizes_that_can(n1, n2, near):
     with pytest.raises(ValueError, match=rf"13 x 13 patches .* {near}; got {n1} x {n2}$"):
-        split(torch.zeros(1, n1, n2, 1), 13)
-    split(torch.zeros(1, *map(int, near.split(" x ")), 1), 13)
+        split(torch.zeros(1, n1, n2, 1), (13, 13))
+    split(torch.zeros(1, *map(int, near.split(" x ")), 1), (13, 13))
 
 
 def test_codomain_attention_compares_channels():
