@@ -1,5 +1,5 @@
 # demo: the real pipeline at a small size, to an HTML report. test: the tests. Both set everything up first.
-PYTHON ?= $(firstword $(foreach p,python3.11 python3.12 python3,$(shell command -v $(p) 2>/dev/null)))
+PYTHON ?= $(firstword $(foreach p,python3.11 python3.12 python3.13 python3.14 python3,$(shell command -v $(p) 2>/dev/null)))
 BIN := .venv/bin
 GPUS := $(shell nvidia-smi -L 2>/dev/null | grep -c '^GPU')
 
@@ -12,8 +12,8 @@ unexport PYTHONDONTWRITEBYTECODE
 setup: .venv/installed
 
 .venv/installed: pyproject.toml constraints.txt
-	@"$(PYTHON)" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 13))' \
-		|| { echo "Resolvent needs Python 3.11 or 3.12; name one: make PYTHON=/path/to/python3.11"; exit 1; }
+	@"$(PYTHON)" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 15))' \
+		|| { echo "Resolvent needs Python 3.11 to 3.14; name one: make PYTHON=/path/to/python3.13"; exit 1; }
 	"$(PYTHON)" -m venv .venv
 # Python compiles what it imports; to compile all of it here takes longer than all else of the installation.
 	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable ".[dev,docs]"
@@ -87,11 +87,14 @@ bench: .venv/installed
 environment.yml: pyproject.toml constraints.txt .venv/installed
 	$(BIN)/python -m resolvent.documentation.environment
 
-# From the environment at hand, so make a new one first: rm -rf .venv; remove the pins; make setup constraints
+# Keeps the versions that are there: take those out that are to be the newest. torch says itself what it needs of CUDA.
 constraints: .venv/installed
-	sed -n '/^#/p' constraints.txt > constraints.new
-	$(BIN)/python -m pip freeze --exclude-editable | sed 's/+cpu//' >> constraints.new
-	mv constraints.new constraints.txt
+	$(BIN)/python -m pip install --quiet uv
+	cp constraints.txt constraints.new
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --fork-strategy requires-python --all-extras \
+		--no-annotate --no-header --output-file constraints.new pyproject.toml
+	{ grep '^#' constraints.txt; grep -Ev '^(nvidia-|cuda-|triton)' constraints.new; } > constraints.both
+	mv constraints.both constraints.txt; rm constraints.new
 
 clean:
 	rm -rf .venv .snakemake build data results logs
