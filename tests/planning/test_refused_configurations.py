@@ -9,6 +9,7 @@ from merged_configuration import DEFAULT, ROOT, change_of, merged
 from resolvent.models import registry
 from resolvent.planning.configuration.errors import ConfigurationError
 from resolvent.planning.configuration.load import load_configuration
+from resolvent.planning.plan import architecture_modules
 
 ANY = {"label": "Any", "architecture": "fno1d"}
 OF_FNO = {"title": "Any", "dataset": "burgers", "models": ["fno"], "resolutions": [128]}
@@ -290,3 +291,4 @@ def test_an_experiment_says_which_package_its_models_need(monkeypatch):
     )
     assert all(line.endswith("pip install -c constraints.txt -e '.[neuraloperator]'") for line in lines)
     load_configuration(merged(DEFAULT, {"build": {"experiments": ["burgers"]}}))
+    assert not [name for name in architecture_modules("neuraloperator2d") if "==" in name]
