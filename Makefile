@@ -1,5 +1,5 @@
 # demo: the real pipeline at a small size, to an HTML report. test: the tests. Both set everything up first.
-PYTHON ?= $(firstword $(foreach p,python3.11 python3.12 python3,$(shell command -v $(p) 2>/dev/null)))
+PYTHON ?= $(firstword $(foreach p,python3.11 python3.12 python3.13 python3.14 python3,$(shell command -v $(p) 2>/dev/null)))
 BIN := .venv/bin
 GPUS := $(shell nvidia-smi -L 2>/dev/null | grep -c '^GPU')
 
@@ -9,13 +9,18 @@ GPUS := $(shell nvidia-smi -L 2>/dev/null | grep -c '^GPU')
 # Many containers set it. Each job of a pipeline would then compile all that it imports afresh, for up to ten seconds.
 unexport PYTHONDONTWRITEBYTECODE
 
-setup: .venv/installed
+setup: .venv/developed
 
 .venv/installed: pyproject.toml constraints.txt
-	@"$(PYTHON)" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 13))' \
-		|| { echo "Resolvent needs Python 3.11 or 3.12; name one: make PYTHON=/path/to/python3.11"; exit 1; }
+	@"$(PYTHON)" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 15))' \
+		|| { echo "Resolvent needs Python 3.11 to 3.14; name one: make PYTHON=/path/to/python3.13"; exit 1; }
 	"$(PYTHON)" -m venv .venv
 # Python compiles what it imports; to compile all of it here takes longer than all else of the installation.
+	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable ".[neuraloperator]"
+	touch $@
+
+# What tests, tools and the documentation take beside; the demo does not wait for it.
+.venv/developed: .venv/installed
 	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable ".[dev,docs]"
 	touch $@
 
@@ -28,7 +33,7 @@ test: browser
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 # For the tests of the pages: a Chromium that is at hand, or Debian's where this is root, or Playwright's.
-browser: .venv/installed
+browser: .venv/developed
 	@for name in chromium chromium-browser google-chrome; do command -v $$name > /dev/null && exit 0; done; \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
 		apt-get update -qq && apt-get install -qq -y --no-install-recommends chromium > /dev/null; \
@@ -37,16 +42,16 @@ browser: .venv/installed
 	fi || { echo "The tests of the pages need Chromium: install it (Debian: apt install chromium)"; exit 1; }
 
 # What is survived: kills, full disks, damaged files, … Wants root, to mount small disks. FAULT_KILLS=8 is quicker.
-test-faults: .venv/installed
+test-faults: .venv/developed
 	$(BIN)/python -m pytest -m faults tests/faults
 
 # Root only: installs SLURM from Debian's packages, and starts and stops one of its own (docs/cluster.md).
-test-slurm: .venv/installed
+test-slurm: .venv/developed
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev,docs,slurm]"
 	$(BIN)/python tests/slurm/cluster.py install
 	$(BIN)/python -m pytest tests/slurm; status=$$?; $(BIN)/python tests/slurm/cluster.py stop; exit $$status
 
-lint: .venv/installed
+lint: .venv/developed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy solvers models
@@ -54,23 +59,23 @@ lint: .venv/installed
 	$(BIN)/snakefmt --check Snakefile workflow/rules
 	$(BIN)/snakemake --lint
 
-format: .venv/installed
+format: .venv/developed
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/snakefmt Snakefile workflow/rules
 
 # Pages of docs/ that a command writes; the comparison with the paper is written where its runs are.
-docs: .venv/installed
+docs: .venv/developed
 	$(BIN)/python -m resolvent.documentation.write
 
 # The documentation site, build/site/index.html; a warning or a broken link is an error. Executes the tutorials.
-site: .venv/installed
+site: .venv/developed
 	JAX_PLATFORMS=cpu $(BIN)/sphinx-build -W --keep-going -n -q docs build/site
 	@echo "The site is file://$(CURDIR)/build/site/index.html"
 
 # Timings against peers, and Table 1 of Cao (2021), into docs/performance.md; where there is a GPU, also steps on it.
 # Takes about an hour; wants a quiet machine.
-bench: .venv/installed
+bench: .venv/developed
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[bench]"
 	$(BIN)/python -m benchmarks.training --only one-dimension compiled two-dimensions --output docs/performance.md
 	$(BIN)/python -m benchmarks.attention --output docs/performance.md
@@ -87,11 +92,14 @@ bench: .venv/installed
 environment.yml: pyproject.toml constraints.txt .venv/installed
 	$(BIN)/python -m resolvent.documentation.environment
 
-# From the environment at hand, so make a new one first: rm -rf .venv; remove the pins; make setup constraints
+# Keeps the versions that are there: take those out that are to be the newest. torch says itself what it needs of CUDA.
 constraints: .venv/installed
-	sed -n '/^#/p' constraints.txt > constraints.new
-	$(BIN)/python -m pip freeze --exclude-editable | sed 's/+cpu//' >> constraints.new
-	mv constraints.new constraints.txt
+	$(BIN)/python -m pip install --quiet uv
+	cp constraints.txt constraints.new
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --fork-strategy requires-python --all-extras \
+		--no-annotate --no-header --output-file constraints.new pyproject.toml
+	{ grep '^#' constraints.txt; grep -Ev '^(nvidia-|cuda-|triton)' constraints.new; } > constraints.both
+	mv constraints.both constraints.txt; rm constraints.new
 
 clean:
 	rm -rf .venv .snakemake build data results logs

@@ -9,16 +9,19 @@ from resolvent.models.layers.spectral_convolution import (
     SpectralConvolution2d,
     SpectralConvolution3d,
 )
-from resolvent.models.registry import resolve
+from resolvent.models.registry import missing_packages, resolve
 
 
 def build(architecture: str, settings: dict, seed: int) -> nn.Module:
     """Build the operator `architecture` with `settings`; its initial weights depend on `seed` alone.
 
     The architecture's file is imported here and not above, so that a change in one model is no change in
-    another. torch's own generator is left as it was. Raises `ValueError` as `models.registry.resolve` does.
+    another. torch's own generator is left as it was. Raises `ValueError` as `models.registry.resolve` does,
+    and where the architecture's package is not installed.
     """
     resolved = resolve(architecture, settings)
+    if missing := missing_packages(architecture):
+        raise ValueError(missing)
     operator_class = find(resolved.operator)
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed)  # parameters are created on the CPU

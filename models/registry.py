@@ -1,6 +1,7 @@
 """Architectures by name, and those of others by `module:SettingsClass`. No torch here."""
 
 import sys
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 
 from pydantic import ValidationError
@@ -41,11 +42,15 @@ ARCHITECTURES: dict[str, str] = {
 
 
 def examples() -> list[tuple[str, str, dict]]:
-    """List every variant of every registered architecture: its name, the variant's words, small settings."""
+    """List every variant of every registered architecture: its name, the variant's words, small settings.
+
+    Those whose package is not installed are left out.
+    """
     return [
         (name, words, known.example | changed)
         for name in ARCHITECTURES
         for known in [settings_class(name)]
+        if not missing_packages(name)
         for words, changed in known.variants.items()
     ]
 
@@ -65,6 +70,21 @@ def settings_class(architecture: str) -> type[Settings]:
     except ValueError as error:
         raise type(error)(f"architecture {architecture!r}: {error}") from None
     return found
+
+
+def missing_packages(architecture: str) -> str:
+    """Say which of its packages are not installed, and how they are; nothing where all are."""
+    missing = []
+    for package in settings_class(architecture).packages:
+        try:
+            version(package)
+        except PackageNotFoundError:
+            missing.append(package)
+    if not missing:
+        return ""
+    ours = f"-c constraints.txt -e '.[{','.join(missing)}]'"
+    how = ours if architecture in ARCHITECTURES else " ".join(missing)
+    return f"architecture {architecture!r} needs what is not installed: pip install {how}"
 
 
 def is_architecture(architecture: str) -> bool:

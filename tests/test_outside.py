@@ -3,8 +3,6 @@
 import html
 import os
 import re
-import subprocess
-import sys
 import textwrap
 from pathlib import Path
 
@@ -14,7 +12,7 @@ import pytest
 import yaml
 from merged_configuration import DEFAULT, merged
 from pipeline_project import ROOT, Project, job_counts
-from planning_forks import dry_run
+from planning_forks import build, dry_run
 
 from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.rerun import everything_reached
@@ -95,11 +93,8 @@ class Laboratory:
         }
 
     def build(self) -> None:
-        command = [sys.executable, "-m", "snakemake", *self.words]
-        done = subprocess.run(
-            command, cwd=self.work, env=self.environment, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, done.stderr[-3000:]
+        status, output = build(self.work, *self.words, environment=self.environment)
+        assert status == 0, output[-3000:]
 
     def dry_run(self) -> str:
         status, output = dry_run(self.work, *self.words, environment=self.environment)

@@ -19,7 +19,7 @@ KEPT = (
 
 
 def main() -> None:
-    """Copy the tables of the demo's first experiment, and two runs of it; raises without them."""
+    """Copy the tables of the demo's experiment, and the runs of two models; raises without them."""
     made, kept = ROOT / "results/demo/burgers", ROOT / "docs/tutorials/finished_study/demo/burgers"
     files = [file for pattern in KEPT for file in made.glob(pattern)]
     if not files:

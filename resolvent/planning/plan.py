@@ -18,7 +18,7 @@ from resolvent.datasets.storage.layout import group_name
 from resolvent.datasets.tasks.settings import DatasetSettings
 from resolvent.figures.papers.registry import PAPERS
 from resolvent.models.cao2021.settings import CoarseEncoderSettings
-from resolvent.models.registry import settings_class
+from resolvent.models.registry import missing_packages, settings_class
 from resolvent.models.settings import Settings as ArchitectureSettings
 from resolvent.planning.configuration.load import with_contents
 from resolvent.planning.configuration.settings import (
@@ -338,7 +338,12 @@ class Plan:
 
 
 def architecture_modules(architecture: str) -> tuple[str, ...]:
-    """Return, as `script_digest` takes them: the architecture, its settings, versions of its packages."""
+    """Return, as `script_digest` takes them: the architecture, its settings, versions of its packages.
+
+    Of a package that is not installed there is none: a job that builds the architecture says so, and a rule
+    that nothing asks for does not mind.
+    """
     settings = settings_class(architecture)
-    packages = (f"{name}=={version(name)}" for name in settings.packages)
+    installed = () if missing_packages(architecture) else settings.packages
+    packages = (f"{name}=={version(name)}" for name in installed)
     return settings.operator, location_of(settings), *packages

@@ -1,12 +1,15 @@
 """What a command writes into pages is in step with the code, and each part has its place."""
 
 import re
+import tomllib
 from dataclasses import MISSING, fields
 from pathlib import Path
 from types import SimpleNamespace
 
 import pandas as pd
 import pytest
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
 
 from benchmarks.runner import measure_parts
 from resolvent.common import predictions, records
@@ -17,7 +20,7 @@ from resolvent.documentation import stability
 from resolvent.documentation.configuration import keys
 from resolvent.documentation.datasets import accuracy
 from resolvent.documentation.docstrings import as_restructured_text
-from resolvent.documentation.environment import environment_text
+from resolvent.documentation.environment import dependencies, environment_text, pins
 from resolvent.documentation.pages import ROOT, planned, table, write_part
 from resolvent.documentation.paper_sizes import size_sections
 from resolvent.figures.common import comparison
@@ -172,11 +175,24 @@ def test_a_docstring_keeps_its_formulas_its_tables_and_its_sections():
     ]
 
 
+def test_every_python_that_is_allowed_has_a_pin_of_all_that_is_asked_for():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    allowed = [
+        f"3.{minor}" for minor in range(30) if f"3.{minor}" in SpecifierSet(project["requires-python"])
+    ]
+    assert f"Resolvent needs Python {allowed[0]} to {allowed[-1]};" in (ROOT / "Makefile").read_text()
+    assert {"3.11", "3.13"} <= set(allowed)
+    for python in allowed:
+        pinned = pins(python)
+        for one in dependencies(*project["optional-dependencies"]):
+            assert pinned[canonicalize_name(one.name)] in one.specifier, (python, one.name)
+
+
 @pytest.mark.parametrize("recipe", ["Dockerfile", "resolvent.def"])
 def test_both_containers_install_the_pinned_dependencies(recipe):
     text = (ROOT / "containers" / recipe).read_text()
     files = "pyproject.toml constraints.txt README.md"
-    assert text.count("pip install --no-cache-dir --constraint constraints.txt .") == 1
+    assert text.count('pip install --no-cache-dir --constraint constraints.txt ".[neuraloperator]"') == 1
     assert f"{files} " in text
     assert "python:3.11-" in text
     assert all((ROOT / file).exists() for file in files.split())

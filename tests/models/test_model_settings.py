@@ -3,11 +3,13 @@
 import re
 import subprocess
 import sys
+from importlib.metadata import version
 
 import pytest
 
+from resolvent.models import registry
 from resolvent.models.build import build
-from resolvent.models.registry import ARCHITECTURES, resolve, settings_class
+from resolvent.models.registry import ARCHITECTURES, examples, resolve, settings_class
 
 
 @pytest.mark.parametrize(
@@ -53,3 +55,15 @@ def test_settings_need_no_torch():
         "import sys, resolvent.models.registry; sys.exit('torch' in sys.modules or 'neuralop' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_an_architecture_of_a_package_that_is_not_installed_says_how_it_is(monkeypatch):
+    monkeypatch.setattr(registry, "version", lambda name: version(f"{name}-that-is-missing"))
+    listed = {architecture for architecture, *_ in examples()}
+    assert listed == set(ARCHITECTURES) - {"neuraloperator1d", "neuraloperator2d"}
+    words = (
+        "'neuraloperator1d' needs what is not installed: pip install -c constraints.txt -e '.[neuraloperator]"
+    )
+    with pytest.raises(ValueError, match=re.escape(words)):
+        build("neuraloperator1d", {}, 0)
+    build("fno1d", settings_class("fno1d").example, 0)

@@ -1,12 +1,15 @@
 """Slips of the keyboard, of YAML and of units: each is refused in one line that names the key."""
 
 import datetime
+from importlib.metadata import version
 
 import pytest
 from merged_configuration import DEFAULT, ROOT, change_of, merged
 
+from resolvent.models import registry
 from resolvent.planning.configuration.errors import ConfigurationError
 from resolvent.planning.configuration.load import load_configuration
+from resolvent.planning.plan import architecture_modules
 
 ANY = {"label": "Any", "architecture": "fno1d"}
 OF_FNO = {"title": "Any", "dataset": "burgers", "models": ["fno"], "resolutions": [128]}
@@ -275,3 +278,17 @@ def test_a_slip_is_one_line_that_names_the_key_and_what_is_accepted(slip, monkey
     (line,) = str(caught.value).splitlines()
     assert line.startswith(f"{key}: ")
     assert words in line
+
+
+def test_an_experiment_says_which_package_its_models_need(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(registry, "version", lambda name: version(f"{name}-that-is-missing"))
+    with pytest.raises(ConfigurationError) as caught:
+        load_configuration(DEFAULT)
+    lines = str(caught.value).splitlines()
+    assert lines[0].startswith(
+        "experiments.darcy_lognormal.models: 'fno_package': architecture 'neuraloperator2d' "
+    )
+    assert all(line.endswith("pip install -c constraints.txt -e '.[neuraloperator]'") for line in lines)
+    load_configuration(merged(DEFAULT, {"build": {"experiments": ["burgers"]}}))
+    assert not [name for name in architecture_modules("neuraloperator2d") if "==" in name]

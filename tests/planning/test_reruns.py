@@ -229,19 +229,27 @@ def copied(tmp_path, monkeypatch):
     for name in ("resolvent", "workflow"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(rerun, "ROOTS", dict.fromkeys(ROOTS, tmp_path))
-    parse, trees = rerun._tree.__wrapped__, {}
-
-    def parsed_once(file):
-        state = file, file.stat().st_mtime_ns
-        if state not in trees:
-            trees[state] = parse(file)
-        return trees[state]
-
-    monkeypatch.setattr(rerun, "_tree", parsed_once)
+    # What is derived of a file is derived again when it has changed.
+    for name in ("_tree", "_contents", "_bound_in", "_parts", "_meaning", "_used_by"):
+        monkeypatch.setattr(rerun, name, once_for_each_state(getattr(rerun, name).__wrapped__))
     forget()
     yield tmp_path
     monkeypatch.undo()
     forget()
+
+
+def once_for_each_state(function):
+    """Return the function of a file, or of a name in a module, with a memory for each state of that file."""
+    found = {}
+
+    def known(of):
+        file = of if isinstance(of, Path) else rerun._file_of(rerun._module_of(of))
+        state = of, file.stat().st_mtime_ns
+        if state not in found:
+            found[state] = function(of)
+        return found[state]
+
+    return known
 
 
 def forget():

@@ -12,7 +12,13 @@ from pydantic import ValidationError
 from resolvent.common.outside import unknown
 from resolvent.figures.papers.registry import PAPERS
 from resolvent.models.layers.grid_sizes import coarse_points, suitable_factor
-from resolvent.models.registry import ARCHITECTURES, is_architecture, resolve, settings_class
+from resolvent.models.registry import (
+    ARCHITECTURES,
+    is_architecture,
+    missing_packages,
+    resolve,
+    settings_class,
+)
 from resolvent.planning.configuration.messages import partial_problems
 from resolvent.planning.configuration.settings import (
     Configuration,
@@ -153,6 +159,8 @@ def _experiment_problems(
     models = {key: configuration.models[key] for key in experiment.models if key in configuration.models}
     for key, one in models.items():
         if is_architecture(one.architecture):  # others are reported with the model
+            if missing := missing_packages(one.architecture):
+                yield f"{at}.models: {key!r}: {missing}"
             yield from _fit_problems(at, experiment, dataset, tested or test_dataset.resolutions, key, one)
     yield from _training_problems(at, experiment, dataset, models)
     levels = {"noise": [experiment.noise], "test_noise": experiment.test_noise or []}
