@@ -1,7 +1,6 @@
 # What can be built: the configuration is checked, the rules are included, the targets are named.
 import atexit
 import gc
-import os
 import sys
 from contextlib import ExitStack
 from functools import partial

@@ -117,7 +117,7 @@ def test_what_there_is_is_shown_where_a_job_has_failed(project, tmp_path):
 
 def test_a_page_asked_for_by_name_is_on_the_front_page_and_the_plan_is_the_latest(project, tmp_path):
     other = project.copied_to(tmp_path / "other")
-    pages, page = other.folder / "results/test", f"{RUN.format(model='fno')}/run.html"
+    pages, page = other.folder / "results/test", "results/test/burgers/compare.html"
     changes = (
         {"experiments": {"burgers": {"title": "Another title"}}},
         {"build": {"experiments": ["burgers"]}},

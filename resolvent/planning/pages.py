@@ -159,6 +159,12 @@ def caption_facts(plan: Plan, experiment: str) -> dict:
     }
 
 
+def forced_where_missing(workflow, rule: str, output: str, beside: list[str]) -> None:
+    """Have a rule run again where its output is there, and a file that it makes beside it is not."""
+    if Path(output).exists() and workflow.is_main_process and not all(map(os.path.exists, beside)):
+        workflow.dag.forcerules.add(workflow.get_rule(rule))
+
+
 def given_to_report(plan: Plan, experiment: str) -> dict:
     """Return what `resolvent.figures.experiment.report.write_report` is given."""
     folder, rolled = f"{plan.results}/{experiment}", plan.rolled_out(experiment)

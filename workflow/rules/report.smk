@@ -3,7 +3,7 @@
 from resolvent.common.records import RUN_FILES
 from resolvent.figures.common.exhibit import SUFFIXES
 from resolvent.figures.experiment.report import EXHIBITS
-from resolvent.planning.pages import RECORDS, given_to_report
+from resolvent.planning.pages import RECORDS, forced_where_missing, given_to_report
 
 EXPERIMENT = f"{plan.results}/{{experiment}}"
 BASELINES = f"{EXPERIMENT}/baselines"
@@ -91,21 +91,19 @@ REPORTS = [f"{plan.results}/{name}/report.html" for name in plan.configuration.e
 # The pages of all runs of an experiment are one job: to start a job takes longer than to write a page. It names those
 # that are not of one run as its outputs: of each output Snakemake keeps all inputs, and for every job that ends it
 # writes down all outputs of those behind it.
-def runs_shown(experiment):
-    pages = files_of_runs(experiment, "run.html", "run.js")
-    made = Path(f"{plan.results}/{experiment}/compare.html").exists()
-    if made and workflow.is_main_process and not all(map(os.path.exists, pages)):
-        workflow.dag.forcerules.add(workflow.get_rule(f"run_pages_{experiment}"))
-    return files_of_runs(experiment, *RECORDS)
-
-
 for _experiment in plan.configuration.experiments:
 
     rule:
         name:
             f"run_pages_{_experiment}"
         input:
-            runs=lambda wildcards, experiment=_experiment: runs_shown(experiment),
+            runs=lambda wildcards, experiment=_experiment: forced_where_missing(
+                workflow,
+                f"run_pages_{experiment}",
+                f"{plan.results}/{experiment}/compare.html",
+                files_of_runs(experiment, "run.html", "run.js"),
+            )
+            or files_of_runs(experiment, *RECORDS),
             card=card_of(plan.test_dataset_of(_experiment)),
             assets=ancient(rules.page_assets.output),
         output:
