@@ -285,6 +285,6 @@ class SpectralConvolution3d(nn.Module):
 
 
 class SpectralLayer3d(SpectralLayer):
-    """Spectral convolution plus a pointwise affine map: (batch, n1, n2, n3, in) -> (batch, n1, n2, n3, out)."""
+    """Spectral convolution plus a pointwise affine map: (batch, n1, n2, n3, in) -> (batch, …, out)."""
 
     convolution_class = SpectralConvolution3d
