@@ -39,12 +39,15 @@ def solve_sample(
     cell_centred,
     harmonic,
     tolerance,
+    accuracy,
+    least_eigenvalue,
     max_iterations,
 ):
     """Store the pressure of one sample in its frame of zeros; return the iterations (0: not converged).
 
     `residual` is the right-hand side with the frame, and is overwritten; the tolerance is relative to it.
-    `pressure` has the frame, and any values.
+    `pressure` has the frame, and any values. Where the tolerance is zero, the `accuracy` of the pressure ends
+    the iterations, as `solvers.darcy.five_point` has it.
     """
     store_conductances(coefficient, cell_centred, harmonic, across, along)
     fill_hierarchy(stored, coefficient, across, along, sizes, before, after, cell_centred)
@@ -72,10 +75,15 @@ def solve_sample(
         _move_and_turn(pressure, direction.ravel(), step, turn, preconditioned)
         previous = product
         step = product / apply(direction, across, along, image)
+        gained = step * product  # of the square of the error's energy norm
         left = size * np.sqrt(_update(residual, image.ravel(), step, 1 / size, scaled))
         if left > 0 and left * left == 0:  # rounding errors of the true residual are far larger
             return 0
-        if left <= tolerance * norm:
+        enough = left <= tolerance * norm
+        if tolerance == 0:
+            squares = _squares_of_moved(pressure, direction.ravel(), step)
+            enough = left == 0 or gained <= accuracy * accuracy * least_eigenvalue * squares
+        if enough:
             _move_and_turn(pressure, direction.ravel(), step, residual.dtype.type(0), preconditioned)
             return iteration + 1
         if left < 0.1 * size:
@@ -113,6 +121,16 @@ def _inner_products(preconditioned, residual, image):
         first += preconditioned[i] * residual[i]
         second += preconditioned[i] * image[i]
     return first, second
+
+
+@compiled
+def _squares_of_moved(pressure, direction, step):
+    """Return the sum of squares of the pressure a step along the direction."""
+    squares = pressure.dtype.type(0)
+    for i in range(pressure.size):
+        moved = pressure[i] + step * direction[i]
+        squares += moved * moved
+    return squares
 
 
 @compiled

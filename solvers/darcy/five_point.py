@@ -14,10 +14,18 @@ with a_face the arithmetic or the harmonic mean of the two points' coefficients.
 recipe of the papers' data and is the default; harmonic conserves the flux through layers exactly. Between
 them p moves by about 0.3 % where a jumps from 3 to 12, on 421 nodes.
 
-Method: conjugate gradients until the residual is below `tolerance` of the right-hand side, preconditioned by
+Method: conjugate gradients until the residual is below `tolerance` of the right-hand side, or the error below
+`accuracy`, preconditioned by
 `multigrid` (`solvers.darcy.multigrid`: one core, any coefficient) or by the constant-coefficient Laplacian
 inverted with sine transforms (`sine`, `solvers.darcy.sine_transforms`: batched, made for a GPU, best at low
 contrast).
+
+What a step of conjugate gradients takes off the square of the error's energy norm is known, α rᵀz (Hestenes
+and Stiefel 1952), and as the norm falls by more than √2 in a step, what is left is less than that. A norm of
+values is at most the energy norm over √λ with λ = a_min times the least eigenvalue of the 5-point Laplacian,
+so that the iterations may end where
+
+    α rᵀz ≤ (accuracy/2)² λ ‖p‖²    (for the stopping rule: Arioli 2004, Numer. Math. 97, 1).
 
 Expect: a solution error of about a hundredth of the tolerance against a direct solution, 10 to 16 iterations
 of multigrid for the distributions of `solvers.random_fields.distributions`. The discretisation's own error is
@@ -44,6 +52,7 @@ from resolvent.solvers.darcy.multigrid import levels
 NAME = "Darcy"
 GRIDS, FACE_MEANS, METHODS = ("nodes", "cell_centres"), ("arithmetic", "harmonic"), ("multigrid", "sine")
 MAX_ITERATIONS = 1000
+LEAST_ACCURACY = 1e-11  # rounding errors at a contrast of 1e4 are near 1e-12
 _levels = lru_cache(maxsize=8)(levels)
 
 
@@ -55,14 +64,17 @@ class DarcyFivePoint:
     face_mean  "arithmetic" or "harmonic".
     method     "multigrid" or "sine".
     tolerance  of the residual, relative to the right-hand side.
+    accuracy   of the pressure, its relative L² error; where it is given, the tolerance is not used.
 
-    Raises a ValueError where a name is unknown, or the tolerance not between 0 and 1.
+    Raises a ValueError where a name is unknown, the tolerance not between 0 and 1, or the accuracy below
+    `LEAST_ACCURACY` or not below 1.
     """
 
     grid: str = "nodes"
     face_mean: str = "arithmetic"
     method: str = "multigrid"
     tolerance: float = 1e-8
+    accuracy: float | None = None
 
     def __post_init__(self) -> None:
         for name, accepted in (("grid", GRIDS), ("face_mean", FACE_MEANS), ("method", METHODS)):
@@ -72,6 +84,13 @@ class DarcyFivePoint:
                 )
         if not 0 < self.tolerance < 1:
             raise ValueError(f"tolerance must be between 0 and 1, got {self.tolerance}")
+        if self.accuracy is not None and not LEAST_ACCURACY <= self.accuracy < 1:
+            raise ValueError(f"accuracy must be between {LEAST_ACCURACY:g} and 1, got {self.accuracy}")
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """Return the tolerance and the accuracy that end the iterations: one of the two is zero."""
+        return (self.tolerance, 0.0) if self.accuracy is None else (0.0, self.accuracy / 2)
 
     def solve(
         self,
@@ -110,15 +129,16 @@ class DarcyFivePoint:
             from resolvent.solvers.darcy.sine_transforms import solve_batch
 
             pressure, iterations = solve_batch(
-                coefficient, sources, self.grid, self.face_mean, self.tolerance, MAX_ITERATIONS
+                coefficient, sources, self.grid, self.face_mean, *self.limits, MAX_ITERATIONS
             )
         else:
             pressure, iterations = self._multigrid(coefficient, sources)
+        what, least = ("residual", self.tolerance) if self.accuracy is None else ("error", self.accuracy)
         refuse(
             iterations == 0,
             NAME,
-            symptom=f"the residual did not fall below {self.tolerance:.0e} in {MAX_ITERATIONS} iterations",
-            remedy="use a larger tolerance, or less contrast in the coefficient",
+            symptom=f"the {what} did not fall below {least:.0e} in {MAX_ITERATIONS} iterations",
+            remedy="use a larger tolerance or accuracy, or less contrast in the coefficient",
         )
         pressure *= size * coefficient.dtype.type(spacing**2)
         return pressure
@@ -134,6 +154,8 @@ class DarcyFivePoint:
         framed, right = np.zeros((2, frame, frame), coefficient.dtype)
         pressure = np.empty(coefficient.shape, coefficient.dtype)  # in C order, as compiled code wants it
         iterations = np.empty(len(coefficient), int)
+        intervals = coefficient.shape[-1] - (not cells)
+        least = 4 - 4 * np.cos(np.pi / intervals)  # eigenvalue of the 5-point Laplacian, without 1/h²
         for row, (sample, source) in enumerate(zip(coefficient, sources, strict=True)):
             right[1:-1, 1:-1] = source if cells else source[1:-1, 1:-1]
             result = framed if cells else pressure[row]
@@ -145,7 +167,8 @@ class DarcyFivePoint:
                 *hierarchy,
                 cells,
                 self.face_mean == "harmonic",
-                coefficient.dtype.type(self.tolerance),
+                *(coefficient.dtype.type(limit) for limit in self.limits),
+                coefficient.dtype.type(sample.min() * least),
                 MAX_ITERATIONS,
             )
             if cells:

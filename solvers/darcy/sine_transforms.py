@@ -34,6 +34,7 @@ def solve_batch(
     grid: str,
     face_mean: str,
     tolerance: float,
+    accuracy: float,
     max_iterations: int,
 ) -> tuple[Float[np.ndarray, "batch n n"], Int[np.ndarray, " batch"]]:
     """Return the pressure of every sample, and the iterations taken (0: it did not converge).
@@ -45,7 +46,8 @@ def solve_batch(
     inside = (slice(None), *(2 * [slice(1, -1) if grid == "nodes" else slice(None)]))
 
     def solved(*block):
-        return _solve(*block, sines, eigenvalues, real.type(tolerance), max_iterations, grid, face_mean)
+        limits = real.type(tolerance), real.type(accuracy)
+        return _solve(*block, sines, eigenvalues, *limits, max_iterations, grid, face_mean)
 
     # A constant coefficient, which fills empty lanes, is solved in one iteration.
     solution, iterations = in_lanes(solved, lanes_here(LANES), coefficient, sources[inside], fill=1.0)
@@ -72,6 +74,7 @@ def _solve(
     sines: Float[Array, "m m"],
     eigenvalues: Float[Array, "m m"],
     tolerance: Float[Array, ""],
+    accuracy: Float[Array, ""],
     max_iterations: int,
     grid: str,
     face_mean: str,
@@ -96,6 +99,7 @@ def _solve(
         return jnp.sum(a * b, axis=(1, 2), keepdims=True)
 
     bound = tolerance**2 * dot(right, right)
+    least = accuracy**2 * coefficient.min(axis=(1, 2), keepdims=True) * eigenvalues[0, 0]
 
     def unfinished(state):
         step, *_, iterations = state
@@ -110,7 +114,9 @@ def _solve(
         z = precondition(residual)
         new = dot(residual, z)
         direction = z + new / product * direction
-        done = (dot(residual, residual) <= bound)[:, 0, 0]
+        square = dot(residual, residual)
+        by_accuracy = (square == 0) | (length * product <= least * dot(p, p))
+        done = jnp.where(tolerance > 0, square <= bound, by_accuracy)[:, 0, 0]
         iterations = jnp.where((iterations < 0) & done, step + 1, iterations)
         return step + 1, p, direction, residual, new, iterations
 

@@ -83,6 +83,12 @@ class ImportedDarcyDataset(ImportedDataset, DarcySettings):
     face_mean: Literal["arithmetic", "harmonic"] = Field(
         "arithmetic", description="mean of two coefficients that the file's pressures are compared with"
     )
+    tolerance: float = Field(
+        1e-8,
+        gt=0,
+        lt=1,
+        description="relative residual of our solver, which the file's pressures are held to",
+    )
     accuracy: float = Field(
         5e-3,
         gt=0,
@@ -172,6 +178,7 @@ class ImportedDarcyInverseDataset(ImportedDataset, DarcyInverseDataset):
         "resolutions"
     ]  # type: ignore[assignment]
     finest: SidePoints = Field(421, description="points along each side in the file, taken for nodes")
+    tolerance: float = ImportedDarcyDataset.model_fields["tolerance"]  # type: ignore[assignment]
     accuracy: float = ImportedDarcyDataset.model_fields["accuracy"]  # type: ignore[assignment]
 
     @property

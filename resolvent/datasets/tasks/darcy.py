@@ -31,6 +31,7 @@ COEFFICIENT, PRESSURE = "coefficient", "pressure"
 DIRECT_SAMPLES = 16  # solved again by a sparse direct method: two seconds each at 421 points
 REFINED_SAMPLES = 8  # solved on a finer grid, for the discretisation's own error
 REFINEMENT = 4  # times finer
+LEAST_ACCURACY = 1e-11  # of the solver
 LOOSE_TOLERANCE = 1e-4  # of the relative residual, where the solver's time is compared with an operator's
 FEWEST_POINTS = 5  # along each side of the coarsest grid solved on there
 DARCY_IN_LATEX = r"-\nabla \cdot (a \nabla p) = 1\ \text{in}\ (0, 1)^2, \quad p = 0\ \text{on the boundary}"
@@ -59,15 +60,29 @@ class DarcySettings(SpaceDataset):
     face_mean: Literal["arithmetic", "harmonic"] = Field(
         "arithmetic", description="mean of two neighbouring coefficients on the face between them"
     )
-    tolerance: float = Field(
-        1e-8, gt=0, lt=1, description="relative residual at which conjugate gradients stop"
+    tolerance: float | None = Field(
+        None,
+        gt=0,
+        lt=1,
+        description="relative residual at which conjugate gradients stop; none: they stop when the error of "
+        "the pressure, estimated, is below `accuracy`",
     )
     accuracy: float = Field(
         1e-9,
         gt=0,
+        lt=1,
         description="largest relative L2 difference from a direct solution of the same equations; a dataset "
         "that misses it is not finalised",
     )
+
+    @model_validator(mode="after")
+    def _accuracy_is_in_reach(self):
+        if self.tolerance is None and self.accuracy < LEAST_ACCURACY:
+            raise ValueError(
+                f"accuracy {self.accuracy:g} is out of reach of double precision; accepted: "
+                f"{LEAST_ACCURACY:g} or more"
+            )
+        return self
 
     @property
     def solved_on(self) -> list[int]:
@@ -252,7 +267,7 @@ class DarcyTask(Task):
             grid=settings.grid_kind,
             face_mean=settings.face_mean,
             method=default_method(),
-            tolerance=settings.tolerance,
+            **limits(settings),
         )
 
     def draw_one(self, seed: int, split: int, index: int) -> np.ndarray:
@@ -315,7 +330,7 @@ class DarcyTask(Task):
             + {"multigrid": "multigrid", "sine": "fast sine transforms"}[self.solver.method],
             "face_coefficients": f"{settings.face_mean} mean of the two neighbours"
             + (", as in the papers' recipe" if settings.face_mean == "arithmetic" else ""),
-            "tolerance": settings.tolerance,
+            "tolerance": "as the stated accuracy takes" if settings.tolerance is None else settings.tolerance,
         }
 
 
@@ -359,9 +374,7 @@ class Darcy(DarcyTask):
         points = settings.finest if settings.pressure == "restricted" else max(settings.resolutions)
         budget, fields, coefficient, pressure = self.errors_of_the_solver(stored, points)
         other = "harmonic" if settings.face_mean == "arithmetic" else "arithmetic"
-        other_mean = DarcyFivePoint(grid=settings.grid, face_mean=other, tolerance=settings.tolerance).solve(
-            coefficient
-        )
+        other_mean = replace(self.solver, face_mean=other).solve(coefficient)
         total = stored.layout.num_samples
         budget["moved_by_the_other_face_mean"] = error_facts(relative_l2(other_mean, pressure), total)
         if settings.grid == "nodes":
@@ -389,7 +402,7 @@ class Darcy(DarcyTask):
 
         Between grids functions are interpolated linearly. The residual is reduced to what these grids need.
         """
-        solver = replace(self.solver, tolerance=LOOSE_TOLERANCE)
+        solver = replace(self.solver, tolerance=LOOSE_TOLERANCE, accuracy=None)
 
         def on_coarser(factor: int) -> Baseline:
             def answer(coefficient: np.ndarray, grid: Grid | Nodes) -> np.ndarray:
@@ -516,6 +529,13 @@ class DarcyInverse(DarcyTask):
             "training pressures times standard normal deviates keyed by seed, split, sample and realisation",
             "solver": self.solver_facts(),
         }
+
+
+def limits(settings: DarcySettings) -> dict[str, float]:
+    """Return what ends the iterations of `DarcyFivePoint`: the tolerance stated, or else the accuracy."""
+    if settings.tolerance is None:
+        return {"accuracy": settings.accuracy}
+    return {"tolerance": settings.tolerance}
 
 
 def _linear_interpolation(from_grid: Grid, to_grid: Grid) -> np.ndarray:

@@ -242,3 +242,28 @@ def test_iterations_that_do_not_converge_are_refused(method, rows, monkeypatch):
     coefficient = np.concatenate([np.ones((1, 48, 48)), drawn("cao_darcy", "nodes", 48)])
     with pytest.raises(SolverError, match=rf"below 1e-08 in 3 iterations \(sample rows {rows}\); use"):
         DarcyFivePoint(method=method).solve(coefficient)
+
+
+@pytest.mark.parametrize("accuracy", [1e-3, 1e-6, 1e-9])
+@pytest.mark.parametrize("contrast", [2, 100, 1e4])
+@pytest.mark.parametrize("grid", ["nodes", "cell_centres"])
+def test_an_accuracy_is_enough_at_any_contrast(grid, contrast, accuracy):
+    fields = coefficients("cao_darcy", 49, 3, grid)  # 3 and 12
+    coefficient = np.where(fields > 5, float(contrast), 1.0)
+    exact = solve_direct(coefficient, grid=grid)
+    found = DarcyFivePoint(grid=grid, accuracy=accuracy).solve(coefficient)
+    assert relative_errors(found, exact).max() <= accuracy
+
+
+@pytest.mark.parametrize("method", ["multigrid", "sine"])
+def test_an_accuracy_is_enough_by_both_methods_and_for_smooth_coefficients(method):
+    coefficient = coefficients("calvello_darcy", 33, 3) ** 2
+    solver = DarcyFivePoint(method=method, accuracy=1e-7)
+    found = solver.solve(coefficient)
+    assert relative_errors(found, solve_direct(coefficient)).max() <= 1e-7
+    np.testing.assert_array_equal(found[1:2], solver.solve(coefficient[1:2]))
+
+
+def test_an_accuracy_beyond_rounding_is_refused():
+    with pytest.raises(ValueError, match="accuracy must be between 1e-11 and 1, got 1e-12"):
+        DarcyFivePoint(accuracy=1e-12)
