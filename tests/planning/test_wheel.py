@@ -57,7 +57,7 @@ def test_one_package_is_installed_and_leaves_others_whole(site, tmp_path):
 def test_the_installed_workflow_plans_the_demo_in_an_empty_folder(site, tmp_path):
     words = ("-m", "resolvent", "snakemake", "-n", "--cores", "2", "--configfile", "demo")
     planned = job_counts(printed(site, tmp_path, *words))
-    assert planned["train"] == planned["evaluate"] == 7
+    assert planned["train"] == planned["evaluate"] == 9
     assert planned["solve_burgers"] == 2
     assert (planned["report_burgers"], planned["paper_page"]) == (1, 1)
 
