@@ -160,7 +160,7 @@ def caption_facts(plan: Plan, experiment: str) -> dict:
 
 
 def forced_where_missing(workflow, rule: str, output: str, beside: list[str]) -> None:
-    """Have a rule run again where its output is there, and a file that it makes beside it is not."""
+    """Have a rule run again where its output is there, and another file that it makes is not."""
     if Path(output).exists() and workflow.is_main_process and not all(map(os.path.exists, beside)):
         workflow.dag.forcerules.add(workflow.get_rule(rule))
 

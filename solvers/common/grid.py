@@ -30,32 +30,32 @@ RESTRICTIONS = ("spectral", "stride")
 
 
 class Axes:
-    """What every grid says of its axes, each a `Grid` of one dimension or `Nodes`: in the arrays' order."""
+    """Give what all grids say of their axes, each a `Grid` of one dimension or `Nodes`, in the arrays' order."""
 
     if TYPE_CHECKING:
 
         @property
         def axes(self) -> tuple[Grid | Nodes, ...]:
-            """The axes: z, y and x, or as many of the last of them as there are; or time."""
+            """Return the axes: z, y and x, or as many of the last of them as there are; or time."""
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The number of points along each axis."""
+        """Return the number of points along each axis."""
         return tuple(axis.points for axis in self.axes)
 
     @property
     def size(self) -> int:
-        """The number of all points."""
+        """Return the number of all points."""
         return math.prod(self.shape)
 
     @property
     def even(self) -> bool:
-        """Whether the points are evenly spaced along each axis."""
+        """Say whether the points are evenly spaced along each axis."""
         return all(isinstance(axis, Grid) for axis in self.axes)
 
     @property
     def weights(self) -> Float[np.ndarray, "*shape"]:
-        """Quadrature weights: the products of those of the axes."""
+        """Return the quadrature weights: the products of those of the axes."""
         return reduce(lambda inner, axis: np.multiply.outer(axis.weights, inner), self.axes[-2::-1],
                       self.axes[-1].weights)  # fmt: skip
 
@@ -204,17 +204,17 @@ class Product(Axes):
 
     @property
     def dimension(self) -> int:
-        """The number of axes."""
+        """Return the number of axes."""
         return len(self.axes)
 
     @property
     def kind(self) -> str:
-        """The kind of all axes; "mixed" where they have several."""
+        """Return the kind of all axes; "mixed" where they have several."""
         return self.axes[0].kind if len({axis.kind for axis in self.axes}) == 1 else "mixed"
 
     @property
     def points(self) -> int:
-        """The number of points along x."""
+        """Return the number of points along x."""
         return self.axes[-1].points
 
 

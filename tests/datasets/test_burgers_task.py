@@ -122,3 +122,10 @@ def test_a_request_out_of_reach_is_refused_with_the_nearest_that_is_not(keys, wo
     with pytest.raises(ValueError, match=words):
         small_settings(**keys)
     assert small_settings(num_modes=60, num_steps=8, **keys)
+
+
+def test_the_loosest_accuracy_still_expects_modes_and_steps():
+    task = build_task(small_settings(accuracy=1.0))
+    assert min(task.settings.expected_discretisation()) >= 4
+    assert task.settings.seconds_per_sample() > 0
+    assert np.isfinite(task.solve_on_grid(np.sin(2 * np.pi * np.arange(64) / 64)[None])).all()

@@ -1,4 +1,4 @@
-"""What jobs ask for by the records of others that have ended."""
+"""Jobs ask for what the records say of others that have ended."""
 
 import json
 import math

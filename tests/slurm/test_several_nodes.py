@@ -1,4 +1,4 @@
-"""One training on two hosts of their own, one of which dies on the way, and the same one on this machine."""
+"""Train on two hosts of their own, kill one of them on the way, and train the same on this machine."""
 
 import subprocess
 import sys

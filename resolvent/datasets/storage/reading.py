@@ -96,7 +96,7 @@ class StoredArray:
         return values
 
     def _open(self, shards: list[int]) -> None:
-        """Read the indices and receipts of those shards of which they have not been read."""
+        """Read the indices and receipts of these shards, unless that was done before."""
         shards = [shard for shard in shards if shard not in self.indices]
         size = 16 * self.chunks_per_shard + CHECKSUM
         parts = [(self._key(shard), -size, size) for shard in shards]
@@ -155,7 +155,7 @@ class StoredArray:
         return numbers
 
     def _checked_in_place(self, chunk: np.ndarray, numbers: np.ndarray) -> int:
-        """Return the checksum of the numbers of a chunk, of which `chunk` is header and checksum."""
+        """Return the checksum of the numbers of a chunk; `chunk` is its header and checksum."""
         header, found = chunk[:HEADER], google_crc32c.value(numbers)
         if not self._is_copied(header, numbers.nbytes, HEADER + numbers.nbytes):
             raise self._damaged("a chunk of another length than its header says")

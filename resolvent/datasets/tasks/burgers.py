@@ -13,7 +13,13 @@ from resolvent.common.norms import relative_l2
 from resolvent.datasets.storage.layout import Group, Variable, group_name, space_group
 from resolvent.datasets.tasks.distributions import CircleDistribution, distribution_on, named
 from resolvent.datasets.tasks.error_budget import error_facts
-from resolvent.datasets.tasks.settings import ACCURACY, CirclePoints, Known, SpaceDataset
+from resolvent.datasets.tasks.settings import (
+    ACCURACY,
+    CirclePoints,
+    Known,
+    SpaceDataset,
+    check_least_accuracy,
+)
 from resolvent.datasets.tasks.task import FRAMES, Baseline, Motion, Task
 from resolvent.solvers.common.errors import SolverError
 from resolvent.solvers.common.fourier import coefficients_of, observe
@@ -109,12 +115,12 @@ class BurgersDataset(BurgersSettings):
 
     @property
     def marches(self) -> bool:
-        """Whether the method has modes and steps."""
+        """Say whether the method has modes and steps."""
         return self.method != "cole-hopf"
 
     @property
     def chosen(self) -> bool:
-        """Whether every sample has modes and steps of its own, for the stated accuracy."""
+        """Say whether every sample has modes and steps of its own, for the stated accuracy."""
         return self.marches and self.num_modes is None
 
     def expected_discretisation(self) -> tuple[int, int]:
@@ -124,7 +130,7 @@ class BurgersDataset(BurgersSettings):
         """
         if self.num_modes and self.num_steps:
             return self.num_modes, self.num_steps
-        thin, digits = max(1.0, 0.02 / self.viscosity), -math.log10(self.accuracy)
+        thin, digits = max(1.0, 0.02 / self.viscosity), max(1.0, -math.log10(self.accuracy))
         order, per_digit = (4, 6) if self.method == "split-step" else (5, 2)
         return round(15 * digits**0.9 * thin), round(per_digit * 10 ** (digits / order) * thin)
 
@@ -139,11 +145,8 @@ class BurgersDataset(BurgersSettings):
     @model_validator(mode="after")
     def _accuracy_is_in_reach(self):
         modes, steps = self.expected_discretisation()
-        if self.chosen and self.accuracy < LEAST_ACCURACY:
-            raise ValueError(
-                f"accuracy {self.accuracy:g} is out of reach of double precision; accepted: "
-                f"{LEAST_ACCURACY:g} or more"
-            )
+        if self.chosen:
+            check_least_accuracy(self.accuracy, LEAST_ACCURACY)
         if self.chosen and modes > MOST_MODES:
             raise ValueError(
                 f"viscosity {self.viscosity:g} takes about {modes:,} modes and {steps:,} steps for the "
@@ -318,7 +321,7 @@ class Burgers(Task):
             return relative_l2(stored.values(name, positions), self._observe(final, points))
 
         def closed_form(initial: np.ndarray) -> np.ndarray:
-            return solve_by("cole-hopf", initial, self.physics, num_modes=0, num_steps=0)
+            return solve_by("cole-hopf", initial, self.physics)
 
         budget: dict = {"observed_on": group_name(points)}
         if settings.chosen:
@@ -429,11 +432,14 @@ def solve_by(
     initial: np.ndarray,
     physics: dict[str, Any],
     *,
-    num_modes: int,
-    num_steps: int,
+    num_modes: int = 0,
+    num_steps: int = 0,
     work_points: int = 1024,
 ) -> np.ndarray:
-    """Solve for the final coefficients by one of `METHODS`; `physics` has viscosity, times and length."""
+    """Solve for the final coefficients by one of `METHODS`; `physics` has viscosity, times and length.
+
+    Cole-Hopf has work points in place of modes and steps.
+    """
     from resolvent.solvers.burgers.cole_hopf import cole_hopf
 
     if method == "cole-hopf":

@@ -17,7 +17,7 @@ from resolvent.common.norms import relative_l2
 from resolvent.datasets.storage.layout import Group, Variable, group_name, space_group
 from resolvent.datasets.tasks.distributions import GaussianDistribution, distribution_on, named
 from resolvent.datasets.tasks.error_budget import against_computed_again, error_facts
-from resolvent.datasets.tasks.settings import Known, SidePoints, SpaceDataset
+from resolvent.datasets.tasks.settings import Known, SidePoints, SpaceDataset, check_least_accuracy
 from resolvent.datasets.tasks.task import Baseline, Task
 from resolvent.solvers.common.cosine_series import observe_cosine
 from resolvent.solvers.common.grid import Grid, Nodes, restrict_dirichlet
@@ -77,11 +77,8 @@ class DarcySettings(SpaceDataset):
 
     @model_validator(mode="after")
     def _accuracy_is_in_reach(self):
-        if self.tolerance is None and self.accuracy < LEAST_ACCURACY:
-            raise ValueError(
-                f"accuracy {self.accuracy:g} is out of reach of double precision; accepted: "
-                f"{LEAST_ACCURACY:g} or more"
-            )
+        if self.tolerance is None:
+            check_least_accuracy(self.accuracy, LEAST_ACCURACY)
         return self
 
     @property

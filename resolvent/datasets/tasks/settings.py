@@ -199,6 +199,14 @@ class DatasetSettings(Settings):
         return self
 
 
+def check_least_accuracy(accuracy: float, least: float) -> None:
+    """Raise a ValueError where a solver that is to reach an accuracy by itself would meet rounding errors."""
+    if accuracy < least:
+        raise ValueError(
+            f"accuracy {accuracy:g} is out of reach of double precision; accepted: {least:g} or more"
+        )
+
+
 class SpaceDataset(DatasetSettings):
     """A dataset of functions of space, stored on several grids."""
 

@@ -1,4 +1,4 @@
-"""What jobs of the study took that have ended, in place of what others of their kind are predicted to take.
+"""Take what ended jobs of the study took in place of what others of their kind are predicted to take.
 
 The records are those that jobs leave anyway: cost.json of a run, Snakemake's benchmark of a shard.
 """

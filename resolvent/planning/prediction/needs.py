@@ -54,7 +54,7 @@ class Needs:
         )
 
     def solve(self, dataset: DatasetPlan, benchmark: str) -> Need:
-        """Predict a shard, or take what others took, of which `benchmark` is the pattern of files."""
+        """Predict a shard, or take what others took; `benchmark` is the pattern of their files."""
         predicted = solving(dataset.settings, dataset.address)
         return of_shards(predicted, benchmark, dataset.settings.num_shards)
 

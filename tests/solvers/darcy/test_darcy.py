@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from darcy_problem import coefficients, manufactured
 
+from resolvent.datasets.tasks import darcy as tasks
 from resolvent.solvers.common.errors import SolverError
 from resolvent.solvers.common.grid import Grid
 from resolvent.solvers.darcy import five_point, sine_transforms
@@ -265,5 +266,6 @@ def test_an_accuracy_is_enough_by_both_methods_and_for_smooth_coefficients(metho
 
 
 def test_an_accuracy_beyond_rounding_is_refused():
+    assert tasks.LEAST_ACCURACY == five_point.LEAST_ACCURACY  # planning does not import the solver
     with pytest.raises(ValueError, match="accuracy must be between 1e-11 and 1, got 1e-12"):
         DarcyFivePoint(accuracy=1e-12)
