@@ -30,7 +30,7 @@ RESTRICTIONS = ("spectral", "stride")
 
 
 class Axes:
-    """Give what all grids say of their axes, each a `Grid` of one dimension or `Nodes`, in the arrays' order."""
+    """Say of a grid what its axes say, each a `Grid` of one dimension or `Nodes`, in the arrays' order."""
 
     if TYPE_CHECKING:
 
