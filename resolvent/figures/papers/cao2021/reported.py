@@ -56,7 +56,7 @@ SETTING = (
         data={"distribution.sigma": Free("the sign of the field does not depend on its amplitude"),
             "distribution.tau": 3.0, "distribution.gamma": 2.0, "distribution.zero_mean": True,
             "distribution.orthonormal": UNUSED, "push_forward": "level_set", "above": 12.0, "below": 3.0,
-            "finest": 421, "face_mean": "arithmetic", "tolerance": AtMost(1e-6), "accuracy": AtMost(1e-6),
+            "finest": 421, "face_mean": "arithmetic", "tolerance": CARD, "accuracy": AtMost(1e-6),
             "coarse": Free("the one of the training resolution is compared as coarse points")},
         training={"normalisation": "pointwise", "batch_size": 4}),
     when({"data.equation": "darcy"}, data={"grid": "nodes", "pressure": "restricted"}),
