@@ -25,6 +25,7 @@ import numpy as np
 import tensorstore
 import torch
 import zarr
+from numpy.typing import DTypeLike
 from s3fs import S3FileSystem
 from torch import Tensor
 from tqdm import tqdm
@@ -98,7 +99,7 @@ class Other(Split):
         vars(self).update(vars(split))
         self.readers = inputs, targets
 
-    def read(self, members: Members) -> Samples:
+    def read(self, members: Members, dtype: DTypeLike = None) -> Samples:
         """Read these samples, of the split and so of the arrays: training samples come first."""
         inputs, targets = (read(np.asarray(members)) for read in self.readers)
         return Samples(self.grid, inputs, targets)

@@ -9,6 +9,7 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from resolvent.common.files import read_json
 from resolvent.datasets.errors import DatasetError, damaged
@@ -173,14 +174,14 @@ class Split:
     def __len__(self) -> int:
         return self.count
 
-    def read(self, members: Members) -> Samples:
-        """Read the samples at these places of the split, in this order.
+    def read(self, members: Members, dtype: DTypeLike = None) -> Samples:
+        """Read the samples at these places of the split, in this order, in stored or another precision.
 
         Raises `DatasetError` when one of them is missing or damaged.
         """
         inputs = [f"{self.group}/{name}" for name in self.card["inputs"]]
         targets = [f"{self.target_group}/{name}" for name in self.card["targets"]]
-        arrays = self._arrays([*inputs, *targets], members)
+        arrays = self._arrays([*inputs, *targets], members, None if self.noise else dtype)
         functions = stacked({name: arrays[name] for name in inputs}, self.stored_grid)
         if self.noise is not None:
             functions = self.noise.added(functions, self.name, members)
@@ -236,10 +237,10 @@ class Split:
             return max(n for n in stored if n % own.points == 0)
         return own.points
 
-    def _arrays(self, names: list[str], members: Members) -> dict[str, np.ndarray]:
+    def _arrays(self, names: list[str], members: Members, dtype: DTypeLike = None) -> dict[str, np.ndarray]:
         """Return the arrays of these names, "n512/u", of the samples at these places."""
         places = places_of(self.card, self.name).start + np.asarray(members)
-        return {name: self.stored(name).read(places) for name in names}
+        return {name: self.stored(name).read(places, dtype) for name in names}
 
     def stored(self, name: str) -> StoredArray:
         """Return the array of this name, "n512/u", of all splits, which is opened once."""
@@ -264,7 +265,7 @@ class FreshSplit(Split):
     def _finest(self, own: Grid, target: str, as_coded: bool) -> int:
         return own.points  # nothing finer is solved for the gradients
 
-    def _arrays(self, names: list[str], members: Members) -> dict[str, np.ndarray]:
+    def _arrays(self, names: list[str], members: Members, dtype: DTypeLike = None) -> dict[str, np.ndarray]:
         first = self.card["samples"][self.name]
         with self.solving:  # solvers are not meant for several threads
             arrays = self.task.compute([(self.name, first + int(member)) for member in members])
@@ -298,12 +299,11 @@ def load_samples(
 
 def stacked(arrays: dict[str, np.ndarray], grid: AnyGrid) -> np.ndarray:
     """Stack variables on `grid` as `Samples` has them; numbers of a sample come last, as constants."""
-    space = grid.shape
     functions = [values for values in arrays.values() if values.ndim > 1]
     constants = [values for values in arrays.values() if values.ndim == 1]
     channels = [
         *functions,
-        *(np.broadcast_to(v.reshape(-1, *[1] * len(space)), (len(v), *space)) for v in constants),
+        *(np.broadcast_to(v.reshape(-1, *[1] * grid.dimension), (len(v), *grid.shape)) for v in constants),
     ]
     return channels[0] if len(channels) == 1 else np.stack(channels, axis=1)
 

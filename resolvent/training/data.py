@@ -98,7 +98,10 @@ class Streamed:
                 readers.shutdown(cancel_futures=True)
 
     def _read(self, members: np.ndarray) -> Batch:
-        samples = self.split.read(members)
+        exact = (
+            self.settings is not None and self.settings.gradient_weight > 0
+        )  # gradients are of what is stored
+        samples = self.split.read(members, None if exact else np.float32)
         batch = _tensors(with_gradients(samples, self.split, members, self.settings), self.settings)
         return batch.map(Tensor.pin_memory) if self.device.type == "cuda" else batch
 

@@ -12,6 +12,7 @@ import zarr
 from zarr.codecs import BloscCodec, GzipCodec
 
 import resolvent.datasets.storage.layout
+import resolvent.datasets.storage.reading
 import resolvent.datasets.storage.store
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.storage.addresses import link
@@ -73,6 +74,9 @@ def test_samples_in_any_order_are_those_that_were_written(dtype, per_chunk, blos
         found = array.read(members)
         assert found.dtype == dtype
         np.testing.assert_array_equal(found, SAMPLES[np.asarray(members)].astype(dtype))
+        rounded = array.read(members, "float32")
+        assert rounded.dtype == "float32"
+        np.testing.assert_array_equal(rounded, found.astype("float32"))
     np.testing.assert_array_equal(open_store(place.path)[NAME][:], SAMPLES.astype(dtype))  # Zarr's own reader
 
 
@@ -84,6 +88,20 @@ def test_an_index_is_read_once(laid_out, monkeypatch):
     for _ in range(2):
         array.read(np.array([0, 9, 1]))
     assert [first < 0 for _, first, _ in reads] == [True, True, False, False, False, False]
+
+
+@pytest.mark.parametrize("place", ["folder"], indirect=True)
+def test_few_files_stay_open_and_none_behind_the_array(laid_out, monkeypatch):
+    def opened():
+        return sum("/c/" in os.path.realpath(f"/proc/self/fd/{n}") for n in os.listdir("/proc/self/fd"))
+
+    monkeypatch.setattr(resolvent.datasets.storage.reading, "OPEN", 2)
+    array = StoredArray(laid_out().path, NAME)
+    for _ in range(2):
+        np.testing.assert_array_equal(array.read(range(25)), SAMPLES)
+        assert opened() == 2
+    del array
+    assert opened() == 0
 
 
 SIZE = 16 * 4 + 4  # of an index: four chunks, and a checksum

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import xarray
 from dataset_fixtures import CODE, make_dataset, small_settings
 
 from resolvent.common.errors import FileError
@@ -77,6 +78,14 @@ def test_a_killed_job_resumes_from_its_last_batch_of_the_same_code(made, tmp_pat
     np.testing.assert_array_equal(
         read_array(store, name, range(10)), read_array(made / "burgers.zarr", name, range(10))
     )
+
+
+def test_plain_xarray_reads_the_numbers_of_a_store(made):
+    with xarray.open_zarr(made / "burgers.zarr", group="n64", consolidated=False) as plain:
+        assert plain["split"].values.tolist() == ["train"] * 20 + ["validation"] * 4 + ["test"] * 6
+        for name in ("initial_velocity", "final_velocity"):
+            own = read_array(made / "burgers.zarr", f"n64/{name}", range(30))
+            np.testing.assert_array_equal(plain[name].values, own)
 
 
 def test_writing_a_store_removes_its_card_first(dataset):

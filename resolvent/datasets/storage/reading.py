@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import math
 import os
+import struct
 from collections.abc import Iterator
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ import google_crc32c
 import numpy as np
 import zarr
 from numcodecs import blosc
+from numpy.typing import DTypeLike
 from zarr.codecs import BytesCodec, Crc32cCodec, ShardingCodec
 
 from resolvent.common.files import read_json
@@ -29,8 +32,22 @@ UNREADABLE = ValueError, LookupError, AttributeError, TypeError, AssertionError,
 CHECKSUM = 4  # bytes of a checksum, behind a chunk or an index
 HEADER = 16  # bytes before what Blosc has compressed, and the most that it adds
 COPIED = 2  # the flag of a header before numbers that are not compressed, because they would not be smaller
+OPEN = 32  # files that are kept open, of each array
 UNWRITTEN = 2**64 - 1  # in an index, where there is no chunk
-Part = tuple[str, int, int]  # a shard below the array, the first byte (negative: from its end), their number
+Part = tuple[int, int, int]  # a shard, the first byte (negative: from its end), their number
+
+
+class _File:
+    """A file of a folder, open to read for as long as somebody has it."""
+
+    def __init__(self, folder: str, name: str):
+        self.descriptor = -1
+        self.descriptor = os.open(f"{folder}/{name}", os.O_RDONLY)
+        self.size = os.fstat(self.descriptor).st_size
+
+    def __del__(self) -> None:
+        if self.descriptor >= 0:
+            os.close(self.descriptor)
 
 
 class StoredArray:
@@ -60,53 +77,54 @@ class StoredArray:
         self.indices: dict[int, np.ndarray] = {}
         self.receipts: dict[int, list[int]] = {}
         self.added: dict[bytes, int] = {}
+        self.most = self.per_chunk * math.prod(self.shape[1:]) * self.dtype.itemsize + HEADER + CHECKSUM
+        self.file = lru_cache(OPEN)(partial(_File, f"{self.place}/{name}"))
 
-    def read(self, members: range | np.ndarray) -> np.ndarray:
-        """Read the samples `members`, in this order.
+    def read(self, members: range | np.ndarray, dtype: DTypeLike = None) -> np.ndarray:
+        """Read the samples `members`, in this order, in their own precision or another.
 
         Raises `DatasetError` when a chunk is missing or damaged, or the numbers of a sample are not those of
         which its shard's receipt, where there is one, has the checksum: a file of another shard is whole.
         """
-        members = np.asarray(members)
-        if self.shape[0] <= (last := int(members.max())):
+        if self.shape[0] <= (last := max(members := np.asarray(members).tolist())):
             raise damaged(
                 self.place, f"has {self.shape[0]} samples in '{self.name}'; asked for number {last}"
             )
-        values = np.empty((len(members), *self.shape[1:]), self.dtype)
+        values = np.empty((len(members), *self.shape[1:]), dtype or self.dtype)
         rows = values.reshape(len(members), -1)
-        order = np.argsort(members, kind="stable")
-        chunks, firsts = np.unique(members[order] // self.per_chunk, return_index=True)
-        self._open(np.unique(chunks // self.chunks_per_shard).tolist())
-        groups = np.split(order, firsts[1:])
-        parts = [self._part(chunk) for chunk in chunks.tolist()]
+        wanted: dict[int, list[int]] = {}  # the places of a chunk's samples
+        for place, member in enumerate(members):
+            wanted.setdefault(member // self.per_chunk, []).append(place)
+        self._open({chunk // self.chunks_per_shard for chunk in wanted})
+        parts = [self._part(chunk) for chunk in wanted]
         targets: list[np.ndarray | None] = [None] * len(parts)
-        if self.per_chunk == 1 and isinstance(self.place, Path):  # what is not compressed needs no copy
-            for number, (places, (_, _, length)) in enumerate(zip(groups, parts, strict=True)):
-                if len(places) == 1 and length == rows[0].nbytes + HEADER + CHECKSUM:
+        if self.per_chunk == 1 and isinstance(self.place, Path) and rows.dtype == self.dtype:
+            for number, (places, (_, _, length)) in enumerate(zip(wanted.values(), parts, strict=True)):
+                if len(places) == 1 and length == self.most:  # not compressed, so that it needs no copy
                     targets[number] = rows[places[0]].view(np.uint8)
         unpacked = np.empty((self.per_chunk, rows.shape[1]), self.dtype)
-        for places, target, chunk in zip(groups, targets, self._fetch(parts, targets), strict=True):
-            if target is not None:
-                self._check(int(members[places[0]]), rows[places[0]], self._checked_in_place(chunk, target))
-                continue
-            numbers = self._unpack(chunk, unpacked)
-            for place, member in zip(places.tolist(), members[places].tolist(), strict=True):
-                sample = rows[place] = numbers[member % self.per_chunk]
-                self._check(member, sample, checksum(sample))
+        contents = self._fetch(parts, targets)
+        for places, target, content in zip(wanted.values(), targets, contents, strict=True):
+            numbers, found = self._unpack(content, target, unpacked)
+            for place in places:
+                sample = numbers[members[place] % self.per_chunk]
+                self._check(members[place], sample, checksum(sample) if found is None else found)
+                if target is None:
+                    rows[place] = sample
         return values
 
-    def _open(self, shards: list[int]) -> None:
+    def _open(self, shards: set[int]) -> None:
         """Read the indices and receipts of these shards, unless that was done before."""
-        shards = [shard for shard in shards if shard not in self.indices]
+        new = sorted(shards - self.indices.keys())
         size = 16 * self.chunks_per_shard + CHECKSUM
-        parts = [(self._key(shard), -size, size) for shard in shards]
-        for shard, content in zip(shards, self._fetch(parts, [None] * len(parts)), strict=True):
-            index = self._checked(content, f"the index of shard {shard}")
+        parts = [(shard, -size, size) for shard in new]
+        for shard, content in zip(new, self._fetch(parts, [None] * len(parts)), strict=True):
+            self._hold(google_crc32c.value(content[:-CHECKSUM]), content, f"the index of shard {shard}")
             receipt = Path(self.path).with_suffix(".shards") / f"{shard}.json"
             # A copy may be the store and its card alone.
             facts = read_json(receipt, "the receipt") if receipt.exists() else {}
             self.receipts[shard] = facts.get("checksums", {}).get(self.name, [])
-            self.indices[shard] = index.view("<u8").reshape(-1, 2).copy()
+            self.indices[shard] = content[:-CHECKSUM].view("<u8").reshape(-1, 2).copy()
 
     def _key(self, shard: int) -> str:
         return "/".join(["c", str(shard), *["0"] * (len(self.shape) - 1)])
@@ -117,25 +135,24 @@ class StoredArray:
         first, length = self.indices[shard][number].tolist()
         if first == length == UNWRITTEN:
             raise damaged(self.place, f"has unwritten samples in '{self.name}'")
-        most = self.per_chunk * math.prod(self.shape[1:]) * self.dtype.itemsize + HEADER + CHECKSUM
-        if not (HEADER + CHECKSUM < length <= most and first < 2**62):
+        if not (HEADER + CHECKSUM < length <= self.most and first < 2**62):
             raise self._damaged(f"the index of shard {shard} leads nowhere")
-        return self._key(shard), first, length
+        return shard, first, length
 
     def _fetch(self, parts: list[Part], targets: list[np.ndarray | None]) -> Iterator[np.ndarray]:
         """Yield the bytes of every part, each until the next is asked for.
 
         Of a chunk that has a target the numbers go there, and header and checksum are what is yielded.
         """
-        folder = f"{self.place}/{self.name}"
         if isinstance(self.place, str):
-            contents = ranges_of(folder, parts)
+            named = [(self._key(shard), first, length) for shard, first, length in parts]
+            contents = ranges_of(f"{self.place}/{self.name}", named)
         else:
-            contents = _ranges_of_files(folder, parts, targets)
+            contents = self._ranges_of_files(parts, targets)
         try:
-            for (key, _, length), target, content in zip(parts, targets, contents, strict=True):
+            for (shard, _, length), target, content in zip(parts, targets, contents, strict=True):
                 if len(content) != (length if target is None else HEADER + CHECKSUM):
-                    raise self._damaged(f"{key} ends too early")
+                    raise self._damaged(f"{self._key(shard)} ends too early")
                 yield content
         except FileNotFoundError as error:
             shard = str(error.filename).rpartition("/c/")[2].partition("/")[0]
@@ -143,43 +160,54 @@ class StoredArray:
         except OSError as error:
             raise self._damaged(in_one_line(error)) from error
 
-    def _unpack(self, chunk: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-        """Return the numbers of a chunk, (per_chunk, values of a sample): in `numbers`, or where they are."""
-        content = self._checked(chunk, "a chunk")
-        if self._is_copied(content[:HEADER], numbers.nbytes, len(content)):
-            return content[HEADER:].view(self.dtype).reshape(numbers.shape)
+    def _ranges_of_files(self, parts: list[Part], targets: list[np.ndarray | None]) -> Iterator[np.ndarray]:
+        """Yield as `_fetch` what there is of parts of files, in one buffer."""
+        buffer = np.empty(HEADER + CHECKSUM, np.uint8)
+        for (shard, first, length), target in zip(parts, targets, strict=True):
+            file = self.file(self._key(shard))
+            there = 0 if target is None else len(target)
+            size = min(length - there, file.size)  # which may be that of others: nothing is allocated for it
+            buffer = buffer if len(buffer) >= size else np.empty(size, np.uint8)
+            around = [buffer[:size]] if target is None else [buffer[:HEADER], target, buffer[HEADER:size]]
+            read = os.preadv(file.descriptor, around, max(first + file.size, 0) if first < 0 else first)
+            yield buffer[: max(read - there, 0)]
+
+    def _unpack(
+        self, content: np.ndarray, target: np.ndarray | None, unpacked: np.ndarray
+    ) -> tuple[np.ndarray, int | None]:
+        """Return the numbers of a chunk, (per_chunk, values of a sample), and of one sample the checksum.
+
+        They stay where they are, in `target` or in `content`, or are decompressed into `unpacked`. Blosc
+        trusts its header, and so that must fit.
+        """
+        flags, size, length = struct.unpack_from("<2xBx I4xI", content)
+        whole = len(content) + (0 if target is None else len(target))
+        copied = flags & COPIED
+        fitting = size == unpacked.nbytes and length == whole - CHECKSUM
+        if not fitting or (whole != self.most if copied else target is not None):
+            raise self._damaged("a chunk of another length than its header says")
+        numbers = content[HEADER:-CHECKSUM] if target is None else target
+        if copied and self.per_chunk == 1:
+            # The code is linear: a header adds the same to the checksum of any numbers behind it.
+            if (before := content[:HEADER].tobytes()) not in self.added:
+                zeros = bytes(size)
+                self.added[before] = google_crc32c.value(before + zeros) ^ google_crc32c.value(zeros)
+            found = google_crc32c.value(numbers)
+            self._hold(found ^ self.added[before], content, "a chunk")
+            return numbers.view(self.dtype).reshape(unpacked.shape), found
+        self._hold(google_crc32c.value(content[:-CHECKSUM]), content, "a chunk")
+        if copied:
+            return numbers.view(self.dtype).reshape(unpacked.shape), None
         try:
-            blosc.decompress(content, numbers)
+            blosc.decompress(content[:-CHECKSUM], unpacked)
         except (RuntimeError, ValueError) as error:
             raise self._damaged(in_one_line(error)) from error
-        return numbers
+        return unpacked, None
 
-    def _checked_in_place(self, chunk: np.ndarray, numbers: np.ndarray) -> int:
-        """Return the checksum of the numbers of a chunk; `chunk` is its header and checksum."""
-        header, found = chunk[:HEADER], google_crc32c.value(numbers)
-        if not self._is_copied(header, numbers.nbytes, HEADER + numbers.nbytes):
-            raise self._damaged("a chunk of another length than its header says")
-        # The code is linear: a header adds the same to the checksum of any numbers behind it, as of zeros.
-        if (before := header.tobytes()) not in self.added:
-            zeros = bytes(numbers.nbytes)
-            self.added[before] = google_crc32c.value(before + zeros) ^ google_crc32c.value(zeros)
-        if found ^ self.added[before] != int(chunk[HEADER:].view("<u4")[0]):
-            raise self._damaged("a chunk is not what its checksum is of")
-        return found
-
-    def _is_copied(self, header: np.ndarray, size: int, length: int) -> bool:
-        """Say whether the numbers behind a header of Blosc are as they were; it must fit: Blosc trusts it."""
-        copied = bool(header[2] & COPIED)
-        fitting = header[4:8].view("<u4")[0] == size and header[12:].view("<u4")[0] == length
-        if not fitting or (copied and length != size + HEADER):
-            raise self._damaged("a chunk of another length than its header says")
-        return copied
-
-    def _checked(self, content: np.ndarray, what: str) -> np.ndarray:
-        """Return what stands before its checksum."""
-        if google_crc32c.value(content[:-CHECKSUM]) != int(content[-CHECKSUM:].view("<u4")[0]):
+    def _hold(self, found: int, content: np.ndarray, what: str) -> None:
+        """Hold a checksum to the one at the end of what was read."""
+        if found != int.from_bytes(content[-CHECKSUM:], "little"):
             raise self._damaged(f"{what} is not what its checksum is of")
-        return content[:-CHECKSUM]
 
     def _check(self, member: int, numbers: np.ndarray, found: int) -> None:
         """Hold the numbers of a sample, of the checksum `found`, to its receipt. NaN was never written."""
@@ -239,25 +267,3 @@ def _is_of_samples(array: zarr.Array) -> bool:
         and array.dtype.itemsize * math.prod(array.chunks) < 2**31  # the most that Blosc takes
         and array.metadata.encode_chunk_key((0, 0)) == "c/0/0"
     )
-
-
-def _ranges_of_files(
-    folder: str, parts: list[Part], targets: list[np.ndarray | None]
-) -> Iterator[np.ndarray]:
-    """Yield parts of the files in a folder as `StoredArray._fetch`, what there is of them, in one buffer."""
-    buffer = np.empty(HEADER + CHECKSUM, np.uint8)
-    for (key, first, length), target in zip(parts, targets, strict=True):
-        descriptor = os.open(f"{folder}/{key}", os.O_RDONLY)
-        try:
-            size = os.fstat(descriptor).st_size
-            first = max(first + size, 0) if first < 0 else first
-            length = min(length, size)  # which may be that of others: nothing is allocated for it
-            if target is not None:
-                around = buffer[:HEADER].data, target.data, buffer[HEADER : HEADER + CHECKSUM].data
-                read = os.preadv(descriptor, around, first)
-                yield buffer[: HEADER + CHECKSUM if read == HEADER + target.nbytes + CHECKSUM else 0]
-                continue
-            buffer = buffer if len(buffer) >= length else np.empty(length, np.uint8)
-            yield buffer[: os.preadv(descriptor, [buffer[:length].data], first)]
-        finally:
-            os.close(descriptor)

@@ -159,6 +159,4 @@ class Stored:
 
     def values(self, name: str, positions: list[int] | range) -> np.ndarray:
         """Read rows of the array `name`, such as "n512/final_velocity"."""
-        if isinstance(positions, range):
-            return read_array(self.store, name, positions)
-        return np.concatenate([read_array(self.store, name, range(p, p + 1)) for p in positions])
+        return read_array(self.store, name, np.asarray(positions))
