@@ -99,7 +99,7 @@ class Other(Split):
         vars(self).update(vars(split))
         self.readers = inputs, targets
 
-    def read(self, members: Members, dtype: DTypeLike = None) -> Samples:
+    def read(self, members: Members, dtype: DTypeLike | None = None) -> Samples:
         """Read these samples, of the split and so of the arrays: training samples come first."""
         inputs, targets = (read(np.asarray(members)) for read in self.readers)
         return Samples(self.grid, inputs, targets)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 from contextlib import AbstractContextManager, nullcontext
+from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ from resolvent.datasets.storage.addresses import card_beside, located
 from resolvent.datasets.storage.generation import remove_parts
 from resolvent.datasets.storage.layout import grid_facts
 from resolvent.datasets.storage.object_store import opened, put
-from resolvent.datasets.storage.reading import read_array
+from resolvent.datasets.storage.reading import StoredArray
 from resolvent.datasets.storage.store import Stored, digest
 from resolvent.datasets.tasks.task import Task
 
@@ -95,6 +96,7 @@ def finalise(task: Task, store: Path, receipts: list[Path], card: Path, code_dig
 def _verified_digest(task: Task, store: Path, receipts: dict[Path, dict], code_digest: str) -> str:
     """Return the digest of all numbers, which are those of the receipts, and of which no target is zero."""
     content, place, targets = hashlib.sha256(), located(store), " and ".join(task.targets)
+    stored = cache(partial(StoredArray, store))
     for shard, (path, receipt) in enumerate(receipts.items()):
         members = task.layout.shard_range(shard)
         if receipt["shard"] != shard or receipt["code_digest"] != code_digest:
@@ -103,7 +105,7 @@ def _verified_digest(task: Task, store: Path, receipts: dict[Path, dict], code_d
             )
         norms: dict[str, np.ndarray] = {}
         for name, expected in sorted(receipt["digests"].items()):
-            values = read_array(store, name, members)
+            values = stored(name).read(members)
             if digest(values) != expected:
                 raise damaged(place, f"is damaged: shard {shard} of '{name}' is not what was written")
             content.update(expected.encode())

@@ -174,7 +174,7 @@ class Split:
     def __len__(self) -> int:
         return self.count
 
-    def read(self, members: Members, dtype: DTypeLike = None) -> Samples:
+    def read(self, members: Members, dtype: DTypeLike | None = None) -> Samples:
         """Read the samples at these places of the split, in this order, in stored or another precision.
 
         Raises `DatasetError` when one of them is missing or damaged.
@@ -237,7 +237,9 @@ class Split:
             return max(n for n in stored if n % own.points == 0)
         return own.points
 
-    def _arrays(self, names: list[str], members: Members, dtype: DTypeLike = None) -> dict[str, np.ndarray]:
+    def _arrays(
+        self, names: list[str], members: Members, dtype: DTypeLike | None = None
+    ) -> dict[str, np.ndarray]:
         """Return the arrays of these names, "n512/u", of the samples at these places."""
         places = places_of(self.card, self.name).start + np.asarray(members)
         return {name: self.stored(name).read(places, dtype) for name in names}
@@ -265,7 +267,9 @@ class FreshSplit(Split):
     def _finest(self, own: Grid, target: str, as_coded: bool) -> int:
         return own.points  # nothing finer is solved for the gradients
 
-    def _arrays(self, names: list[str], members: Members, dtype: DTypeLike = None) -> dict[str, np.ndarray]:
+    def _arrays(
+        self, names: list[str], members: Members, dtype: DTypeLike | None = None
+    ) -> dict[str, np.ndarray]:
         first = self.card["samples"][self.name]
         with self.solving:  # solvers are not meant for several threads
             arrays = self.task.compute([(self.name, first + int(member)) for member in members])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from resolvent.common.settings import settings_hash
 from resolvent.datasets.errors import damaged, in_one_line
 from resolvent.datasets.storage.addresses import located
 from resolvent.datasets.storage.layout import SPACE, grid_from_facts
-from resolvent.datasets.storage.reading import UNREADABLE, open_store, read_array
+from resolvent.datasets.storage.reading import UNREADABLE, StoredArray, open_store
 from resolvent.datasets.storage.store import digest
 
 # What every card, receipt and check has, and the type of it; an equation may add more.
@@ -154,6 +155,7 @@ def _faults_of_group(root: zarr.Group, name: str, facts: dict, card: dict) -> li
 def _faults_of_numbers(card: dict, path: Path, store: Path, root: Any) -> list[str]:
     """Read every number, and return which are missing or are not those that were written."""
     names = sorted(f"{group}/{key}" for group, facts in card["groups"].items() for key in facts["variables"])
+    opened = cache(partial(StoredArray, store))
     content, faults, total = hashlib.sha256(), [], sum(card["samples"].values())
     for number, start in enumerate(range(0, total, step := root[names[0]].shards[0])):
         members = range(start, min(start + step, total))
@@ -168,7 +170,7 @@ def _faults_of_numbers(card: dict, path: Path, store: Path, root: Any) -> list[s
             faults += [f"{receipt_path}: {fault}" for fault in wrong]
         for name in names:
             try:
-                found = digest(read_array(store, name, members))
+                found = digest(opened(name).read(members))
             except ResolventError as error:
                 return [*faults, in_one_line(error)]
             content.update(found.encode())

@@ -131,7 +131,7 @@ def evaluate(
         for block in blocks(source):
             prediction = _prediction(operator, block, device)
             tables.append(error_rows(prediction, block, condition, scale, metrics))
-            means.add(block.targets, prediction)
+            means.merge(Means.of(source.target_grid, block.targets, prediction))
         errors = pandas.concat(tables, ignore_index=True)
         errors["sample"] = np.arange(len(errors))
         spread = means.spread() if spread is None else spread
@@ -162,7 +162,7 @@ def _prediction(operator: nn.Module | None, samples: Samples, device: torch.devi
 
 
 class Means:
-    """Means over samples that come in blocks: of squares by point, and of the power by wavenumber."""
+    """Means over samples, of squares by point and of the power by wavenumber, which merge in any grouping."""
 
     def __init__(self, grid: AnyGrid):
         self.grid, self.count = grid, 0
@@ -171,17 +171,30 @@ class Means:
         self.squares: dict[str, Any] = defaultdict(float)
         self.powers: dict[str, Any] = defaultdict(float)
 
-    def add(self, target: np.ndarray, prediction: np.ndarray) -> None:
-        """Add samples and what is predicted for them."""
-        self.count += len(target)
+    @classmethod
+    def of(cls, grid: AnyGrid, target: np.ndarray, prediction: np.ndarray) -> Means:
+        """Return those of some samples and of what is predicted for them."""
+        found = cls(grid)
+        found.count = len(target)
         functions = {"target": target, "prediction": prediction, "error": prediction - target}
         for name, values in functions.items():
-            self.squares[name] += np.sum(values**2, axis=0)
-            if self.waves is not None:
-                self.powers[name] += powers(values, self.waves).sum(axis=0)
-        for name, moments in self.moments.items():
+            found.squares[name] = np.sum(values**2, axis=0)
+            if found.waves is not None:
+                found.powers[name] = powers(values, found.waves).sum(axis=0)
+        for name, moments in found.moments.items():
             values = functions[name]
             moments.add(len(values), values.mean(axis=0), values.var(axis=0))
+        return found
+
+    def merge(self, other: Means) -> None:
+        """Add the samples of another, on the same grid."""
+        self.count += other.count
+        for name, total in other.squares.items():
+            self.squares[name] += total
+        for name, total in other.powers.items():
+            self.powers[name] += total
+        for name, moments in other.moments.items():
+            self.moments[name].add(moments.count, moments.mean, moments.variance)
 
     def spread(self) -> float:
         """Return how much predictions differ from sample to sample, over how much targets do.

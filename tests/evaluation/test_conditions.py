@@ -11,9 +11,16 @@ from resolvent.common.predictions import condition
 from resolvent.datasets.loading import Samples, load_arrays, load_samples
 from resolvent.datasets.spectra import powers
 from resolvent.evaluation.baselines import measured_baselines
-from resolvent.evaluation.conditions import Condition, evaluate, measured, median_worst_and_best, predict
+from resolvent.evaluation.conditions import (
+    Condition,
+    Means,
+    evaluate,
+    measured,
+    median_worst_and_best,
+    predict,
+)
 from resolvent.models.build import build
-from resolvent.solvers.common.grid import Nodes
+from resolvent.solvers.common.grid import Grid, Nodes
 from resolvent.training.errors import TrainingError
 from resolvent.training.fit import HISTORY_COLUMNS, Trainer
 from resolvent.training.normalisation import in_physical_units, restored
@@ -210,3 +217,31 @@ def test_units_dropped_in_evaluation_are_the_same_in_every_call():
     torch.rand(7)
     np.testing.assert_array_equal(predict(operator, samples, CPU), first)
     assert np.isfinite(first).all()
+
+
+def test_means_of_parts_merge_to_those_of_all_in_any_grouping():
+    """They differ in the order of sums alone."""
+    generator, grid = np.random.default_rng(0), Grid("periodic", 16, dimension=2)
+    targets = 5 + generator.standard_normal((40, 16, 16))
+    predictions = targets + 0.1 * generator.standard_normal((40, 16, 16))
+
+    def of(start, stop):
+        return Means.of(grid, targets[start:stop], predictions[start:stop])
+
+    def merged(*parts):
+        found = Means(grid)
+        for part in parts:
+            found.merge(part)
+        return found
+
+    whole = of(0, 40)
+    left = merged(merged(of(0, 7), of(7, 8)), of(8, 40))
+    right = merged(of(0, 7), merged(of(7, 8), of(8, 40)))
+    swapped = merged(of(8, 40), of(0, 8))
+    for one in (left, right, swapped):
+        assert one.count == 40
+        np.testing.assert_allclose(one.spread(), whole.spread(), rtol=1e-12)
+        for found, expected in ((one.mean_square(), whole.mean_square()), (one.power(), whole.power())):
+            assert list(found) == list(expected)
+            for name, values in expected.items():
+                np.testing.assert_allclose(found[name], values, rtol=1e-12, err_msg=name)

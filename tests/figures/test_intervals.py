@@ -1,11 +1,16 @@
 """Intervals of means, medians and ratios, by hand; their coverage is in test_statistics_coverage.py."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from scipy import stats
 
+import resolvent.figures.common.intervals
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.intervals import (
+    MOST,
+    _weights,
     geometric_mean,
     mean_interval,
     median_interval,
@@ -152,3 +157,32 @@ def test_other_shapes_and_unpaired_samples_are_refused():
         mean_interval(np.ones((2, 2, 2)))
     with pytest.raises(ResultError, match="4 samples cannot be paired with 5"):
         paired_ratio(np.ones(4), np.ones(5))
+
+
+@pytest.mark.parametrize(
+    ("interval", "seeds"), [(mean_interval, 1), (median_interval, 1), (median_interval, 3)]
+)
+def test_groups_of_many_samples_have_the_interval_of_the_samples(interval, seeds, monkeypatch):
+    """The ends differ by what those of 4,000 replicates scatter."""
+    errors = np.exp(np.random.default_rng(0).standard_normal((seeds, 6001)))
+    in_groups = interval(errors)
+    monkeypatch.setattr(resolvent.figures.common.intervals, "MOST", 6001)
+    one_by_one = interval(errors)
+    assert in_groups.value == one_by_one.value
+    assert in_groups != one_by_one
+    for end in ("low", "high"):
+        distances = [np.log(getattr(one, end) / one.value) for one in (in_groups, one_by_one)]
+        np.testing.assert_allclose(*distances, rtol=0.1)
+
+
+def test_memory_does_not_grow_with_many_samples():
+    peaks = []
+    for samples in (2 * MOST, 50 * MOST):  # in as many groups
+        _weights.cache_clear()
+        errors = np.random.default_rng(0).exponential(size=(1, samples))
+        tracemalloc.start()
+        mean_interval(errors)
+        median_interval(errors)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < peaks[0] + 100 * 50 * MOST

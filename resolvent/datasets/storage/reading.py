@@ -80,7 +80,7 @@ class StoredArray:
         self.most = self.per_chunk * math.prod(self.shape[1:]) * self.dtype.itemsize + HEADER + CHECKSUM
         self.file = lru_cache(OPEN)(partial(_File, f"{self.place}/{name}"))
 
-    def read(self, members: range | np.ndarray, dtype: DTypeLike = None) -> np.ndarray:
+    def read(self, members: range | np.ndarray, dtype: DTypeLike | None = None) -> np.ndarray:
         """Read the samples `members`, in this order, in their own precision or another.
 
         Raises `DatasetError` when a chunk is missing or damaged, or the numbers of a sample are not those of
@@ -155,8 +155,8 @@ class StoredArray:
                     raise self._damaged(f"{self._key(shard)} ends too early")
                 yield content
         except FileNotFoundError as error:
-            shard = str(error.filename).rpartition("/c/")[2].partition("/")[0]
-            raise damaged(self.place, f"lacks shard {shard} of '{self.name}'") from None
+            lost = str(error.filename).rpartition("/c/")[2].partition("/")[0]
+            raise damaged(self.place, f"lacks shard {lost} of '{self.name}'") from None
         except OSError as error:
             raise self._damaged(in_one_line(error)) from error
 
@@ -169,7 +169,8 @@ class StoredArray:
             size = min(length - there, file.size)  # which may be that of others: nothing is allocated for it
             buffer = buffer if len(buffer) >= size else np.empty(size, np.uint8)
             around = [buffer[:size]] if target is None else [buffer[:HEADER], target, buffer[HEADER:size]]
-            read = os.preadv(file.descriptor, around, max(first + file.size, 0) if first < 0 else first)
+            first = max(first + file.size, 0) if first < 0 else first
+            read = os.preadv(file.descriptor, [one.data for one in around], first)
             yield buffer[: max(read - there, 0)]
 
     def _unpack(
@@ -180,7 +181,7 @@ class StoredArray:
         They stay where they are, in `target` or in `content`, or are decompressed into `unpacked`. Blosc
         trusts its header, and so that must fit.
         """
-        flags, size, length = struct.unpack_from("<2xBx I4xI", content)
+        flags, size, length = struct.unpack_from("<2xBx I4xI", content.data)
         whole = len(content) + (0 if target is None else len(target))
         copied = flags & COPIED
         fitting = size == unpacked.nbytes and length == whole - CHECKSUM

@@ -9,7 +9,8 @@ would have ended.
 
 Errors are positive and skewed: a few samples are far harder than the others. A percentile interval of their
 mean is then too short at its upper end, so the logarithm of the mean is studentised (Efron and Tibshirani
-1993, chapter 12; Hall 1992, section 3.5). Of a median the percentile interval is good enough.
+1993, chapter 12; Hall 1992, section 3.5). Of a median the percentile interval is good enough. Of more than
+MOST samples not single ones are drawn, but groups of neighbours, which are independent as samples are.
 
 Two models are compared by the ratios of their errors, sample by sample: geometric means. A hard sample is
 hard for every model, so that a ratio on the same sample is far better known than two means; and the logarithm
@@ -34,6 +35,7 @@ LEVEL = 0.95
 TAIL = (1 - LEVEL) / 2
 REPLICATES = 4000
 SEED = 20210531  # any fixed number: the same result files give the same interval
+MOST = 4096  # samples, or groups of them, that are drawn: 131 MB of weights
 ROUNDING = 1e-9
 SMALLEST_VARIANCE = 1e-20  # relative; below it a replicate has drawn one sample again and again
 SEEDS_TO_RANK = 3  # with fewer, the spread between seeds is a guess
@@ -123,11 +125,11 @@ def median_interval(errors: np.ndarray) -> Interval:
     median, by_seed = float(np.median(errors)), np.median(errors, axis=1)
     if samples == 1:
         return Interval(median, np.nan, np.nan)
-    ascending, weights = np.sort(errors, axis=None), _weights(samples)
+    ascending, weights = np.sort(errors, axis=None), _weights(len(_grouped(errors[0])))
 
     def shares(rank: int) -> np.ndarray:
         """Return, for each replicate, which part of its errors is not above the error of this rank."""
-        return weights @ (errors <= ascending[rank]).mean(axis=0)
+        return weights @ _grouped((errors <= ascending[rank]).mean(axis=0))
 
     ranks = range(errors.size)
     low = ascending[bisect_left(ranks, TAIL, key=lambda rank: (shares(rank) > 0.5 - ROUNDING).mean())]
@@ -190,6 +192,9 @@ def _studentised(values: np.ndarray) -> tuple[float, float]:
     error = values.std(ddof=1) / np.sqrt(samples)
     if error == 0:
         return 0.0, 0.0
+    if samples > MOST:
+        values = _grouped(values)
+        values, samples = values / values.mean(), values.size
     weights = _weights(samples)
     means = weights @ values
     variances = weights @ values**2 - means**2
@@ -199,6 +204,12 @@ def _studentised(values: np.ndarray) -> tuple[float, float]:
     errors = np.sqrt(variances[usable] / (samples - 1)) / means[usable]
     low, high = np.quantile(np.log(means[usable]) / errors, [TAIL, 1 - TAIL])
     return max(high, student(samples - 1)) * error, max(-low, student(samples - 1)) * error
+
+
+def _grouped(values: np.ndarray) -> np.ndarray:
+    """Return values (samples,) as they are, or of more than MOST the means of whole groups of neighbours."""
+    size = -(-values.size // MOST)
+    return values if size == 1 else values[: values.size // size * size].reshape(-1, size).mean(axis=1)
 
 
 @lru_cache(maxsize=4)
