@@ -2,7 +2,8 @@
 
     python -m benchmarks.scale [--samples 100000] [--shards 100 20000] [--output docs/performance.md]
 
-Makes a store for each number of shards in a temporary folder. Takes about half an hour on two cores.
+Makes a store for each number of shards in a temporary folder. Takes three quarters of an
+hour on two busy cores.
 """
 
 from __future__ import annotations
