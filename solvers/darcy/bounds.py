@@ -1,22 +1,22 @@
 """The error of any prediction of the pressure, without its label: two-sided bounds that are theorems.
 
-With A the matrix of `solvers.darcy.five_point`, p̂ a prediction, r = h² f - A p̂ its residual and e = p - p̂ its
-error, the energy norm of the error is ‖e‖²_A = eᵀ A e = rᵀ A⁻¹ r. A₀ is the same matrix for a = 1. Both are
-sums over faces, eᵀ A e = Σ a_face (difference of e)², so that m A₀ ≤ A ≤ M A₀ with m and M the least and the
-largest a_face in units of that of A₀, and
+With A the matrix of `solvers.darcy.five_point`, p̂ a prediction, r = h² f - A p̂ its residual and e = p - p̂
+its error, the energy norm of the error is ‖e‖²_A = eᵀ A e = rᵀ A⁻¹ r. A₀ is the same matrix for a = 1. Both
+are sums over faces, eᵀ A e = Σ a_face (difference of e)², so that m A₀ ≤ A ≤ M A₀ with m and M the least and
+the largest a_face in units of that of A₀, and
 
     rᵀ A₀⁻¹ r / M  ≤  ‖e‖²_A  ≤  rᵀ A₀⁻¹ r / m.
 
-A sine transform inverts A₀ (of type 1 on nodes, 2 on cell centres): the bounds cost less than a network. Upper
-over lower is √(M/m): 2 for coefficients of 3 and 12. Relative bounds divide by ‖p‖_A, which differs from ‖p̂‖_A
-by ‖e‖_A at most.
+A sine transform inverts A₀ (of type 1 on nodes, 2 on cell centres): the bounds cost less than a network.
+Upper over lower is √(M/m): 2 for coefficients of 3 and 12. Relative bounds divide by ‖p‖_A, which differs from
+‖p̂‖_A by ‖e‖_A at most.
 
-Rounding: what the residual may be off by is estimated from the sizes of the terms that it sums, and widens the
-bounds, so that they hold for predictions that are right to all digits, too.
+Rounding: what the residual may be off by is estimated from the sizes of the terms that it sums, and widens
+the bounds, so that they hold for predictions that are right to all digits, too.
 Limits: the error is that of the 5-point equations, whose own distance from the differential equation no
 residual sees. On nodes the boundary's values are known, and those of a prediction are not looked at.
-Sources: the equivalence with A₀ is Concus and Golub 1973, SIAM J. Numer. Anal. 10, 1103; the relation of residual
-and energy error Ainsworth and Oden 2000, A Posteriori Error Estimation in Finite Element Analysis.
+Sources: the equivalence with A₀ is Concus and Golub 1973, SIAM J. Numer. Anal. 10, 1103; the relation of
+residual and energy error Ainsworth and Oden 2000, A Posteriori Error Estimation in Finite Element Analysis.
 """
 
 import numpy as np
@@ -77,7 +77,7 @@ def residual(
     grid: str = "nodes",
     face_mean: str = "arithmetic",
 ) -> Values:
-    """Return h² f - A p̂ of every sample, and zeros on the boundary of nodes; raise as `energy_error_bounds`."""
+    """Return h² f - A p̂ of every sample, zero on the boundary of nodes; raise as `energy_error_bounds`."""
     faces, inner = _faces(coefficient, grid, face_mean), _inner(prediction, grid)
     found = np.zeros_like(prediction)
     _inner(found, grid)[:] = _residual(faces, inner, prediction, source, grid)[0]

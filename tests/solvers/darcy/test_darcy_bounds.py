@@ -1,4 +1,4 @@
-"""Bounds of the energy error of predictions: they hold for whatever is predicted, and are as near as they say."""
+"""Bounds of the energy error hold for whatever is predicted, and are as near as they say."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ POINTS, COEFFICIENTS, PREDICTIONS = 17, 50, 50  # of each grid and mean: 10,000 
 
 
 def adversarial_coefficients(random):
-    """Contrasts from 1 to 1e4: of two values in stripes, checkerboards, single points and noise, and lognormal."""
+    """Contrasts of 1 to 1e4 in stripes, checkerboards, single points and noise, and lognormal fields."""
     y, x = np.indices((POINTS, POINTS))
     for number in range(COEFFICIENTS):
         contrast = 10 ** random.uniform(0, 4)
@@ -24,7 +24,7 @@ def adversarial_coefficients(random):
 
 
 def adversarial_predictions(random, truth, coefficient):
-    """Errors that are smooth, rough, at one point, where the coefficient is large or small; from 1e-17 to 1e6."""
+    """Errors from 1e-17 to 1e6: smooth, rough, at a point, where the coefficient is large or small."""
     y, x = np.indices((POINTS, POINTS)) / (POINTS - 1)
     for number in range(PREDICTIONS):
         wave = np.sin(np.pi * random.integers(1, POINTS) * x) * np.sin(np.pi * random.integers(1, POINTS) * y)
@@ -52,8 +52,10 @@ def test_the_bounds_hold_for_adversarial_predictions_and_are_as_near_as_the_cont
         absolute, relative = energy_error_bounds(several, predictions, 1.0, *where)
         error = energy_norm(several, predictions - truth, *where)
         size = energy_norm(coefficient[None], truth[None], *where)
-        assert np.all(absolute[:, 0] <= error * (1 + 1e-9)) and np.all(error <= absolute[:, 1])
-        assert np.all(relative[:, 0] <= error / size * (1 + 1e-9)) and np.all(error / size <= relative[:, 1])
+        assert np.all(absolute[:, 0] <= error * (1 + 1e-9))
+        assert np.all(error <= absolute[:, 1])
+        assert np.all(relative[:, 0] <= error / size * (1 + 1e-9))
+        assert np.all(error / size <= relative[:, 1])
         faces = [faces_along(one, *where) for one in (coefficient, coefficient.T)]
         units = faces_along(np.ones_like(coefficient), *where)
         ratio = max((one / units).max() for one in faces) / min((one / units).min() for one in faces)
@@ -61,7 +63,8 @@ def test_the_bounds_hold_for_adversarial_predictions_and_are_as_near_as_the_cont
         assert np.all(absolute[seen, 1] <= np.sqrt(ratio) * error[seen] * (1 + 1e-3))
         assert np.all(absolute[seen, 0] >= error[seen] / np.sqrt(ratio) * (1 - 1e-3))
         exact = np.flatnonzero(error < 1e-13 * size)
-        assert exact.size and np.all(relative[exact, 1] < 1e-8)
+        assert exact.size
+        assert np.all(relative[exact, 1] < 1e-8)
 
 
 def test_a_source_that_varies_and_a_solution_of_ours():
