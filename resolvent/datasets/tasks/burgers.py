@@ -20,6 +20,7 @@ from resolvent.datasets.tasks.settings import (
     SpaceDataset,
     check_least_accuracy,
 )
+from resolvent.datasets.tasks.symmetries import Symmetry, shifts_and_reflection
 from resolvent.datasets.tasks.task import FRAMES, Baseline, Motion, Task
 from resolvent.solvers.common.errors import SolverError
 from resolvent.solvers.common.fourier import coefficients_of, observe
@@ -68,6 +69,9 @@ class BurgersSettings(SpaceDataset):
     ] = Field(
         named("cao_burgers"), description="distribution of the initial velocity: a name, numbers, or both"
     )
+
+    def symmetries(self) -> tuple[Symmetry, ...]:
+        return shifts_and_reflection()
 
 
 class BurgersDataset(BurgersSettings):

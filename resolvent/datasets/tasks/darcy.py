@@ -18,6 +18,7 @@ from resolvent.datasets.storage.layout import Group, Variable, group_name, space
 from resolvent.datasets.tasks.distributions import GaussianDistribution, distribution_on, named
 from resolvent.datasets.tasks.error_budget import against_computed_again, error_facts
 from resolvent.datasets.tasks.settings import Known, SidePoints, SpaceDataset, check_least_accuracy
+from resolvent.datasets.tasks.symmetries import Symmetry, of_the_square
 from resolvent.datasets.tasks.task import Baseline, Task
 from resolvent.solvers.common.cosine_series import observe_cosine
 from resolvent.solvers.common.grid import Grid, Nodes, restrict_dirichlet
@@ -94,6 +95,9 @@ class DarcySettings(SpaceDataset):
 
     def bytes_of_checks(self) -> float:
         return 2600.0 * self.finest**2
+
+    def symmetries(self) -> tuple[Symmetry, ...]:
+        return of_the_square()
 
 
 class DarcyDataset(DarcySettings):
@@ -238,6 +242,10 @@ class DarcyInverseDataset(DarcySettings):
 
     def task(self) -> DarcyInverse:
         return DarcyInverse(self)
+
+    def symmetries(self) -> tuple[Symmetry, ...]:
+        """Return the one that maps windows of nodes onto windows: the last ones of a row are smaller."""
+        return of_the_square(rotated=False)
 
     def coarse_of(self, resolution: int) -> int:
         """Give the points along a side of the coefficient's grid, for the pressure's of `resolution`."""

@@ -19,6 +19,7 @@ from resolvent.common.settings import Seed, Settings
 if TYPE_CHECKING:
     import numpy as np
 
+    from resolvent.datasets.tasks.symmetries import Symmetry
     from resolvent.datasets.tasks.task import Task
 
 MOST_JOBS = 100_000  # that one dataset may be cut into: each is a file name in the plan
@@ -111,6 +112,10 @@ class DatasetSettings(Settings):
         raise NotImplementedError(
             f"define {type(self).__name__}.task, which builds the task of these settings"
         )
+
+    def symmetries(self) -> tuple[Symmetry, ...]:
+        """Return maps, the identity apart, that make of samples others that are as likely."""
+        return ()
 
     def with_contents(self) -> Self:
         """Return the settings as the files have them that the dataset is made from: itself, if from none.
