@@ -8,8 +8,8 @@ the largest a_face in units of that of A₀, and
     rᵀ A₀⁻¹ r / M  ≤  ‖e‖²_A  ≤  rᵀ A₀⁻¹ r / m.
 
 A sine transform inverts A₀ (of type 1 on nodes, 2 on cell centres): the bounds cost less than a network.
-Upper over lower is √(M/m): 2 for coefficients of 3 and 12. Relative bounds divide by ‖p‖_A, which differs from
-‖p̂‖_A by ‖e‖_A at most.
+Upper over lower is √(M/m): 2 for coefficients of 3 and 12. Relative bounds divide by ‖p‖_A, which differs
+from ‖p̂‖_A by ‖e‖_A at most.
 
 Rounding: what the residual may be off by is estimated from the sizes of the terms that it sums, and widens
 the bounds, so that they hold for predictions that are right to all digits, too.

@@ -146,6 +146,20 @@ class DarcyDataset(DarcySettings):
     def task(self) -> Darcy:
         return Darcy(self)
 
+    def error_bounds(self, inputs: np.ndarray, prediction: np.ndarray) -> dict[str, np.ndarray]:
+        """Return bounds of ‖p - p̂‖/‖p‖ in the energy norm; p is the 5-point solution on that grid."""
+        from resolvent.solvers.darcy.bounds import energy_error_bounds
+
+        _, relative = energy_error_bounds(inputs, prediction, 1.0, self.grid, self.face_mean)
+        return {"energy_error": relative}
+
+    def corrected(self, inputs: np.ndarray, prediction: np.ndarray, steps: int) -> np.ndarray:
+        """Return predictions after steps of preconditioned conjugate gradients for the 5-point equations."""
+        from resolvent.solvers.darcy.five_point import DarcyFivePoint, default_method
+
+        solver = DarcyFivePoint(self.grid, self.face_mean, default_method())
+        return solver.correct(inputs, prediction, steps)
+
     @staticmethod
     def solve_values(
         values: np.ndarray,

@@ -117,6 +117,20 @@ class DatasetSettings(Settings):
         """Return maps, the identity apart, that make of samples others that are as likely."""
         return ()
 
+    def error_bounds(self, inputs: np.ndarray, prediction: np.ndarray) -> dict[str, np.ndarray]:
+        """Return bounds of errors of predictions that hold whatever is predicted: (samples, 2) by name.
+
+        Values are (samples, ...space) in float64, on a grid of `grid_kind`. By default none are known.
+        """
+        return {}
+
+    def corrected(self, inputs: np.ndarray, prediction: np.ndarray, steps: int) -> np.ndarray:
+        """Return predictions after steps of an iterative solver, which starts from them.
+
+        Raises a ValueError where the equation has none: by default.
+        """
+        raise ValueError(f"no steps of a solver are known that start from a prediction of {self.equation}")
+
     def with_contents(self) -> Self:
         """Return the settings as the files have them that the dataset is made from: itself, if from none.
 

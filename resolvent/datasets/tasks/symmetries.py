@@ -1,8 +1,8 @@
 """Symmetries: maps of inputs and of targets under which samples stay samples, and equally likely ones.
 
 An operator that is right commutes with them, S_target⁻¹ G(S_input a) = G(a); one that was trained does not
-quite, and by how much needs no label (`resolvent.evaluation.without_labels`). Maps that solve the equation but
-leave the distribution, as scaling a coefficient does, are none of these: an operator was never trained there.
+quite, and by how much needs no label (`resolvent.evaluation.without_labels`). Maps that keep the equation but
+leave the distribution, as scaling a coefficient does, are none of these: no operator was trained there.
 """
 
 from __future__ import annotations
@@ -64,12 +64,8 @@ def of_the_square(rotated: bool = True) -> tuple[Symmetry, ...]:
             lambda p: np.ascontiguousarray(swap(np.rot90(p, -turns, (-2, -1)))),
         )
 
-    return tuple(
-        made(turns, swapped)
-        for swapped in (False, True)
-        for turns in range(4 if rotated else 1)
-        if swapped or turns
-    )
+    found = product((False, True), range(4 if rotated else 1))
+    return tuple(made(turns, swapped) for swapped, turns in found if swapped or turns)
 
 
 def of_shear_forcing(wavenumber: int) -> tuple[Symmetry, ...]:
