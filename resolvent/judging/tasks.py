@@ -2,8 +2,8 @@
 
 A version never changes. A task is a file of config/tasks. Its labels are made again wherever it is judged,
 from the settings of the dataset alone, and held to the marks in the file: inner products of all numbers of an
-array with random signs. Unlike a digest they are nearly equal where only the rounding differs, as between processors.
-
+array with random signs. Unlike a digest they are nearly equal where only the rounding differs, as between
+processors.
 """
 
 from __future__ import annotations
