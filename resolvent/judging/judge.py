@@ -17,7 +17,7 @@ import pandas as pd
 from resolvent.common.errors import EvaluationError, FileError
 from resolvent.common.files import read_json, write_atomically, write_json, write_text
 from resolvent.datasets.loading import Samples, Split, read_card
-from resolvent.datasets.storage.layout import group_name
+from resolvent.datasets.storage.layout import group_name, resolution_of
 from resolvent.datasets.tasks.registry import build_task
 from resolvent.evaluation.metrics import METRICS, measure
 from resolvent.evaluation.without_labels import under_symmetries
@@ -64,9 +64,10 @@ def judge(
     if (out / RECORD).exists() and read_json(out / RECORD, "the judgement").get("files") != asked.files:
         raise FileError(f"{out} has another judgement; choose another place by --out, or delete it")
     card = labels_of(name, data, cores)
-    tables, known, classical = [], [], []
-    for resolution, group in zip(task.tested, groups, strict=True):
-        samples = Split(card, resolution, "test", task.dataset.samples.test).all()
+    tables, classical = [], []
+    known: list[dict] = []
+    for group in groups:
+        samples = Split(card, resolution_of(group), "test", task.dataset.samples.test).all()
         prediction = asked.predict(samples, group)
         tables.append(_rows(label or asked.words, prediction, samples, group))
         for words, seconds, table in _classical(task, samples, group):

@@ -145,6 +145,7 @@ class TrainedRun(Run):
         def answer(values: Any) -> Any:
             return predicted(operator.to(place), Samples(grid, values, values), place)
 
+        result: Any
         known_errors = None
         if symmetrise or correct or certify:
             result, known_errors = asked(answer, values, grid, self._equation, symmetrise, correct)
@@ -160,6 +161,60 @@ class TrainedRun(Run):
                 words = {"long_name": f"prediction of the {target.long_name}", "units": target.units}
             result = labelled(result, inputs, grid, words)
         return (result, known_errors) if certify else result
+
+    def calibrate(
+        self,
+        level: float = 0.9,
+        samples: int = 200,
+        *,
+        resolution: int | str | None = None,
+        scaled: bool = False,
+    ) -> Any:
+        """Return how far targets are from predictions, by samples that are drawn and solved for it.
+
+        Parameters
+        ----------
+        level
+            How often a ball is to hold its target.
+        samples
+            How many are drawn from the distribution of the dataset. They follow on its validation samples.
+        resolution
+            Points along each axis, or the name of a set of times: by default those of training.
+        scaled
+            Let the radius of a ball be proportional to the scatter of its prediction under symmetries.
+
+        Returns
+        -------
+        resolvent.evaluation.conformal.Calibration
+
+        Raises
+        ------
+        EvaluationError
+            When the level takes more samples, or the equation has no symmetries to scale by.
+        TrainingError
+            When the run has diverged, or the card of its dataset is not at hand.
+        """
+        import torch
+
+        from resolvent.common.errors import EvaluationError
+        from resolvent.datasets.loading import FreshSplit, Samples
+        from resolvent.evaluation.conditions import predict as predicted
+        from resolvent.evaluation.conformal import calibrated
+        from resolvent.evaluation.without_labels import under_symmetries
+
+        symmetries = self._equation.symmetries() if scaled else ()
+        if scaled and not symmetries:
+            raise EvaluationError(f"no symmetries are known of {self._equation.equation}: leave scaled out")
+        asked = self.record.resolution if resolution is None else resolution
+        split = FreshSplit("", asked, "validation", 0, grids=self.record.grids, card=self.card)
+        drawn = split.read(range(samples))
+
+        def answer(values: Any) -> Any:
+            return predicted(self.operator, Samples(drawn.grid, values, values), torch.device("cpu"))
+
+        prediction, _, scatter = under_symmetries(answer, drawn.inputs, drawn.target_grid, symmetries)
+        given = scatter if scaled else None
+        return calibrated(prediction, drawn.targets, drawn.target_grid, level, given)
 
     @property
     def _equation(self) -> Any:

@@ -68,6 +68,18 @@ def test_bounds_steps_and_symmetries_of_darcy_flow(darcy):
     )
 
 
+def test_a_ball_is_calibrated_by_fresh_samples(here):
+    run = resolvent.load_run("tiny/burgers/fno")
+    plain, scaled = run.calibrate(0.8, 20), run.calibrate(0.8, 20, resolution=128, scaled=True)
+    data = resolvent.open_dataset("burgers")
+    inputs, targets = data.numpy("test", 64)
+    assert 0.2 < np.mean(relative_l2(targets, run.predict(inputs))) / plain.radius < 1.5
+    assert plain.band.shape == (64,)
+    assert scaled.band.shape == (128,)
+    _, known = run.predict(inputs, certify=True)
+    assert scaled.radii(known["scatter"].values).shape == (6,)
+
+
 def test_what_is_not_known_is_said_in_one_line(here, darcy, tmp_path):
     velocity = resolvent.open_dataset("burgers", "test", 64)["initial_velocity"].load()
     run = resolvent.load_run("tiny/burgers/fno")
