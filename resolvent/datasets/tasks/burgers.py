@@ -55,6 +55,16 @@ class BurgersSettings(SpaceDataset):
 
     quantities = ("initial velocity", "velocity at the final time")
     moves = True
+    shifts: ClassVar = {
+        "amplitude": lambda self, by: {
+            "initial_distribution": self.initial_distribution.louder(by).model_dump()
+        },
+        "length_scale": lambda self, by: {
+            "initial_distribution": self.initial_distribution.stretched(by, 1).model_dump()
+        },
+        "viscosity": lambda self, by: {"viscosity": by * self.viscosity},
+        "horizon": lambda self, by: {"final_time": by * self.final_time},
+    }
 
     equation: Literal["burgers"] = Field(description="the equation solved")
     viscosity: float = Field(0.1 / (2 * math.pi), ge=1e-9, le=1e3, description="ν")

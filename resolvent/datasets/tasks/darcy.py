@@ -8,7 +8,7 @@ any number of realisations come from one store.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -36,6 +36,13 @@ LEAST_ACCURACY = 1e-11  # of the solver
 LOOSE_TOLERANCE = 1e-4  # of the relative residual, where the solver's time is compared with an operator's
 FEWEST_POINTS = 5  # along each side of the coarsest grid solved on there
 DARCY_IN_LATEX = r"-\nabla \cdot (a \nabla p) = 1\ \text{in}\ (0, 1)^2, \quad p = 0\ \text{on the boundary}"
+
+
+def _with_contrast(self: DarcySettings, by: float) -> dict[str, Any]:
+    """Return what makes the ratio of the two materials larger, or the logarithm of a log-normal field."""
+    if self.push_forward == "level_set":
+        return {"above": by * self.above}
+    return {"distribution": self.distribution.louder(by).model_dump()}
 
 
 class DarcySettings(SpaceDataset):
@@ -95,6 +102,11 @@ class DarcySettings(SpaceDataset):
 
     def bytes_of_checks(self) -> float:
         return 2600.0 * self.finest**2
+
+    shifts: ClassVar = {
+        "length_scale": lambda self, by: {"distribution": self.distribution.stretched(by, 2).model_dump()},
+        "contrast": _with_contrast,
+    }
 
     def symmetries(self) -> tuple[Symmetry, ...]:
         return of_the_square()

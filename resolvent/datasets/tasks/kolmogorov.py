@@ -40,6 +40,13 @@ class KolmogorovDataset(SpaceDataset):
     dimension = 2
     quantities = ("vorticity", "vorticity a moment later")
     moves = True
+    shifts: ClassVar = {
+        "amplitude": lambda self, by: {
+            "initial_distribution": self.initial_distribution.louder(by).model_dump()
+        },
+        "viscosity": lambda self, by: {"viscosity": by * self.viscosity},
+        "horizon": lambda self, by: {"lead_time": by * self.lead_time},
+    }
     example: ClassVar = {
         "resolutions": [32, 48],
         "viscosity": 0.05,
