@@ -28,6 +28,7 @@ from resolvent.planning.start import own_overlay, start_snakemake
 
 TO_SNAKEMAKE = {"allow_extra_args": True, "ignore_unknown_options": True}
 STUDIES, USE, REST = "Studies", "Data and trained models", "The workflow itself"
+JUDGED = "Judged here"
 
 app = typer.Typer(
     help="Make datasets for operator learning with measured errors, train neural operators, compare them.\n\n"
@@ -274,7 +275,7 @@ def verify(
     raise typer.Exit(verified(paths))
 
 
-@app.command(rich_help_panel=USE)
+@app.command(rich_help_panel=JUDGED)
 def verify_run(
     folder: Annotated[Path, typer.Argument(help="An exported run.")],
     allow: Allow = None,
@@ -292,7 +293,57 @@ def verify_run(
     raise typer.Exit(0 if report["holds"] else 1)
 
 
-@app.command(rich_help_panel=USE)
+@app.command(rich_help_panel=JUDGED)
+def tasks() -> None:
+    """List the tasks that models are judged for."""
+    from resolvent.judging.tasks import names, read_task
+
+    for name in names():
+        print(f"{name:20}{read_task(name).title}")
+
+
+@app.command(rich_help_panel=JUDGED)
+def task(
+    name: Annotated[str, typer.Argument(help="A task of `resolvent tasks`.")],
+    to: Annotated[Path, typer.Option(help="A new folder.")],
+    form: Annotated[str, typer.Option("--format", help="'npz', 'netcdf', 'zarr' or 'huggingface'.")] = "npz",
+    cores: Annotated[int, typer.Option(help="Processes that make the samples.")] = 1,
+) -> None:
+    """Write a task for people who train elsewhere: training samples, inputs of the test, and what to do."""
+    from resolvent.judging.give import give
+
+    files = give(name, to, form, cores)
+    print(f"{to}: {counted(len(files), 'file')}; README.md says how to be judged")
+
+
+@app.command(rich_help_panel=JUDGED)
+def evaluate(
+    predictions: Annotated[
+        str,
+        typer.Argument(
+            help="Predictions for the test of a task: a file or a folder. Or what predicts, and can do "
+            "whatever you can: a class in Python, module:name; a program, .onnx or .pt2; the URL of a "
+            "server on this machine."
+        ),
+    ],
+    task: Annotated[str, typer.Option(help="A task of `resolvent tasks`.")],
+    out: Annotated[Path, typer.Option(help="Where record, page and tables go.")] = Path("judged"),
+    label: Annotated[str, typer.Option(help="What tables call it.")] = "",
+    certify: Annotated[bool, typer.Option("--certify", help="Also what is known without labels.")] = False,
+    data: Annotated[Path, typer.Option(help="Where the test samples are made, and kept.")] = Path("data"),
+    cores: Annotated[int, typer.Option(help="Processes that make them.")] = 1,
+) -> None:
+    """Judge predictions that were made elsewhere: their errors, with intervals, beside classical solvers."""
+    from resolvent.judging.judge import in_words, judge
+
+    search_working_folder()
+    record = judge(predictions, task, out, label=label, data=data, certify=certify, cores=cores)
+    for line in in_words(record):
+        print(printable(line))
+    print(f"{out}/index.html")
+
+
+@app.command(rich_help_panel=JUDGED)
 def leaderboard(
     folders: Annotated[list[Path], typer.Argument(help="Exported runs that were verified.")],
     csv: Annotated[Path | None, typer.Option(help="Also write the table to this file.")] = None,

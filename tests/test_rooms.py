@@ -22,6 +22,7 @@ NEVER = {
     "figures": {"torch", "jax", "zarr", "snakemake"},
     "public": {"snakemake"},
     "planning": set(),
+    "judging": {"snakemake"},
     "documentation": set(),
 }
 WITHOUT = {"measurements": {"datasets"}}  # whatever the arrows say

@@ -30,6 +30,17 @@ HISTORY_COLUMNS = (
     "validation_relative_l2",
     "test_relative_l2",  # of runs that record it, else empty
 )
+STRESS_COLUMNS = {
+    "model": "name of the model in the configuration",
+    "label": "its name in tables and figures",
+    "resolution": "training resolution, and that of the samples",
+    "seed": "seed of the run",
+    "shift": "what was changed: a key of `stress`, or `none`",
+    "factor": "by which factor",
+    "sample": "number of the sample: it has the random numbers of that test sample",
+    "relative_l2": "relative L2 error",
+    "scatter": "of predictions under the symmetries of the equation, relative; empty where there are none",
+}
 INFERENCE_COLUMNS = {
     "kind": "`model` or `solver`",
     "key": "name of the model in the configuration, or words for the solver",

@@ -175,6 +175,7 @@ def given_to_report(plan: Plan, experiment: str) -> dict:
         "comparison_file": f"{folder}/comparison.csv",
         "baseline_folders": [f"{folder}/baselines"],
         "inference_file": f"{folder}/inference.csv",
+        **({"stress_file": f"{folder}/stress.csv"} if plan.experiment(experiment).stress else {}),
         "quantities": plan.dataset_of(experiment).settings.quantities,
         "planned_facts": caption_facts(plan, experiment),
         **({"rollout_file": f"{rolled}/rollout.npz"} if rolled else {}),

@@ -66,9 +66,9 @@ def load_run(
     return run
 
 
-def predict(run: TrainedRun | Path | str, inputs: Any, x: Any = None) -> Any:
+def predict(run: TrainedRun | Path | str, inputs: Any, x: Any = None, **how: Any) -> Any:
     """Return what a run, or the run of a name, predicts for `inputs`: see `TrainedRun.predict`."""
-    return (run if isinstance(run, Run) else load_run(run)).predict(inputs, x)
+    return (run if isinstance(run, Run) else load_run(run)).predict(inputs, x, **how)
 
 
 class TrainedRun(Run):
@@ -77,8 +77,17 @@ class TrainedRun(Run):
     data: Path | str | None = None
     allow: Allowed = ()
 
-    def predict(self, inputs: Any, x: Any = None, *, device: str | None = None) -> Any:
-        """Return the predictions in physical units.
+    def predict(
+        self,
+        inputs: Any,
+        x: Any = None,
+        *,
+        device: str | None = None,
+        symmetrise: bool = False,
+        correct: int = 0,
+        certify: bool = False,
+    ) -> Any:
+        """Return the predictions in physical units; with `certify` these, and what is known of their errors.
 
         Parameters
         ----------
@@ -93,6 +102,16 @@ class TrainedRun(Run):
             others than in training. A DataArray has them itself.
         device
             Where torch computes; by default where the tensor is, or on the CPU.
+        symmetrise
+            Take the mean of the predictions under all symmetries of the equation and of its distribution.
+        correct
+            Steps of the equation's own iterative solver, from the prediction: of Darcy flow, where it is
+            conjugate gradients.
+        certify
+            Return an `xarray.Dataset` as well. Its `scatter`, (sample,), estimates the relative L² error of
+            what the operator gives by the symmetries. Of Darcy flow `energy_error`, (sample, bound), is a
+            lower and an upper bound of the relative error in the energy norm of what is returned, and holds
+            whatever that is.
 
         Warns
         -----
@@ -102,12 +121,14 @@ class TrainedRun(Run):
         Raises
         ------
         TrainingError
-            When the run has diverged, or the inputs do not fit it.
+            When the run has diverged, or the inputs do not fit it; where symmetries, steps or certificates
+            are asked for, and the card of the dataset is not at hand, or the equation has none.
         """
         import torch
 
         from resolvent.datasets.loading import Samples
         from resolvent.evaluation.conditions import predict as predicted
+        from resolvent.evaluation.without_labels import asked
 
         operator = self.operator
         tensor = isinstance(inputs, torch.Tensor)
@@ -120,17 +141,93 @@ class TrainedRun(Run):
         elif not self.__dict__.get("_said"):
             self.__dict__["_said"] = True
             warn_unknown(self.record.dataset, self.record.dataset_hash)
-        result = predicted(operator.to(place), Samples(grid, values, values), place)
+
+        def answer(values: Any) -> Any:
+            return predicted(operator.to(place), Samples(grid, values, values), place)
+
+        result: Any
+        known_errors = None
+        if symmetrise or correct or certify:
+            result, known_errors = asked(answer, values, grid, self._equation, symmetrise, correct)
+        else:
+            result = answer(values)
         if tensor:
             kind = inputs.dtype if inputs.dtype.is_floating_point else torch.float32
-            return torch.from_numpy(result).to(inputs.device, kind)
-        if isinstance(inputs, xarray.DataArray):
+            result = torch.from_numpy(result).to(inputs.device, kind)
+        elif isinstance(inputs, xarray.DataArray):
             words = {"long_name": "prediction"}
             if self.targets is not None and len(self.targets) == 1:
                 (target,) = self.targets
                 words = {"long_name": f"prediction of the {target.long_name}", "units": target.units}
-            return labelled(result, inputs, grid, words)
-        return result
+            result = labelled(result, inputs, grid, words)
+        return (result, known_errors) if certify else result
+
+    def calibrate(
+        self,
+        level: float = 0.9,
+        samples: int = 200,
+        *,
+        resolution: int | str | None = None,
+        scaled: bool = False,
+    ) -> Any:
+        """Return how far targets are from predictions, by samples that are drawn and solved for it.
+
+        Parameters
+        ----------
+        level
+            How often a ball is to hold its target.
+        samples
+            How many are drawn from the distribution of the dataset. They follow on its validation samples.
+        resolution
+            Points along each axis, or the name of a set of times: by default those of training.
+        scaled
+            Let the radius of a ball be proportional to the scatter of its prediction under symmetries.
+
+        Returns
+        -------
+        resolvent.evaluation.conformal.Calibration
+
+        Raises
+        ------
+        EvaluationError
+            When the level takes more samples, or the equation has no symmetries to scale by.
+        TrainingError
+            When the run has diverged, or the card of its dataset is not at hand.
+        """
+        import torch
+
+        from resolvent.common.errors import EvaluationError
+        from resolvent.datasets.loading import FreshSplit, Samples
+        from resolvent.evaluation.conditions import predict as predicted
+        from resolvent.evaluation.conformal import calibrated
+        from resolvent.evaluation.without_labels import under_symmetries
+
+        symmetries = self._equation.symmetries() if scaled else ()
+        if scaled and not symmetries:
+            raise EvaluationError(f"no symmetries are known of {self._equation.equation}: leave scaled out")
+        asked = self.record.resolution if resolution is None else resolution
+        split = FreshSplit("", asked, "validation", 0, grids=self.record.grids, card=self.card)
+        drawn = split.read(range(samples))
+
+        def answer(values: Any) -> Any:
+            return predicted(self.operator, Samples(drawn.grid, values, values), torch.device("cpu"))
+
+        prediction, _, scatter = under_symmetries(answer, drawn.inputs, drawn.target_grid, symmetries)
+        given = scatter if scaled else None
+        return calibrated(prediction, drawn.targets, drawn.target_grid, level, given)
+
+    @property
+    def _equation(self) -> Any:
+        """Return the settings of the dataset. Raises a TrainingError where its card is not at hand."""
+        from resolvent.datasets.tasks.registry import settings_of
+        from resolvent.training.errors import TrainingError
+
+        if self.card is None:
+            raise TrainingError(
+                f"the card of the dataset {self.record.dataset} is not here, which says what equation it is "
+                "of: give load_run(…, data=<folder of the datasets>)"
+            )
+        return settings_of(self.card["settings"])
 
     def export(self, folder: Path | str, **how: Any) -> Path:
         """Write the run for others: see `resolvent.public.export.export_run`."""

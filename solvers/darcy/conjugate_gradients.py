@@ -43,7 +43,9 @@ def solve_sample(
     least_eigenvalue,
     max_iterations,
 ):
-    """Store the pressure of one sample in its frame of zeros; return the iterations (0: not converged).
+    """Store the pressure of one sample in its frame of zeros, as far as the iterations come.
+
+    Return how many they were, 0 where it has not converged.
 
     `residual` is the right-hand side with the frame, and is overwritten; the tolerance is relative to it.
     `pressure` has the frame, and any values. Where the tolerance is zero, the `accuracy` of the pressure ends
@@ -89,6 +91,7 @@ def solve_sample(
         if left < 0.1 * size:
             _scale(residual, 1 / left, scaled)
             size = left
+    _move_and_turn(pressure, direction.ravel(), step, residual.dtype.type(0), preconditioned)
     return 0
 
 

@@ -31,7 +31,7 @@ def solve_direct(
     across, along = sparse.kron(identity, difference), sparse.kron(difference, identity)
     pressure = np.zeros_like(coefficient)
     for sample, result in zip(coefficient, pressure, strict=True):
-        faces_x, faces_y = _faces(sample, grid, face_mean), _faces(sample.T, grid, face_mean).T
+        faces_x, faces_y = faces_along(sample, grid, face_mean), faces_along(sample.T, grid, face_mean).T
         matrix = (
             across.T @ sparse.diags(faces_x.ravel()) @ across
             + along.T @ sparse.diags(faces_y.ravel()) @ along
@@ -44,10 +44,13 @@ def solve_direct(
     return pressure
 
 
-def _faces(sample: Float[np.ndarray, "n n"], grid: str, face_mean: str) -> Float[np.ndarray, "rows faces"]:
-    """Return the coefficients on the faces along x that touch an unknown."""
-    left, right = sample[:, :-1], sample[:, 1:]
+def faces_along(
+    sample: Float[np.ndarray, "*batch n n"], grid: str, face_mean: str
+) -> Float[np.ndarray, "*batch rows faces"]:
+    """Return the coefficients on the faces along the last axis that touch an unknown."""
+    left, right = sample[..., :-1], sample[..., 1:]
     mean = 2 / (1 / left + 1 / right) if face_mean == "harmonic" else (left + right) / 2
     if grid == "nodes":
-        return mean[1:-1]
-    return np.hstack([2 * sample[:, :1], mean, 2 * sample[:, -1:]])  # half a cell to the boundary
+        return mean[..., 1:-1, :]
+    half = 2 * sample[..., [0, -1]]  # half a cell to the boundary
+    return np.concatenate([half[..., :1], mean, half[..., 1:]], axis=-1)

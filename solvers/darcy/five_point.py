@@ -35,7 +35,7 @@ Limits: in float32 input everything is in float32, and a tolerance below 1e-6 is
 Sources: Cao 2021, arXiv:2105.14995, C.3; Calvello et al. 2024, arXiv:2406.06486, 6.2.2.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.util import find_spec
 
@@ -46,6 +46,7 @@ from resolvent.solvers.common.checks import check_array, refuse
 from resolvent.solvers.common.errors import CHECK
 from resolvent.solvers.common.grid import Grid
 from resolvent.solvers.common.threads import kept
+from resolvent.solvers.darcy.bounds import residual
 from resolvent.solvers.darcy.conjugate_gradients import solve_sample, workspace
 from resolvent.solvers.darcy.multigrid import levels
 
@@ -125,14 +126,7 @@ class DarcyFivePoint:
         else:
             size = abs(sources).max(axis=(1, 2), keepdims=True)
             sources = np.divide(sources, size, out=np.ones_like(coefficient), where=size > 0)
-        if self.method == "sine":
-            from resolvent.solvers.darcy.sine_transforms import solve_batch
-
-            pressure, iterations = solve_batch(
-                coefficient, sources, self.grid, self.face_mean, *self.limits, MAX_ITERATIONS
-            )
-        else:
-            pressure, iterations = self._multigrid(coefficient, sources)
+        pressure, iterations = self._iterated(coefficient, sources, MAX_ITERATIONS)
         what, least = ("residual", self.tolerance) if self.accuracy is None else ("error", self.accuracy)
         refuse(
             iterations == 0,
@@ -143,8 +137,46 @@ class DarcyFivePoint:
         pressure *= size * coefficient.dtype.type(spacing**2)
         return pressure
 
+    def correct(
+        self,
+        coefficient: Float[np.ndarray, "batch n n"],
+        prediction: Float[np.ndarray, "batch n n"],
+        steps: int,
+        source: Float[np.ndarray, "#batch n n"] | float = 1.0,
+    ) -> Float[np.ndarray, "batch n n"]:
+        """Return a prediction of the pressure after so many steps of conjugate gradients.
+
+        Every step takes from the error in the energy norm what is the most that can be taken. Raises as
+        `solvers.darcy.bounds.energy_error_bounds`; a ValueError where `steps` is not 1 or more.
+        """
+        if steps < 1:
+            raise ValueError(f"steps must be 1 or more, got {steps}")
+        left = residual(coefficient, prediction, source, self.grid, self.face_mean)
+        size = np.maximum(abs(left).max(axis=(1, 2), keepdims=True), np.finfo(left.dtype).tiny)
+        exactly = replace(self, tolerance=np.finfo(left.dtype).eps, accuracy=None)
+        corrected = prediction + size * exactly._iterated(coefficient, left / size, steps)[0]
+        if self.grid == "nodes":
+            corrected[:, [0, -1]] = corrected[:, :, [0, -1]] = 0
+        return corrected
+
+    def _iterated(
+        self,
+        coefficient: Float[np.ndarray, "batch n n"],
+        sources: Float[np.ndarray, "batch n n"],
+        most: int,
+    ) -> tuple[Float[np.ndarray, "batch n n"], Int[np.ndarray, " batch"]]:
+        """Return the solutions and the iterations, 0 where they did not converge in so many."""
+        if self.method == "sine":
+            from resolvent.solvers.darcy.sine_transforms import solve_batch
+
+            return solve_batch(coefficient, sources, self.grid, self.face_mean, *self.limits, most)
+        return self._multigrid(coefficient, sources, most)
+
     def _multigrid(
-        self, coefficient: Float[np.ndarray, "batch n n"], sources: Float[np.ndarray, "batch n n"]
+        self,
+        coefficient: Float[np.ndarray, "batch n n"],
+        sources: Float[np.ndarray, "batch n n"],
+        most: int,
     ) -> tuple[Float[np.ndarray, "batch n n"], Int[np.ndarray, " batch"]]:
         cells = self.grid == "cell_centres"
         hierarchy = _levels(coefficient.shape[-1], self.grid)
@@ -169,7 +201,7 @@ class DarcyFivePoint:
                 self.face_mean == "harmonic",
                 *(coefficient.dtype.type(limit) for limit in self.limits),
                 coefficient.dtype.type(sample.min() * least),
-                MAX_ITERATIONS,
+                most,
             )
             if cells:
                 pressure[row] = framed[1:-1, 1:-1]

@@ -59,6 +59,31 @@ rule inference:
         "../scripts/jobs.py"
 
 
+# All runs of an experiment on samples of shifted distributions, which this job solves.
+rule stress:
+    input:
+        card=lambda wildcards: card_of(plan.dataset_of(wildcards.experiment)),
+        runs=lambda wildcards: files_of_runs(wildcards.experiment, "checkpoint.pt", "cost.json", "run.json"),
+    output:
+        table=f"{plan.results}/{{experiment}}/stress.csv",
+    log:
+        f"logs/stress/{plan.configuration.name}/{{experiment}}.log",
+    conda:
+        "../../environment.yml"
+    threads: plan.configuration.training_threads
+    resources:
+        **requested(needs.stress),
+        gpu=1,
+    params:
+        **does("stress", lambda wildcards: plan.modules_timed(wildcards.experiment)),
+        dataset_code=lambda wildcards: plan.dataset_of(wildcards.experiment).code,
+        runs=lambda wildcards: plan.run_folders(wildcards.experiment),
+        shifts=lambda wildcards: plan.experiment(wildcards.experiment).stress.shifts,
+        samples=lambda wildcards: plan.experiment(wildcards.experiment).stress.samples,
+    script:
+        "../scripts/jobs.py"
+
+
 rule baselines:
     input:
         card=lambda wildcards: card_of(plan.dataset_of(wildcards.experiment)),

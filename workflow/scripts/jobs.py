@@ -136,6 +136,19 @@ def inference():
     )
 
 
+def stress():
+    from resolvent.evaluation.stress import measure_stress
+
+    measure_stress(
+        Path(files.card),
+        list(map(Path, given.runs)),
+        Path(made.table),
+        shifts=given.shifts,
+        samples=given.samples,
+        **computing,
+    )
+
+
 def latent_basis():
     from resolvent.evaluation.latent_basis import write_latent_basis
 

@@ -20,6 +20,7 @@ from resolvent.datasets.tasks.settings import (
     SpaceDataset,
     check_least_accuracy,
 )
+from resolvent.datasets.tasks.symmetries import Symmetry, shifts_and_reflection
 from resolvent.datasets.tasks.task import FRAMES, Baseline, Motion, Task
 from resolvent.solvers.common.errors import SolverError
 from resolvent.solvers.common.fourier import coefficients_of, observe
@@ -54,6 +55,16 @@ class BurgersSettings(SpaceDataset):
 
     quantities = ("initial velocity", "velocity at the final time")
     moves = True
+    shifts: ClassVar = {
+        "amplitude": lambda self, by: {
+            "initial_distribution": self.initial_distribution.louder(by).model_dump()
+        },
+        "length_scale": lambda self, by: {
+            "initial_distribution": self.initial_distribution.stretched(by, 1).model_dump()
+        },
+        "viscosity": lambda self, by: {"viscosity": by * self.viscosity},
+        "horizon": lambda self, by: {"final_time": by * self.final_time},
+    }
 
     equation: Literal["burgers"] = Field(description="the equation solved")
     viscosity: float = Field(0.1 / (2 * math.pi), ge=1e-9, le=1e3, description="ν")
@@ -68,6 +79,9 @@ class BurgersSettings(SpaceDataset):
     ] = Field(
         named("cao_burgers"), description="distribution of the initial velocity: a name, numbers, or both"
     )
+
+    def symmetries(self) -> tuple[Symmetry, ...]:
+        return shifts_and_reflection()
 
 
 class BurgersDataset(BurgersSettings):

@@ -8,7 +8,7 @@ any number of realisations come from one store.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -18,6 +18,7 @@ from resolvent.datasets.storage.layout import Group, Variable, group_name, space
 from resolvent.datasets.tasks.distributions import GaussianDistribution, distribution_on, named
 from resolvent.datasets.tasks.error_budget import against_computed_again, error_facts
 from resolvent.datasets.tasks.settings import Known, SidePoints, SpaceDataset, check_least_accuracy
+from resolvent.datasets.tasks.symmetries import Symmetry, of_the_square
 from resolvent.datasets.tasks.task import Baseline, Task
 from resolvent.solvers.common.cosine_series import observe_cosine
 from resolvent.solvers.common.grid import Grid, Nodes, restrict_dirichlet
@@ -35,6 +36,13 @@ LEAST_ACCURACY = 1e-11  # of the solver
 LOOSE_TOLERANCE = 1e-4  # of the relative residual, where the solver's time is compared with an operator's
 FEWEST_POINTS = 5  # along each side of the coarsest grid solved on there
 DARCY_IN_LATEX = r"-\nabla \cdot (a \nabla p) = 1\ \text{in}\ (0, 1)^2, \quad p = 0\ \text{on the boundary}"
+
+
+def _with_contrast(self: DarcySettings, by: float) -> dict[str, Any]:
+    """Return what makes the ratio of the two materials larger, or the logarithm of a log-normal field."""
+    if self.push_forward == "level_set":
+        return {"above": by * self.above}
+    return {"distribution": self.distribution.louder(by).model_dump()}
 
 
 class DarcySettings(SpaceDataset):
@@ -95,6 +103,14 @@ class DarcySettings(SpaceDataset):
     def bytes_of_checks(self) -> float:
         return 2600.0 * self.finest**2
 
+    shifts: ClassVar = {
+        "length_scale": lambda self, by: {"distribution": self.distribution.stretched(by, 2).model_dump()},
+        "contrast": _with_contrast,
+    }
+
+    def symmetries(self) -> tuple[Symmetry, ...]:
+        return of_the_square()
+
 
 class DarcyDataset(DarcySettings):
     """Darcy flow: the map from the coefficient to the pressure (Cao 2021, eq. 20; Calvello 2024, 6.2.2)."""
@@ -141,6 +157,20 @@ class DarcyDataset(DarcySettings):
 
     def task(self) -> Darcy:
         return Darcy(self)
+
+    def error_bounds(self, inputs: np.ndarray, prediction: np.ndarray) -> dict[str, np.ndarray]:
+        """Return bounds of ‖p - p̂‖/‖p‖ in the energy norm; p is the 5-point solution on that grid."""
+        from resolvent.solvers.darcy.bounds import energy_error_bounds
+
+        _, relative = energy_error_bounds(inputs, prediction, 1.0, self.grid, self.face_mean)
+        return {"energy_error": relative}
+
+    def corrected(self, inputs: np.ndarray, prediction: np.ndarray, steps: int) -> np.ndarray:
+        """Return predictions after steps of preconditioned conjugate gradients for the 5-point equations."""
+        from resolvent.solvers.darcy.five_point import DarcyFivePoint, default_method
+
+        solver = DarcyFivePoint(self.grid, self.face_mean, default_method())
+        return solver.correct(inputs, prediction, steps)
 
     @staticmethod
     def solve_values(
@@ -238,6 +268,10 @@ class DarcyInverseDataset(DarcySettings):
 
     def task(self) -> DarcyInverse:
         return DarcyInverse(self)
+
+    def symmetries(self) -> tuple[Symmetry, ...]:
+        """Return the one that maps windows of nodes onto windows: the last ones of a row are smaller."""
+        return of_the_square(rotated=False)
 
     def coarse_of(self, resolution: int) -> int:
         """Give the points along a side of the coefficient's grid, for the pressure's of `resolution`."""

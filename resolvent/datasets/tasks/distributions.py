@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import Any, Self
 
+import numpy as np
 from pydantic import BeforeValidator, Field
 
 from resolvent.common.settings import Settings
@@ -25,6 +27,25 @@ class GaussianDistribution(Settings):
         description="on the torus: whether the distribution's modes are orthonormal functions, or, as in "
         "public generators, plain exponentials",
     )
+
+    def louder(self, factor: float) -> Self:
+        """Return the distribution of fields that are larger by a factor."""
+        return self.model_copy(update={"sigma": factor * self.sigma})
+
+    def stretched(self, factor: float, dimension: int) -> Self:
+        """Return that of fields of the same variance whose correlations reach farther by a factor.
+
+        The variance is a sum over wavenumbers 2πk on the circle, or πk on the square (`dimension` 1 or 2).
+        """
+
+        def variance(tau: float) -> float:
+            squares = (math.pi * (2 if dimension == 1 else 1) * np.arange(256)) ** 2
+            sums = squares if dimension == 1 else np.add.outer(squares, squares).ravel()
+            return float(((sums[int(self.zero_mean) :] + tau**2) ** -self.gamma).sum())
+
+        tau = self.tau / factor
+        sigma = self.sigma * math.sqrt(variance(self.tau) / variance(tau))
+        return self.model_copy(update={"tau": tau, "sigma": sigma})
 
     @property
     def covariance(self) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from resolvent.datasets.storage.layout import Axis, Group, Variable, group_name,
 from resolvent.datasets.tasks.distributions import GaussianDistribution, distribution_on, named
 from resolvent.datasets.tasks.error_budget import error_facts
 from resolvent.datasets.tasks.settings import ACCURACY, Known, SidePoints, SpaceDataset
+from resolvent.datasets.tasks.symmetries import Symmetry, of_shear_forcing
 from resolvent.datasets.tasks.task import FRAMES, Baseline, Motion, Task
 from resolvent.solvers.common.fourier import check_points, coefficients_of_2d, observe_2d
 from resolvent.solvers.common.grid import Grid, Nodes
@@ -39,6 +40,13 @@ class KolmogorovDataset(SpaceDataset):
     dimension = 2
     quantities = ("vorticity", "vorticity a moment later")
     moves = True
+    shifts: ClassVar = {
+        "amplitude": lambda self, by: {
+            "initial_distribution": self.initial_distribution.louder(by).model_dump()
+        },
+        "viscosity": lambda self, by: {"viscosity": by * self.viscosity},
+        "horizon": lambda self, by: {"lead_time": by * self.lead_time},
+    }
     example: ClassVar = {
         "resolutions": [32, 48],
         "viscosity": 0.05,
@@ -93,6 +101,9 @@ class KolmogorovDataset(SpaceDataset):
 
     def task(self) -> Kolmogorov:
         return Kolmogorov(self)
+
+    def symmetries(self) -> tuple[Symmetry, ...]:
+        return of_shear_forcing(self.forcing_wavenumber)
 
     def seconds_per_sample(self) -> float:
         steps = (self.spin_up_time + (self.frames + PAIR_COST) * self.lead_time) / self.step

@@ -12,6 +12,7 @@ from resolvent.common.norms import relative_l2
 from resolvent.datasets.storage.layout import Group, Variable, time_group
 from resolvent.datasets.tasks.error_budget import error_facts
 from resolvent.datasets.tasks.settings import ACCURACY, Known
+from resolvent.datasets.tasks.symmetries import Symmetry, of_signs
 from resolvent.datasets.tasks.task import Baseline, Motion
 from resolvent.datasets.tasks.trajectories import TrajectoryDataset, TrajectoryTask
 from resolvent.solvers.common.grid import Grid, Nodes
@@ -61,6 +62,10 @@ class Lorenz63Dataset(TrajectoryDataset):
 
     def task(self) -> Lorenz63Task:
         return Lorenz63Task(self)
+
+    def symmetries(self) -> tuple[Symmetry, ...]:
+        """Return (x, y, z) → (-x, -y, z)."""
+        return of_signs((-1, -1, 1)[: self.in_channels], (-1, 1)[: self.out_channels])
 
     def seconds_per_sample(self) -> float:
         return 6e-4 * len(self.observations)

@@ -19,6 +19,7 @@ from resolvent.common.settings import Seed, Settings
 if TYPE_CHECKING:
     import numpy as np
 
+    from resolvent.datasets.tasks.symmetries import Symmetry
     from resolvent.datasets.tasks.task import Task
 
 MOST_JOBS = 100_000  # that one dataset may be cut into: each is a file name in the plan
@@ -86,6 +87,7 @@ class DatasetSettings(Settings):
     shows_flux     whether the page shows the flux -a∇p of a coefficient and a pressure.
     known          what `solve_values` starts from; None: `resolvent.solve` does not solve this equation.
     solve_values   solves for values (samples, ...), as `known` has them, with parameters by keyword.
+    shifts         by name, settings to settings that differ by a factor: on which trained models are tested.
     accuracy_rows  rows of the table of the first page: a dataset of config/full_resolution.yaml and a check
                    in its error budget, to the words for the data and for what they are compared with.
     """
@@ -98,6 +100,7 @@ class DatasetSettings(Settings):
     shows_flux: ClassVar[bool] = False
     known: ClassVar[Known | None] = None
     solve_values: ClassVar[Callable[..., np.ndarray] | None] = None
+    shifts: ClassVar[dict[str, Callable[[Any, float], dict[str, Any]]]] = {}
     accuracy_rows: ClassVar[dict[tuple[str, str], tuple[Words, Words]]] = {}
 
     equation: str = Field(description="the equation solved: a registered name, or module:SettingsClass")
@@ -111,6 +114,31 @@ class DatasetSettings(Settings):
         raise NotImplementedError(
             f"define {type(self).__name__}.task, which builds the task of these settings"
         )
+
+    def symmetries(self) -> tuple[Symmetry, ...]:
+        """Return maps, the identity apart, that make of samples others that are as likely."""
+        return ()
+
+    def error_bounds(self, inputs: np.ndarray, prediction: np.ndarray) -> dict[str, np.ndarray]:
+        """Return bounds of errors of predictions that hold whatever is predicted: (samples, 2) by name.
+
+        Values are (samples, ...space) in float64, on a grid of `grid_kind`. By default none are known.
+        """
+        return {}
+
+    def corrected(self, inputs: np.ndarray, prediction: np.ndarray, steps: int) -> np.ndarray:
+        """Return predictions after steps of an iterative solver, which starts from them.
+
+        Raises a ValueError where the equation has none: by default.
+        """
+        raise ValueError(f"no steps of a solver are known that start from a prediction of {self.equation}")
+
+    def shifted(self, shift: str, factor: float) -> Self:
+        """Return these settings with one of `shifts` by a factor. Raises a ValueError where there is none."""
+        if shift not in self.shifts:
+            accepted = ", ".join(self.shifts) or "none"
+            raise ValueError(f"{self.equation} cannot be shifted in {shift}; accepted: {accepted}")
+        return type(self).model_validate(self.model_dump() | self.shifts[shift](self, factor))
 
     def with_contents(self) -> Self:
         """Return the settings as the files have them that the dataset is made from: itself, if from none.

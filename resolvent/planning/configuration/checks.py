@@ -170,6 +170,12 @@ def _experiment_problems(
                 f"{at}.{key}: noise is for equation darcy_inverse; dataset '{experiment.dataset}' solves "
                 f"{dataset.equation}; accepted: 0"
             )
+    for shift, factor in experiment.stress.shifts if experiment.stress else ():
+        try:
+            dataset.shifted(shift, factor)
+        except ValueError as error:
+            reason = " ".join(str(error).split())
+            yield f"{at}.stress.{shift}: {factor:g}: dataset '{experiment.dataset}': {reason}"
     if experiment.noise not in experiment.tested_noise:
         yield (f"{at}.test_noise: {experiment.tested_noise} lacks the noise of training, {experiment.noise}")
 

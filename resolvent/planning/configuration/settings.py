@@ -200,6 +200,26 @@ class SampleCounts(Settings):
     test: int | None = Field(None, ge=1, description="default: all")
 
 
+Factors = Annotated[list[Annotated[float, Field(gt=0)]], Field(min_length=1)]
+
+
+class Stress(Settings):
+    """Shifted distributions on which trained models are tested: what is changed, by which factors."""
+
+    samples: int = Field(64, ge=2, description="test samples of each shift: the first ones, solved for it")
+    amplitude: Factors = Field([], description="of the initial field")
+    length_scale: Factors = Field([], description="of the random field, at the same variance")
+    viscosity: Factors = Field([], description="of the equation")
+    contrast: Factors = Field([], description="of a coefficient: of its values, or of its logarithm")
+    horizon: Factors = Field([], description="of the time from input to target")
+
+    @property
+    def shifts(self) -> list[tuple[str, float]]:
+        """Return every shift with its factors, in the order of the settings."""
+        given = self.model_dump(exclude={"samples"})
+        return [(name, factor) for name, factors in given.items() for factor in factors]
+
+
 class Experiment(Settings):
     """Models trained on one dataset and compared at every stored resolution."""
 
@@ -270,6 +290,11 @@ class Experiment(Settings):
     )
     shows: dict[str, list[str]] = Field(
         {}, description="tables and figures that it gives, by paper: `cao2021: [table2a, figure9]`"
+    )
+    stress: Stress | None = Field(
+        None,
+        description="test the trained runs on shifted distributions too, whose labels are solved for it: "
+        "`{viscosity: [0.5, 2], samples: 64}`",
     )
     metrics: list[Location] = Field(
         [],

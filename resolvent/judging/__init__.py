@@ -1,0 +1,1 @@
+"""Named tasks, and the judgement of predictions for them, whoever made these."""

@@ -1,0 +1,119 @@
+"""Give a task to people who work elsewhere: training samples, inputs of the test, and how to be judged."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray
+import yaml
+
+from resolvent.common.errors import FileError
+from resolvent.common.files import partial_path, remove, write_arrays, write_atomically, write_text
+from resolvent.datasets.loading import Samples, Split
+from resolvent.datasets.storage.layout import SPACE, group_name
+from resolvent.judging.tasks import FOLDER, NamedTask, labels_of, made, read_task
+from resolvent.solvers.common.grid import AnyGrid, Nodes
+
+ENDINGS = {"npz": ".npz", "netcdf": ".nc", "zarr": ".zarr", "huggingface": ".npz"}
+MADE = ".made"  # stores that are left where giving was interrupted: it goes on from there
+SIZE = 256  # samples of a file at a time
+
+
+def give(name: str, folder: Path, form: str = "npz", cores: int = 1) -> list[Path]:
+    """Write the task `name` into a new `folder`, in one of `ENDINGS`, and return the files.
+
+    There is a file for each split and resolution, `train_n512.npz`, with `inputs`, `targets` and coordinates;
+    that of the test, `test_n512.npz`, has no targets. Raises a FileError for an unknown name or format, and
+    where the folder has other files; a DatasetError where the samples are not those of the task.
+    """
+    task = read_task(name)
+    if form not in ENDINGS:
+        raise FileError(f"unknown format '{form}'; accepted: {', '.join(ENDINGS)}")
+    if folder.exists() and {path.name for path in folder.iterdir()} - {MADE}:
+        raise FileError(f"{folder} is there already; choose another place, or delete it")
+    sizes = task.dataset.samples.model_dump() | {"test": 0}
+    card = made(task.dataset, folder / MADE, name, cores=cores, **sizes)
+    tested = labels_of(name, folder / MADE, cores)
+    written = []
+    for resolution in _resolutions(task):
+        for split, count in task.dataset.samples.model_dump().items():
+            samples = Split(tested if split == "test" else card, resolution, split, count).all()
+            path = folder / f"{split}_{group_name(resolution)}{ENDINGS[form]}"
+            _write(path, samples, with_targets=split != "test")
+            written.append(path)
+    shutil.copy(FOLDER / f"{name}.yaml", folder / "task.yaml")
+    write_text(folder / "README.md", _readme(name, task, written, form))
+    remove(folder / MADE)
+    return [*written, folder / "task.yaml", folder / "README.md"]
+
+
+def _resolutions(task: NamedTask) -> list[Any]:
+    """Return those that are trained on and tested on."""
+    return list(dict.fromkeys([*task.tested, *task.dataset.resolutions]))
+
+
+def coordinates_of(grid: AnyGrid, suffix: str = "") -> dict[str, np.ndarray]:
+    """Return the positions along each axis, by its name."""
+    names = ("time",) if isinstance(grid, Nodes) else SPACE[-grid.dimension :]
+    return {name + suffix: axis.coordinates for name, axis in zip(names, grid.axes, strict=True)}
+
+
+def _write(path: Path, samples: Samples, *, with_targets: bool) -> None:
+    kept, coordinates = {"inputs": samples.inputs}, coordinates_of(samples.grid)
+    grids = {"inputs": coordinates}
+    if with_targets:
+        kept["targets"] = samples.targets
+    if samples.target_grid != samples.grid:
+        grids["targets"] = coordinates_of(samples.target_grid, "_target")
+    every = {name: values for one in grids.values() for name, values in one.items()}
+    if path.suffix == ".npz":
+        return write_arrays(path, kept | every)
+    data = xarray.Dataset(coords=every)
+    for name, values in kept.items():
+        space = tuple(grids.get(name, coordinates))
+        channels = (f"{name}_channel",) if values.ndim > 1 + len(space) else ()
+        data[name] = (("sample", *channels, *space), values)
+    if path.suffix == ".nc":
+        write_atomically(path, lambda temporary: data.to_netcdf(temporary, engine="h5netcdf"))
+    else:
+        place = partial_path(path)
+        data.to_zarr(place, zarr_format=3, consolidated=False)
+        place.rename(path)
+
+
+def _readme(name: str, task: NamedTask, files: list[Path], form: str) -> str:
+    head = ""
+    if form == "huggingface":
+        front = {"pretty_name": name, "license": "mit", "tags": ["operator-learning", "pde"]}
+        head = f"---\n{yaml.safe_dump(front, sort_keys=False)}---\n\n"
+    asked = "\n".join(f"    predictions/{group_name(one)}{ENDINGS[form]}" for one in task.tested)
+    listed = "\n".join(f"- `{path.name}`" for path in files)
+    return f"""{head}# {name}
+
+{task.title}.
+
+Given: {task.given}. Asked: {task.asked}.
+
+{listed}
+
+`inputs` and `targets` are (samples, ...space), or (samples, channels, ...space) of several functions, in
+physical units and double precision; on a square space is (y, x). Numbers beside functions are constant
+functions, and come last. Files of the test have no targets.
+
+## To be judged
+
+Train with whatever you like on `train_*` and `validation_*`. For every grid of the test save an array of
+predictions in the shape of its targets, (samples, ...space), in the order of its inputs:
+
+{asked}
+
+Then, where the Python package Resolvent is installed:
+
+    resolvent evaluate predictions --task {name}
+
+makes the labels of the test again, and says what the errors are, with intervals. Models are ordered by the
+error on {group_name(task.tested[0])}. `task.yaml` has every setting.
+"""

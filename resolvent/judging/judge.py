@@ -1,0 +1,241 @@
+"""Judge predictions for a named task: errors, on labels that are made here, beside classical solvers."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import numpy as np
+import pandas as pd
+
+from resolvent.common.errors import EvaluationError, FileError
+from resolvent.common.files import read_json, write_atomically, write_json, write_text
+from resolvent.datasets.loading import Samples, Split, read_card
+from resolvent.datasets.storage.layout import group_name, resolution_of
+from resolvent.datasets.tasks.registry import build_task
+from resolvent.evaluation.metrics import METRICS, measure
+from resolvent.evaluation.without_labels import under_symmetries
+from resolvent.figures.common.intervals import mean_interval
+from resolvent.figures.common.numbers import ends, scientific, short_duration
+from resolvent.figures.common.page import TEMPLATES
+from resolvent.figures.common.table import Cell, Column, Table, as_html, write_table
+from resolvent.judging.predictions import Predictor, predictor
+from resolvent.judging.tasks import NamedTask, labels_of, read_task
+from resolvent.solvers.common.errors import SolverError
+
+RECORD, ERRORS, PAGE, TABLE = "judged.json", "errors.csv", "index.html", "row"
+OURS = tuple(one for one in METRICS if not one.standardised)
+KINDS = {
+    "predictions": "predictions, of which nothing else is known: how they were made, and whether with the "
+    "labels, was not judged",
+    "program": "a program that was run here: how it was trained, and whether on these test samples, was not "
+    "judged",
+    "verified": "weights of a run of this program, whose network was built and run here",
+}
+LIBRARIES = ("resolvent", "jax", "numpy", "scipy", "torch")
+
+
+def judge(
+    source: str,
+    name: str,
+    out: Path,
+    *,
+    label: str = "",
+    data: Path = Path("data"),
+    certify: bool = False,
+    cores: int = 1,
+) -> dict:
+    """Judge what `source` predicts for the task `name`, and write record, errors, page and rows into `out`.
+
+    label    what tables call it;  data  where the test samples are made, and kept.
+    certify  also what is known without labels: the scatter under symmetries, and bounds.
+
+    Returns the record. Raises a FileError or an EvaluationError where predictions are missing or do not fit.
+    """
+    task = read_task(name)
+    groups = [group_name(one) for one in task.tested]
+    asked = predictor(source, groups)
+    if (out / RECORD).exists() and read_json(out / RECORD, "the judgement").get("files") != asked.files:
+        raise FileError(f"{out} has another judgement; choose another place by --out, or delete it")
+    card = labels_of(name, data, cores)
+    tables, classical = [], []
+    known: list[dict] = []
+    for group in groups:
+        samples = Split(card, resolution_of(group), "test", task.dataset.samples.test).all()
+        prediction = asked.predict(samples, group)
+        tables.append(_rows(label or asked.words, prediction, samples, group))
+        for words, seconds, table in _classical(task, samples, group):
+            tables.append(table)
+            classical.append({"grid": group, "solver": words, "seconds_per_sample": seconds})
+        if certify:
+            known += _without_labels(task, asked, prediction, samples, group)
+    errors = pd.concat(tables, ignore_index=True)
+    write_atomically(out / ERRORS, lambda temporary: errors.to_csv(temporary, index=False))
+    record = {
+        "task": name,
+        "label": label or asked.words,
+        "kind": asked.kind,
+        "judged": KINDS[asked.kind],
+        "files": asked.files,
+        "test_set": read_card(card)["content_hash"],
+        "stated_accuracy": task.dataset.accuracy,
+        "rows": list(_summaries(errors)),
+        "classical": classical,
+        "as_accurate": _as_accurate(classical, errors, groups[0]),
+        "without_labels": known,
+        "seconds_per_sample": asked.seconds,
+        "date": datetime.now(UTC).strftime("%Y-%m-%d"),
+        "machine": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
+        "versions": {one: version(one) for one in LIBRARIES},
+    }
+    write_table(table_of([record]), [out / f"{TABLE}{ending}" for ending in (".csv", ".tex")])
+    write_text(out / PAGE, page_of(record, task))
+    write_json(out / RECORD, record)
+    return record
+
+
+def _rows(who: str, prediction: np.ndarray, samples: Samples, group: str) -> pd.DataFrame:
+    """Return the errors of every sample. Raises an EvaluationError where a prediction is not finite."""
+    finite = np.isfinite(prediction.reshape(len(prediction), -1)).all(axis=1)
+    if not finite.all():
+        few = ", ".join(map(str, np.flatnonzero(~finite)[:8]))
+        raise EvaluationError(f"{who}: predictions on {group} are not finite for the samples {few}")
+    errors = measure(prediction, samples.targets, samples.target_grid, None, OURS)
+    return pd.DataFrame({"who": who, "grid": group, "sample": range(len(samples)), **errors})
+
+
+def _classical(task: NamedTask, samples: Samples, group: str) -> Iterable[tuple[str, float, pd.DataFrame]]:
+    """Yield classical solvers that answer from the inputs, their seconds a sample, and their errors."""
+    for words, solve in build_task(task.dataset).classical_solvers().items():
+        try:
+            solve(samples.inputs[:1], samples.grid)  # compiled
+            start = time.perf_counter()
+            answers = solve(samples.inputs, samples.grid)
+            seconds = (time.perf_counter() - start) / len(samples)
+        except SolverError:
+            continue
+        if np.isfinite(answers).all():
+            name = f"classical solver, {words}"
+            yield name, seconds, _rows(name, answers, samples, group)
+
+
+def _as_accurate(classical: list[dict], errors: pd.DataFrame, group: str) -> dict[str, Any] | None:
+    """Return the fastest classical solver on a grid whose mean error is not above that of the predictions."""
+    means = errors[errors["grid"] == group].groupby("who", sort=False)["relative_l2"].mean()
+    found = [one for one in classical if one["grid"] == group and means[one["solver"]] <= means.iloc[0]]
+    return min(found, key=lambda one: one["seconds_per_sample"], default=None)
+
+
+def _without_labels(
+    task: NamedTask, asked: Predictor, prediction: np.ndarray, samples: Samples, group: str
+) -> Iterable[dict[str, Any]]:
+    """Yield what is known of the errors without the labels, beside the errors: means over the samples."""
+    for name, bounds in task.dataset.error_bounds(samples.inputs, prediction).items():
+        low, high = bounds.mean(axis=0)
+        yield {"grid": group, "name": name, "kind": "theorem", "low": float(low), "high": float(high)}
+    if asked.kind != "predictions" and (symmetries := task.dataset.symmetries()):
+
+        def predict(inputs: np.ndarray) -> np.ndarray:
+            return asked.predict(
+                Samples(samples.grid, inputs, samples.targets, None, samples.target_grid), group
+            )
+
+        _, _, scatter = under_symmetries(predict, samples.inputs, samples.target_grid, symmetries)
+        errors = measure(prediction, samples.targets, samples.target_grid, None, OURS)["relative_l2"]
+        order = float(pd.Series(scatter).corr(pd.Series(errors), method="spearman"))
+        facts = {"value": float(scatter.mean()), "error": float(errors.mean()), "rank_correlation": order}
+        yield {"grid": group, "name": "scatter", "kind": "estimate", **facts}
+
+
+def _summaries(errors: pd.DataFrame) -> Iterable[dict[str, Any]]:
+    for (who, grid), table in errors.groupby(["who", "grid"], sort=False):
+        for metric in (one.name for one in OURS):
+            found = mean_interval(table[metric].to_numpy())
+            yield {
+                "who": who, "grid": grid, "metric": metric, "samples": len(table), "mean": found.value,
+                "low": found.low, "high": found.high, "median": float(table[metric].median()),
+                "largest": float(table[metric].max()),
+            }  # fmt: skip
+
+
+def table_of(records: list[dict]) -> Table:
+    """Return a table of judgements for one task, the least error on its first grid first; then solvers."""
+    grids = list(dict.fromkeys(row["grid"] for row in records[0]["rows"]))
+    metrics = list(dict.fromkeys(row["metric"] for row in records[0]["rows"]))
+
+    def cells(record: dict, who: str) -> list[Cell]:
+        found = {(row["grid"], row["metric"]): row for row in record["rows"] if row["who"] == who}
+        line = [Cell(who)]
+        for grid in grids:
+            for metric in metrics:
+                row = found.get((grid, metric))
+                note = ends(row["low"], row["high"], row["mean"]) if row else ""
+                line.append(Cell(scientific(row["mean"]), note, value=row["mean"]) if row else Cell("—"))
+        seconds = (
+            record["seconds_per_sample"]
+            if who == record["label"]
+            else {
+                one["grid"]: one["seconds_per_sample"] for one in record["classical"] if one["solver"] == who
+            }
+        )
+        return [
+            *line,
+            Cell(short_duration(seconds.get(grids[0]))),
+            Cell(record["kind"] if who == record["label"] else "", prose=True),
+        ]
+
+    solvers = {
+        row["who"]: record for record in records for row in record["rows"] if row["who"] != record["label"]
+    }
+    labels = {one.name: one.label for one in OURS}
+    heads = [
+        Column("model"),
+        *(Column(labels[metric], grid, "interval") for grid in grids for metric in metrics),
+    ]
+    rows = sorted(
+        (cells(record, record["label"]) for record in records), key=lambda line: line[1].value or np.inf
+    )
+    note = (
+        "Means over the test samples, with intervals of 95 %; time is of one sample, where it was asked here."
+    )
+    return Table(
+        [*heads, Column(f"time on {grids[0]}"), Column("what was judged")],
+        rows, [cells(record, who) for who, record in solvers.items()], records[0]["task"], note,
+    )  # fmt: skip
+
+
+def in_words(record: dict) -> Iterable[str]:
+    """Yield the lines that a terminal shows."""
+    for row in record["rows"]:
+        if row["metric"] == "relative_l2":
+            interval = ends(row["low"], row["high"], row["mean"])
+            yield f"{row['who']}, {row['grid']}: relative L² error {scientific(row['mean'])} {interval}"
+    for one in record["without_labels"]:
+        if one["kind"] == "theorem":
+            words = f"{scientific(one['low'])} to {scientific(one['high'])} in the energy norm, a theorem"
+        else:
+            words = f"{scientific(one['value'])} estimated from symmetries"
+        yield f"{record['label']}, {one['grid']}, without labels: {words}"
+    yield f"Judged: {record['judged']}."
+
+
+def page_of(record: dict, task: NamedTask) -> str:
+    """Return the page of a judgement, which stands alone."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES), undefined=jinja2.StrictUndefined, autoescape=True
+    )
+    environment.filters |= {"scientific": scientific, "duration": short_duration}
+    style = (TEMPLATES.parent / "assets/style.css").read_text("utf-8")
+    leading = next(
+        row for row in record["rows"] if row["who"] == record["label"] and row["metric"] == task.metric
+    )
+    return environment.get_template("judged.html.j2").render(
+        record=record, task=task, table=as_html(table_of([record])), style=style, leading=leading,
+        ends=ends(leading["low"], leading["high"], leading["mean"]),
+    )  # fmt: skip

@@ -1,0 +1,218 @@
+"""Predictions that were made elsewhere: read from files, or asked of a model, a program or a server."""
+
+from __future__ import annotations
+
+import io
+import time
+import urllib.request
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
+
+from resolvent.common.digests import file_digest
+from resolvent.common.errors import EvaluationError, FileError
+from resolvent.common.outside import LOCATION, find
+from resolvent.datasets.imported.readers.source import open_source
+from resolvent.datasets.loading import Samples
+from resolvent.judging.give import coordinates_of
+
+PROGRAMS = (".onnx", ".pt2")
+LOCAL = ("localhost", "127.0.0.1", "::1")
+BATCH = 32  # samples that are asked for at a time
+PATIENCE = 600  # seconds to wait for an answer of a server
+
+Answer = Callable[[Samples, str], np.ndarray]  # of samples on a grid, "n512"; it does not look at targets
+
+
+@dataclass
+class Predictor:
+    """Where predictions come from.
+
+    kind     "predictions": only they are known; "program": what made them is, and can be asked again.
+    words    what it is, for the record; `files` their SHA-256.
+    answer   gives the predictions of test samples.
+    seconds  a sample took, where it was asked here, by the name of the grid.
+    """
+
+    kind: str
+    words: str
+    answer: Answer
+    files: dict[str, str] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    def predict(self, samples: Samples, group: str) -> np.ndarray:
+        """Return predictions in the shape of the targets, in double precision.
+
+        Raises an EvaluationError where they have another shape, or are not real numbers.
+        """
+        if self.kind == "predictions":
+            found = self.answer(samples, group)
+        else:
+            members = [
+                range(start, min(start + BATCH, len(samples))) for start in range(0, len(samples), BATCH)
+            ]
+            start = time.perf_counter()
+            found = np.concatenate([np.asarray(self.answer(samples.read(some), group)) for some in members])
+            self.seconds[group] = (time.perf_counter() - start) / len(samples)
+        if found.shape != samples.targets.shape:
+            raise EvaluationError(
+                f"{self.words}: predictions on {group} have shape {found.shape}; expected: "
+                f"{samples.targets.shape}, that of the targets"
+            )
+        if found.dtype.kind not in "fiu":
+            raise EvaluationError(f"{self.words}: predictions on {group} are {found.dtype}, not real numbers")
+        return found.astype(np.float64)
+
+
+def predictor(source: str, groups: list[str]) -> Predictor:
+    """Return what `source` names: a file, a folder, `module:name`, a program or the URL of a local server.
+
+    groups  the grids of the test, "n512".
+
+    Raises a FileError where there is no such thing, an EvaluationError where it cannot be used.
+    """
+    path = Path(source)
+    if path.suffix in PROGRAMS and path.is_file():
+        run = (_onnx if path.suffix == ".onnx" else _torch)(path)
+        return Predictor("program", path.name, run, {path.name: file_digest(path)})
+    if path.exists():
+        return _stored(path, groups)
+    if "://" in source:
+        return Predictor("program", source, _server(source))
+    if LOCATION.fullmatch(source):
+        return Predictor("program", source, _live(source))
+    raise FileError(
+        f"there is no {source}; accepted: a file or a folder of predictions, a program "
+        f"({', '.join(PROGRAMS)}), "
+        "module:name, or the URL of a server on this machine"
+    )
+
+
+def _stored(path: Path, groups: list[str]) -> Predictor:
+    """Read predictions: a file of one grid, one with an array for each, or a folder with a file for each."""
+    files = [path]
+    if path.is_dir() and path.suffix != ".zarr":
+        files = sorted(one for one in path.iterdir() if not one.name.startswith("."))
+    found: dict[str, tuple[Any, str]] = {}
+    for one in files:
+        file = open_source(one)
+        for name in file.shapes:
+            where = [group for group in groups if group in (name, one.stem, name.partition("/")[0])]
+            if not where and name in ("predictions", "prediction", "data", "array"):
+                where = [group for group in groups if one.stem.endswith(f"_{group}")] or groups[
+                    : len(groups) == 1
+                ]
+            for group in where:
+                if file.variables[name].kind is None and len(file.shapes[name]) > 1:
+                    if group in found:
+                        raise EvaluationError(
+                            f"{path} has two arrays for {group}, {found[group][1]} and {name} of {one.name}"
+                        )
+                    found[group] = file, name
+    if missing := [group for group in groups if group not in found]:
+        raise EvaluationError(
+            f"{path} has no predictions on {', '.join(missing)}; expected: a file {missing[0]}.npz (.npy, "
+            ".nc, .zarr, .mat, .h5, .pt), or an array of this name, (samples, ...space), for each grid"
+        )
+    digests = {one.name: file_digest(one) for one in files if one.is_file()}
+
+    def answer(samples: Samples, group: str) -> np.ndarray:
+        file, name = found[group]
+        return file.read(name, (slice(None),) * len(file.shape(name)))
+
+    return Predictor("predictions", path.name, answer, digests)
+
+
+def _live(location: str) -> Answer:
+    """Return what a user's own object answers: `predict(inputs, coordinates)`, after `load()`, if it has it.
+
+    Inputs are as in the files of the task, `coordinates` the positions along each axis by name.
+    """
+    try:
+        model = find(location)
+    except ValueError as error:
+        raise EvaluationError(str(error)) from None
+    model = model() if isinstance(model, type) else model
+    if not callable(getattr(model, "predict", None)):
+        raise EvaluationError(
+            f"{location} has no predict(inputs, coordinates); expected: an object or class with it"
+        )
+    if callable(load := getattr(model, "load", None)):
+        load()
+    return lambda samples, group: np.asarray(model.predict(samples.inputs, coordinates_of(samples.grid)))
+
+
+def _as_exported(
+    samples: Samples, count: int, size: Any, call: Callable[[list[np.ndarray]], np.ndarray]
+) -> np.ndarray:
+    """Call a program for samples: it takes functions (samples, ...space, channels), and perhaps coordinates.
+
+    `size` is the number of samples that it takes at once, where it takes one number only.
+    """
+    from resolvent.training.tensors import as_samples, coordinate_tensor, function_tensor
+
+    functions, more = function_tensor(samples.inputs, samples.grid).numpy(), []
+    if count == 2:
+        more = [coordinate_tensor(samples.grid).numpy()]
+    size = size if isinstance(size, int) else len(functions)
+    found = []
+    for start in range(0, len(functions), size):
+        part = functions[start : start + size]
+        filled = np.concatenate([part, np.repeat(part[-1:], size - len(part), axis=0)])
+        found.append(call([filled, *more])[: len(part)])
+    import torch
+
+    return as_samples(torch.from_numpy(np.concatenate(found))).numpy()
+
+
+def _onnx(path: Path) -> Answer:
+    try:
+        import onnxruntime
+    except ImportError:
+        raise EvaluationError(f"{path} needs onnxruntime: pip install 'resolvent[export]'") from None
+    session = onnxruntime.InferenceSession(path)
+    taken = session.get_inputs()
+
+    def call(values: list[np.ndarray]) -> np.ndarray:
+        return session.run(None, {one.name: value for one, value in zip(taken, values, strict=True)})[0]
+
+    return lambda samples, group: _as_exported(samples, len(taken), taken[0].shape[0], call)
+
+
+def _torch(path: Path) -> Answer:
+    import torch
+
+    program = torch.export.load(path)
+    module, (taken, _) = program.module(), program.example_inputs
+
+    def call(values: list[np.ndarray]) -> np.ndarray:
+        with torch.no_grad():
+            return module(*map(torch.from_numpy, values)).numpy()
+
+    return lambda samples, group: _as_exported(samples, len(taken), int(taken[0].shape[0]), call)
+
+
+def _server(address: str) -> Answer:
+    """Return what a server answers: an .npz of inputs and coordinates is sent, an .npy comes back."""
+    if urlsplit(address).hostname not in LOCAL or urlsplit(address).scheme != "http":
+        raise EvaluationError(f"{address} is not on this machine; accepted: http://localhost:<port>/<path>")
+
+    def answer(samples: Samples, group: str) -> np.ndarray:
+        sent = io.BytesIO()
+        np.savez(sent, inputs=samples.inputs, **coordinates_of(samples.grid))  # type: ignore[arg-type]
+        request = urllib.request.Request(
+            address, sent.getvalue(), {"Content-Type": "application/octet-stream"}
+        )
+        try:
+            with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(
+                request, timeout=PATIENCE
+            ) as found:
+                return np.load(io.BytesIO(found.read()), allow_pickle=False)
+        except (OSError, ValueError) as error:
+            raise EvaluationError(f"{address} gave no predictions on {group} ({error})") from None
+
+    return answer

@@ -1,0 +1,152 @@
+"""Tasks that a paper can name: a dataset, what of it is given, what is asked, and by what it is recognised.
+
+A version never changes. A task is a file of config/tasks. Its labels are made again wherever it is judged,
+from the settings of the dataset alone, and held to the marks in the file: inner products of all numbers of an
+array with random signs. Unlike a digest they are nearly equal where only the rounding differs, as between
+processors.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+from pydantic import Field, ValidationError
+
+from resolvent.common.errors import FileError
+from resolvent.common.settings import Settings, settings_hash
+from resolvent.datasets.errors import DatasetError
+from resolvent.datasets.tasks.registry import AnyDataset, build_task
+from resolvent.datasets.tasks.settings import DatasetSettings, SplitSizes
+from resolvent.planning.places import HOME
+
+FOLDER = HOME / "config/tasks"
+SIGNS = 4  # vectors of random signs
+CODE = "named-task"  # in the place of the digest of the code that made a dataset
+
+Marks = dict[str, list[float]]  # by array, "n512/u"
+
+
+class NamedTask(Settings):
+    """What a file of config/tasks says."""
+
+    title: str = Field(description="one line")
+    given: str = Field(description="what a model is given for a test sample")
+    asked: str = Field(description="what it is asked for")
+    metric: str = Field("relative_l2", description="by which models are ordered")
+    tested: list[int] | list[str] = Field(description="resolutions of the test; the first orders")
+    dataset: AnyDataset = Field(description="settings of the dataset, all of them")
+    first: Marks = Field(default={}, description="marks of the first test sample")
+    test: Marks = Field(default={}, description="marks of all test samples")
+
+
+def names() -> list[str]:
+    """Return the names of all tasks."""
+    return sorted(path.stem for path in FOLDER.glob("*.yaml"))
+
+
+def read_task(name: str) -> NamedTask:
+    """Read the task of this name. Raises a FileError where there is none."""
+    if name not in names():
+        raise FileError(f"unknown task '{name}'; accepted: {', '.join(names())}")
+    try:
+        return NamedTask.model_validate(yaml.safe_load((FOLDER / f"{name}.yaml").read_text("utf-8")))
+    except (ValidationError, yaml.YAMLError) as error:
+        reason = " ".join(str(error).split())
+        raise FileError(f"{FOLDER / name}.yaml is damaged: install the package again ({reason})") from None
+
+
+def marks_of(arrays: dict[str, np.ndarray]) -> Marks:
+    """Return, of every array, its norm and its inner products with vectors of random signs, over √size.
+
+    The signs are those of NumPy's PCG64 from the seed 0, one vector after another.
+    """
+    found = {}
+    for name, values in arrays.items():
+        flat, random = values.reshape(-1).astype(np.float64), np.random.default_rng(0)
+        scale = np.sqrt(flat.size)
+        products = (flat @ (2.0 * random.integers(0, 2, flat.size) - 1) / scale for _ in range(SIGNS))
+        found[name] = [float(np.linalg.norm(flat) / scale), *map(float, products)]
+    return found
+
+
+def check_marks(task: NamedTask, which: str, found: Marks, name: str) -> None:
+    """Raise a DatasetError where arrays are not those of the task: `which` are the marks "first" or "test".
+
+    Two functions of a relative distance d differ in a mark by about d of their norm, and three times that is
+    allowed, d being the stated accuracy.
+    """
+    known: Marks = getattr(task, which)
+    if set(found) != set(known):
+        raise DatasetError(f"{name}: arrays {', '.join(found)}; the task has {', '.join(known)}")
+    for array, marks in known.items():
+        off = max(abs(a - b) for a, b in zip(marks, found[array], strict=True)) / marks[0]
+        if not off <= 3 * task.dataset.accuracy + 1e-12:
+            raise DatasetError(
+                f"{name}: '{array}' made here is not that of the task: its marks differ by {off:.1e} of the "
+                f"norm, and the accuracy of the labels is {task.dataset.accuracy:g}. This version of the "
+                "package does not make this version of the task; install the one that it is of"
+            )
+
+
+def arrays_of(settings: DatasetSettings, samples: list[tuple[str, int]]) -> dict[str, np.ndarray]:
+    """Compute samples, and return all arrays that are stored of them, in the precision of the store."""
+    task = build_task(settings)
+    return {name: values.astype(task.layout.dtype) for name, values in task.compute(samples).items()}
+
+
+def made(settings: DatasetSettings, place: Path, name: str, *, cores: int = 1, **sizes: int) -> Path:
+    """Make the samples of a dataset under `place`/`name`, in `cores` processes, and return their card.
+
+    sizes  of the splits "train", "validation" and "test": sample k of a split is the same in all sizes.
+
+    What was made before is used again, shard by shard.
+    """
+    from resolvent.datasets.card import finalise
+
+    settings = settings.model_copy(update={"samples": SplitSizes(**sizes)})
+    base = place / name / settings_hash(settings)
+    card = base.with_suffix(".json")
+    if card.exists():
+        return card
+    receipts = [base.with_suffix(".shards") / f"{shard}.json" for shard in range(settings.num_shards)]
+    missing = [shard for shard, receipt in enumerate(receipts) if not receipt.exists()]
+    if cores == 1 or len(missing) < 2:
+        for shard in missing:
+            _shard(settings, base, shard)
+    else:
+        with ProcessPoolExecutor(min(cores, len(missing)), get_context("spawn")) as pool:
+            for job in as_completed([pool.submit(_shard, settings, base, shard) for shard in missing]):
+                job.result()
+    finalise(build_task(settings), base.with_suffix(".zarr"), receipts, card, CODE)
+    return card
+
+
+def _shard(settings: DatasetSettings, base: Path, shard: int) -> Any:
+    from resolvent.datasets.storage.generation import generate_shard
+
+    receipt = base.with_suffix(".shards") / f"{shard}.json"
+    return generate_shard(build_task(settings), base.with_suffix(".zarr"), shard, receipt, CODE)
+
+
+def labels_of(name: str, place: Path, cores: int = 1) -> Path:
+    """Make the test samples of a task, hold them to its marks, and return their card.
+
+    One training and one validation sample are made with them, as a store has all splits.
+    """
+    from resolvent.datasets.loading import load_arrays, read_card
+
+    task = read_task(name)
+    sizes = {"train": 1, "validation": 1, "test": task.dataset.samples.test}
+    card = made(task.dataset, place, name, cores=cores, **sizes)
+    arrays = {
+        f"{group}/{variable}": values
+        for group in read_card(card)["groups"]
+        for variable, values in load_arrays(card, group, "test").items()
+    }
+    check_marks(task, "test", marks_of(arrays), name)
+    return card

@@ -1,0 +1,136 @@
+"""The error of any prediction of the pressure, without its label: two-sided bounds that are theorems.
+
+With A the matrix of `solvers.darcy.five_point`, p̂ a prediction, r = h² f - A p̂ its residual and e = p - p̂
+its error, the energy norm of the error is ‖e‖²_A = eᵀ A e = rᵀ A⁻¹ r. A₀ is the same matrix for a = 1. Both
+are sums over faces, eᵀ A e = Σ a_face (difference of e)², so that m A₀ ≤ A ≤ M A₀ with m and M the least and
+the largest a_face in units of that of A₀, and
+
+    rᵀ A₀⁻¹ r / M  ≤  ‖e‖²_A  ≤  rᵀ A₀⁻¹ r / m.
+
+A sine transform inverts A₀ (of type 1 on nodes, 2 on cell centres): the bounds cost less than a network.
+Upper over lower is √(M/m): 2 for coefficients of 3 and 12. Relative bounds divide by ‖p‖_A, which differs
+from ‖p̂‖_A by ‖e‖_A at most.
+
+Rounding: what the residual may be off by is estimated from the sizes of the terms that it sums, and widens
+the bounds, so that they hold for predictions that are right to all digits, too.
+Limits: the error is that of the 5-point equations, whose own distance from the differential equation no
+residual sees. On nodes the boundary's values are known, and those of a prediction are not looked at.
+Sources: the equivalence with A₀ is Concus and Golub 1973, SIAM J. Numer. Anal. 10, 1103; the relation of
+residual and energy error Ainsworth and Oden 2000, A Posteriori Error Estimation in Finite Element Analysis.
+"""
+
+import numpy as np
+from jaxtyping import Float
+from scipy.fft import dstn
+
+from resolvent.solvers.common.checks import check_array, refuse
+from resolvent.solvers.common.errors import CHECK
+from resolvent.solvers.common.grid import Grid
+from resolvent.solvers.darcy.direct import faces_along
+
+Values = Float[np.ndarray, "batch n n"]
+ROUNDED = (
+    8 * np.finfo(float).eps
+)  # relative, of the terms of a residual: each is two steps, and five are summed
+TRANSFORMED = 1e-13  # relative, of a sine transform and the sum of its squares
+SINES = {"nodes": 1, "cell_centres": 2}
+
+
+def energy_error_bounds(
+    coefficient: Values,
+    prediction: Values,
+    source: Values | float = 1.0,
+    grid: str = "nodes",
+    face_mean: str = "arithmetic",
+) -> tuple[Float[np.ndarray, "batch 2"], Float[np.ndarray, "batch 2"]]:
+    """Return what ‖p - p̂‖_A of every sample lies between, and ‖p - p̂‖_A / ‖p‖_A: (lower, upper).
+
+    coefficient  values of a;  prediction  p̂;  source  values of f, or a number;  grid, face_mean  as of
+    `DarcyFivePoint`. A relative upper bound is infinite where the absolute one is not below ‖p̂‖_A.
+
+    Raises a ValueError for arrays that are not (batch, n, n); a SolverError for coefficients that are not
+    positive and for values that are not finite.
+    """
+    faces, inner = _faces(coefficient, grid, face_mean), _inner(prediction, grid)
+    residual, terms = _residual(faces, inner, prediction, source, grid)
+    units = _faces(np.ones_like(coefficient[:1]), grid, face_mean)
+    ratios = np.concatenate([(faces[axis] / units[axis]).reshape(len(inner), -1) for axis in faces], axis=1)
+    intervals = coefficient.shape[-1] - (grid == "nodes")
+    eigenvalues = 2 - 2 * np.cos(np.pi * np.arange(1, inner.shape[-1] + 1) / intervals)
+    spectrum = dstn(residual, type=SINES[grid], axes=(1, 2), norm="ortho")
+    norm = np.sqrt((spectrum**2 / (eigenvalues[:, None] + eigenvalues)).sum(axis=(1, 2)))
+    off = ROUNDED * np.sqrt((terms**2).sum(axis=(1, 2)) / (2 * eigenvalues[0])) + TRANSFORMED * norm
+    lower = np.maximum(norm - off, 0) / np.sqrt(ratios.max(axis=1))
+    upper = (norm + off) / np.sqrt(ratios.min(axis=1))
+
+    size = _energy(faces, inner)
+    least = np.maximum(size - upper, 0)
+    relative = lower / np.maximum(size + upper, np.finfo(float).tiny), np.full_like(upper, np.inf)
+    np.divide(upper, least, out=relative[1], where=least > 0)
+    return np.stack([lower, upper], axis=1), np.stack(relative, axis=1)
+
+
+def residual(
+    coefficient: Values,
+    prediction: Values,
+    source: Values | float = 1.0,
+    grid: str = "nodes",
+    face_mean: str = "arithmetic",
+) -> Values:
+    """Return h² f - A p̂ of every sample, zero on the boundary of nodes; raise as `energy_error_bounds`."""
+    faces, inner = _faces(coefficient, grid, face_mean), _inner(prediction, grid)
+    found = np.zeros_like(prediction)
+    _inner(found, grid)[:] = _residual(faces, inner, prediction, source, grid)[0]
+    return found
+
+
+def energy_norm(
+    coefficient: Values, values: Values, grid: str = "nodes", face_mean: str = "arithmetic"
+) -> Float[np.ndarray, " batch"]:
+    """Return ‖v‖_A of every sample: of a pressure, or of an error where the label is known."""
+    return _energy(_faces(coefficient, grid, face_mean), _inner(values, grid))
+
+
+def _residual(faces, inner, prediction, source, grid):
+    """Return the residual at the unknowns, and the sum of the sizes of its terms."""
+    spacing = Grid(grid, prediction.shape[-1], dimension=2).spacing
+    right = spacing**2 * _inner(np.broadcast_to(source, prediction.shape), grid)
+    finite = np.isfinite(inner).all(axis=(1, 2)) & np.isfinite(right).all(axis=(1, 2))
+    refuse(~finite, "Darcy", symptom="the prediction or the source is not finite", remedy=CHECK)
+    found, terms = right.copy(), abs(right)
+    for axis, face in faces.items():
+        found += np.diff(face * np.diff(_framed(inner, axis), axis=axis), axis=axis)
+        terms += _sums(face * _sums(abs(_framed(inner, axis)), axis), axis)
+    return found, terms
+
+
+def _energy(faces, inner):
+    squares = (face * np.diff(_framed(inner, axis), axis=axis) ** 2 for axis, face in faces.items())
+    return np.sqrt(sum(square.sum(axis=(1, 2)) for square in squares))
+
+
+def _faces(
+    coefficient: Values, grid: str, face_mean: str
+) -> dict[int, Float[np.ndarray, "batch rows columns"]]:
+    """Return by axis the coefficients of the faces that touch an unknown."""
+    check_array(coefficient, "f", ("batch", "n", "n"), "coefficient of Darcy")
+    positive = ((coefficient > 0) & np.isfinite(coefficient)).all(axis=(1, 2))
+    refuse(~positive, "Darcy", symptom="the coefficient is not positive", remedy=CHECK)
+    along = faces_along(coefficient.swapaxes(1, 2), grid, face_mean).swapaxes(1, 2)
+    return {2: faces_along(coefficient, grid, face_mean), 1: along}
+
+
+def _inner(values: Values, grid: str) -> Float[np.ndarray, "batch m m"]:
+    check_array(values, "f", ("batch", "n", "n"), "values of Darcy")
+    return values[:, 1:-1, 1:-1] if grid == "nodes" else values
+
+
+def _framed(inner: Float[np.ndarray, "batch m m"], axis: int) -> Float[np.ndarray, "batch rows columns"]:
+    """Return values with the boundary's zeros at both ends of an axis."""
+    return np.pad(inner, [(int(one == axis),) * 2 for one in range(3)])
+
+
+def _sums(values, axis):
+    """Return the sums of neighbours."""
+    upper, lower = (np.delete(values, end, axis) for end in (0, -1))
+    return upper + lower

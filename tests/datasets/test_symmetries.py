@@ -1,0 +1,69 @@
+"""Symmetries of an equation commute with its solver, and its distribution knows them."""
+
+import numpy as np
+import pytest
+from dataset_fixtures import small
+
+import resolvent
+from resolvent.common.norms import relative_l2
+from resolvent.datasets.tasks.registry import EQUATIONS, build_task
+from resolvent.datasets.tasks.symmetries import of_shear_forcing
+
+COUNTS = {"burgers": 7, "darcy": 7, "darcy_inverse": 1, "lorenz63": 1, "controlled_ode": 0, "kolmogorov": 7}
+
+
+def solved(equation, values):
+    """Return the targets of inputs: of Lorenz-63 those of the state that they start from."""
+    if equation == "burgers":
+        return resolvent.solve("burgers", values, viscosity=0.02, final_time=0.5)
+    if equation == "darcy":
+        return resolvent.solve("darcy", values)
+    if equation == "lorenz63":
+        return resolvent.solve("lorenz63", values[:, :, 0], times=np.linspace(0, 1, 11))[:, 1:]
+    return resolvent.solve("kolmogorov", values, final_time=0.5, viscosity=0.05)
+
+
+def drawn(equation):
+    if equation == "darcy":
+        return np.exp(np.random.default_rng(0).standard_normal((2, 17, 17)))
+    if equation == "lorenz63":
+        states = np.array([[3.0, -7.0, 20.0], [1.0, 9.0, 5.0]])
+        return np.repeat(states[:, :, None], 11, axis=2)
+    settings = small(equation)
+    task = build_task(settings)
+    arrays = task.compute([("train", 0), ("train", 1)])
+    return arrays[f"n{max(settings.resolutions)}/{task.inputs[0]}"]
+
+
+@pytest.mark.parametrize("equation", ["burgers", "darcy", "lorenz63", "kolmogorov"])
+def test_a_symmetry_makes_of_a_solution_another(equation):
+    values, symmetries = drawn(equation), small(equation).symmetries()
+    mapped = [symmetry.inputs(values) for symmetry in symmetries]
+    answers, *others = np.split(solved(equation, np.concatenate([values, *mapped])), 1 + len(mapped))
+    for symmetry, inputs, other in zip(symmetries, mapped, others, strict=True):
+        assert inputs.shape == values.shape
+        assert np.all(relative_l2(inputs, values) > 0.1), symmetry.name
+        assert np.all(relative_l2(symmetry.back(other), answers) < 1e-9), symmetry.name
+
+
+def test_the_maps_of_an_equation_differ_and_are_as_many_as_said():
+    assert list(COUNTS) == list(EQUATIONS)
+    for equation, count in COUNTS.items():
+        maps = small(equation).symmetries()
+        assert len({one.name for one in maps}) == len(maps) == count
+    values = np.random.default_rng(0).standard_normal((1, 16, 16))
+    images = [one.inputs(values).tobytes() for one in of_shear_forcing(4)]
+    assert len({values.tobytes(), *images}) == 8
+    assert len({one.inputs(values[:, :15, :14]).tobytes() for one in of_shear_forcing(4)}) == 4  # no glide
+
+
+def test_the_coarse_coefficient_of_the_inverse_problem_is_mapped_with_its_pressure():
+    task = build_task(small("darcy_inverse"))
+    fields = task.draw([("train", 0)])
+    coefficient = task.coefficient(fields, 25)
+    pressure = resolvent.solve("darcy", coefficient)
+    (symmetry,) = task.settings.symmetries()
+    straight = task.restricted(coefficient, pressure)
+    turned = task.restricted(symmetry.inputs(coefficient), symmetry.inputs(pressure))
+    for name, values in turned.items():
+        np.testing.assert_allclose(symmetry.back(values), straight[name], rtol=1e-12)

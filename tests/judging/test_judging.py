@@ -1,0 +1,236 @@
+"""A task is given away, a model is made elsewhere, and what it predicts is judged."""
+
+import http.server
+import io
+import json
+import threading
+
+import numpy as np
+import onnx
+import pytest
+import torch
+import xarray
+import yaml
+from dataset_fixtures import small
+
+from resolvent.common.errors import EvaluationError, FileError
+from resolvent.datasets.errors import DatasetError
+from resolvent.judging import tasks
+from resolvent.judging.give import give
+from resolvent.judging.judge import judge
+from resolvent.judging.predictions import predictor
+
+CLOSED = "classical solver, closed form (Cole-Hopf)"
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """Make a folder of tasks with two small ones, whose labels are here already."""
+    folder = tmp_path_factory.mktemp("tasks")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tasks, "FOLDER", folder)
+        patch.setattr("resolvent.judging.give.FOLDER", folder)
+        for name, resolution in (("burgers", 64), ("darcy", 33)):
+            write_task(folder, f"{name}-v0", name, resolution)
+        yield folder
+
+
+def write_task(folder, name, equation, resolution):
+    settings = small(equation, samples={"train": 6, "validation": 2, "test": 5}, samples_per_shard=4)
+    content = {
+        "title": "Small", "given": "a function", "asked": "another", "tested": [resolution],
+        "dataset": settings.model_dump(mode="json"),
+    }  # fmt: skip
+    arrays = tasks.arrays_of(settings, [("test", index) for index in range(5)])
+    content["test"] = tasks.marks_of(arrays)
+    (folder / f"{name}.yaml").write_text(yaml.safe_dump(content))
+
+
+@pytest.fixture(scope="module")
+def given(place, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("given") / "burgers"
+    give("burgers-v0", folder)
+    return folder
+
+
+class Ridge:
+    """A model that nobody here has made: least squares on the training samples."""
+
+    def load(self):
+        with np.load(self.folder / "train_n64.npz") as train:
+            self.matrix = np.linalg.pinv(train["inputs"], rcond=1e-3) @ train["targets"]
+
+    def predict(self, inputs, coordinates):
+        assert list(coordinates) == ["x"]
+        return inputs @ self.matrix
+
+
+def test_what_is_given_has_no_labels_of_the_test_and_says_how_to_be_judged(given):
+    names = {f"{split}_n{points}.npz" for split in ("train", "validation", "test") for points in (64, 128)}
+    assert {path.name for path in given.iterdir()} == {*names, "README.md", "task.yaml"}
+    with np.load(given / "train_n64.npz") as train, np.load(given / "test_n64.npz") as test:
+        assert train["inputs"].shape == train["targets"].shape == (6, 64)
+        assert set(test.files) == {"inputs", "x"}
+        expected = tasks.arrays_of(small("burgers"), [("test", 4)])["n64/initial_velocity"]
+        np.testing.assert_array_equal(test["inputs"][4:], expected)
+    assert "resolvent evaluate predictions --task burgers-v0" in (given / "README.md").read_text()
+
+
+@pytest.mark.parametrize("form", ["netcdf", "zarr", "huggingface"])
+def test_other_formats_have_the_same_numbers(given, form, tmp_path):
+    give("burgers-v0", tmp_path / "away", form)
+    with np.load(given / "train_n64.npz") as expected:
+        if form == "huggingface":
+            found = np.load(tmp_path / "away/train_n64.npz")
+            assert (tmp_path / "away/README.md").read_text().startswith("---\npretty_name: burgers-v0\n")
+        else:
+            kind = {"netcdf": ("nc", "h5netcdf", {}), "zarr": ("zarr", "zarr", {"consolidated": False})}[form]
+            found = xarray.open_dataset(tmp_path / f"away/train_n64.{kind[0]}", engine=kind[1], **kind[2])
+        for name in ("inputs", "targets", "x"):
+            np.testing.assert_array_equal(found[name], expected[name])
+
+
+def test_stored_predictions_are_judged_beside_the_classical_solver(given, tmp_path):
+    inputs = np.load(given / "test_n64.npz")["inputs"]
+    model = Ridge()
+    model.folder = given
+    model.load()
+    answers = model.predict(inputs, {"x": None})
+    (tmp_path / "predictions").mkdir()
+    np.save(tmp_path / "predictions/n64.npy", answers)
+    record = judge(
+        str(tmp_path / "predictions"), "burgers-v0", tmp_path / "out", label="Ridge", data=tmp_path
+    )
+    labels = tasks.arrays_of(small("burgers"), [("test", index) for index in range(5)])["n64/final_velocity"]
+    errors = np.linalg.norm(answers - labels, axis=1) / np.linalg.norm(labels, axis=1)
+    ours, classical = (
+        next(row for row in record["rows"] if row["who"] == who and row["metric"] == "relative_l2")
+        for who in ("Ridge", CLOSED)
+    )
+    assert ours["mean"] == pytest.approx(errors.mean(), rel=1e-9)
+    assert ours["low"] < ours["mean"] < ours["high"]
+    assert classical["mean"] < 1e-5
+    assert record["as_accurate"]["grid"] == "n64"
+    assert record["kind"] == "predictions"
+    assert list(record["files"]) == ["n64.npy"]
+    written = json.loads((tmp_path / "out/judged.json").read_text())
+    assert {**record, "sha256": written["sha256"]} == written
+    page = (tmp_path / "out/index.html").read_text()
+    assert "whether with the labels" in page
+    assert "Ridge" in (tmp_path / "out/row.tex").read_text()
+    np.savez(tmp_path / "other.npz", n64=1.1 * answers)
+    with pytest.raises(FileError, match="has another judgement"):
+        judge(str(tmp_path / "other.npz"), "burgers-v0", tmp_path / "out", data=tmp_path)
+
+
+@pytest.fixture
+def live(given, tmp_path, monkeypatch):
+    (tmp_path / "elsewhere.py").write_text(
+        f"import sys\nsys.path.insert(0, {str(given)!r})\n"
+        "import numpy as np\nfrom pathlib import Path\n"
+        "class Model:\n"
+        "    def load(self):\n"
+        f"        train = np.load({str(given / 'train_n64.npz')!r})\n"
+        "        self.matrix = np.linalg.pinv(train['inputs'], rcond=1e-3) @ train['targets']\n"
+        "    def predict(self, inputs, coordinates):\n"
+        "        return inputs @ self.matrix\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    return "elsewhere:Model"
+
+
+def test_a_live_model_a_program_and_a_server_are_asked(given, live, tmp_path):
+    expected = judge(live, "burgers-v0", tmp_path / "live", data=tmp_path, certify=True)
+    assert expected["kind"] == "program"
+    assert expected["seconds_per_sample"]["n64"] > 0
+    (scatter,) = expected["without_labels"]
+    assert scatter["value"] > 0
+
+    model = Ridge()
+    model.folder = given
+    model.load()
+
+    class Network(torch.nn.Module):
+        def forward(self, functions):
+            return functions.transpose(1, 2) @ torch.tensor(model.matrix, dtype=torch.float32)
+
+    class Turned(Network):
+        def forward(self, functions):
+            return super().forward(functions).transpose(1, 2)
+
+    example = torch.zeros(2, 64, 1)
+    torch.export.save(torch.export.export(Turned(), (example,)), tmp_path / "model.pt2")
+    torch.onnx.export(Turned().eval(), (example,), tmp_path / "model.onnx", dynamo=True)
+    assert onnx.load(tmp_path / "model.onnx")
+
+    class Answers(http.server.BaseHTTPRequestHandler):
+        def do_POST(self):
+            sent = np.load(io.BytesIO(self.rfile.read(int(self.headers["Content-Length"]))))
+            answer = io.BytesIO()
+            np.save(answer, model.predict(sent["inputs"], {"x": sent["x"]}))
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(answer.getvalue())
+
+        def log_message(self, *given):
+            pass
+
+    server = http.server.HTTPServer(("127.0.0.1", 0), Answers)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    address = f"http://localhost:{server.server_port}/predict"
+    try:
+        for number, source in enumerate((str(tmp_path / "model.pt2"), str(tmp_path / "model.onnx"), address)):
+            found = judge(source, "burgers-v0", tmp_path / f"out{number}", data=tmp_path)
+            assert found["rows"][0]["mean"] == pytest.approx(expected["rows"][0]["mean"], rel=1e-5)
+    finally:
+        server.shutdown()
+
+
+def test_the_bound_of_darcy_flow_holds_without_a_label(place, tmp_path):
+    settings = small("darcy")
+    arrays = tasks.arrays_of(settings, [("test", index) for index in range(5)])
+    np.savez(tmp_path / "mine.npz", n33=1.05 * arrays["n33/pressure"])
+    record = judge(str(tmp_path / "mine.npz"), "darcy-v0", tmp_path / "out", data=tmp_path, certify=True)
+    (bound,) = record["without_labels"]
+    assert bound["kind"] == "theorem"
+    assert bound["low"] < 0.05 < bound["high"] < 0.11
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"n64": np.zeros((4, 64))}, r"n64 have shape \(4, 64\); expected: \(5, 64\), that of the targets"),
+        ({"n64": np.full((5, 64), np.nan)}, "not finite"),
+        ({"other": np.zeros((5, 64))}, "has no predictions on n64; expected: a file n64.npz"),
+    ],
+)
+def test_predictions_that_do_not_fit_are_refused_in_one_line(place, values, message, tmp_path):
+    np.savez(tmp_path / "mine.npz", **values)
+    with pytest.raises((EvaluationError, DatasetError), match=message):
+        judge(str(tmp_path / "mine.npz"), "burgers-v0", tmp_path / "out", data=tmp_path)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("nothing.npz", "there is no nothing.npz; accepted: a file or a folder"),
+        ("http://example.org/predict", "is not on this machine"),
+        ("json:dumps", r"json:dumps has no predict\(inputs, coordinates\)"),
+        ("no_such_module:Model", "no_such_module"),
+    ],
+)
+def test_what_is_no_predictor_is_refused_in_one_line(source, message):
+    with pytest.raises((EvaluationError, FileError), match=message):
+        predictor(source, ["n64"])
+
+
+def test_labels_that_are_not_those_of_the_task_are_refused(place, tmp_path, monkeypatch):
+    other = tmp_path / "tasks"
+    other.mkdir()
+    content = yaml.safe_load((place / "burgers-v0.yaml").read_text())
+    content["dataset"]["viscosity"] *= 1.001
+    (other / "burgers-v0.yaml").write_text(yaml.safe_dump(content))
+    monkeypatch.setattr(tasks, "FOLDER", other)
+    with pytest.raises(DatasetError, match=r"'n\d+/final_velocity' made here is not that of the task"):
+        tasks.labels_of("burgers-v0", tmp_path / "data")

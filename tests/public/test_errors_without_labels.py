@@ -1,0 +1,94 @@
+"""What a prediction says of its own error, by symmetries and by bounds."""
+
+import numpy as np
+import pytest
+from dataset_fixtures import make_dataset, small
+from training_fixtures import SMALL_FNO_2D, finished_run
+
+import resolvent
+from resolvent.common.errors import EvaluationError
+from resolvent.common.norms import relative_l2
+from resolvent.datasets.tasks.symmetries import shifts_and_reflection
+from resolvent.evaluation.without_labels import asked, under_symmetries
+from resolvent.solvers.common.grid import Grid
+from resolvent.solvers.darcy.bounds import energy_norm
+from resolvent.training.errors import TrainingError
+
+FEW = {"train": 3, "validation": 1, "test": 2}
+SCALED = {"normalisation": "scalar", "epochs": 2}
+
+
+@pytest.fixture(scope="module")
+def darcy(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("darcy")
+    card = make_dataset(folder / "data/darcy", small("darcy"))
+    where = folder / "results/tiny/darcy/fno2d/n33/seed3"
+    run = finished_run(card, where, 33, (33,), "fno2d", SMALL_FNO_2D, FEW, batch_size=2, **SCALED)
+    return resolvent.load_run(run, data=folder / "data")
+
+
+def test_the_scatter_is_that_of_the_part_of_the_error_that_changes():
+    """Predictions that are off by a fixed function, which is scattered, and by a factor, which is not."""
+    random = np.random.default_rng(0)
+    inputs, grid = random.standard_normal((3, 32)), Grid("periodic", 32)
+    off = random.standard_normal(32)
+    off *= 0.01 / np.linalg.norm(off)
+    symmetries = shifts_and_reflection()
+    prediction, mean, scatter = under_symmetries(lambda a: 1.5 * a + off, inputs, grid, symmetries)
+    images = np.array([one.back(one.inputs(inputs) * 1.5 + off) for one in symmetries] + [prediction])
+    np.testing.assert_allclose(mean, images.mean(axis=0))
+    expected = np.linalg.norm(images.std(axis=0, ddof=1), axis=1) / np.linalg.norm(mean, axis=1)
+    np.testing.assert_allclose(scatter, expected)
+    assert np.all(relative_l2(mean, 1.5 * inputs) < relative_l2(prediction, 1.5 * inputs))
+
+
+def test_bounds_steps_and_symmetries_of_darcy_flow(darcy):
+    samples = resolvent.open_dataset(darcy.data / "darcy/darcy.json", "test", 33).load()
+    coefficient, truth = samples["coefficient"], samples["pressure"].values
+    prediction, known = darcy.predict(coefficient, certify=True)
+    np.testing.assert_array_equal(prediction, darcy.predict(coefficient))
+
+    def energy_error(values):
+        return energy_norm(coefficient.values, values - truth) / energy_norm(coefficient.values, truth)
+
+    assert known["energy_error"].attrs["kind"] == "theorem"
+    assert known["scatter"].attrs["kind"] == "estimate"
+    error = energy_error(prediction.values)
+    assert np.all(known["energy_error"].sel(bound="lower") <= error)
+    assert np.all(error <= known["energy_error"].sel(bound="upper"))
+
+    corrected, known = darcy.predict(coefficient.values, correct=3, certify=True)
+    assert np.all(energy_error(corrected) < 0.05 * error)
+    assert np.all(energy_error(corrected) <= known["energy_error"].sel(bound="upper"))
+    symmetrised = darcy.predict(coefficient.values, symmetrise=True)
+    np.testing.assert_allclose(
+        symmetrised.swapaxes(1, 2),
+        darcy.predict(np.ascontiguousarray(coefficient.values.swapaxes(1, 2)), symmetrise=True),
+        atol=1e-6 * abs(symmetrised).max(),
+    )
+
+
+def test_a_ball_is_calibrated_by_fresh_samples(here):
+    run = resolvent.load_run("tiny/burgers/fno")
+    plain, scaled = run.calibrate(0.8, 20), run.calibrate(0.8, 20, resolution=128, scaled=True)
+    data = resolvent.open_dataset("burgers")
+    inputs, targets = data.numpy("test", 64)
+    assert 0.2 < np.mean(relative_l2(targets, run.predict(inputs))) / plain.radius < 1.5
+    assert plain.band.shape == (64,)
+    assert scaled.band.shape == (128,)
+    _, known = run.predict(inputs, certify=True)
+    assert scaled.radii(known["scatter"].values).shape == (6,)
+
+
+def test_what_is_not_known_is_said_in_one_line(here, darcy, tmp_path):
+    velocity = resolvent.open_dataset("burgers", "test", 64)["initial_velocity"].load()
+    run = resolvent.load_run("tiny/burgers/fno")
+    _, known = run.predict(velocity, certify=True)
+    assert list(known) == ["scatter"]
+    with pytest.raises(EvaluationError, match=r"correct=2: no steps of a solver are known .* of burgers"):
+        run.predict(velocity, correct=2)
+    unknown = resolvent.load_run("tiny/burgers/fno", data=tmp_path)
+    with pytest.raises(TrainingError, match="the card of the dataset burgers is not here"):
+        unknown.predict(velocity, certify=True)
+    with pytest.raises(EvaluationError, match="no symmetries are known of controlled_ode"):
+        asked(lambda a: a, np.ones((1, 5)), Grid("nodes", 5), small("controlled_ode"), symmetrise=True)
