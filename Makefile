@@ -84,6 +84,7 @@ bench: .venv/developed
 	$(BIN)/python -m benchmarks.streaming --only reading --rounds 9 --output docs/performance.md
 	$(BIN)/python -m benchmarks.streaming --only training-streamed --samples 8 --rounds 2 --output docs/performance.md
 	$(BIN)/python -m benchmarks.solvers --processor-time --output docs/performance.md
+	$(BIN)/python -m benchmarks.accuracy --output docs/performance.md
 	$(BIN)/python -m benchmarks.kolmogorov_threads --output docs/performance.md
 	$(BIN)/python -m benchmarks.profiles --output docs/performance.md
 	$(BIN)/python -m benchmarks.jobs --output docs/performance.md
