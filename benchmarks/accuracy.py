@@ -44,7 +44,8 @@ from resolvent.solvers.random_fields.gaussian import level_set, lognormal
 HEADER = (
     "setting", "asked", "achieved", "", "chosen", "ms a sample", "best by hand", "ms a sample", "ratio",
 )  # fmt: skip
-LONGEST = 0.1  # seconds that a sample is expected to take: rows above are not run
+LONGEST = 0.15  # seconds that a sample is expected to take: rows above are not run
+MOST_SAMPLES = 256  # of Burgers' equation, as a dataset solves together; fewer where they are costly
 DARCY_POINTS, DARCY_SAMPLES = 141, 8
 LORENZ_SAMPLES, LORENZ_COMPARED = 512, 64
 
@@ -108,7 +109,7 @@ def burgers(given: Namespace) -> str:
     """Measure split steps on fields of the default distribution."""
     field, rows, time = field_of("cao_burgers"), [], PUBLIC_FILE_TIME
     for viscosity in tqdm((0.1, 0.05, 0.02, 0.01, 0.005, 0.001, 0.0001), desc="burgers", leave=False):
-        drawn = np.stack([field.coefficients(1127802, 0, index) for index in range(32)])
+        drawn = np.stack([field.coefficients(1127802, 0, index) for index in range(MOST_SAMPLES)])
         for accuracy in (1e-4, 1e-7, 1e-10):
             asked = {"viscosity": viscosity, "accuracy": accuracy}
             words, setting = (
@@ -120,7 +121,7 @@ def burgers(given: Namespace) -> str:
                 words = words or f"not run here: {price:.2g} s a sample expected"
                 rows.append(not_run(setting, accuracy, words))
                 continue
-            initial = drawn if price < LONGEST / 10 else drawn[:4]
+            initial = drawn[: max(16, int(4 / price))]
             rows.append(burgers_row(setting, viscosity, accuracy, initial, time, given.rounds))
     return table(HEADER, rows)
 
@@ -239,7 +240,7 @@ def kolmogorov(given: Namespace) -> str:
     """Measure flows with chosen modes and steps, against a run with 3/2 of the most and half the step."""
     field, rows = field_of("calvello_kolmogorov", num_modes=71), []
     initial = np.stack([field.coefficients(1, 0, index) for index in range(2)])
-    flows = ((1 / 70, 11.0, (1e-3, 2e-5)), (1 / 500, 1.0, (1e-3,)))
+    flows = ((1 / 70, 2.0, (1e-3, 2e-5)), (1 / 500, 0.5, (1e-3,)))
     for viscosity, final_time, accuracies in tqdm(flows, desc="kolmogorov", leave=False):
         setting, times = f"ν = 1/{1 / viscosity:.0f}, T = {final_time:g}", (final_time, final_time + 0.1)
         found = {one: solve_flow_to(one, initial, times, viscosity) for one in accuracies}
@@ -252,7 +253,7 @@ def kolmogorov(given: Namespace) -> str:
 
         hand: list[Try] = []
         for modes in (one for one in MODES_2D if 0.6 * most[0] <= one <= most[-1]):
-            for courant in (1.05, 0.95, 0.8, 0.6):  # K times the step: above, runs blow up
+            for courant in (1.0, 0.8):  # K times the step: above, runs blow up
                 one = KolmogorovEtdrk4(viscosity, num_modes=modes, step=courant / modes)
                 solve = lambda one=one, times=times: one.march(initial, times)  # noqa: E731
                 hand.append(tried(f"{modes} modes, step {one.step:.2g}", solve, error))

@@ -102,7 +102,7 @@ class KolmogorovDataset(SpaceDataset):
         return self.num_modes is None
 
     def expected_discretisation(self) -> tuple[int, float]:
-        """Return the modes and the step stated, or those expected, as measured at ν = 1/70 and 1/500."""
+        """Return the modes and the step stated, or those expected: measured at ν = 1/70, modes ∝ ν^{-1/2}."""
         if self.num_modes and self.step:
             return self.num_modes, self.step
         digits, thin = max(1.0, -math.log10(self.accuracy)), (70 * self.viscosity) ** -0.5
