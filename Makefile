@@ -85,6 +85,7 @@ bench: .venv/developed
 	$(BIN)/python -m benchmarks.streaming --only training-streamed --samples 8 --rounds 2 --output docs/performance.md
 	$(BIN)/python -m benchmarks.scale --output docs/performance.md
 	$(BIN)/python -m benchmarks.solvers --processor-time --output docs/performance.md
+	$(BIN)/python -m benchmarks.accuracy --output docs/performance.md
 	$(BIN)/python -m benchmarks.kolmogorov_threads --output docs/performance.md
 	$(BIN)/python -m benchmarks.profiles --output docs/performance.md
 	$(BIN)/python -m benchmarks.jobs --output docs/performance.md

@@ -38,16 +38,17 @@ def pair_errors(name: str, given: Namespace) -> str:
     configuration = load_configuration(read_configuration(list(map(Path, OVERLAYS[name]))))
     task = Kolmogorov(configuration.datasets["kolmogorov"])
     settings, points = task.settings, max(task.settings.resolutions)
-    far = task.integrator("etdrk4", 3 * settings.num_modes, settings.step / 16)
-    task.pair_errors(task.march(task.draw([("train", 0)])))  # compiles
+    modes, step = settings.expected_discretisation()
+    far = task.integrator("etdrk4", 3 * modes, step / 16)
+    task.pair_errors(*task.march(task.draw([("train", 0)])))  # compiles
     errors, truth, making, estimating = [], [], 0.0, 0.0
     for start in range(0, SAMPLES[name], task.batch):
         indices = range(start, min(start + task.batch, SAMPLES[name]))
         clock = process_time()
-        coefficients = task.march(task.draw([task.layout.split_of(index) for index in indices]))
+        coefficients, chosen = task.march(task.draw([task.layout.split_of(index) for index in indices]))
         stored = task.observed(coefficients)
         made = process_time()
-        errors.append(task.pair_errors(coefficients))
+        errors.append(task.pair_errors(coefficients, chosen))
         making, estimating = making + made - clock, estimating + process_time() - made
         later = far.solve(coefficients[:, 0], (settings.lead_time,))[:, 0]
         target = stored[f"n{points}/later_vorticity"].astype(task.dtype)
@@ -55,7 +56,7 @@ def pair_errors(name: str, given: Namespace) -> str:
     estimated = np.concatenate(errors)
     ratio = estimated / np.concatenate(truth)
     row = [
-        f"{name}: {settings.num_modes} modes, step {settings.step:g}, {points}²",
+        f"{name}: {modes} modes, step {step:g}, {points}²",
         str(len(ratio)),
         f"{estimated.min():.1e} to {estimated.max():.1e}",
         f"{ratio.min():.4f} to {ratio.max():.4f}",

@@ -10,7 +10,7 @@ from pydantic_core import PydanticUndefined
 
 from resolvent.datasets.imported.arrays import About, GroupSplits
 from resolvent.datasets.tasks import registry as equations
-from resolvent.datasets.tasks.distributions import CircleDistribution, GaussianDistribution
+from resolvent.datasets.tasks.distributions import CircleDistribution, GaussianDistribution, TorusDistribution
 from resolvent.datasets.tasks.settings import SplitSizes
 from resolvent.datasets.tasks.trajectories import ObservationTimes
 from resolvent.documentation.pages import table
@@ -33,6 +33,7 @@ def keys() -> str:
         ),
         (f"{DATASET}.distribution, {DATASET}.initial_distribution", GaussianDistribution),
         (f"{DATASET}.initial_distribution, equation burgers", CircleDistribution),
+        (f"{DATASET}.initial_distribution, equation kolmogorov", TorusDistribution),
         (f"{DATASET}.observations.<name>", ObservationTimes),
         (f"{DATASET}.samples", SplitSizes),
         (f"{DATASET}.groups, equation arrays", GroupSplits),

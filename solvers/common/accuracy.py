@@ -35,6 +35,8 @@ MOST_RUNGS = 6  # climbed at once: about a factor of four
 TAIL_GUESS = 3.0  # error over the tail of the spectrum; 13 was seen for Burgers' equation
 # Points of fast transforms, 2^j times 4, 5 and 6, and the modes whose products they carry (the 2/3 rule).
 MODES = tuple((points - 1) // 3 for j in range(3, 13) for points in (4 * 2**j, 5 * 2**j, 6 * 2**j))
+# In two dimensions a rung costs more: 2^j times 16, 18, 20, 24, 27 and 30 points.
+MODES_2D = tuple((points * 2**j - 1) // 3 for j in range(1, 7) for points in (16, 18, 20, 24, 27, 30))
 STEPS = (8, 16, 24, *(8 * count * 2**j for j in range(10) for count in (4, 5, 6)))  # multiples of 8
 
 

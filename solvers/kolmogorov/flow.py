@@ -162,11 +162,7 @@ class FlowSolver(ABC):
         num_modes = self.num_modes
         points = product_points(num_modes)
         tables = flow(num_modes, self.forcing_wavenumber, initial.dtype)
-        kept = min(num_modes, initial.shape[-1] - 1)
-        resized = np.zeros((len(initial), 2 * num_modes + 1, num_modes + 1), initial.dtype)
-        resized[:, : kept + 1, : kept + 1] = initial[:, : kept + 1, : kept + 1]
-        if kept:
-            resized[:, -kept:, : kept + 1] = initial[:, -kept:, : kept + 1]
+        resized = with_modes(initial, num_modes)
 
         def observed(spectrum):
             result = np.empty((len(spectrum), len(times), 2 * num_modes + 1, num_modes + 1), initial.dtype)
@@ -191,6 +187,38 @@ class FlowSolver(ABC):
         )
         remedy: Words = f"use more num_modes (now {self.num_modes})"
         refuse(share.max(axis=1) > LARGEST_TAIL, NAME, symptom=symptom, remedy=remedy)
+
+
+def largest_difference(
+    coarse: Complex[np.ndarray, "times rows columns"],
+    fine: Complex[np.ndarray, "times more_rows more_columns"],
+) -> float:
+    """Return the largest relative L² difference at a time; infinite where one is not finite."""
+    most = max(coarse.shape[-1], fine.shape[-1]) - 1
+    coarse, fine = (with_modes(one, most) for one in (coarse, fine))
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        found = np.sqrt(power_of_shells(coarse - fine).sum(axis=1) / power_of_shells(fine).sum(axis=1)).max()
+    return float(found) if np.isfinite(found) else np.inf if (coarse - fine).any() else 0.0
+
+
+def with_modes(
+    coefficients: Complex[np.ndarray, "*batch rows columns"], num_modes: int
+) -> Complex[np.ndarray, "*batch more_rows more_columns"]:
+    """Return the modes up to `num_modes` along each axis, zero where there are fewer."""
+    kept = min(num_modes, coefficients.shape[-1] - 1)
+    result = np.zeros((*coefficients.shape[:-2], 2 * num_modes + 1, num_modes + 1), coefficients.dtype)
+    result[..., : kept + 1, : kept + 1] = coefficients[..., : kept + 1, : kept + 1]
+    if kept:
+        result[..., -kept:, : kept + 1] = coefficients[..., -kept:, : kept + 1]
+    return result
+
+
+def power_of_shells(spectra: Complex[np.ndarray, "times rows columns"]) -> Float[np.ndarray, "times shells"]:
+    """Return the power of the wavenumbers with max(|k_x|, |k_y|) = 0, …, K."""
+    columns = np.arange(spectra.shape[-1])
+    shells = np.maximum(np.abs(_both_signs(len(columns) - 1))[:, None], columns).astype(int).ravel()
+    power = np.where(columns > 0, 2, 1) * (spectra.real**2 + spectra.imag**2)  # columns stand for two
+    return np.stack([np.bincount(shells, one.ravel()) for one in power])
 
 
 def _both_signs(num_modes: int) -> Float[np.ndarray, " rows"]:

@@ -59,7 +59,7 @@ def test_one_pair_above_the_accuracy_is_enough_to_refuse_the_dataset(bad, tmp_pa
     task, store, receipts = build_task(small("kolmogorov")), tmp_path / "store.zarr", []
     done = []
 
-    def errors(self, coefficients):
+    def errors(self, coefficients, chosen):
         first = len(done)
         done.extend(coefficients)
         return np.array([2e-3 if first + row == bad else 1e-6 for row in range(len(coefficients))])

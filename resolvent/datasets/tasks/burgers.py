@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 from resolvent.common.norms import relative_l2
 from resolvent.datasets.storage.layout import Group, Variable, group_name, space_group
 from resolvent.datasets.tasks.distributions import CircleDistribution, distribution_on, named
-from resolvent.datasets.tasks.error_budget import error_facts
+from resolvent.datasets.tasks.error_budget import chosen_facts, error_facts
 from resolvent.datasets.tasks.settings import (
     ACCURACY,
     CirclePoints,
@@ -339,7 +339,7 @@ class Burgers(Task):
 
         budget: dict = {"observed_on": group_name(points)}
         if settings.chosen:
-            budget["chosen_for_each_sample"] = chosen_facts(stored.errors)
+            budget["chosen_for_each_sample"] = chosen_facts(stored.errors, ("modes", "steps"))
         refined = error_facts(errors(subset, lambda initial: self._refined(initial, modes, steps)), total)
         if not settings.marches:
             budget["against_split_step"] = refined
@@ -467,22 +467,6 @@ def stepper(method: str) -> type[BurgersSolver]:
     from resolvent.solvers.burgers.split_step import BurgersSplitStep
 
     return BurgersEtdrk4 if method == "etdrk4" else BurgersSplitStep
-
-
-def chosen_facts(chosen: dict[str, np.ndarray]) -> dict:
-    """Say for the card which discretisations were chosen, and what choosing them cost."""
-    facts: dict = {
-        name: {
-            "least": int(chosen[name].min()),
-            "median": int(np.median(chosen[name])),
-            "largest": int(chosen[name].max()),
-        }
-        for name in ("modes", "steps")
-    }
-    return facts | {
-        "largest_estimated_error": float(f"{chosen['estimated'].max():.1e}"),
-        "work_over_that_of_the_last_solution": float(f"{chosen['work'].mean():.2f}"),
-    }
 
 
 def velocity_in_time(initial: np.ndarray, viscosity: float, final_time: float, length: float = 1.0) -> Motion:

@@ -41,7 +41,12 @@ class ControlledOdeDataset(TrajectoryDataset):
     control_decay: Literal["inverse", "none"] = Field(
         "inverse", description="amplitude of the j-th sine: 1/j, as in public code, or 1, as printed"
     )
-    accuracy: float = Field(1e-9, ge=1e-15, le=1, description=ACCURACY)
+    accuracy: float = Field(
+        1e-9,
+        ge=1e-11,
+        le=1,
+        description=f"{ACCURACY}; the integrator that checks is no better than the least",
+    )
 
     def task(self) -> ControlledOdeTask:
         return ControlledOdeTask(self)

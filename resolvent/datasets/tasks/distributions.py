@@ -61,6 +61,19 @@ class CircleDistribution(GaussianDistribution):
     )
 
 
+class TorusDistribution(GaussianDistribution):
+    """Gaussian random field on the torus, which can be cut at a wavenumber."""
+
+    num_modes: int | None = Field(
+        None,
+        ge=1,
+        le=2**12,
+        description="highest wavenumber drawn along each axis; none: those integrated, or 71 where "
+        "`accuracy` decides how many these are",
+        exclude_if=lambda modes: modes is None,  # settings without it are those of before
+    )
+
+
 def named(name: str) -> Any:
     """Give the default of a field: the distribution of this name, which validation looks up."""
     return {"name": name}
@@ -78,7 +91,9 @@ def distribution_on(domain: str) -> BeforeValidator:
                 raise ValueError(
                     f"unknown distribution '{value['name']}' on the {domain}; accepted: {', '.join(names)}"
                 )
-            kind = CircleDistribution if domain == "circle" else GaussianDistribution
+            kind = {"circle": CircleDistribution, "torus": TorusDistribution}.get(
+                domain, GaussianDistribution
+            )
             numbers = {key: getattr(DISTRIBUTIONS[value["name"]], key) for key in kind.model_fields}
             value = numbers | {key: other for key, other in value.items() if key != "name"}
         gamma = value.get("gamma")

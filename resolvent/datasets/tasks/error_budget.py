@@ -44,6 +44,19 @@ def error_facts(errors: np.ndarray, total: int | None = None) -> dict:
     return {**facts, "of": total, "largest_is": words}
 
 
+def chosen_facts(chosen: dict[str, np.ndarray], names: tuple[str, ...]) -> dict:
+    """Say for the card which discretisations were chosen, those of `names`, and what choosing them cost."""
+    facts: dict = {}
+    for name in names:
+        three = chosen[name].min(), np.median(chosen[name]), chosen[name].max()
+        least, median, largest = (int(one) if one >= 1 else float(f"{one:.3g}") for one in three)
+        facts[name] = {"least": least, "median": median, "largest": largest}
+    return facts | {
+        "largest_estimated_error": float(f"{chosen['estimated'].max():.1e}"),
+        "work_over_that_of_the_last_solution": float(f"{chosen['work'].mean():.2f}"),
+    }
+
+
 def larger_at_most(count: int, total: int) -> int:
     """Bound how many of `total` samples have an error above the largest of `count`, chosen at random.
 

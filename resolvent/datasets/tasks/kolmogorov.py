@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
@@ -10,9 +11,9 @@ from pydantic import Field, model_validator
 from resolvent.common.counts import counted
 from resolvent.common.norms import relative_l2
 from resolvent.datasets.storage.layout import Axis, Group, Variable, group_name, space_group
-from resolvent.datasets.tasks.distributions import GaussianDistribution, distribution_on, named
-from resolvent.datasets.tasks.error_budget import error_facts
-from resolvent.datasets.tasks.settings import ACCURACY, Known, SidePoints, SpaceDataset
+from resolvent.datasets.tasks.distributions import TorusDistribution, distribution_on, named
+from resolvent.datasets.tasks.error_budget import chosen_facts, error_facts
+from resolvent.datasets.tasks.settings import ACCURACY, Known, SidePoints, SpaceDataset, check_least_accuracy
 from resolvent.datasets.tasks.symmetries import Symmetry, of_shear_forcing
 from resolvent.datasets.tasks.task import FRAMES, Baseline, Motion, Task
 from resolvent.solvers.common.fourier import check_points, coefficients_of_2d, observe_2d
@@ -22,8 +23,7 @@ from resolvent.solvers.random_fields.gaussian import PeriodicGaussianField2d
 if TYPE_CHECKING:
     from resolvent.common.errors import Words
     from resolvent.datasets.storage.store import Stored
-    from resolvent.solvers.kolmogorov.etdrk4 import KolmogorovEtdrk4
-    from resolvent.solvers.kolmogorov.split_step import KolmogorovSplitStep
+    from resolvent.solvers.kolmogorov.flow import FlowSolver
 
 INPUT, TARGET, WINDOW = "vorticity", "later_vorticity", "vorticity_window"
 PAIR = "over_the_lead_time"  # name of the error of every sample, estimated when it is solved
@@ -31,6 +31,11 @@ FEWEST_REFINED, MOST_REFINED = 8, 59  # solved again from the initial field on; 
 MARCHES = ((10, 1), (16, 2), (24, 4), (40, 5), (71, 10))  # modes and steps whose time is measured
 FILM_POINTS = 128  # along each side
 FEWEST_FILM_MODES = 64  # integrated: the random field needs more at first than the developed flow
+NUM_MODES, STEP = 71, 0.01  # where one of the two is stated; the random field is cut there where neither is
+LEAST_ACCURACY = 2e-7  # of a chosen discretisation: numbers are stored in single precision
+MOST_MODES = 500  # expected of a chosen one: a sample is solved in hours
+CHOSEN_BATCH = 8  # samples whose discretisations are chosen together
+CHOSEN = "as the stated accuracy takes, for each sample"
 PAIR_COST = 9  # of estimating the error of a pair, in lead times of the ordinary run
 
 
@@ -74,7 +79,7 @@ class KolmogorovDataset(SpaceDataset):
         1, ge=1, description="targets kept, lead_time apart; with more than one a window is stored as well"
     )
     initial_distribution: Annotated[
-        GaussianDistribution, distribution_on("torus"), Field(validate_default=True)
+        TorusDistribution, distribution_on("torus"), Field(validate_default=True)
     ] = Field(
         named("calvello_kolmogorov"),
         description="distribution of the initial vorticity: a name, numbers, or both",
@@ -85,13 +90,58 @@ class KolmogorovDataset(SpaceDataset):
     method: Literal["etdrk4", "split-step"] = Field(
         "etdrk4", description="exponential Runge-Kutta, or Crank-Nicolson and Heun as in the paper"
     )
-    num_modes: int = Field(71, ge=4, description="Fourier modes integrated along each axis")
-    step: float = Field(0.01, gt=0, description="largest step in time")
+    num_modes: int | None = Field(
+        None,
+        ge=4,
+        description="Fourier modes integrated along each axis; none: as many for each sample as `accuracy` "
+        f"takes (etdrk4), or {NUM_MODES} where step is given",
+    )
+    step: float | None = Field(
+        None,
+        gt=0,
+        description="largest step in time; none: as short for each sample as `accuracy` takes (etdrk4), or "
+        f"{STEP:g} where num_modes is given",
+    )
     accuracy: float = Field(2e-5, ge=1e-15, le=1, description=ACCURACY)
+
+    @property
+    def chosen(self) -> bool:
+        """Say whether every sample has modes and a step of its own, for the stated accuracy."""
+        return self.num_modes is None
+
+    def expected_discretisation(self) -> tuple[int, float]:
+        """Return the modes and the step stated, or those expected: measured at ν = 1/70, modes ∝ ν^{-1/2}."""
+        if self.num_modes and self.step:
+            return self.num_modes, self.step
+        digits, thin = max(1.0, -math.log10(self.accuracy)), (70 * self.viscosity) ** -0.5
+        modes = max(self.forcing_wavenumber, round((9 + 9.5 * digits) * thin))
+        return modes, min(0.8 / modes, 0.35 * self.accuracy**0.25)
+
+    @model_validator(mode="after")
+    def _discretisation_is_whole(self):
+        # What is stated counts; its other half is then a default, for it alone says little.
+        if self.method == "split-step" or (self.num_modes is None) != (self.step is None):
+            self.__dict__["num_modes"] = self.num_modes or NUM_MODES
+            self.__dict__["step"] = self.step or STEP
+        return self
+
+    @model_validator(mode="after")
+    def _accuracy_is_in_reach(self):
+        modes, step = self.expected_discretisation()
+        if self.chosen:
+            check_least_accuracy(self.accuracy, LEAST_ACCURACY, "", "single precision, in which it is stored")
+        if self.chosen and modes > MOST_MODES:
+            raise ValueError(
+                f"viscosity {self.viscosity:g} takes about {modes:,} modes and steps of {step:.2g} for the "
+                f"accuracy {self.accuracy:g}, {self.seconds_per_sample() / 3600:.2g} hours a sample; in "
+                f"reach at this accuracy: {self.viscosity * (modes / MOST_MODES) ** 2:.2g} or more (or state "
+                "num_modes and step)"
+            )
+        return self
 
     @model_validator(mode="after")
     def _forcing_is_resolved(self):
-        if self.num_modes < self.forcing_wavenumber:
+        if self.num_modes is not None and self.num_modes < self.forcing_wavenumber:
             raise ValueError(
                 f"num_modes {self.num_modes} do not reach the forcing wavenumber {self.forcing_wavenumber}"
             )
@@ -106,8 +156,9 @@ class KolmogorovDataset(SpaceDataset):
         return of_shear_forcing(self.forcing_wavenumber)
 
     def seconds_per_sample(self) -> float:
-        steps = (self.spin_up_time + (self.frames + PAIR_COST) * self.lead_time) / self.step
-        return 1.5e-6 * self.num_modes**2 * steps
+        modes, step = self.expected_discretisation()
+        steps = (self.spin_up_time + (self.frames + PAIR_COST) * self.lead_time) / step
+        return 1.5e-6 * modes**2 * steps
 
     def seconds_of_checks(self) -> float:
         return 7 * refined_samples(self.samples.total) * self.seconds_per_sample()
@@ -172,10 +223,12 @@ class Kolmogorov(Task):
         from resolvent.solvers.kolmogorov.flow import LANES
 
         super().__init__(settings)
-        self.batch = max(2, lanes_here(LANES))
+        self.batch = CHOSEN_BATCH if settings.chosen else max(2, lanes_here(LANES))
         distribution = settings.initial_distribution
         self.field = PeriodicGaussianField2d(
-            **distribution.covariance, orthonormal=distribution.orthonormal, num_modes=settings.num_modes
+            **distribution.covariance,
+            orthonormal=distribution.orthonormal,
+            num_modes=distribution.num_modes or settings.num_modes or NUM_MODES,
         )
         self.times = tuple(
             settings.spin_up_time + frame * settings.lead_time for frame in range(settings.frames + 1)
@@ -199,7 +252,7 @@ class Kolmogorov(Task):
         """Draw the Fourier coefficients of an initial vorticity."""
         return self.field.coefficients(seed, split, index)
 
-    def integrator(self, method: str, num_modes: int, step: float) -> KolmogorovEtdrk4 | KolmogorovSplitStep:
+    def integrator(self, method: str, num_modes: int, step: float) -> FlowSolver:
         """Build the solver by `method`, with the largest `step` in time."""
         from resolvent.solvers.kolmogorov.etdrk4 import KolmogorovEtdrk4
         from resolvent.solvers.kolmogorov.split_step import KolmogorovSplitStep
@@ -210,18 +263,57 @@ class Kolmogorov(Task):
         return KolmogorovSplitStep(*flow, largest_step=step)
 
     def solve(self, drawn: np.ndarray) -> dict[str, np.ndarray]:
-        return self.observed(self.march(drawn))
+        return self.observed(self.march(drawn)[0])
 
     def compute_with_errors(
         self, samples: list[tuple[str, int]]
     ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-        coefficients = self.march(self.draw(samples))
-        return self.observed(coefficients), {PAIR: self.pair_errors(coefficients)}
+        coefficients, chosen = self.march(self.draw(samples))
+        return self.observed(coefficients), {PAIR: self.pair_errors(coefficients, chosen), **chosen}
 
-    def march(self, drawn: np.ndarray) -> np.ndarray:
-        """Return the coefficients of the vorticity at `times`, (samples, times, rows, columns)."""
+    def march(self, drawn: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+        """Return the coefficients of the vorticity at `times`, (samples, times, rows, columns).
+
+        Returns, too, what was chosen for each sample, if anything.
+        """
         settings = self.settings
-        return self.integrator(settings.method, settings.num_modes, settings.step).solve(drawn, self.times)
+        if not settings.chosen:
+            modes, step = settings.expected_discretisation()
+            return self.integrator(settings.method, modes, step).solve(drawn, self.times), {}
+        from resolvent.solvers.common.accuracy import MODES_2D
+        from resolvent.solvers.kolmogorov.etdrk4 import solve_to
+        from resolvent.solvers.kolmogorov.flow import with_modes
+
+        flow = settings.viscosity, settings.forcing_wavenumber
+        found, steps = solve_to(settings.accuracy, drawn, self.times, *flow)
+        modes = np.array(MODES_2D)[found.rungs[:, 0]]
+        chosen = {"modes": modes, "step": steps, "estimated": found.errors, "work": found.work}
+        return np.stack([with_modes(one, int(modes.max())) for one in found.solutions]), chosen
+
+    def _refined(
+        self,
+        initial: np.ndarray,
+        times: tuple[float, ...],
+        chosen: dict[str, np.ndarray],
+        finer: int,
+    ) -> np.ndarray:
+        """Solve by the exponential integrator with 3/2 of the modes and a step that is `finer` times shorter.
+
+        Of what the settings state, or of what was chosen for each sample.
+        """
+        from resolvent.solvers.kolmogorov.flow import with_modes
+
+        if not self.settings.chosen:
+            modes, step = self.settings.expected_discretisation()
+            return self.integrator("etdrk4", modes * 3 // 2, step / finer).solve(initial, times)
+        pairs = list(zip(chosen["modes"].astype(int) * 3 // 2, chosen["step"] / finer, strict=True))
+        most = max(modes for modes, _ in pairs)
+        return np.concatenate(
+            [
+                with_modes(self.integrator("etdrk4", int(modes), step).solve(one[None], times), int(most))
+                for one, (modes, step) in zip(initial, pairs, strict=True)
+            ]
+        )
 
     def observed(self, coefficients: np.ndarray) -> dict[str, np.ndarray]:
         """Evaluate on every stored grid what `march` has returned."""
@@ -234,7 +326,7 @@ class Kolmogorov(Task):
                 arrays[f"{group_name(points)}/{WINDOW}"] = window
         return arrays
 
-    def pair_errors(self, coefficients: np.ndarray) -> np.ndarray:
+    def pair_errors(self, coefficients: np.ndarray, chosen: dict[str, np.ndarray]) -> np.ndarray:
         """Estimate the error of each pair: how far its target is from the flow that starts at its input.
 
         The exponential integrator solves the lead time again, from the input of `march` on, with 3/2 of the
@@ -242,8 +334,7 @@ class Kolmogorov(Task):
         target on the finest grid is compared with that. The error of the input does not enter.
         """
         settings, points = self.settings, max(self.settings.resolutions)
-        refined = self.integrator("etdrk4", settings.num_modes * 3 // 2, settings.step / 4)
-        later = refined.solve(coefficients[:, 0], (settings.lead_time,))[:, 0]
+        later = self._refined(coefficients[:, 0], (settings.lead_time,), chosen, 4)[:, 0]
         stored = observe_2d(coefficients[:, 1], points).astype(self.dtype)
         return relative_l2(stored, observe_2d(later, points))
 
@@ -259,10 +350,13 @@ class Kolmogorov(Task):
         total, pairs = stored.layout.num_samples, stored.errors[PAIR]
         positions = stored.random_positions(refined_samples(total))
         initial = self.draw(stored.names(positions))
-        refined = self.integrator("etdrk4", settings.num_modes * 3 // 2, settings.step / 2)
-        at_both = refined.solve(initial, self.times[:2])
+        keys = ("modes", "step", "estimated", "work") if settings.chosen else ()
+        every = {key: stored.errors[key] for key in keys}
+        at_both = self._refined(
+            initial, self.times[:2], {key: values[positions] for key, values in every.items()}, 2
+        )
         other = "split-step" if settings.method == "etdrk4" else "etdrk4"
-        marched = self.integrator(other, settings.num_modes * 3 // 2, settings.lead_time / 256).solve(
+        marched = self.integrator(other, at_both.shape[-1] - 1, settings.lead_time / 256).solve(
             at_both[:, 0], (settings.lead_time,)
         )
         group = group_name(points)
@@ -275,8 +369,10 @@ class Kolmogorov(Task):
             given = {"error_of": f"{words}, as computed from the initial field", **more}
             return given | error_facts(errors, total)
 
-        return {
-            "observed_on": group,
+        budget: dict = {"observed_on": group}
+        if settings.chosen:
+            budget["chosen_for_each_sample"] = chosen_facts(every, ("modes", "step"))
+        return budget | {
             f"against_refined_run_{PAIR}": {
                 "error_of": f"{after}, as computed from the sample's own {before}",
                 **error_facts(pairs, total),
@@ -313,7 +409,8 @@ class Kolmogorov(Task):
         """
         settings, drawn = self.settings, self.draw([sample])
         times = np.linspace(0, settings.spin_up_time, FRAMES)
-        solver = self.integrator(settings.method, max(FEWEST_FILM_MODES, settings.num_modes), settings.step)
+        modes, step = settings.expected_discretisation()
+        solver = self.integrator(settings.method, max(FEWEST_FILM_MODES, modes), step)
         later = solver.solve(drawn, tuple(map(float, times[1:])))[0]
         return Motion(
             kind="field",
@@ -351,6 +448,11 @@ class Kolmogorov(Task):
                 if distribution.orthonormal
                 else "exponentials of unit modulus",
                 "pointwise_variance": float(f"{self.field.variance():.6g}"),
+                **(
+                    {}
+                    if self.field.num_modes == settings.num_modes
+                    else {"truncation": f"modes up to {self.field.num_modes} along each axis"}
+                ),
             },
             "solver": {
                 "method": {
@@ -358,7 +460,7 @@ class Kolmogorov(Task):
                     "split-step": "pseudo-spectral, 2/3-dealiased; Crank-Nicolson diffusion, Heun advection, "
                     "step bounded by the CFL condition (Chandler and Kerswell 2013)",
                 }[settings.method],
-                "modes_along_each_axis": settings.num_modes,
-                "largest_step": settings.step,
+                "modes_along_each_axis": settings.num_modes or CHOSEN,
+                "largest_step": settings.step or CHOSEN,
             },
         }

@@ -227,11 +227,13 @@ class DatasetSettings(Settings):
         return self
 
 
-def check_least_accuracy(accuracy: float, least: float) -> None:
+def check_least_accuracy(
+    accuracy: float, least: float, hint: str = "", limit: str = "double precision"
+) -> None:
     """Raise a ValueError where a solver that is to reach an accuracy by itself would meet rounding errors."""
     if accuracy < least:
         raise ValueError(
-            f"accuracy {accuracy:g} is out of reach of double precision; accepted: {least:g} or more"
+            f"accuracy {accuracy:g} is out of reach of {limit}; accepted: {least:.2g} or more{hint}"
         )
 
 

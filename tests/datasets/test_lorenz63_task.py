@@ -1,0 +1,38 @@
+"""Datasets of Lorenz-63: an accuracy alone decides, and what is out of reach is refused when planned."""
+
+import pytest
+from dataset_fixtures import small
+
+from resolvent.datasets.loading import read_card
+from resolvent.planning.configuration.load import load_configuration
+from resolvent.planning.configuration.read import read_configuration
+
+
+def test_an_accuracy_alone_decides_and_the_card_says_what_it_took(card_of):
+    card = read_card(card_of("lorenz63"))
+    chosen = card["error_budget"]["chosen_for_each_sample"]
+    assert 4 <= chosen["order"]["least"] <= chosen["order"]["median"] <= chosen["order"]["largest"] <= 30
+    assert chosen["largest_estimated_error"] <= card["stated_accuracy"]
+    assert 1 <= chosen["work_over_that_of_the_last_solution"] < 3
+
+
+def test_what_is_stated_counts():
+    assert load_configuration(read_configuration([])).datasets["lorenz63_yz"].step == 0.01
+    assert small("lorenz63").step is None
+    assert small("lorenz63", step=0.1, accuracy=1e-14).step == 0.1
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ({"accuracy": 1e-14}, r"accuracy 1e-14 is out of reach .*; accepted: 2\.9e-12 or more "),
+        (
+            {"final_time": 20.0},
+            r"1e-08 .*; accepted: 0\.00013 or more at final_time 20; or final_time 9\.46 or less",
+        ),
+    ],
+)
+def test_a_request_out_of_reach_is_refused_with_the_nearest_that_is_not(keys, words):
+    with pytest.raises(ValueError, match=words):
+        small("lorenz63", **keys)
+    assert small("lorenz63", **{**keys, "rho": 10.0, "accuracy": 1e-11})
