@@ -2,7 +2,7 @@
 
     python -m benchmarks.attention [--only trajectories ...] [--rounds 3] [--output docs/performance.md]
 
-Needs 24 GB of memory and a machine with nothing else to do: about half an hour.
+Needs a C++ compiler, 24 GB of memory, and a machine with nothing else to do: about half an hour.
 """
 
 from __future__ import annotations
@@ -58,7 +58,9 @@ PARTS = {
     "trajectories": Part(
         "Trajectories (Lorenz-63)", lambda given: raced([TRAJECTORIES], given.rounds), PACKAGES
     ),
-    "square": Part("The square, 64 × 64", lambda given: raced([SQUARE], given.rounds), PACKAGES),
+    "square": Part(
+        "The square, 64 × 64", lambda given: raced([[case] for case in SQUARE], given.rounds), PACKAGES
+    ),
     "patches": Part("Patches", lambda given: raced([PATCHES], given.rounds), PACKAGES),
     "full-size": Part("One step at the paper's sizes", full_size, PACKAGES),
 }
