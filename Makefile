@@ -73,23 +73,11 @@ site: .venv/developed
 	JAX_PLATFORMS=cpu $(BIN)/sphinx-build -W --keep-going -n -q docs build/site
 	@echo "The site is file://$(CURDIR)/build/site/index.html"
 
-# Timings against peers, and Table 1 of Cao (2021), into docs/performance.md; where there is a GPU, also steps on it.
-# Takes about an hour; wants a quiet machine.
+# Timings against peers into docs/performance.md, its summary first; where there is a GPU, also steps on it. Takes two
+# hours and wants a quiet machine; ended, it goes on where it was.
 bench: .venv/developed
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[bench]"
-	$(BIN)/python -m benchmarks.training --only one-dimension compiled two-dimensions --output docs/performance.md
-	$(BIN)/python -m benchmarks.attention --output docs/performance.md
-	$(BIN)/python -m benchmarks.gpu --output docs/performance.md
-	$(BIN)/python -m benchmarks.precision --output docs/gpus.md
-	$(BIN)/python -m benchmarks.streaming --only reading --rounds 9 --output docs/performance.md
-	$(BIN)/python -m benchmarks.streaming --only training-streamed --samples 8 --rounds 2 --output docs/performance.md
-	$(BIN)/python -m benchmarks.scale --output docs/performance.md
-	$(BIN)/python -m benchmarks.solvers --processor-time --output docs/performance.md
-	$(BIN)/python -m benchmarks.accuracy --output docs/performance.md
-	$(BIN)/python -m benchmarks.kolmogorov_threads --output docs/performance.md
-	$(BIN)/python -m benchmarks.profiles --output docs/performance.md
-	$(BIN)/python -m benchmarks.jobs --output docs/performance.md
-	$(BIN)/python -m benchmarks.front_page --output docs/performance.md
+	$(BIN)/python -m benchmarks
 
 environment.yml: pyproject.toml constraints.txt .venv/installed
 	$(BIN)/python -m resolvent.documentation.environment

@@ -16,9 +16,11 @@ import torch
 from torch.profiler import ProfilerActivity, profile
 from tqdm import tqdm
 
-from benchmarks.runner import Part, digits, interleaved, run, table
+from benchmarks.attention import PATCHES, SQUARE, TRAJECTORIES
+from benchmarks.runner import Part, digits, gemm_rate, interleaved, run, table
 from benchmarks.solvers.race import Field, field_of
-from benchmarks.steps.cases import AS_PUBLIC_CODE, Case, learner
+from benchmarks.steps.cases import learner
+from benchmarks.training import ATTENTIONS, case_of
 from resolvent.measurements.step_cost import training_step
 from resolvent.solvers.common.cosine_series import observe_cosine
 from resolvent.solvers.common.fourier import observe_2d
@@ -27,6 +29,7 @@ from resolvent.solvers.darcy.five_point import DarcyFivePoint
 from resolvent.solvers.darcy.multigrid import apply, fill_hierarchy, levels, store_conductances, v_cycle
 from resolvent.solvers.random_fields.gaussian import lognormal
 from resolvent.training.devices import keep_memory
+from resolvent.training.operations import counted
 
 KINDS = {  # of what torch computes, by parts of the names of its operations
     "fused attention": ("scaled_dot_product",),
@@ -36,24 +39,31 @@ KINDS = {  # of what torch computes, by parts of the names of its operations
     "exponentials, softmax": ("exp", "softmax"),
     "copies": ("copy", "cat", "clone", "fill", "zero"),
 }
+PRODUCTS = ("fused attention", "matrix products", "convolutions")
 REST = "all else, element by element"
-STEPS = {
-    "`tno1d`, 200 times, batch 64": Case("tno1d", 200, 64, {}),
-    "`tno2d`, 64²": Case("tno2d", 64, 1, {}),
-    "`vit_no`, 208²": Case("vit_no", 208, 1, {"patches": 13, "modes": 8}),
-    "Galerkin, n = 8,192, batch 4": Case(
-        "transformer1d", 8192, 4, {"attention": "galerkin", **AS_PUBLIC_CODE}
-    ),
-}
+STEPS = [
+    *(case_of("transformer1d", attention, 2048) for attention in ATTENTIONS),
+    case_of("transformer1d", "galerkin", 8192),
+    *(case_of("transformer2d", attention, 141) for attention in ATTENTIONS),
+    *TRAJECTORIES,
+    *SQUARE[1:],
+    *PATCHES,
+]
+SHARES = """\
+"Of GEMM" is the rate of our products over that of matrices of 2048², {gemm} GFLOP/s here. It is the share of
+the time in products, which are matrix products, fused attention and convolutions, times the rate of these, of
+GEMM: products of narrow matrices, such as those of heads 16 wide, are slower than of large ones."""
+HEADER = ("step", "points", "batch", "of GEMM", "in products", "rate of products, of GEMM", *KINDS, REST)
 COUNTED = 2  # steps
 
 
 def of_steps(given: Namespace) -> str:
-    """Measure the shares of the kinds of operations, by torch's profiler; rounds do not matter."""
-    rows = []
-    for name, case in tqdm(STEPS.items(), leave=False):
+    """Measure the shares of the kinds of operations, by torch's profiler, and the rate of the products."""
+    rows, gemm = [], gemm_rate()
+    for case in tqdm(STEPS, leave=False):
         step = training_step(learner(case, torch.device("cpu")))
         step()
+        (times,) = interleaved([step], given.rounds, clock=process_time)
         with profile(activities=[ProfilerActivity.CPU]) as recorded:
             for _ in range(COUNTED):
                 step()
@@ -61,8 +71,12 @@ def of_steps(given: Namespace) -> str:
         for operation in recorded.key_averages():
             kinds = (kind for kind, parts in KINDS.items() if any(part in operation.key for part in parts))
             seconds[next(kinds, REST)] += operation.self_cpu_time_total
-        rows.append((name, *(f"{part / sum(seconds.values()):.0%}" for part in seconds.values())))
-    return table(("step", *KINDS, REST), rows)
+        of_gemm = counted(step) / (1e-3 * times.fastest) / gemm
+        shares = [part / sum(seconds.values()) for part in seconds.values()]
+        in_products = sum(shares[list(KINDS).index(kind)] for kind in PRODUCTS)
+        numbers = (of_gemm, in_products, of_gemm / in_products, *shares)
+        rows.append((case.name, case.grid, str(case.batch), *(f"{one:.0%}" for one in numbers)))
+    return f"{SHARES.format(gemm=digits(gemm / 1e9))}\n\n{table(HEADER, rows)}"
 
 
 def of_solvers(given: Namespace) -> str:

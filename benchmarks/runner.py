@@ -68,6 +68,7 @@ def run(section: str, parts: dict[str, Part], *, rounds: int | None = 3, **optio
         took = f"{(perf_counter() - start) / 60:.1f} min"
         words = ["python -m", module.__spec__.name.removesuffix(".__main__"), "--only", name, *chosen]
         versions = ", ".join(f"{package} {version(package)}" for package in part.packages)
+        took += f", load {os.getloadavg()[1]:.1f}"  # of the last five minutes, this part's own one included
         made = f"`{' '.join(words)}` on {part.machine or machine()}, {took}; {versions}."
         return "\n\n".join([f"### {part.title}"] * bool(part.title) + [body, made])
 

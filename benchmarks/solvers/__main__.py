@@ -17,13 +17,17 @@ from tqdm import tqdm
 
 from benchmarks.runner import Part, run
 from benchmarks.solvers.race import raced
+from resolvent.training.devices import keep_memory
 
 TOPICS = {  # with the packages of each, for topics are imported only where they are asked for
-    "burgers": ("Burgers", ("exponax", "jax", "numpy", "scipy")),
+    "burgers": ("Burgers", ("ducc0", "exponax", "jax", "numpy", "scipy")),
     "darcy": ("Darcy", ("cvxopt", "jax", "mkl", "numba", "numpy", "pyamg", "pypardiso", "scipy")),
-    "ode": ("Ordinary differential equations", ("diffrax", "jax", "numpy", "scipy", "torch", "torchdiffeq")),
-    "kolmogorov": ("Kolmogorov flow", ("exponax", "jax", "jax-cfd", "numpy", "scipy")),
-    "fields": ("Random fields", ("numpy", "scipy")),
+    "ode": (
+        "Ordinary differential equations",
+        ("diffrax", "jax", "numba", "numpy", "scipy", "torch", "torchdiffeq"),
+    ),
+    "kolmogorov": ("Kolmogorov flow", ("ducc0", "exponax", "jax", "jax-cfd", "numpy", "scipy")),
+    "fields": ("Random fields", ("ducc0", "numpy", "scipy")),
 }
 
 
@@ -40,6 +44,7 @@ def races_of(topic: str, given: Namespace) -> str:
 
 if __name__ == "__main__":
     jax.config.update("jax_enable_x64", True)  # our solvers see to it themselves, peers do not
+    keep_memory(large=True)  # of all contestants
     parts = {
         topic: Part(title, partial(races_of, topic), packages) for topic, (title, packages) in TOPICS.items()
     }

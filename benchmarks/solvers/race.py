@@ -70,14 +70,14 @@ def raced(race: Race, rounds: int, clock: Callable[[], float] = perf_counter) ->
     runs = [contestant.run for contestant in contestants] + limits
     times = interleaved(runs, min(rounds, race.most_rounds or rounds), clock=clock)
     of_limits, rows = iter(times[len(contestants) :]), []
-    ours = times[0].middle / contestants[0].samples
+    ours = times[0].fastest / contestants[0].samples
     for contestant, whole, error in zip(contestants, times, errors, strict=False):
         one, share = whole.divided(contestant.samples), ""
         if contestant.limit:
             least = next(of_limits)
-            share = f"{digits(least.middle / contestant.samples)} ({least.middle / whole.middle:.0%})"
+            share = f"{digits(least.fastest / contestant.samples)} ({least.fastest / whole.fastest:.0%})"
         name = f"**{contestant.name}**" if contestant.ours else contestant.name
-        cells = (f"{contestant.samples:,}", str(one), f"{error:.1e}", digits(one.middle / ours), share)
+        cells = (f"{contestant.samples:,}", str(one), f"{error:.1e}", digits(one.fastest / ours), share)
         rows.append((name, contestant.note, *cells))
     return table(HEADER, rows)
 

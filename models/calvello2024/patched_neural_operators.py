@@ -162,8 +162,9 @@ class PatchedEncoderLayer(nn.Module):
         return self.feedforward_norm(y + self.dropout(self.feedforward(y)))
 
     def _attend(self, y: Tensor, cell_volume: float) -> Tensor:
-        heads = "batch patches p1 p2 (qkv heads e) -> qkv batch heads patches p1 p2 e"
-        q, k, v = rearrange(self.projections(y), heads, qkv=3, heads=self.num_heads)
+        # Copied head by head, there and back: gradients are put together in one pass, in the order of memory.
+        heads, of_all = self.num_heads, self.projections(y).unflatten(-1, (3 * self.num_heads, -1)).unbind(-2)
+        q, k, v = (torch.stack(of_all[i * heads : (i + 1) * heads], dim=1) for i in range(3))
         rate = self.dropout.p if self.training else 0.0
         z = patched_attention(q, k, v, cell_volume=cell_volume, dropout=rate)
         return self.output(rearrange(z, "batch heads patches p1 p2 e -> batch patches p1 p2 (heads e)"))

@@ -109,7 +109,7 @@ class EncoderLayer(nn.Module):
             self.layer_scale = nn.Parameter(torch.full((width,), attention_layer_scale))
         self.feedforward = nn.Sequential(
             nn.Linear(width, feedforward_width),
-            nn.ReLU(inplace=True),
+            nn.ReLU(),  # not in place: the backward pass would copy what a linear map returns, a view
             nn.Dropout(feedforward_dropout),
             nn.Linear(feedforward_width, width),
         )

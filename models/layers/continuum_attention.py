@@ -133,5 +133,9 @@ class ContinuumAttention(nn.Module):
         return self.output(z.transpose(1, 2).flatten(2))
 
     def _heads(self, features: Tensor, parts: int) -> tuple[Tensor, ...]:
-        """Split the features into their parts, each (batch, heads, n, head_width); views, no copies."""
-        return features.unflatten(-1, (parts, self.num_heads, -1)).permute(2, 0, 3, 1, 4).unbind(0)
+        """Split the features into their parts, each (batch, heads, n, head_width); views, no copies.
+
+        The parts come apart where they lie: their gradients are put together in one pass, in this order.
+        """
+        split = features.unflatten(-1, (parts, self.num_heads, -1)).unbind(-3)
+        return tuple(part.transpose(1, 2) for part in split)

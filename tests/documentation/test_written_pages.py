@@ -11,7 +11,10 @@ import pytest
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
+from benchmarks.__main__ import COMMANDS, PAGES
+from benchmarks.__main__ import PAGE as PERFORMANCE
 from benchmarks.runner import measure_parts
+from benchmarks.summary import BARS, OF_GEMM, summary
 from resolvent.common import predictions, records
 from resolvent.common.digests import write_digest
 from resolvent.common.runs import save_table
@@ -37,7 +40,6 @@ TYPES = {
     "list": "list",
     "None": "null",
 }
-BENCH = re.compile(r"-m benchmarks\.(\w+).* --output (\S+)")
 
 
 def test_a_part_is_written_between_its_comments_or_leaves_the_page(tmp_path, capsys):
@@ -132,14 +134,58 @@ def test_the_specification_has_the_columns_of_the_leaderboard():
 
 def test_every_benchmark_has_a_section_outside_those_of_the_others():
     sections = {}
-    for module, written in BENCH.findall((ROOT / "Makefile").read_text()):
+    for command in (*COMMANDS, "summary"):
+        module, written = command.split()[0], PAGES.get(command, PERFORMANCE)
         place = ROOT / "benchmarks" / module
         text = (place / "__main__.py" if place.is_dir() else place.with_suffix(".py")).read_text()
         sections[re.search(r'\brun\(\s*"([\w-]+)"', text)[1]] = ROOT / written
-    assert {"training", "solvers", "kolmogorov-threads", "precision"} <= sections.keys()
+    assert {"training", "solvers", "kolmogorov-threads", "precision", "summary"} <= sections.keys()
     for section, written in sections.items():
         inside = between(written, section)
         assert not [other for other in sections if f"<!-- {other}:begin -->" in inside], section
+
+
+RACES = """\
+| operator | points | ours, ms | public code, ms | public code compiled, ms |
+| --- | --- | --- | --- | --- |
+| `vit_no`, modes 8 | 208² | 1,100 (1,000–1,200) | 1,500 (1,500–1,600) | 1,300 (1,250–1,300) |
+
+#### Darcy, 832 × 832, lognormal
+
+| contestant (ours in bold) | ms a sample: median (fastest–slowest) | our speed-up |
+| --- | --- | --- |
+| **multigrid** | 9.00 (8.00–9.00) | 1.00 |
+| **sine** | 1.00 (1.00–2.00) | 0.125 |
+| CHOLMOD | 90.0 (88.0–95.0) | 11.0 |
+
+| step | points | of GEMM | in products | rate of products, of GEMM |
+| --- | --- | --- | --- | --- |
+| `fano` | 208² | 40% | 50% | 80% |
+"""
+
+
+def test_the_bars_of_speed_are_compared_with_the_tables_below_them(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(RACES)
+    rows = summary(SimpleNamespace(output=page)).splitlines()
+    assert any(
+        row.startswith(
+            "| `vit_no`, modes 8, 208² points | 1,000 ms | public code compiled: 1,250 ms | 1.25 |"
+        )
+        and " | no: " in row
+        for row in rows
+    )
+    assert "| Darcy, 832 × 832, lognormal | 8.00 ms | CHOLMOD: 88.0 ms | 11.0 | 10.0 | yes |" in rows
+    assert f"| Lorenz-63 |  |  |  | {BARS['Lorenz-63'][0]:.2f} | not measured |" in rows
+    of_gemm = f"40% | GEMM: 100% | 0.400 | {OF_GEMM:.3f} | no: 50% of the time in products, at 80% of it |"
+    assert f"| `fano`, 208² points, rate of a step | {of_gemm}" in rows
+
+
+def test_the_summary_of_the_page_of_performance_is_that_of_its_tables():
+    page = ROOT / PERFORMANCE
+    assert summary(SimpleNamespace(output=page)) in between(page, "bars"), (
+        "run `python -m benchmarks.summary`"
+    )
 
 
 def test_parameters_and_the_costs_of_a_step_stand_beside_the_papers(tmp_path):

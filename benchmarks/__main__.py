@@ -1,0 +1,56 @@
+"""Every part of the benchmarks at its documented size, one after the other, and the summary: `make bench`.
+
+    python -m benchmarks
+
+Takes two hours, and wants a quiet machine. Parts that were measured are noted in build/benchmarks: a call
+that was ended goes on there, and one that measured all begins anew. A part that fails is named at the end.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+COMMANDS = [
+    *(f"training --only {part}" for part in ("one-dimension", "two-dimensions")),
+    *(f"attention --only {part}" for part in ("trajectories", "square", "patches", "full-size")),
+    *(f"profiles --only {part}" for part in ("step-profiles", "solver-profiles")),
+    *(
+        f"solvers --only {part} --processor-time"
+        for part in ("burgers", "darcy", "ode", "kolmogorov", "fields")
+    ),
+    "kolmogorov_threads",
+    "gpu",
+    "precision",
+    "streaming --only reading --rounds 9",
+    "streaming --only object-store",
+    "streaming --only training-streamed --samples 8 --rounds 2",
+    "scale",
+    "accuracy",
+    *(f"jobs --only {part}" for part in ("planning", "overhead")),
+    "front_page",
+]
+PAGE = "docs/performance.md"
+PAGES = {"precision": "docs/gpus.md"}  # of those that are written elsewhere
+MEASURED = Path("build/benchmarks")
+
+
+def measured(command: str) -> bool:
+    """Run a part, which prints its table and writes it into the page; return whether it went well."""
+    words = f"benchmarks.{command} --output {PAGES.get(command, PAGE)}"
+    print(f"python -m {words}", flush=True)
+    return subprocess.run([sys.executable, "-m", *words.split()]).returncode == 0
+
+
+if __name__ == "__main__":
+    MEASURED.parent.mkdir(exist_ok=True)
+    done = MEASURED.read_text().splitlines() if MEASURED.exists() else []
+    for command in COMMANDS:
+        if command not in done and measured(command):
+            done.append(command)
+            MEASURED.write_text("\n".join(done))
+    failed = [command for command in COMMANDS if command not in done]
+    if not measured("summary") or failed:
+        sys.exit(f"Not measured: {', '.join(failed) or 'summary'}. The same call tries again.")
+    MEASURED.unlink()
