@@ -85,7 +85,8 @@ def asked(words: str, when: str) -> Iterator[None]:
     except EvaluationError:
         raise
     except Exception as error:
-        where = traceback.extract_tb(error.__traceback__)[-1]
+        frames = traceback.extract_tb(error.__traceback__)
+        where = next((one for one in frames if one.filename != __file__), frames[-1])
         raise EvaluationError(
             f"{words} failed on {when}: {type(error).__name__}: {in_one_line(error)[:300]} "
             f"({Path(where.filename).name}, line {where.lineno})"
