@@ -23,7 +23,7 @@ from resolvent.datasets.loading import Samples
 from resolvent.figures.common.table import Cell
 from resolvent.judging import tasks
 from resolvent.judging.give import give
-from resolvent.judging.judge import in_words, judge, table_of
+from resolvent.judging.judge import in_words, judge, page_of, table_of
 from resolvent.judging.predictions import predictor
 from resolvent.public.describe import describe_leaderboard
 from resolvent.public.verification import leaderboard
@@ -189,9 +189,18 @@ def test_a_damaged_judgement_is_refused_in_one_line(judged, change, tmp_path):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_page_is_read_on_a_telephone(judged, scheme):
+def test_the_page_is_read_on_a_telephone(judged, scheme, tmp_path):
+    record = read_json(judged / "better/judged.json", "")
+    rows = [
+        row | {"who": row["who"].replace("=the better", "Galerkin transformer")} for row in record["rows"]
+    ]
+    record |= {
+        "rows": rows + [row | {"grid": "n2048"} for row in rows], "label": "Galerkin transformer",
+        "seconds_per_sample": {"n64": 0.0574},
+    }  # fmt: skip
+    (tmp_path / "index.html").write_text(page_of(record, tasks.read_task("burgers-v0")))
     with chromium() as browser, Reader(browser, viewport=PHONE, scheme=scheme) as reader:
-        page = reader.open(judged / "better/index.html")
+        page = reader.open(tmp_path / "index.html")
         assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
         cut = (
             "[...document.querySelectorAll('.wide')].filter(one => one.scrollWidth > one.clientWidth).length"
