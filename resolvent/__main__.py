@@ -345,10 +345,12 @@ def evaluate(
 
 @app.command(rich_help_panel=JUDGED)
 def leaderboard(
-    folders: Annotated[list[Path], typer.Argument(help="Exported runs that were verified.")],
+    folders: Annotated[
+        list[Path], typer.Argument(help="Exported runs that were verified, and judgements by `evaluate`.")
+    ],
     csv: Annotated[Path | None, typer.Option(help="Also write the table to this file.")] = None,
 ) -> None:
-    """List verified runs, the lowest error first on each test set: who verified them, and with what."""
+    """List verified runs and judgements, the lowest error first on each test set, and what was judged."""
     from resolvent.public.describe import Terminal, describe_leaderboard, write_leaderboard
     from resolvent.public.verification import leaderboard as verified
 
@@ -357,7 +359,10 @@ def leaderboard(
     listed = set() if table.empty else set(table["folder"])
     for folder in folders:
         if str(folder) not in listed:
-            print(f"left out: {folder}, not verified, not as recorded, or changed since", file=sys.stderr)
+            print(
+                f"left out: {folder}, neither judged nor verified, not as recorded, or changed since",
+                file=sys.stderr,
+            )
     if csv is not None:
         write_leaderboard(table, csv)
 

@@ -38,6 +38,7 @@ KINDS = {
     "judged",
     "verified": "weights of a run of this program, whose network was built and run here",
 }
+SOLVER = "classical solver"  # names of them begin so
 LIBRARIES = ("resolvent", "jax", "numpy", "scipy", "torch")
 
 
@@ -60,14 +61,17 @@ def judge(
     """
     task = read_task(name)
     groups = [group_name(one) for one in task.tested]
+    if label.startswith(SOLVER):
+        raise EvaluationError(f"the label '{label}' is that of a solver; choose another by --label")
     asked = predictor(source, groups)
     if (out / RECORD).exists() and read_json(out / RECORD, "the judgement").get("files") != asked.files:
         raise FileError(f"{out} has another judgement; choose another place by --out, or delete it")
     card = labels_of(name, data, cores)
-    tables, classical = [], []
+    tables: list[pd.DataFrame] = []
     known: list[dict] = []
-    for group in groups:
-        samples = Split(card, resolution_of(group), "test", task.dataset.samples.test).all()
+    classical: list[dict] = []
+    for resolution, group in zip(task.tested, groups, strict=True):
+        samples = Split(card, resolution, "test", task.dataset.samples.test).all()
         prediction = asked.predict(samples, group)
         tables.append(_rows(label or asked.words, prediction, samples, group))
         for words, seconds, table in _classical(task, samples, group):
@@ -121,7 +125,7 @@ def _classical(task: NamedTask, samples: Samples, group: str) -> Iterable[tuple[
         except SolverError:
             continue
         if np.isfinite(answers).all():
-            name = f"classical solver, {words}"
+            name = f"{SOLVER}, {words}"
             yield name, seconds, _rows(name, answers, samples, group)
 
 
@@ -164,58 +168,84 @@ def _summaries(errors: pd.DataFrame) -> Iterable[dict[str, Any]]:
             }  # fmt: skip
 
 
-def table_of(records: list[dict]) -> Table:
-    """Return a table of judgements for one task, the least error on its first grid first; then solvers."""
+def table_of(records: list[dict], metric: str = "") -> Table:
+    """Return a table of judgements for one task, the least error on its first grid first; then solvers.
+
+    Of the classical solvers it has the fastest that is as accurate as a model, and the most accurate. With a
+    `metric` it has the columns of that one alone, and does not say what was judged; times stand beside the
+    first metric.
+    """
+    first, *_ = records[0]["rows"]
     grids = list(dict.fromkeys(row["grid"] for row in records[0]["rows"]))
-    metrics = list(dict.fromkeys(row["metric"] for row in records[0]["rows"]))
+    labels = {one.name: one.label for one in OURS if metric in ("", one.name)}
+    beside = {who: record for record in records for who in _beside(record, first["grid"])}
+
+    columns = [
+        Column("model"),
+        *(Column(grid, label, "interval") for label in labels.values() for grid in grids),
+        *([Column(f"time on {first['grid']}")] if metric in ("", first["metric"]) else []),
+        *([] if metric else [Column("what was judged")]),
+    ]
 
     def cells(record: dict, who: str) -> list[Cell]:
-        found = {(row["grid"], row["metric"]): row for row in record["rows"] if row["who"] == who}
+        found = {(row["metric"], row["grid"]): row for row in record["rows"] if row["who"] == who}
+        seconds = {
+            one["grid"]: one["seconds_per_sample"] for one in record["classical"] if one["solver"] == who
+        }
         line = [Cell(who)]
-        for grid in grids:
-            for metric in metrics:
-                row = found.get((grid, metric))
-                note = ends(row["low"], row["high"], row["mean"]) if row else ""
-                line.append(Cell(scientific(row["mean"]), note, value=row["mean"]) if row else Cell("—"))
-        seconds = (
-            record["seconds_per_sample"]
-            if who == record["label"]
-            else {
-                one["grid"]: one["seconds_per_sample"] for one in record["classical"] if one["solver"] == who
-            }
-        )
-        return [
-            *line,
-            Cell(short_duration(seconds.get(grids[0]))),
+        for row in (found.get((one, grid)) for one in labels for grid in grids):
+            note = ends(row["low"], row["high"], row["mean"]) if row else ""
+            line.append(Cell(scientific(row["mean"]), note, value=row["mean"]) if row else Cell("—"))
+        if who == record["label"]:
+            seconds = record["seconds_per_sample"]
+        own = seconds.get(first["grid"])
+        line += [
+            Cell(short_duration(own), value=own),
             Cell(record["kind"] if who == record["label"] else "", prose=True),
         ]
+        return line[: len(columns)]
 
-    solvers = {
-        row["who"]: record for record in records for row in record["rows"] if row["who"] != record["label"]
-    }
-    labels = {one.name: one.label for one in OURS}
-    heads = [
-        Column("model"),
-        *(Column(labels[metric], grid, "interval") for grid in grids for metric in metrics),
-    ]
-    rows = sorted(
-        (cells(record, record["label"]) for record in records), key=lambda line: line[1].value or np.inf
-    )
+    rows = sorted((cells(one, one["label"]) for one in records), key=lambda line: line[1].value or 0.0)
     note = (
         "Means over the test samples, with intervals of 95 %; time is of one sample, where it was asked here."
     )
     return Table(
-        [*heads, Column(f"time on {grids[0]}"), Column("what was judged")],
-        rows, [cells(record, who) for who, record in solvers.items()], records[0]["task"], note,
+        columns, rows, [cells(record, who) for who, record in beside.items()],
+        "" if metric else records[0]["task"], "" if metric else note,
     )  # fmt: skip
+
+
+def _beside(record: dict, grid: str) -> Iterable[str]:
+    """Yield the names of the classical solvers that a table has beside a model."""
+    if record["as_accurate"]:
+        yield record["as_accurate"]["solver"]
+    rows = [row for row in record["rows"] if row["grid"] == grid and row["metric"] == "relative_l2"]
+    solvers = [row for row in rows if row["who"] != record["label"]]
+    yield from (row["who"] for row in sorted(solvers, key=lambda row: row["mean"])[:1])
+
+
+def beside_solvers(record: dict) -> str:
+    """Return a sentence on the time of classical solvers that are as accurate."""
+    grid = record["rows"][0]["grid"]
+    own = record["seconds_per_sample"].get(grid)
+    took = f"; it took {short_duration(own)} itself" if own else ""
+    if fast := record["as_accurate"]:
+        words, seconds = fast["solver"].removeprefix(f"{SOLVER}, "), fast["seconds_per_sample"]
+        return (
+            f"A {SOLVER} ({words}) is as accurate on {grid} in {short_duration(seconds)} a sample here{took}."
+        )
+    if record["classical"]:
+        return f"No classical solver that was run here is as accurate on {grid}{took}."
+    return "There is no classical solver of this equation to compare with."
 
 
 def in_words(record: dict) -> Iterable[str]:
     """Yield the lines that a terminal shows."""
     for row in record["rows"]:
-        if row["metric"] == "relative_l2":
+        if row["metric"] == "relative_l2" and row["who"] == record["label"]:
             interval = ends(row["low"], row["high"], row["mean"])
             yield f"{row['who']}, {row['grid']}: relative L² error {scientific(row['mean'])} {interval}"
+    yield beside_solvers(record)
     for one in record["without_labels"]:
         if one["kind"] == "theorem":
             words = f"{scientific(one['low'])} to {scientific(one['high'])} in the energy norm, a theorem"
@@ -231,11 +261,14 @@ def page_of(record: dict, task: NamedTask) -> str:
         loader=jinja2.FileSystemLoader(TEMPLATES), undefined=jinja2.StrictUndefined, autoescape=True
     )
     environment.filters |= {"scientific": scientific, "duration": short_duration}
-    style = (TEMPLATES.parent / "assets/style.css").read_text("utf-8")
-    leading = next(
-        row for row in record["rows"] if row["who"] == record["label"] and row["metric"] == task.metric
+    style, sort = (
+        (TEMPLATES.parent / "assets" / name).read_text("utf-8") for name in ("style.css", "sortable.js")
     )
+    rows = [row for row in record["rows"] if row["who"] == record["label"]]
+    leading = next(row for row in rows if row["metric"] == task.metric)
+    metrics = dict.fromkeys([task.metric, *(row["metric"] for row in rows)])
     return environment.get_template("judged.html.j2").render(
-        record=record, task=task, table=as_html(table_of([record])), style=style, leading=leading,
+        record=record, task=task, tables=[as_html(table_of([record], one)) for one in metrics],
+        style=style, sort=sort, leading=leading, beside=beside_solvers(record),
         ends=ends(leading["low"], leading["high"], leading["mean"]),
     )  # fmt: skip

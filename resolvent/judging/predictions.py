@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import time
+import traceback
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ import numpy as np
 from resolvent.common.digests import file_digest
 from resolvent.common.errors import EvaluationError, FileError
 from resolvent.common.outside import LOCATION, find
+from resolvent.datasets.errors import in_one_line
 from resolvent.datasets.imported.readers.source import open_source
 from resolvent.datasets.loading import Samples
 from resolvent.judging.give import coordinates_of
@@ -56,16 +59,38 @@ class Predictor:
                 range(start, min(start + BATCH, len(samples))) for start in range(0, len(samples), BATCH)
             ]
             start = time.perf_counter()
-            found = np.concatenate([np.asarray(self.answer(samples.read(some), group)) for some in members])
+            with asked(self.words, group):
+                found = np.concatenate(
+                    [np.asarray(self.answer(samples.read(some), group)) for some in members]
+                )
             self.seconds[group] = (time.perf_counter() - start) / len(samples)
-        if found.shape != samples.targets.shape:
+        shape = samples.targets.shape
+        if [size for size in found.shape if size > 1] == [size for size in shape if size > 1]:
+            found = found.reshape(shape)  # one function has an axis of channels elsewhere
+        if found.shape != shape:
             raise EvaluationError(
-                f"{self.words}: predictions on {group} have shape {found.shape}; expected: "
-                f"{samples.targets.shape}, that of the targets"
+                f"{self.words}: predictions on {group} have shape {found.shape}; expected: {shape}, that of "
+                "the targets"
             )
         if found.dtype.kind not in "fiu":
             raise EvaluationError(f"{self.words}: predictions on {group} are {found.dtype}, not real numbers")
         return found.astype(np.float64)
+
+
+@contextmanager
+def asked(words: str, when: str) -> Iterator[None]:
+    """Raise an EvaluationError, in one line, for whatever a model from outside raises, and say where."""
+    try:
+        yield
+    except EvaluationError:
+        raise
+    except Exception as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        where = next((one for one in frames if one.filename != __file__), frames[-1])
+        raise EvaluationError(
+            f"{words} failed on {when}: {type(error).__name__}: {in_one_line(error)[:300]} "
+            f"({Path(where.filename).name}, line {where.lineno})"
+        ) from None
 
 
 def predictor(source: str, groups: list[str]) -> Predictor:
@@ -77,7 +102,8 @@ def predictor(source: str, groups: list[str]) -> Predictor:
     """
     path = Path(source)
     if path.suffix in PROGRAMS and path.is_file():
-        run = (_onnx if path.suffix == ".onnx" else _torch)(path)
+        with asked(source, "opening"):
+            run = (_onnx if path.suffix == ".onnx" else _torch)(path)
         return Predictor("program", path.name, run, {path.name: file_digest(path)})
     if path.exists():
         return _stored(path, groups)
@@ -136,13 +162,15 @@ def _live(location: str) -> Answer:
         model = find(location)
     except ValueError as error:
         raise EvaluationError(str(error)) from None
-    model = model() if isinstance(model, type) else model
+    with asked(location, "making it"):
+        model = model() if isinstance(model, type) else model
     if not callable(getattr(model, "predict", None)):
         raise EvaluationError(
             f"{location} has no predict(inputs, coordinates); expected: an object or class with it"
         )
     if callable(load := getattr(model, "load", None)):
-        load()
+        with asked(location, "load()"):
+            load()
     return lambda samples, group: np.asarray(model.predict(samples.inputs, coordinates_of(samples.grid)))
 
 
@@ -187,13 +215,14 @@ def _torch(path: Path) -> Answer:
     import torch
 
     program = torch.export.load(path)
-    module, (taken, _) = program.module(), program.example_inputs
+    module, names = program.module(), program.graph_signature.user_inputs
+    taken = [node.meta["val"] for node in program.graph.nodes if node.name in names]
 
     def call(values: list[np.ndarray]) -> np.ndarray:
         with torch.no_grad():
             return module(*map(torch.from_numpy, values)).numpy()
 
-    return lambda samples, group: _as_exported(samples, len(taken), int(taken[0].shape[0]), call)
+    return lambda samples, group: _as_exported(samples, len(taken), taken[0].shape[0], call)
 
 
 def _server(address: str) -> Answer:

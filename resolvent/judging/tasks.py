@@ -38,7 +38,7 @@ class NamedTask(Settings):
     given: str = Field(description="what a model is given for a test sample")
     asked: str = Field(description="what it is asked for")
     metric: str = Field("relative_l2", description="by which models are ordered")
-    tested: list[int] | list[str] = Field(description="resolutions of the test; the first orders")
+    tested: list[int | str] = Field(description="resolutions of the test; the first orders")
     dataset: AnyDataset = Field(description="settings of the dataset, all of them")
     first: Marks = Field(default={}, description="marks of the first test sample")
     test: Marks = Field(default={}, description="marks of all test samples")

@@ -131,21 +131,23 @@ def describe_verification(report: dict, console: Console) -> None:
 
 
 def describe_leaderboard(rows: pd.DataFrame, console: Console) -> None:
-    """Print the table of verified runs that `resolvent.public.verification.leaderboard` returns."""
+    """Print the tables of what `resolvent.public.verification.leaderboard` returns."""
     if rows.empty:
-        console.print("No verified run: verify one with `resolvent verify-run FOLDER`.")
+        console.print("Nothing was verified or judged: `resolvent verify-run FOLDER`, `resolvent evaluate`.")
         return
     for (dataset, test_set), part in rows.groupby(["dataset", "test_set"], sort=False):
         table = Table(title=f"{dataset}, test set {test_set}", title_justify="left")
-        for head in ("on", "model", "error", "samples", "verified by", "date"):
+        for head in ("on", "model", "error", "samples", "what was judged", "date"):
             fixed = {"error": 9, "samples": 7, "date": 10}.get(head)
             table.add_column(head, overflow="fold", min_width=fixed, no_wrap=fixed is not None)
         for row in part.to_dict("records"):
             place = f"{row['resolution']}" + (f", noise {row['noise']:g}" if row["noise"] else "")
-            model = f"{row['model']} ({row['architecture']})"
-            model += f", trained on {row['trained_at']}, seed {row['seed']}"
+            model, judged = row["model"], row["kind"]
+            if judged == "verified":
+                model += f" ({row['architecture']}), trained on {row['trained_at']}, seed {row['seed']:.0f}"
+                judged += f" by {row['verified_by']}"
             error, samples = f"{row['relative_l2']:.3e}", str(row["samples"])
-            table.add_row(place, model, error, samples, row["verified_by"], row["date"])
+            table.add_row(place, model, error, samples, judged, row["date"])
         console.print(table)
 
 

@@ -25,7 +25,7 @@ from resolvent.common.settings import settings_hash
 from resolvent.public.consent import Allowed, addresses_in, check_allowed
 from resolvent.public.runs import CARD, RECORD, TrainedRun, load_run
 
-VERIFIED = "verified.json"
+VERIFIED, JUDGED = "verified.json", "judged.json"
 RELATIVE = 1e-3  # of a mean error: rounding of another machine, in labels and in the operator's float32
 CONDITIONS = ["resolution", "noise"]
 LIBRARIES = ("resolvent", "jax", "numpy", "scipy", "torch")
@@ -89,13 +89,16 @@ def verify_run(
 
 
 def leaderboard(folders: Sequence[Path | str]) -> pd.DataFrame:
-    """Return the verified errors of runs, the lowest first for each dataset, resolution and level of noise.
+    """Return the errors of verified runs, the lowest first for each dataset, resolution and level of noise.
 
     A run is left out unless it was verified, every number held, its files are still those, and its weights
-    are of the network that `run.json` describes.
+    are of the network that `run.json` describes. Judgements by `resolvent evaluate` are listed with the error
+    on the first grid of their task; "kind" says what was judged: "predictions", "program" or "verified".
     """
     rows = []
     for folder in map(Path, folders):
+        if (folder / JUDGED).is_file():
+            rows.append(_judged(folder))
         if not (folder / VERIFIED).is_file():
             continue
         report = read_json(folder / VERIFIED, "the verification")
@@ -107,6 +110,7 @@ def leaderboard(folders: Sequence[Path | str]) -> pd.DataFrame:
                     "dataset": report["dataset"],
                     "test_set": report["test_set"],
                     **{name: row[name] for name in CONDITIONS},
+                    "kind": "verified",
                     "model": report["run"]["label"],
                     "architecture": report["run"]["architecture"],
                     "trained_at": report["run"]["resolution"],
@@ -115,7 +119,7 @@ def leaderboard(folders: Sequence[Path | str]) -> pd.DataFrame:
                     "samples": row["samples"],
                     "verified_by": report["by"],
                     "date": report["date"],
-                    "versions": " ".join(f"{name} {one}" for name, one in report["versions"].items()),
+                    "versions": _versions(report),
                     "folder": str(folder),
                 }
                 for row in report["rows"]
@@ -126,6 +130,34 @@ def leaderboard(folders: Sequence[Path | str]) -> pd.DataFrame:
     table = pd.DataFrame(rows)
     order = ["dataset", "test_set", *CONDITIONS, "relative_l2"]
     return table.sort_values(order, key=_sortable, ignore_index=True) if rows else table
+
+
+def _judged(folder: Path) -> dict[str, Any]:
+    """Return the row of a judgement. Raises a FileError where it is damaged, or of no task that is known."""
+    record = read_json(folder / JUDGED, "the judgement")
+    try:
+        first = next(row for row in record["rows"] if row["who"] == record["label"])
+        if record["kind"] not in ("predictions", "program") or first["metric"] != "relative_l2":
+            raise KeyError("kind")
+        return {
+            "dataset": str(record["task"]),
+            "test_set": "of the task",
+            "resolution": str(first["grid"]),
+            "noise": 0.0,
+            "kind": record["kind"],
+            "model": str(record["label"]),
+            "relative_l2": float(first["mean"]),
+            "samples": int(first["samples"]),
+            "date": str(record["date"]),
+            "versions": _versions(record),
+            "folder": str(folder),
+        }
+    except (AttributeError, KeyError, StopIteration, TypeError, ValueError):
+        raise FileError(f"{folder / JUDGED} is damaged: judge the predictions again") from None
+
+
+def _versions(record: dict) -> str:
+    return " ".join(f"{name} {one}" for name, one in record["versions"].items())
 
 
 def test_set(card: dict) -> str:

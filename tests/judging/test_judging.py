@@ -7,18 +7,27 @@ import threading
 
 import numpy as np
 import onnx
+import pandas as pd
 import pytest
 import torch
 import xarray
 import yaml
+from browser import PHONE, Reader, chromium
 from dataset_fixtures import small
+from rich.console import Console
 
 from resolvent.common.errors import EvaluationError, FileError
+from resolvent.common.files import read_json
 from resolvent.datasets.errors import DatasetError
+from resolvent.datasets.loading import Samples
+from resolvent.figures.common.table import Cell
 from resolvent.judging import tasks
 from resolvent.judging.give import give
-from resolvent.judging.judge import judge
+from resolvent.judging.judge import in_words, judge, page_of, table_of
 from resolvent.judging.predictions import predictor
+from resolvent.public.describe import describe_leaderboard
+from resolvent.public.verification import leaderboard
+from resolvent.solvers.common.grid import Grid
 
 CLOSED = "classical solver, closed form (Cole-Hopf)"
 
@@ -118,9 +127,89 @@ def test_stored_predictions_are_judged_beside_the_classical_solver(given, tmp_pa
     page = (tmp_path / "out/index.html").read_text()
     assert "whether with the labels" in page
     assert "Ridge" in (tmp_path / "out/row.tex").read_text()
+    said = list(in_words(record))
+    assert len(said) == 3
+    assert said[1].startswith("A classical solver (")
+    solvers = {record["as_accurate"]["solver"], CLOSED}
+    assert {row[0].text for row in table_of([record]).baselines} == solvers < set(errors_of(tmp_path / "out"))
     np.savez(tmp_path / "other.npz", n64=1.1 * answers)
     with pytest.raises(FileError, match="has another judgement"):
         judge(str(tmp_path / "other.npz"), "burgers-v0", tmp_path / "out", data=tmp_path)
+
+
+def errors_of(out):
+    return pd.read_csv(out / "errors.csv")["who"].unique()
+
+
+def test_an_axis_of_one_channel_is_no_other_shape(place, tmp_path):
+    torch.save({"n64": torch.ones(5, 1, 64)}, tmp_path / "mine.pt")
+    record = judge(str(tmp_path / "mine.pt"), "burgers-v0", tmp_path / "out", data=tmp_path)
+    np.savez(tmp_path / "mine.npz", n64=np.ones((5, 64)))
+    again = judge(str(tmp_path / "mine.npz"), "burgers-v0", tmp_path / "again", data=tmp_path)
+    assert record["rows"][0]["mean"] == again["rows"][0]["mean"]
+
+
+def test_a_model_may_not_have_the_name_of_a_solver(place, tmp_path):
+    with pytest.raises(EvaluationError, match="is that of a solver; choose another by --label"):
+        judge("mine.npz", "burgers-v0", tmp_path / "out", label=CLOSED)
+
+
+@pytest.fixture(scope="module")
+def judged(place, tmp_path_factory):
+    """Judge two predictions, of which the second is better."""
+    folder = tmp_path_factory.mktemp("judged")
+    labels = tasks.arrays_of(small("burgers"), [("test", index) for index in range(5)])["n64/final_velocity"]
+    for name, factor in (("worse", 1.2), ("better", 1.1)):
+        np.savez(folder / f"{name}.npz", n64=factor * labels)
+        judge(str(folder / f"{name}.npz"), "burgers-v0", folder / name, data=folder, label=f"=the {name}")
+    return folder
+
+
+def test_judgements_are_listed_the_better_first(judged):
+    table = leaderboard([judged / "worse", judged / "better", judged])
+    assert table["model"].tolist() == ["=the better", "=the worse"]
+    assert table["relative_l2"].tolist() == pytest.approx([0.1, 0.2])
+    assert set(table["kind"]) == {"predictions"}
+    console = Console(record=True, width=120)
+    describe_leaderboard(table, console)
+    said = console.export_text()
+    assert "burgers-v0, test set of the task" in said
+    assert "predictions" in said
+    assert table_of([read_json(judged / name / "judged.json", "") for name in ("worse", "better")]).rows[0][
+        0
+    ] == Cell("=the better")
+
+
+@pytest.mark.parametrize("change", [{"kind": "verified"}, {"rows": []}, {"rows": 3}, {"versions": None}])
+def test_a_damaged_judgement_is_refused_in_one_line(judged, change, tmp_path):
+    record = read_json(judged / "better/judged.json", "")
+    (tmp_path / "judged.json").write_text(json.dumps(record | change))
+    with pytest.raises(FileError, match=r"judged\.json is damaged: judge the predictions again"):
+        leaderboard([tmp_path])
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_is_read_on_a_telephone(judged, scheme, tmp_path):
+    record = read_json(judged / "better/judged.json", "")
+    rows = [
+        row | {"who": row["who"].replace("=the better", "Galerkin transformer")} for row in record["rows"]
+    ]
+    record |= {
+        "rows": rows + [row | {"grid": "n2048"} for row in rows], "label": "Galerkin transformer",
+        "seconds_per_sample": {"n64": 0.0574},
+    }  # fmt: skip
+    (tmp_path / "index.html").write_text(page_of(record, tasks.read_task("burgers-v0")))
+    with chromium() as browser, Reader(browser, viewport=PHONE, scheme=scheme) as reader:
+        page = reader.open(tmp_path / "index.html")
+        assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
+        cut = (
+            "[...document.querySelectorAll('.wide')].filter(one => one.scrollWidth > one.clientWidth).length"
+        )
+        assert page.evaluate(cut) == 0
+        head = page.locator("th", has_text="n64").first
+        head.locator("button").click()
+        assert head.get_attribute("aria-sort")
+        assert not reader.faults
 
 
 @pytest.fixture
@@ -184,6 +273,46 @@ def test_a_live_model_a_program_and_a_server_are_asked(given, live, tmp_path):
             assert found["rows"][0]["mean"] == pytest.approx(expected["rows"][0]["mean"], rel=1e-5)
     finally:
         server.shutdown()
+
+
+def test_what_a_model_from_outside_raises_is_one_line(place, tmp_path, monkeypatch):
+    class Fixed(torch.nn.Module):
+        def forward(self, functions):
+            return functions + torch.ones(32, 1)
+
+    torch.export.save(torch.export.export(Fixed(), (torch.zeros(2, 32, 1),)), tmp_path / "small.pt2")
+    for name in ("damaged.pt2", "damaged.onnx"):
+        (tmp_path / name).write_text("nothing")
+    (tmp_path / "raises.py").write_text(
+        "class Load:\n    def load(self): 1 / 0\n    def predict(self, *given): pass\n"
+        "class Predict:\n    def predict(self, *given):\n        {}['mine']\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    for source, message in (
+        (str(tmp_path / "small.pt2"), r"small\.pt2 failed on n64: "),
+        (str(tmp_path / "damaged.pt2"), r"damaged\.pt2 failed on opening: "),
+        (str(tmp_path / "damaged.onnx"), r"damaged\.onnx failed on opening: "),
+        ("raises:Load", r"raises:Load failed on load\(\): ZeroDivisionError: .* \(raises\.py, line 2\)"),
+        ("raises:Predict", r"raises:Predict failed on n64: KeyError: 'mine' \(raises\.py, line 6\)"),
+    ):
+        with pytest.raises(EvaluationError, match=message) as refused:
+            judge(source, "burgers-v0", tmp_path / "out", data=tmp_path)
+        assert "\n" not in str(refused.value)
+
+
+def test_a_program_is_asked_for_as_many_samples_as_it_takes(place, tmp_path):
+    class Counts(torch.nn.Module):
+        def forward(self, functions):
+            return functions + functions.shape[0]
+
+    some = torch.export.Dim("samples")
+    program = torch.export.export(Counts(), (torch.zeros(2, 64, 1),), dynamic_shapes=({0: some},))
+    torch.export.save(program, tmp_path / "any.pt2")
+    torch.export.save(torch.export.export(Counts(), (torch.zeros(2, 64, 1),)), tmp_path / "two.pt2")
+    samples = Samples(Grid("periodic", 64), np.zeros((5, 64)), np.zeros((5, 64)))
+    for name, count in (("any", 5), ("two", 2)):
+        found = predictor(str(tmp_path / f"{name}.pt2"), ["n64"]).predict(samples, "n64")
+        np.testing.assert_array_equal(found, np.full((5, 64), count))
 
 
 def test_the_bound_of_darcy_flow_holds_without_a_label(place, tmp_path):

@@ -54,6 +54,13 @@ def test_one_package_is_installed_and_leaves_others_whole(site, tmp_path):
     assert Path(printed(site, tmp_path, "-m", "resolvent", "where").strip()) == site / "resolvent"
 
 
+def test_the_installed_package_knows_the_tasks(site, tmp_path):
+    said = printed(site, tmp_path, "-m", "resolvent", "tasks")
+    assert said.splitlines()[0].startswith("burgers-v1 ")
+    for one in (site / "resolvent/config/tasks").iterdir():
+        assert one.stem in said
+
+
 def test_the_installed_workflow_plans_the_demo_in_an_empty_folder(site, tmp_path):
     words = ("-m", "resolvent", "snakemake", "-n", "--cores", "2", "--configfile", "demo")
     planned = job_counts(printed(site, tmp_path, *words))
