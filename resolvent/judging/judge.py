@@ -17,13 +17,13 @@ import pandas as pd
 from resolvent.common.errors import EvaluationError, FileError
 from resolvent.common.files import read_json, write_atomically, write_json, write_text
 from resolvent.datasets.loading import Samples, Split, read_card
-from resolvent.datasets.storage.layout import group_name, resolution_of
+from resolvent.datasets.storage.layout import group_name
 from resolvent.datasets.tasks.registry import build_task
 from resolvent.evaluation.metrics import METRICS, measure
 from resolvent.evaluation.without_labels import under_symmetries
 from resolvent.figures.common.intervals import mean_interval
 from resolvent.figures.common.numbers import ends, scientific, short_duration
-from resolvent.figures.common.page import TEMPLATES
+from resolvent.figures.common.page import TEMPLATES as OF_FIGURES
 from resolvent.figures.common.table import Cell, Column, Table, as_html, write_table
 from resolvent.judging.predictions import Predictor, predictor
 from resolvent.judging.tasks import NamedTask, labels_of, read_task
@@ -64,7 +64,8 @@ def judge(
     if label.startswith(SOLVER):
         raise EvaluationError(f"the label '{label}' is that of a solver; choose another by --label")
     asked = predictor(source, groups)
-    if (out / RECORD).exists() and read_json(out / RECORD, "the judgement").get("files") != asked.files:
+    there = read_json(out / RECORD, "the judgement") if (out / RECORD).exists() else None
+    if there is not None and (there.get("source"), there.get("files")) != (asked.words, asked.files):
         raise FileError(f"{out} has another judgement; choose another place by --out, or delete it")
     card = labels_of(name, data, cores)
     tables: list[pd.DataFrame] = []
@@ -86,6 +87,7 @@ def judge(
         "label": label or asked.words,
         "kind": asked.kind,
         "judged": KINDS[asked.kind],
+        "source": asked.words,
         "files": asked.files,
         "test_set": read_card(card)["content_hash"],
         "stated_accuracy": task.dataset.accuracy,
@@ -258,11 +260,13 @@ def in_words(record: dict) -> Iterable[str]:
 def page_of(record: dict, task: NamedTask) -> str:
     """Return the page of a judgement, which stands alone."""
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES), undefined=jinja2.StrictUndefined, autoescape=True
+        loader=jinja2.FileSystemLoader(Path(__file__).parent),
+        undefined=jinja2.StrictUndefined,
+        autoescape=True,
     )
     environment.filters |= {"scientific": scientific, "duration": short_duration}
     style, sort = (
-        (TEMPLATES.parent / "assets" / name).read_text("utf-8") for name in ("style.css", "sortable.js")
+        (OF_FIGURES.parent / "assets" / name).read_text("utf-8") for name in ("style.css", "sortable.js")
     )
     rows = [row for row in record["rows"] if row["who"] == record["label"]]
     leading = next(row for row in rows if row["metric"] == task.metric)
