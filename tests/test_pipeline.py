@@ -90,7 +90,7 @@ def test_the_page_stands_alone_and_holds_every_row(project):
     for words in ("FNO", "Galerkin", "diverged (epoch", "Identity", "Classical solver", held):
         assert words in page
     assert "data:image" not in page  # figures lie beside it
-    assert page.count('class="static" src="figures/') == 8
+    assert page.count('class="static" src="figures/') == 9
 
 
 def test_the_front_page_leads_everywhere_and_every_link_holds(project):
@@ -295,14 +295,14 @@ def test_a_figure_that_is_gone_is_drawn_again(project):
 def test_other_settings_of_one_model_rerun_that_model_alone(project):
     change = {"models": {"galerkin": {"settings": {"num_layers": 2}}}}
     assert project.planned(config=change) == {
-        "all": 1, "train": 1, "evaluate": 1, "inference": 1, "compare": 1, "report_burgers": 1,
+        "all": 1, "train": 1, "evaluate": 1, "inference": 1, "stress": 1, "compare": 1, "report_burgers": 1,
         "run_pages_burgers": 1, "show_table": 3, "show": 1, "paper_page": 1, "front_page": 1,
     }  # fmt: skip
 
 
 REPORTS = {"report_burgers": 1, "report_darcy_inverse_noise1": 1}
 PAGES = {"compare": 2, **REPORTS, "paper_page": 1, "front_page": 1}
-EVALUATED = {"evaluate": 4, "inference": 2}
+EVALUATED = {"evaluate": 4, "inference": 2, "stress": 1}
 RUN_PAGES = {"run_pages_burgers": 1, "run_pages_darcy_inverse_noise1": 1}
 THEORY = {"theory": 1, "theory_page": 1}
 
@@ -338,7 +338,7 @@ TEMPLATE = ("resolvent/figures/templates/theory.html.j2", "<h1", "<h1 id='theory
         (
             [TRANSFORMER],
             {
-                "train": 1, "evaluate": 1, "inference": 1, "compare": 1, "report_burgers": 1,
+                "train": 1, "evaluate": 1, "inference": 1, "stress": 1, "compare": 1, "report_burgers": 1,
                 "measure_cost": 1, "run_pages_burgers": 1, **THEORY, "show_table": 4, "show": 1,
                 "paper_page": 1, "front_page": 1,
             },
