@@ -10,7 +10,7 @@ from training_fixtures import finished_run
 import resolvent
 from resolvent.common.norms import relative_l2
 from resolvent.common.records import STRESS_COLUMNS
-from resolvent.datasets.tasks.registry import build_task
+from resolvent.datasets.tasks.registry import build_task, settings_class
 from resolvent.evaluation.stress import measure_stress
 from resolvent.figures.common.results import read_runs
 from resolvent.figures.common.style import appearances
@@ -95,7 +95,14 @@ def test_a_stretched_field_has_the_same_variance_and_other_gradients():
         assert sizes[1] == pytest.approx(sizes[0], rel=0.1), name
 
 
+def test_what_was_read_from_files_has_no_other_solutions():
+    for equation in ("burgers", "darcy", "darcy_inverse"):
+        assert settings_class(equation, imported=True).shifts == {}
+
+
 def test_factors_are_positive():
     assert Stress(viscosity=[0.5, 2.0]).shifts == [("viscosity", 0.5), ("viscosity", 2.0)]
     with pytest.raises(ValidationError, match="greater than 0"):
         Stress(viscosity=[0.0])
+    with pytest.raises(ValidationError, match="stress names no shift"):
+        Stress(samples=4)

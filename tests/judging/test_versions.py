@@ -33,7 +33,7 @@ def test_the_first_test_sample_is_the_one_that_was_published(name):
     assert set(task.test) == set(task.first)
 
 
-def test_another_function_is_told_from_another_rounding():
+def test_another_function_is_not_taken_for_another_rounding():
     task = tasks.read_task("controlled-ode-v1")
     arrays = tasks.arrays_of(task.dataset, [("test", 0)])
     rounded = {name: values * (1 + 1e-11) for name, values in arrays.items()}

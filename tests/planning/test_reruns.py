@@ -63,7 +63,6 @@ JOB_FUNCTIONS = [
 ROOT_FIRST = os.environ | {"PYTHONPATH": str(ROOT)}
 EQUATIONS = {registry.settings_class(name).__module__.rpartition(".")[2] for name in registry.EQUATIONS}
 MOVING = {name for name in registry.EQUATIONS if registry.settings_class(name).moves}
-STRESSED = {"burgers", "darcy", "kolmogorov"}  # by the default configuration
 ERRORS = ("Error", "Warning", "Exception")
 OF_PAPERS = {"show", "paper_page"}
 ALONE = {""}  # the script chooses nothing by name
@@ -72,13 +71,11 @@ ALONE = {""}  # the script chooses nothing by name
 def of_datasets(*equations: str) -> dict[str, set[str]]:
     """Return a module that computes these datasets, their films, and classical answers to them."""
     scripts = ("solve_dataset", "finalise_dataset", "baselines", "inference")
-    some = {"motion": set(equations) & MOVING, "stress": set(equations) & STRESSED}
-    return {script: set(equations) for script in scripts} | {name: one for name, one in some.items() if one}
+    return {script: set(equations) for script in scripts} | {"motion": set(equations) & MOVING}
 
 
 def of_model(*modules: str) -> dict[str, set[str]]:
-    again = {"inference": {"burgers"}, "stress": {"burgers"}}
-    return {script: set(modules) for script in ("train", "evaluate")} | again
+    return {script: set(modules) for script in ("train", "evaluate")} | {"inference": {"burgers"}}
 
 
 # By module or definition: the scripts where it counts, and there the first module chosen by name.
@@ -92,7 +89,7 @@ COUNTS = {
     "resolvent.datasets.storage.generation": {"solve_dataset": EQUATIONS, "finalise_dataset": EQUATIONS},
     "resolvent.datasets.preview:write_preview": {"preview_dataset": ALONE},
     "resolvent.models.other_works.fno": of_model("fno")
-    | {"theory": ALONE, "inference": {"burgers", "darcy"}, "stress": {"burgers", "darcy"}},
+    | {"theory": ALONE, "inference": {"burgers", "darcy"}},
     "resolvent.models.other_works.settings:FNO1dSettings": of_model("fno") | {"theory": ALONE},
     "resolvent.measurements.theory.average": {"theory": ALONE},
     "resolvent.measurements.stability": {"measure_stability": {"transformer1d"}},

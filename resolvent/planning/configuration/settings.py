@@ -213,6 +213,12 @@ class Stress(Settings):
     contrast: Factors = Field([], description="of a coefficient: of its values, or of its logarithm")
     horizon: Factors = Field([], description="of the time from input to target")
 
+    @model_validator(mode="after")
+    def _shifts_something(self):
+        if not self.shifts:
+            raise ValueError("stress names no shift: amplitude, length_scale, viscosity, contrast or horizon")
+        return self
+
     @property
     def shifts(self) -> list[tuple[str, float]]:
         """Return every shift with its factors, in the order of the settings."""
