@@ -162,7 +162,7 @@ def _scheduler() -> AbstractContextManager[Any]:
     try:
         from distributed import Client
 
-        return Client(address)
+        return Client(address, set_as_default=False)
     except ImportError:
         raise DatasetError(f"{DASK_SCHEDULER} needs a package: pip install 'resolvent[dask]'") from None
     except (OSError, ValueError) as error:

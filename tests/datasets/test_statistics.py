@@ -1,5 +1,6 @@
 """Statistics of a store are the same numbers wherever they are computed."""
 
+import dask
 import numpy as np
 import pytest
 import xarray
@@ -48,3 +49,4 @@ def test_an_address_where_nobody_answers_is_refused(store, monkeypatch):
     monkeypatch.setenv("RESOLVENT_DASK_SCHEDULER", "nowhere")
     with pytest.raises(DatasetError, match="RESOLVENT_DASK_SCHEDULER: no scheduler answers at 'nowhere'"):
         statistics(store[0])
+    assert dask.base.get_scheduler() is None  # nor does anybody else of this process wait for it
