@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 OF_WORK = (".git", ".venv", ".snakemake", ".*_cache", "*.egg-info", "build", "results", "logs")
 NOT_COPIED = shutil.ignore_patterns(*OF_WORK, "__pycache__")
 # What is compiled goes along, as it is the same for the same sources; what is being written does not.
-HALF_WRITTEN = ("*.pyc.*", "*.tmp.*")
+HALF_WRITTEN = ("*.pyc.*", "*.tmp.*", "*.partial")
 NO_GPU = ("--cores", "2", "--resources", "gpu=0")
 
 

@@ -63,6 +63,7 @@ JOB_FUNCTIONS = [
 ROOT_FIRST = os.environ | {"PYTHONPATH": str(ROOT)}
 EQUATIONS = {registry.settings_class(name).__module__.rpartition(".")[2] for name in registry.EQUATIONS}
 MOVING = {name for name in registry.EQUATIONS if registry.settings_class(name).moves}
+STRESSED = {"burgers", "darcy", "kolmogorov"}  # by config/stress.yaml
 ERRORS = ("Error", "Warning", "Exception")
 OF_PAPERS = {"show", "paper_page"}
 ALONE = {""}  # the script chooses nothing by name
@@ -71,11 +72,13 @@ ALONE = {""}  # the script chooses nothing by name
 def of_datasets(*equations: str) -> dict[str, set[str]]:
     """Return a module that computes these datasets, their films, and classical answers to them."""
     scripts = ("solve_dataset", "finalise_dataset", "baselines", "inference")
-    return {script: set(equations) for script in scripts} | {"motion": set(equations) & MOVING}
+    some = {"motion": set(equations) & MOVING, "stress": set(equations) & STRESSED}
+    return {script: set(equations) for script in scripts} | {name: one for name, one in some.items() if one}
 
 
 def of_model(*modules: str) -> dict[str, set[str]]:
-    return {script: set(modules) for script in ("train", "evaluate")} | {"inference": {"burgers"}}
+    again = {"inference": {"burgers"}, "stress": {"burgers"}}
+    return {script: set(modules) for script in ("train", "evaluate")} | again
 
 
 # By module or definition: the scripts where it counts, and there the first module chosen by name.
@@ -89,7 +92,7 @@ COUNTS = {
     "resolvent.datasets.storage.generation": {"solve_dataset": EQUATIONS, "finalise_dataset": EQUATIONS},
     "resolvent.datasets.preview:write_preview": {"preview_dataset": ALONE},
     "resolvent.models.other_works.fno": of_model("fno")
-    | {"theory": ALONE, "inference": {"burgers", "darcy"}},
+    | {"theory": ALONE, "inference": {"burgers", "darcy"}, "stress": {"burgers", "darcy"}},
     "resolvent.models.other_works.settings:FNO1dSettings": of_model("fno") | {"theory": ALONE},
     "resolvent.measurements.theory.average": {"theory": ALONE},
     "resolvent.measurements.stability": {"measure_stability": {"transformer1d"}},
@@ -109,10 +112,10 @@ COUNTS = {
 
 @pytest.fixture(scope="module")
 def digests(tmp_path_factory) -> list[tuple[str, ...]]:
-    """Arguments of all digests in the plans of the default configuration and of the study of stability."""
+    """Arguments of all digests in the plans of the default study with stress, and of that of stability."""
     folder, snakefile = tmp_path_factory.mktemp("planned"), str(ROOT / "Snakefile")
-    study = ["--configfile", str(ROOT / "config/stability.yaml")]
-    calls = [json.loads(printed(PLANNED, snakefile, *more, folder=folder)[-1]) for more in ([], study)]
+    studies = [["--configfile", str(ROOT / f"config/{name}.yaml")] for name in ("stress", "stability")]
+    calls = [json.loads(printed(PLANNED, snakefile, *more, folder=folder)[-1]) for more in studies]
     return sorted({tuple(call) for one in calls for call in one})
 
 
