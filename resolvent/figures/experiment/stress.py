@@ -52,7 +52,7 @@ def draw_stress(stress: pd.DataFrame, looks: Looks):
         points = sorted(here["factor"].unique())
         panel.set_xticks(points, [f"{one:g}" for one in points])
         panel.minorticks_off()
-        style.error_limits(panel, here["relative_l2"], margin=2)
+        style.error_limits(panel, pd.concat([here["relative_l2"], here["scatter"].dropna()]), margin=2)
         style.grid_lines(panel)
         if here.empty:
             style.say_no_errors(panel)
