@@ -30,6 +30,7 @@ HISTORY_COLUMNS = (
     "validation_relative_l2",
     "test_relative_l2",  # of runs that record it, else empty
 )
+UNSHIFTED = "none"  # the shift of samples as in training
 STRESS_COLUMNS = {
     "model": "name of the model in the configuration",
     "label": "its name in tables and figures",

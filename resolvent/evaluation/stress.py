@@ -14,7 +14,7 @@ import pandas
 import torch
 
 from resolvent.common.norms import relative_l2
-from resolvent.common.records import STRESS_COLUMNS, CostRecord, RunRecord, read_record
+from resolvent.common.records import STRESS_COLUMNS, UNSHIFTED, CostRecord, RunRecord, read_record
 from resolvent.common.runs import save_table
 from resolvent.datasets.loading import FreshSplit, Samples, read_card
 from resolvent.datasets.tasks.registry import settings_of
@@ -24,8 +24,6 @@ from resolvent.evaluation.without_labels import under_symmetries
 from resolvent.training import checkpoints
 from resolvent.training.checkpoints import trained_operator
 from resolvent.training.devices import choose_device
-
-UNSHIFTED = "none"
 
 
 def measure_stress(

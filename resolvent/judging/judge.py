@@ -36,7 +36,6 @@ KINDS = {
     "labels, was not judged",
     "program": "a program that was run here: how it was trained, and whether on these test samples, was not "
     "judged",
-    "verified": "weights of a run of this program, whose network was built and run here",
 }
 SOLVER = "classical solver"  # names of them begin so
 LIBRARIES = ("resolvent", "jax", "numpy", "scipy", "torch")

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from resolvent.common.records import STRESS_COLUMNS
+from resolvent.common.records import STRESS_COLUMNS, UNSHIFTED
 from resolvent.figures.common import style
 from resolvent.figures.common.charts import Looks
 from resolvent.figures.common.exhibit import Exhibit
@@ -15,8 +15,6 @@ from resolvent.figures.common.intervals import Interval, mean_interval
 from resolvent.figures.common.numbers import DASH, scientific, times
 from resolvent.figures.common.results import read_table, resolution_in_words
 from resolvent.figures.common.table import Cell, Column, Table
-
-UNSHIFTED = "none"
 
 
 def read_stress(path: str | Path) -> pd.DataFrame:
