@@ -17,16 +17,19 @@ Predict = Callable[[np.ndarray], np.ndarray]  # inputs to predictions, (samples,
 
 
 def under_symmetries(
-    predict: Predict, inputs: np.ndarray, grid: AnyGrid, symmetries: tuple[Symmetry, ...]
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return predictions, their means over the symmetries, and how far these scatter, relative: (samples,).
+    predict: Predict,
+    inputs: np.ndarray,
+    prediction: np.ndarray,
+    grid: AnyGrid,
+    symmetries: tuple[Symmetry, ...],
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return means of predictions over the symmetries, and how far these scatter, relative: (samples,).
 
     A symmetry maps inputs, and its predictions are mapped back, P_g. Were they right they would be one
     function; the scatter √(Σ ‖P_g - P̄‖² / (|G| - 1)) / ‖P̄‖, in the L² norm of the `grid` of predictions, is
     the size of the part of their errors that changes with g. What all of them have in common it does not
     see. It is NaN where there are no symmetries.
     """
-    prediction = predict(inputs)
     total, squares = np.zeros_like(prediction), np.zeros(len(prediction))
     for one in symmetries:
         off = one.back(predict(one.inputs(inputs))) - prediction
@@ -37,7 +40,7 @@ def under_symmetries(
     left = np.maximum(squares - (1 + len(symmetries)) * square_norm(shift, grid.weights), 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         scatter = np.sqrt(left / len(symmetries) / square_norm(mean, grid.weights))
-    return prediction, mean, scatter
+    return mean, scatter
 
 
 def asked(
@@ -55,7 +58,8 @@ def asked(
     symmetries = equation.symmetries()
     if symmetrise and not symmetries:
         raise EvaluationError(f"no symmetries are known of {equation.equation}: leave symmetrise out")
-    prediction, mean, scatter = under_symmetries(predict, inputs, grid, symmetries)
+    prediction = predict(inputs)
+    mean, scatter = under_symmetries(predict, inputs, prediction, grid, symmetries)
     result = mean if symmetrise else prediction
     try:
         result = equation.corrected(inputs, result, steps) if steps else result

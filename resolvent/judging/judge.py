@@ -151,7 +151,8 @@ def _without_labels(
                 Samples(samples.grid, inputs, samples.targets, None, samples.target_grid), group
             )
 
-        _, _, scatter = under_symmetries(predict, samples.inputs, samples.target_grid, symmetries)
+        grid = samples.target_grid
+        _, scatter = under_symmetries(predict, samples.inputs, prediction, grid, symmetries)
         errors = measure(prediction, samples.targets, samples.target_grid, None, OURS)["relative_l2"]
         order = float(pd.Series(scatter).corr(pd.Series(errors), method="spearman"))
         facts = {"value": float(scatter.mean()), "error": float(errors.mean()), "rank_correlation": order}

@@ -212,9 +212,10 @@ class TrainedRun(Run):
         def answer(values: Any) -> Any:
             return predicted(self.operator, Samples(drawn.grid, values, values), torch.device("cpu"))
 
-        prediction, _, scatter = under_symmetries(answer, drawn.inputs, drawn.target_grid, symmetries)
+        prediction, grid = answer(drawn.inputs), drawn.target_grid
+        _, scatter = under_symmetries(answer, drawn.inputs, prediction, grid, symmetries)
         given = scatter if scaled else None
-        return calibrated(prediction, drawn.targets, drawn.target_grid, level, given)
+        return calibrated(prediction, drawn.targets, grid, level, given)
 
     @property
     def _equation(self) -> Any:

@@ -34,7 +34,8 @@ def test_the_scatter_is_that_of_the_part_of_the_error_that_changes():
     off = random.standard_normal(32)
     off *= 0.01 / np.linalg.norm(off)
     symmetries = shifts_and_reflection()
-    prediction, mean, scatter = under_symmetries(lambda a: 1.5 * a + off, inputs, grid, symmetries)
+    prediction = 1.5 * inputs + off
+    mean, scatter = under_symmetries(lambda a: 1.5 * a + off, inputs, prediction, grid, symmetries)
     images = np.array([one.back(one.inputs(inputs) * 1.5 + off) for one in symmetries] + [prediction])
     np.testing.assert_allclose(mean, images.mean(axis=0))
     expected = np.linalg.norm(images.std(axis=0, ddof=1), axis=1) / np.linalg.norm(mean, axis=1)
