@@ -18,8 +18,10 @@ OVERLAYS = [
 
 @pytest.mark.parametrize("overlay", OVERLAYS, ids=lambda path: path.stem)
 def test_every_configuration_of_the_project_is_valid(overlay):
-    configuration = load_configuration(merged(DEFAULT, yaml.safe_load(overlay.read_text())))
-    assert configuration.name == overlay.stem
+    settings = yaml.safe_load(overlay.read_text())
+    configuration = load_configuration(merged(DEFAULT, settings))
+    # one that only asks more of the trained runs of the default study keeps its name, and so its folder
+    assert configuration.name == (overlay.stem if "name" in settings else DEFAULT["name"])
 
 
 def test_the_papers_setting_is_what_the_paper_says():
