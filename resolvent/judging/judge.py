@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import time
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -20,6 +19,7 @@ from resolvent.common.norms import relative_l2
 from resolvent.datasets.loading import Samples, Split, read_card
 from resolvent.datasets.storage.layout import group_name
 from resolvent.datasets.tasks.registry import build_task
+from resolvent.evaluation.inference import solvers_timed
 from resolvent.evaluation.metrics import METRICS, measure
 from resolvent.evaluation.without_labels import known_of, under_symmetries
 from resolvent.figures.common.intervals import mean_interval
@@ -28,7 +28,6 @@ from resolvent.figures.common.page import TEMPLATES as OF_FIGURES
 from resolvent.figures.common.table import Cell, Column, Table, as_html, write_table
 from resolvent.judging.predictions import Predictor, predictor
 from resolvent.judging.tasks import NamedTask, labels_of, read_task
-from resolvent.solvers.common.errors import SolverError
 
 RECORD, ERRORS, PAGE, TABLE = "judged.json", "errors.csv", "index.html", "row"
 OURS = tuple(one for one in METRICS if not one.standardised)
@@ -123,17 +122,9 @@ def _rows(who: str, prediction: np.ndarray, samples: Samples, group: str) -> pd.
 
 def _classical(task: NamedTask, samples: Samples, group: str) -> Iterable[tuple[str, float, pd.DataFrame]]:
     """Yield classical solvers that answer from the inputs, their seconds a sample, and their errors."""
-    for words, solve in build_task(task.dataset).classical_solvers().items():
-        try:
-            solve(samples.inputs[:1], samples.grid)  # compiled
-            start = time.perf_counter()
-            answers = solve(samples.inputs, samples.grid)
-            seconds = (time.perf_counter() - start) / len(samples)
-        except SolverError:
-            continue
-        if np.isfinite(answers).all():
-            name = f"{SOLVER}, {words}"
-            yield name, seconds, _rows(name, answers, samples, group)
+    for words, answers, times in solvers_timed(build_task(task.dataset), samples):
+        name = f"{SOLVER}, {words}"
+        yield name, times["many_seconds"], _rows(name, answers, samples, group)
 
 
 def _as_accurate(classical: list[dict], errors: pd.DataFrame, group: str) -> dict[str, Any] | None:
