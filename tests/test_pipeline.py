@@ -48,9 +48,9 @@ def edited(project, *edits):
 def test_a_fresh_copy_plans_every_job(project):
     assert project.fresh_plan == {
         "all": 1, "page_assets": 1, "plan_study": 1, "front_page": 1,
-        "train": 9, "evaluate": 9, "baselines": 1, "inference": 1, "compare": 1, "report_burgers": 1,
+        "train": 9, "evaluate": 9, "baselines": 1, "inference": 1, "estimates": 1, "compare": 1,
+        "report_burgers": 1, "run_pages_burgers": 1, "dataset_page_lorenz63_yz": 1,
         "dataset_page_burgers": 1, "dataset_page_darcy_cao": 1, "dataset_page_kolmogorov": 1,
-        "dataset_page_lorenz63_yz": 1, "run_pages_burgers": 1,
         "motion_burgers": 1, "motion_kolmogorov": 1, "motion_lorenz63_yz": 1,
         "theory": 1, "theory_page": 1,
         "measure_cost": 1, "show_table": 4, "show": 1, "paper_page": 1,
