@@ -88,13 +88,10 @@ def summaries(estimates: pd.DataFrame) -> pd.DataFrame:
         of = {name: here[name].iloc[0] for name in OF_A_ROW}
         ways = {way: one for way, one in WAYS.items() if here[one[0]].notna().all()}
         for way, (estimate, error) in ways.items():
-            orders = [one[estimate].corr(one[error], "spearman") for _, one in here.groupby("seed")]
-            found = (
-                here[error].mean(),
-                here[estimate].mean(),
-                np.mean(orders),
-                (here[estimate] / here[error]).median(),
-            )
+            ranks = here.groupby("seed")[[estimate, error]].rank()
+            orders = [one[estimate].corr(one[error]) for _, one in ranks.groupby(here["seed"])]
+            ratios = here[estimate] / here[error]
+            found = here[error].mean(), here[estimate].mean(), np.mean(orders), ratios.median()
             rows.append(of | {"way": way} | dict(zip(NUMBERS, found, strict=True)))
         if not ways:
             rows.append(of | {"way": "", "error": here["relative_l2"].mean()})
@@ -109,7 +106,7 @@ def estimates_table(estimates: pd.DataFrame) -> Table:
     for row in known.to_dict("records"):
         shift, factor = row["shift"], row["factor"]
         words = "as trained" if shift == UNSHIFTED else f"{shift.replace('_', ' ')} × {factor:g}"
-        over = row["error"] / trained[row["model"], row["resolution"], row["way"]]
+        over = row["error"] / trained.get((row["model"], row["resolution"], row["way"]), np.nan)
         error, estimate, order, ratio = (float(row[name]) for name in NUMBERS)
         rows.append([
             Cell(row["label"]), Cell(resolution_in_words(row["resolution"]), prose=True),
