@@ -48,9 +48,9 @@ def edited(project, *edits):
 def test_a_fresh_copy_plans_every_job(project):
     assert project.fresh_plan == {
         "all": 1, "page_assets": 1, "plan_study": 1, "front_page": 1,
-        "train": 9, "evaluate": 9, "baselines": 1, "inference": 1, "compare": 1, "report_burgers": 1,
+        "train": 9, "evaluate": 9, "baselines": 1, "inference": 1, "estimates": 1, "compare": 1,
+        "report_burgers": 1, "run_pages_burgers": 1, "dataset_page_lorenz63_yz": 1,
         "dataset_page_burgers": 1, "dataset_page_darcy_cao": 1, "dataset_page_kolmogorov": 1,
-        "dataset_page_lorenz63_yz": 1, "run_pages_burgers": 1,
         "motion_burgers": 1, "motion_kolmogorov": 1, "motion_lorenz63_yz": 1,
         "theory": 1, "theory_page": 1,
         "measure_cost": 1, "show_table": 4, "show": 1, "paper_page": 1,
@@ -230,6 +230,22 @@ def test_models_that_finished_are_timed_beside_the_solvers_of_the_equation(proje
     assert "What a query costs" in (folder / "report.html").read_text()
 
 
+def test_errors_stand_beside_what_is_known_without_labels(project):
+    rows = rows_of(project.folder / "results/test/burgers/estimates.csv")
+    assert {row["model"] for row in rows} == {"galerkin", "fno"}
+    assert {row["shift"]: int(row["sample"]) + 1 for row in rows} == {"none": 4, "viscosity": 4}
+    for row in rows:
+        assert abs(float(row["to_solver"]) - float(row["relative_l2"])) < 1e-3
+        assert float(row["scatter"]) > 0
+    noisy = rows_of(project.folder / "results/test/darcy_inverse_noise1/estimates.csv")
+    assert [(row["sample"], row["to_solver"]) for row in noisy] == [("0", ""), ("1", "")]
+    pages = [
+        project.folder / f"results/test/{name}/report.html" for name in ("burgers", "darcy_inverse_noise1")
+    ]
+    heads = ["On other distributions, and without labels", "What is known without labels"]
+    assert all(head in page.read_text() for head, page in zip(heads, pages, strict=True))
+
+
 def test_a_diverged_run_is_reported_and_does_not_stop_the_pipeline(project):
     cost = json.loads((project.folder / RUN.format(model="unstable") / "cost.json").read_text())
     assert cost["status"] == "diverged"
@@ -295,14 +311,15 @@ def test_a_figure_that_is_gone_is_drawn_again(project):
 def test_other_settings_of_one_model_rerun_that_model_alone(project):
     change = {"models": {"galerkin": {"settings": {"num_layers": 2}}}}
     assert project.planned(config=change) == {
-        "all": 1, "train": 1, "evaluate": 1, "inference": 1, "stress": 1, "compare": 1, "report_burgers": 1,
-        "run_pages_burgers": 1, "show_table": 3, "show": 1, "paper_page": 1, "front_page": 1,
+        "all": 1, "train": 1, "evaluate": 1, "inference": 1, "estimates": 1, "compare": 1,
+        "report_burgers": 1, "run_pages_burgers": 1, "show_table": 3, "show": 1, "paper_page": 1,
+        "front_page": 1,
     }  # fmt: skip
 
 
 REPORTS = {"report_burgers": 1, "report_darcy_inverse_noise1": 1}
 PAGES = {"compare": 2, **REPORTS, "paper_page": 1, "front_page": 1}
-EVALUATED = {"evaluate": 4, "inference": 2, "stress": 1}
+EVALUATED = {"evaluate": 4, "inference": 2, "estimates": 2}
 RUN_PAGES = {"run_pages_burgers": 1, "run_pages_darcy_inverse_noise1": 1}
 THEORY = {"theory": 1, "theory_page": 1}
 
@@ -338,7 +355,7 @@ TEMPLATE = ("resolvent/figures/templates/theory.html.j2", "<h1", "<h1 id='theory
         (
             [TRANSFORMER],
             {
-                "train": 1, "evaluate": 1, "inference": 1, "stress": 1, "compare": 1, "report_burgers": 1,
+                "train": 1, "evaluate": 1, "inference": 1, "estimates": 1, "compare": 1, "report_burgers": 1,
                 "measure_cost": 1, "run_pages_burgers": 1, **THEORY, "show_table": 4, "show": 1,
                 "paper_page": 1, "front_page": 1,
             },

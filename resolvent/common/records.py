@@ -31,16 +31,23 @@ HISTORY_COLUMNS = (
     "test_relative_l2",  # of runs that record it, else empty
 )
 UNSHIFTED = "none"  # the shift of samples as in training
-STRESS_COLUMNS = {
+ESTIMATE_COLUMNS = {
+    "equation": "equation of the samples",
     "model": "name of the model in the configuration",
     "label": "its name in tables and figures",
+    "architecture": "its architecture",
     "resolution": "training resolution, and that of the samples",
     "seed": "seed of the run",
-    "shift": "what was changed: a key of `stress`, or `none`",
+    "shift": "what was changed: a key of `stress`, or `none`: the samples are those of the test split",
     "factor": "by which factor",
     "sample": "number of the sample: it has the random numbers of that test sample",
     "relative_l2": "relative L2 error",
     "scatter": "of predictions under the symmetries of the equation, relative; empty where there are none",
+    "to_solver": "relative L2 distance to the answer of a cheap classical solver; empty, as all that follow, "
+    "where there is none, and where inputs have noise",
+    "energy_lower": "guaranteed lower bound of the relative error in the energy norm",
+    "energy_upper": "guaranteed upper bound",
+    "energy_error": "that error",
 }
 INFERENCE_COLUMNS = {
     "kind": "`model` or `solver`",

@@ -44,6 +44,7 @@ def keys() -> str:
         *((f"models.<name>.settings, architecture {name}", settings_class(name)) for name in ARCHITECTURES),
         ("experiments.<name>", settings.Experiment),
         ("experiments.<name>.samples", settings.SampleCounts),
+        ("experiments.<name>.stress", settings.Stress),
         ("experiments.<name>.tuning", settings.Tuning),
         ("experiments.<name>.training, models.<name>.training", TrainingSettings),
         ("stability", settings.Stability),

@@ -5,10 +5,10 @@ What measurements and runs are not here for is left as it is, and the command th
 
 from pathlib import Path
 
-from resolvent.documentation import datasets, initial_values, stability
+from resolvent.documentation import datasets, estimates, initial_values, stability
 from resolvent.documentation.configuration import keys
 from resolvent.documentation.default_run import overview, write_default_run
-from resolvent.documentation.pages import ROOT, write_part
+from resolvent.documentation.pages import ROOT, planned, write_part
 from resolvent.documentation.paper_sizes import COSTS, size_sections
 from resolvent.documentation.reported_vs_ours import write_reported_vs_ours
 from resolvent.figures.papers.registry import PAPERS
@@ -29,6 +29,8 @@ def main() -> None:
     write_part("docs/stability.md", stability.section(ROOT), "stability", stability.COMMAND)
     values = initial_values.section(ROOT, _runs(initial_values.RUNS))
     write_part("docs/equations/lorenz63.md", values, "initial-values", initial_values.COMMAND)
+    results = planned().results
+    write_part(estimates.PAGE, estimates.section(results), estimates.PART, f"{estimates.COMMAND} {results}")
     write_default_run(ROOT)
     write_part("docs/default-run.md", overview(ROOT), "overview")
 

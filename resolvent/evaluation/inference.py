@@ -7,7 +7,7 @@ An operator is held against the fastest solver that is at least as accurate on t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import groupby, islice
 from pathlib import Path
@@ -63,6 +63,11 @@ def measure_inference(
     made = counts["train"] + counts["validation"]
     data_seconds = made * seconds_to_make(read_card(card)) if finished else math.nan
     task = build_task(settings_of(read_card(test_card)["settings"]))
+    solver_device = device_name(torch.device("cuda" if task.on_gpu and lanes_here(ON_GPU) else "cpu"))
+
+    def error_of(answers: np.ndarray, samples: Samples) -> float:
+        return float(relative_l2(answers, samples.targets, samples.target_grid.weights).mean())
+
     rows: list[dict] = []
     solved: dict[tuple, list[dict]] = {}
     for cost, folder in finished:
@@ -75,11 +80,17 @@ def measure_inference(
         alike = (record.resolution, record.noise, grids)
         shared = {"resolution": record.resolution, "threads": threads}
         if alike not in solved:
-            solved[alike] = _solvers(task, samples) if grids == "stored" else []
+            solved[alike] = [
+                {"kind": "solver", "key": label, "label": label, "device": solver_device}
+                | {"error": error_of(answers, samples)}
+                | times
+                for label, answers, times in (solvers_timed(task, samples) if grids == "stored" else ())
+            ]
             rows += [row | shared for row in solved[alike]]
         operator = trained_operator(checkpoints.load(folder / "checkpoint.pt"))
         assert operator is not None  # the run is finished
-        row = _timed(partial(predict, operator.to(device), device=device), samples)
+        answer = partial(predict, operator.to(device), device=device)
+        row = {"error": error_of(answer(samples), samples)} | timed(answer, samples)
         row |= {"kind": "model", "key": record.model, "label": record.label, "device": device_name(device)}
         row |= {"train_seconds": cost.train_seconds, "data_seconds": data_seconds, **shared}
         rows.append(row | beside_the_fastest(row, solved[alike]))
@@ -117,34 +128,34 @@ def seconds_to_make(card: dict) -> float:
     return (perf_counter() - start) / len(batch)
 
 
-def _solvers(task: Task, samples: Samples) -> list[dict]:
-    """Time the classical solvers; one that does not solve all of the samples is left out."""
-    on_gpu = task.on_gpu and lanes_here(ON_GPU)
-    rows, device = [], device_name(torch.device("cuda" if on_gpu else "cpu"))
+def solvers_timed(task: Task, samples: Samples) -> Iterator[tuple[str, np.ndarray, dict]]:
+    """Yield the classical solvers of an equation: the label, the answers to `samples`, and `timed`.
+
+    One that does not solve all of the samples is left out.
+    """
     for label, solver in task.classical_solvers().items():
 
         def answer(given: Samples, solver: Callable = solver) -> np.ndarray:
             return solver(given.inputs, given.grid)
 
         try:
-            row = _timed(answer, samples)
+            answers, times = answer(samples), timed(answer, samples)
         except SolverError:
             continue
-        if math.isfinite(row["error"]):
-            row |= {"kind": "solver", "key": label, "label": label, "device": device}
-            rows.append(row)
-    return rows
+        if np.isfinite(answers).all():
+            yield label, answers, times
 
 
-def _timed(answer: Callable[[Samples], np.ndarray], samples: Samples) -> dict:
-    """Return the mean relative L2 error, and median seconds of a function alone and in a batch of all.
+def timed(answer: Callable[[Samples], np.ndarray], samples: Samples) -> dict:
+    """Return the median seconds of a function alone, and of one in a batch of the first `SAMPLES`.
 
     They are seconds of the clock; on one thread of a CPU of the processor, which other jobs do not lengthen.
     """
-    one, threads = samples.read(range(1)), torch.get_num_threads()
+    one, many = (samples.read(range(min(count, len(samples)))) for count in (1, SAMPLES))
+    threads = torch.get_num_threads()
     alone = threads == 1 and not torch.cuda.is_available()
     answer(one)  # compiles
-    error = float(relative_l2(answer(samples), samples.targets, samples.target_grid.weights).mean())
+    answer(many)
     one_seconds, many_seconds = (
         Timer(
             "answer(samples)",
@@ -154,11 +165,6 @@ def _timed(answer: Callable[[Samples], np.ndarray], samples: Samples) -> dict:
         )
         .blocked_autorange(min_run_time=SHORTEST)
         .median
-        for given in (one, samples)
+        for given in (one, many)
     )
-    return {
-        "error": error,
-        "samples": len(samples),
-        "one_seconds": one_seconds,
-        "many_seconds": many_seconds / len(samples),
-    }
+    return {"samples": len(many), "one_seconds": one_seconds, "many_seconds": many_seconds / len(many)}

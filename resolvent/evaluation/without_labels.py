@@ -1,4 +1,4 @@
-"""Errors of predictions where no label is known: what symmetries say, which is an estimate, and bounds."""
+"""Errors of predictions where no label is known: bounds, which are theorems, and estimates."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import xarray
 
 from resolvent.common.errors import EvaluationError
-from resolvent.common.norms import square_norm
+from resolvent.common.norms import relative_l2, square_norm
 from resolvent.datasets.tasks.settings import DatasetSettings
 from resolvent.datasets.tasks.symmetries import Symmetry
 from resolvent.solvers.common.grid import AnyGrid
@@ -43,6 +43,34 @@ def under_symmetries(
     return mean, scatter
 
 
+def known_of(
+    equation: DatasetSettings,
+    inputs: np.ndarray,
+    prediction: np.ndarray,
+    grid: AnyGrid,
+    scatter: np.ndarray | None = None,
+) -> xarray.Dataset:
+    """Return what is known of errors of predictions on the `grid`: (sample,), or (sample, bound), by name.
+
+    scatter  that of `under_symmetries`, which takes the operator; the others take predictions alone.
+
+    The attribute `kind` says "theorem" or "estimate". Raises a SolverError for inputs that have no solution.
+    """
+    found = {
+        name: (("sample", "bound"), values, {"kind": "theorem"})
+        for name, values in equation.error_bounds(inputs, prediction).items()
+    }
+    answer = equation.cheap_answer(inputs, prediction, grid)
+    estimates = {} if answer is None else {"to_solver": relative_l2(prediction, answer, grid.weights)}
+    if scatter is not None and equation.symmetries():
+        estimates["scatter"] = scatter
+    coordinates = {"bound": ["lower", "upper"]} if found else {}
+    return xarray.Dataset(
+        found | {name: ("sample", values, {"kind": "estimate"}) for name, values in estimates.items()},
+        coords=coordinates,
+    )
+
+
 def asked(
     predict: Predict,
     inputs: np.ndarray,
@@ -50,7 +78,8 @@ def asked(
     equation: DatasetSettings,
     symmetrise: bool = False,
     steps: int = 0,
-) -> tuple[np.ndarray, xarray.Dataset]:
+    certify: bool = True,
+) -> tuple[np.ndarray, xarray.Dataset | None]:
     """Return predictions, averaged over symmetries or corrected by steps if asked, and what errors they have.
 
     Raises an `EvaluationError` where the equation has no symmetries, or no solver that starts from them.
@@ -58,16 +87,12 @@ def asked(
     symmetries = equation.symmetries()
     if symmetrise and not symmetries:
         raise EvaluationError(f"no symmetries are known of {equation.equation}: leave symmetrise out")
-    prediction = predict(inputs)
-    mean, scatter = under_symmetries(predict, inputs, prediction, grid, symmetries)
-    result = mean if symmetrise else prediction
+    result, scatter = predict(inputs), None
+    if symmetrise or certify:
+        mean, scatter = under_symmetries(predict, inputs, result, grid, symmetries)
+        result = mean if symmetrise else result
     try:
         result = equation.corrected(inputs, result, steps) if steps else result
     except ValueError as error:
         raise EvaluationError(f"correct={steps}: {error}") from None
-    known = {
-        name: (("sample", "bound"), values, {"kind": "theorem"})
-        for name, values in equation.error_bounds(inputs, result).items()
-    }
-    estimated = {"scatter": ("sample", scatter, {"kind": "estimate"})} if symmetries else {}
-    return result, xarray.Dataset(known | estimated, coords={"bound": ["lower", "upper"]} if known else {})
+    return result, known_of(equation, inputs, result, grid, scatter) if certify else None

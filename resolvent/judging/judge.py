@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import time
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -16,18 +15,19 @@ import pandas as pd
 
 from resolvent.common.errors import EvaluationError, FileError
 from resolvent.common.files import read_json, write_atomically, write_json, write_text
+from resolvent.common.norms import relative_l2
 from resolvent.datasets.loading import Samples, Split, read_card
 from resolvent.datasets.storage.layout import group_name
 from resolvent.datasets.tasks.registry import build_task
+from resolvent.evaluation.inference import solvers_timed
 from resolvent.evaluation.metrics import METRICS, measure
-from resolvent.evaluation.without_labels import under_symmetries
+from resolvent.evaluation.without_labels import known_of, under_symmetries
 from resolvent.figures.common.intervals import mean_interval
 from resolvent.figures.common.numbers import ends, scientific, short_duration
 from resolvent.figures.common.page import TEMPLATES as OF_FIGURES
 from resolvent.figures.common.table import Cell, Column, Table, as_html, write_table
 from resolvent.judging.predictions import Predictor, predictor
 from resolvent.judging.tasks import NamedTask, labels_of, read_task
-from resolvent.solvers.common.errors import SolverError
 
 RECORD, ERRORS, PAGE, TABLE = "judged.json", "errors.csv", "index.html", "row"
 OURS = tuple(one for one in METRICS if not one.standardised)
@@ -36,6 +36,11 @@ KINDS = {
     "labels, was not judged",
     "program": "a program that was run here: how it was trained, and whether on these test samples, was not "
     "judged",
+}
+WITHOUT_LABELS = {
+    "energy_error": "relative error in the energy norm",
+    "to_solver": "distance to the answer of a cheap solver",
+    "scatter": "scatter under symmetries",
 }
 SOLVER = "classical solver"  # names of them begin so
 LIBRARIES = ("resolvent", "jax", "numpy", "scipy", "torch")
@@ -54,7 +59,7 @@ def judge(
     """Judge what `source` predicts for the task `name`, and write record, errors, page and rows into `out`.
 
     label    what tables call it;  data  where the test samples are made, and kept.
-    certify  also what is known without labels: the scatter under symmetries, and bounds.
+    certify  also what is known without labels: bounds, and estimates by symmetries and by a cheap solver.
 
     Returns the record. Raises a FileError or an EvaluationError where predictions are missing or do not fit.
     """
@@ -117,17 +122,9 @@ def _rows(who: str, prediction: np.ndarray, samples: Samples, group: str) -> pd.
 
 def _classical(task: NamedTask, samples: Samples, group: str) -> Iterable[tuple[str, float, pd.DataFrame]]:
     """Yield classical solvers that answer from the inputs, their seconds a sample, and their errors."""
-    for words, solve in build_task(task.dataset).classical_solvers().items():
-        try:
-            solve(samples.inputs[:1], samples.grid)  # compiled
-            start = time.perf_counter()
-            answers = solve(samples.inputs, samples.grid)
-            seconds = (time.perf_counter() - start) / len(samples)
-        except SolverError:
-            continue
-        if np.isfinite(answers).all():
-            name = f"{SOLVER}, {words}"
-            yield name, seconds, _rows(name, answers, samples, group)
+    for words, answers, times in solvers_timed(build_task(task.dataset), samples):
+        name = f"{SOLVER}, {words}"
+        yield name, times["many_seconds"], _rows(name, answers, samples, group)
 
 
 def _as_accurate(classical: list[dict], errors: pd.DataFrame, group: str) -> dict[str, Any] | None:
@@ -141,22 +138,24 @@ def _without_labels(
     task: NamedTask, asked: Predictor, prediction: np.ndarray, samples: Samples, group: str
 ) -> Iterable[dict[str, Any]]:
     """Yield what is known of the errors without the labels, beside the errors: means over the samples."""
-    for name, bounds in task.dataset.error_bounds(samples.inputs, prediction).items():
-        low, high = bounds.mean(axis=0)
-        yield {"grid": group, "name": name, "kind": "theorem", "low": float(low), "high": float(high)}
-    if asked.kind != "predictions" and (symmetries := task.dataset.symmetries()):
+    grid, scatter = samples.target_grid, None
+    if asked.kind != "predictions":
 
         def predict(inputs: np.ndarray) -> np.ndarray:
-            return asked.predict(
-                Samples(samples.grid, inputs, samples.targets, None, samples.target_grid), group
-            )
+            return asked.predict(Samples(samples.grid, inputs, samples.targets, None, grid), group)
 
-        grid = samples.target_grid
+        symmetries = task.dataset.symmetries()
         _, scatter = under_symmetries(predict, samples.inputs, prediction, grid, symmetries)
-        errors = measure(prediction, samples.targets, samples.target_grid, None, OURS)["relative_l2"]
-        order = float(pd.Series(scatter).corr(pd.Series(errors), method="spearman"))
-        facts = {"value": float(scatter.mean()), "error": float(errors.mean()), "rank_correlation": order}
-        yield {"grid": group, "name": "scatter", "kind": "estimate", **facts}
+    errors = pd.Series(relative_l2(prediction, samples.targets, grid.weights))
+    for name, known in known_of(task.dataset, samples.inputs, prediction, grid, scatter).items():
+        facts = {"grid": group, "name": name, "kind": known.attrs["kind"]}
+        if "bound" in known.dims:
+            low, high = map(float, known.mean("sample"))
+            yield facts | {"low": low, "high": high}
+        else:
+            order = float(pd.Series(known.values).corr(errors, method="spearman"))
+            means = {"value": float(known.mean()), "error": float(errors.mean())}
+            yield facts | means | {"rank_correlation": order}
 
 
 def _summaries(errors: pd.DataFrame) -> Iterable[dict[str, Any]]:
@@ -252,7 +251,7 @@ def in_words(record: dict) -> Iterable[str]:
         if one["kind"] == "theorem":
             words = f"{scientific(one['low'])} to {scientific(one['high'])} in the energy norm, a theorem"
         else:
-            words = f"{scientific(one['value'])} estimated from symmetries"
+            words = f"{scientific(one['value'])}, the {WITHOUT_LABELS[one['name']]}, an estimate"
         yield f"{record['label']}, {one['grid']}, without labels: {words}"
     yield f"Judged: {record['judged']}."
 
@@ -273,6 +272,6 @@ def page_of(record: dict, task: NamedTask) -> str:
     metrics = dict.fromkeys([task.metric, *(row["metric"] for row in rows)])
     return environment.get_template("judged.html.j2").render(
         record=record, task=task, tables=[as_html(table_of([record], one)) for one in metrics],
-        style=style, sort=sort, leading=leading, beside=beside_solvers(record),
+        style=style, sort=sort, leading=leading, words=WITHOUT_LABELS, beside=beside_solvers(record),
         ends=ends(leading["low"], leading["high"], leading["mean"]),
     )  # fmt: skip

@@ -8,10 +8,7 @@ processors.
 
 from __future__ import annotations
 
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import yaml
@@ -106,31 +103,12 @@ def made(settings: DatasetSettings, place: Path, name: str, *, cores: int = 1, *
 
     What was made before is used again, shard by shard.
     """
-    from resolvent.datasets.card import finalise
+    from resolvent.datasets.making import make_dataset
 
     settings = settings.model_copy(update={"samples": SplitSizes(**sizes)})
     base = place / name / settings_hash(settings)
     card = base.with_suffix(".json")
-    if card.exists():
-        return card
-    receipts = [base.with_suffix(".shards") / f"{shard}.json" for shard in range(settings.num_shards)]
-    missing = [shard for shard, receipt in enumerate(receipts) if not receipt.exists()]
-    if cores == 1 or len(missing) < 2:
-        for shard in missing:
-            _shard(settings, base, shard)
-    else:
-        with ProcessPoolExecutor(min(cores, len(missing)), get_context("spawn")) as pool:
-            for job in as_completed([pool.submit(_shard, settings, base, shard) for shard in missing]):
-                job.result()
-    finalise(build_task(settings), base.with_suffix(".zarr"), receipts, card, CODE)
-    return card
-
-
-def _shard(settings: DatasetSettings, base: Path, shard: int) -> Any:
-    from resolvent.datasets.storage.generation import generate_shard
-
-    receipt = base.with_suffix(".shards") / f"{shard}.json"
-    return generate_shard(build_task(settings), base.with_suffix(".zarr"), shard, receipt, CODE)
+    return card if card.exists() else make_dataset(settings, base, CODE, cores)
 
 
 def labels_of(name: str, place: Path, cores: int = 1) -> Path:

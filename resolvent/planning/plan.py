@@ -30,7 +30,7 @@ from resolvent.planning.configuration.settings import (
     samples_read,
     training_settings,
 )
-from resolvent.planning.rerun import location_of, script_digest
+from resolvent.planning.rerun import ESTIMATES, location_of, script_digest
 from resolvent.training.settings import TrainingSettings
 
 STEP_MEASURED = "transformer1d"  # architecture of the operator in resolvent.measurements.step_cost
@@ -49,6 +49,7 @@ class DatasetPlan:
     address    of the store where it lies in an object store; the file `store` then leads there.
     modules    what scripts choose by the equation: the settings, which name the task.
     moves      what solves the sample of `motion`; None where the solution has no time.
+    estimates  what knows of errors without labels.
     """
 
     def __init__(self, name: str, settings: DatasetSettings, base: Path, address: str | None):
@@ -59,6 +60,7 @@ class DatasetPlan:
         self.receipts = [self.receipt.format(shard=shard) for shard in range(settings.num_shards)]
         self.modules = (location_of(type(settings)),)
         self.moves = f"{type(settings).__module__}:motion" if settings.moves else None
+        self.estimates = [f"{type(settings).__module__}:{name}" for name in ESTIMATES]
 
     @property
     def code(self) -> str:

@@ -42,9 +42,10 @@ TABLES = (
 WITHOUT_RESULT = {"planning", "errors", "progress", "interruption", "addresses", "object_store"}
 # Functions that predict a cost: a better prediction is no reason to run anything again.
 PREDICTIONS = {"cost", "seconds_per_sample", "seconds_of_checks", "bytes_of_checks", "bytes_of_solving"}
-# Methods that count only where a rule names them, "module:motion": a film is no part of the samples, and what
-# `resolvent.solve` calls is part of no job.
-APART = {"motion", "solve_values"}
+# Methods that count only where a rule names them, "module:motion": a film is no part of the samples, nor is
+# what is known of errors of predictions, and what `resolvent.solve` calls is part of no job.
+ESTIMATES = ("cheap_answer", "energy_error")
+APART = {"motion", "solve_values", *ESTIMATES}
 # What the class of an architecture says of figures, tests and examples: jobs get it as a parameter.
 SHOWN = {"look", "cut_off", "example", "variants"}
 # Calls, and keywords of calls, whose arguments are said to a person.

@@ -26,9 +26,9 @@ from resolvent.common.files import OWN_DIGEST, read_json
 from resolvent.common.predictions import node_name
 from resolvent.common.records import (
     CHECKPOINT,
+    ESTIMATE_COLUMNS,
     INFERENCE_COLUMNS,
     RUN_FILES,
-    STRESS_COLUMNS,
     WEIGHTS,
     CostRecord,
     TunedRecord,
@@ -60,7 +60,7 @@ SUMS = "SHA256SUMS"
 # Files that are written with a digest, which is in it or beside it.
 INSIDE = ("run.json", "cost.json", "tuned.json", "verified.json", "dataset.json", STUDY_FILE)
 BESIDE = (
-    "*/comparison.csv", "*/models.csv", "*/inference.csv", "*/stress.csv", "*/cost*.csv", "*/theory/*.csv",
+    "*/comparison.csv", "*/models.csv", "*/inference.csv", "*/estimates.csv", "*/cost*.csv", "*/theory/*.csv",
     "*/stability/*.csv", "*/table*.html", "*.preview.npz", "*.motion.npz", "*/rollout.npz",
     "*/latent_basis.npz",
 )  # fmt: skip
@@ -172,8 +172,8 @@ def _faults_of_file(file: Path, cards: dict[str, set[str]]) -> list[str]:
                 return _columns(file, list(MODELS_COLUMNS))
             case "inference.csv":
                 return _columns(file, list(INFERENCE_COLUMNS))
-            case "stress.csv":
-                return _columns(file, list(STRESS_COLUMNS))
+            case "estimates.csv":
+                return _columns(file, list(ESTIMATE_COLUMNS))
             case name if name.endswith(SUFFIX):
                 check_digest(file.with_suffix(""))
                 return []

@@ -109,9 +109,9 @@ class TrainedRun(Run):
             conjugate gradients.
         certify
             Return an `xarray.Dataset` as well. Its `scatter`, (sample,), estimates the relative L² error of
-            what the operator gives by the symmetries. Of Darcy flow `energy_error`, (sample, bound), is a
-            lower and an upper bound of the relative error in the energy norm of what is returned, and holds
-            whatever that is.
+            what the operator gives by the symmetries, and `to_solver`, (sample,), that of what is returned by
+            a cheap classical solver. Of Darcy flow `energy_error`, (sample, bound), is a lower and an upper
+            bound of the relative error in the energy norm of what is returned, and holds whatever that is.
 
         Warns
         -----
@@ -123,6 +123,8 @@ class TrainedRun(Run):
         TrainingError
             When the run has diverged, or the inputs do not fit it; where symmetries, steps or certificates
             are asked for, and the card of the dataset is not at hand, or the equation has none.
+        SolverError
+            When errors are asked for of inputs that the equation cannot be solved for.
         """
         import torch
 
@@ -148,7 +150,8 @@ class TrainedRun(Run):
         result: Any
         known_errors = None
         if symmetrise or correct or certify:
-            result, known_errors = asked(answer, values, grid, self._equation, symmetrise, correct)
+            how = symmetrise, correct, certify
+            result, known_errors = asked(answer, values, grid, self._equation, *how)
         else:
             result = answer(values)
         if tensor:

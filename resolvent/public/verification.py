@@ -197,9 +197,8 @@ def _stands(folder: Path, report: dict) -> bool:
 
 def _test_samples(run: TrainedRun, place: Path) -> Path:
     """Make the samples that the run was tested on from the settings on the card, and return their card."""
-    from resolvent.datasets.card import finalise
-    from resolvent.datasets.storage.generation import generate_shard
-    from resolvent.datasets.tasks.registry import build_task, settings_of
+    from resolvent.datasets.making import make_dataset
+    from resolvent.datasets.tasks.registry import settings_of
     from resolvent.datasets.tasks.settings import SplitSizes
 
     try:
@@ -215,14 +214,7 @@ def _test_samples(run: TrainedRun, place: Path) -> Path:
     elif not any(run.record.test_noise):
         sizes = SplitSizes(train=1, validation=1, test=run.record.training["test_samples"])
         settings = settings.model_copy(update={"samples": sizes})
-    task, base = build_task(settings), place / name / "made_again"
-    store, receipts = base.with_suffix(".zarr"), []
-    for shard in range(settings.num_shards):
-        receipts.append(base.with_suffix(".shards") / f"{shard:04d}.json")
-        if not receipts[-1].exists():
-            generate_shard(task, store, shard, receipts[-1], CODE)
-    finalise(task, store, receipts, base.with_suffix(".json"), CODE)
-    return base.with_suffix(".json")
+    return make_dataset(settings, place / name / "made_again", CODE)
 
 
 def _hold_files(run: TrainedRun, settings: Any) -> None:

@@ -89,7 +89,7 @@ def rows(name: str) -> list[list[str]]:
         ("comparison", comparison.COMPARISON_COLUMNS),
         ("models", comparison.MODELS_COLUMNS),
         ("inference", records.INFERENCE_COLUMNS),
-        ("stress", records.STRESS_COLUMNS),
+        ("estimates", records.ESTIMATE_COLUMNS),
     ],
 )
 def test_the_specification_has_the_columns_and_words_of_a_table(name, columns):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from exhibits import given, without_rendering
 from pages import links, missing
-from run_files import save_arrays, write_inference
+from run_files import save_arrays, write_estimates, write_inference
 
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.exhibit import Exhibit, Sources
@@ -38,6 +38,19 @@ def make_report(make_run, make_baselines, tmp_path, monkeypatch):
 
     def make(setting=None, filmed=None, tested=None, **options):
         more = {}
+        of_run = {
+            "model": "fno",
+            "label": "FNO",
+            "resolution": 512,
+            "seed": 1,
+            "shift": "none",
+            "factor": 1.0,
+        }
+        errors = [0.004, 0.001, 0.002]
+        known = [
+            of_run | {"sample": at, "relative_l2": error, "scatter": error / 2}
+            for at, error in enumerate(errors)
+        ]
         runs = [
             make_run(label="Galerkin <new>", setting=setting, tested=tested),
             make_run(label="Galerkin <new>", setting=setting, seed=2, diverged_epoch=7),
@@ -62,7 +75,8 @@ def make_report(make_run, make_baselines, tmp_path, monkeypatch):
         write_report(
             tmp_path / "report.html", command="snakemake --cores 2 report",
             given=given(
-                runs, tmp_path / "comparison.csv", [baselines], write_inference(tmp_path), **more
+                runs, tmp_path / "comparison.csv", [baselines], write_inference(tmp_path),
+                estimates=write_estimates(tmp_path, *known), **more
             ),
             **shared | options,
         )  # fmt: skip
@@ -93,7 +107,7 @@ def test_the_page_answers_in_order_with_the_numbers_of_the_comparison(make_repor
     assert "data:image" not in page  # figures lie beside the page
     assert [path.name for path in tmp_path.glob("report.html*")] == ["report.html"]
     assert re.findall(r'<section id="(\w+)">', page) == [
-        "table", "predictions", "trust", "where", "cost", "runs", "again", "cite"
+        "table", "predictions", "trust", "where", "estimates", "cost", "runs", "again", "cite"
     ]  # fmt: skip
     # Predictions are within the first two screens: no chart stands above them.
     assert page.index('id="predictions"') < page.index('<figure class="chart"')

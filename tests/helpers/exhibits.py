@@ -29,12 +29,14 @@ def without_rendering(patch) -> None:
     patch.setattr("resolvent.figures.common.exhibit.save", write_empty)
 
 
-def given(runs, comparison=None, baselines=(), inference=None, candidates=None, named=True, **more) -> dict:
+def given(
+    runs, comparison=None, baselines=(), inference=None, candidates=None, named=True, estimates=None, **more
+) -> dict:
     """Return what the exhibits of an experiment are made from, as planning gives it."""
     return {
         "run_folders": runs, "candidates": candidates or runs, "named": named, "comparison_file": comparison,
         "baseline_folders": baselines, "inference_file": inference, "planned_facts": FACTS,
-        "quantities": ("input", "target"), **more,
+        "quantities": ("input", "target"), "estimates_file": estimates, "shifts": (), **more,
     }  # fmt: skip
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 from resolvent.common.digests import write_digest
 from resolvent.common.files import OWN_DIGEST
 from resolvent.common.predictions import Chosen, at_one_level, tree_of, write_predictions
-from resolvent.common.records import INFERENCE_COLUMNS, RUN_FILES, CostRecord, file_digests
+from resolvent.common.records import ESTIMATE_COLUMNS, INFERENCE_COLUMNS, RUN_FILES, CostRecord, file_digests
 from resolvent.common.runs import save_table
 
 IDENTITY = {"resolution": 64, "seed": 3, "config_hash": "c" * 12}  # of a run whose files are made by hand
@@ -42,6 +42,13 @@ def write_inference(directory, *rows):
     """Write inference.csv of these rows, each without the columns that are empty; returns its path."""
     path = directory / "inference.csv"
     save_table(pd.DataFrame(list(rows), columns=list(INFERENCE_COLUMNS)), path)
+    return path
+
+
+def write_estimates(directory, *rows):
+    """Write estimates.csv of these rows, each without the columns that are empty; returns its path."""
+    path = directory / "estimates.csv"
+    save_table(pd.DataFrame(list(rows), columns=list(ESTIMATE_COLUMNS)), path)
     return path
 
 

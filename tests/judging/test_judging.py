@@ -232,7 +232,9 @@ def test_a_live_model_a_program_and_a_server_are_asked(given, live, tmp_path):
     expected = judge(live, "burgers-v0", tmp_path / "live", data=tmp_path, certify=True)
     assert expected["kind"] == "program"
     assert expected["seconds_per_sample"]["n64"] > 0
-    (scatter,) = expected["without_labels"]
+    solver, scatter = expected["without_labels"]
+    assert (solver["name"], scatter["name"]) == ("to_solver", "scatter")
+    assert solver["value"] == pytest.approx(solver["error"], abs=1e-3)
     assert scatter["value"] > 0
 
     model = Ridge()
@@ -320,9 +322,11 @@ def test_the_bound_of_darcy_flow_holds_without_a_label(place, tmp_path):
     arrays = tasks.arrays_of(settings, [("test", index) for index in range(5)])
     np.savez(tmp_path / "mine.npz", n33=1.05 * arrays["n33/pressure"])
     record = judge(str(tmp_path / "mine.npz"), "darcy-v0", tmp_path / "out", data=tmp_path, certify=True)
-    (bound,) = record["without_labels"]
-    assert bound["kind"] == "theorem"
+    bound, solver = record["without_labels"]
+    assert (bound["kind"], solver["kind"]) == ("theorem", "estimate")
     assert bound["low"] < 0.05 < bound["high"] < 0.11
+    assert solver["value"] == pytest.approx(0.05, rel=0.05)
+    assert ", the distance to the answer of a cheap solver, an estimate" in "\n".join(in_words(record))
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,6 @@ JOB_FUNCTIONS = [
 ROOT_FIRST = os.environ | {"PYTHONPATH": str(ROOT)}
 EQUATIONS = {registry.settings_class(name).__module__.rpartition(".")[2] for name in registry.EQUATIONS}
 MOVING = {name for name in registry.EQUATIONS if registry.settings_class(name).moves}
-STRESSED = {"burgers", "darcy", "kolmogorov"}  # by config/stress.yaml
 ERRORS = ("Error", "Warning", "Exception")
 OF_PAPERS = {"show", "paper_page"}
 ALONE = {""}  # the script chooses nothing by name
@@ -71,13 +70,13 @@ ALONE = {""}  # the script chooses nothing by name
 
 def of_datasets(*equations: str) -> dict[str, set[str]]:
     """Return a module that computes these datasets, their films, and classical answers to them."""
-    scripts = ("solve_dataset", "finalise_dataset", "baselines", "inference")
-    some = {"motion": set(equations) & MOVING, "stress": set(equations) & STRESSED}
-    return {script: set(equations) for script in scripts} | {name: one for name, one in some.items() if one}
+    scripts = ("solve_dataset", "finalise_dataset", "baselines", "inference", "estimates")
+    moving = set(equations) & MOVING
+    return {script: set(equations) for script in scripts} | ({"motion": moving} if moving else {})
 
 
 def of_model(*modules: str) -> dict[str, set[str]]:
-    again = {"inference": {"burgers"}, "stress": {"burgers"}}
+    again = {"inference": {"burgers"}, "estimates": {"burgers"}}
     return {script: set(modules) for script in ("train", "evaluate")} | again
 
 
@@ -92,7 +91,7 @@ COUNTS = {
     "resolvent.datasets.storage.generation": {"solve_dataset": EQUATIONS, "finalise_dataset": EQUATIONS},
     "resolvent.datasets.preview:write_preview": {"preview_dataset": ALONE},
     "resolvent.models.other_works.fno": of_model("fno")
-    | {"theory": ALONE, "inference": {"burgers", "darcy"}, "stress": {"burgers", "darcy"}},
+    | {"theory": ALONE, "inference": {"burgers", "darcy"}, "estimates": {"burgers", "darcy"}},
     "resolvent.models.other_works.settings:FNO1dSettings": of_model("fno") | {"theory": ALONE},
     "resolvent.measurements.theory.average": {"theory": ALONE},
     "resolvent.measurements.stability": {"measure_stability": {"transformer1d"}},
@@ -101,6 +100,8 @@ COUNTS = {
     "resolvent.measurements.architecture_formulas": {"measure_architectures": {"neuraloperator"}},
     "resolvent.figures.experiment.cost": {"report": ALONE},
     "resolvent.datasets.tasks.kolmogorov:motion": {"motion": {"kolmogorov"}},
+    "resolvent.datasets.tasks.kolmogorov:cheap_answer": {"estimates": {"kolmogorov"}},
+    "resolvent.datasets.tasks.darcy:energy_error": {"estimates": {"darcy"}},
     "resolvent.datasets.tasks.kolmogorov:solve_values": {},
     "resolvent.figures.dataset.gallery": {"dataset_page": ALONE},
     "resolvent.figures.dataset.film": {"dataset_page": ALONE},
@@ -112,9 +113,9 @@ COUNTS = {
 
 @pytest.fixture(scope="module")
 def digests(tmp_path_factory) -> list[tuple[str, ...]]:
-    """Arguments of all digests in the plans of the default study with stress, and of that of stability."""
+    """Arguments of all digests in the plans of the default study and of that of stability."""
     folder, snakefile = tmp_path_factory.mktemp("planned"), str(ROOT / "Snakefile")
-    studies = [["--configfile", str(ROOT / f"config/{name}.yaml")] for name in ("stress", "stability")]
+    studies = [[], ["--configfile", str(ROOT / "config/stability.yaml")]]
     calls = [json.loads(printed(PLANNED, snakefile, *more, folder=folder)[-1]) for more in studies]
     return sorted({tuple(call) for one in calls for call in one})
 

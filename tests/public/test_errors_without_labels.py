@@ -85,7 +85,8 @@ def test_what_is_not_known_is_said_in_one_line(here, darcy, tmp_path):
     velocity = resolvent.open_dataset("burgers", "test", 64)["initial_velocity"].load()
     run = resolvent.load_run("tiny/burgers/fno")
     _, known = run.predict(velocity, certify=True)
-    assert list(known) == ["scatter"]
+    assert list(known) == ["to_solver", "scatter"]
+    assert all(one.attrs["kind"] == "estimate" for one in known.values())
     with pytest.raises(EvaluationError, match=r"correct=2: no steps of a solver are known .* of burgers"):
         run.predict(velocity, correct=2)
     unknown = resolvent.load_run("tiny/burgers/fno", data=tmp_path)

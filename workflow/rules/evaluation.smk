@@ -59,25 +59,33 @@ rule inference:
         "../scripts/jobs.py"
 
 
-# All runs of an experiment on samples of shifted distributions, which this job solves.
-rule stress:
+# Errors of all runs of an experiment beside what is known of them without labels; it solves the samples of shifts.
+rule estimates:
     input:
         card=lambda wildcards: card_of(plan.dataset_of(wildcards.experiment)),
+        test_card=lambda wildcards: card_of(plan.test_dataset_of(wildcards.experiment)),
         runs=lambda wildcards: files_of_runs(wildcards.experiment, "checkpoint.pt", "cost.json", "run.json"),
     output:
-        table=f"{plan.results}/{{experiment}}/stress.csv",
+        table=f"{plan.results}/{{experiment}}/estimates.csv",
     log:
-        f"logs/stress/{plan.configuration.name}/{{experiment}}.log",
+        f"logs/estimates/{plan.configuration.name}/{{experiment}}.log",
     conda:
         "../../environment.yml"
     threads: plan.configuration.training_threads
     resources:
-        **requested(needs.stress),
+        **requested(needs.estimates),
         gpu=1,
     params:
-        **does("stress", lambda wildcards: plan.modules_timed(wildcards.experiment)),
+        **does(
+            "estimates",
+            lambda wildcards: [
+                *plan.modules_timed(wildcards.experiment),
+                *plan.test_dataset_of(wildcards.experiment).estimates,
+            ],
+        ),
         dataset_code=lambda wildcards: plan.dataset_of(wildcards.experiment).code,
         runs=lambda wildcards: plan.run_folders(wildcards.experiment),
+        counts=lambda wildcards: plan.sample_counts(wildcards.experiment),
         shifts=lambda wildcards: plan.experiment(wildcards.experiment).stress.shifts,
         samples=lambda wildcards: plan.experiment(wildcards.experiment).stress.samples,
     script:

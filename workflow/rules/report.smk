@@ -39,7 +39,7 @@ rule compare:
 for _experiment, _settings in plan.configuration.experiments.items():
     _folder = f"{plan.results}/{_experiment}"
     _own = {f"{_folder}/own_figures/{name}.svg": where for name, where in _settings.own_figures.items()}
-    _shown = [name for name in EXHIBITS if name != "stress" or _settings.stress]
+    _shown = [name for name in EXHIBITS if name != "stress" or _settings.stress.shifts]
     _film = f"{ROLLED_OUT[_experiment]}/rollout" if _experiment in ROLLED_OUT else None
 
     rule:
@@ -51,7 +51,7 @@ for _experiment, _settings in plan.configuration.experiments.items():
             table=f"{_folder}/table.html",
             baselines=[f"{_folder}/baselines/{file}" for file in ("errors.csv", "cost.json")],
             inference=f"{_folder}/inference.csv",
-            stress=f"{_folder}/stress.csv" if _settings.stress else [],
+            estimates=f"{_folder}/estimates.csv",
             runs=lambda wildcards, experiment=_experiment: results_of(experiment),
             rollout=f"{ROLLED_OUT[_experiment]}/rollout.npz" if _film else [],
             card=card_of(plan.dataset_of(_experiment)),

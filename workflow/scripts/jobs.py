@@ -136,15 +136,17 @@ def inference():
     )
 
 
-def stress():
-    from resolvent.evaluation.stress import measure_stress
+def estimates():
+    from resolvent.evaluation.estimates import measure_estimates
 
-    measure_stress(
+    measure_estimates(
         Path(files.card),
+        Path(files.test_card),
         list(map(Path, given.runs)),
         Path(made.table),
         shifts=given.shifts,
         samples=given.samples,
+        counts=given.counts,
         **computing,
     )
 

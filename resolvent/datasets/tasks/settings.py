@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from resolvent.datasets.tasks.symmetries import Symmetry
     from resolvent.datasets.tasks.task import Task
+    from resolvent.solvers.common.grid import AnyGrid
 
 MOST_JOBS = 100_000  # that one dataset may be cut into: each is a file name in the plan
 
@@ -32,6 +33,7 @@ SidePoints = Annotated[int, Field(ge=4, le=2**14)]
 CHECKED_SAMPLES = 16  # behind the default error budget
 REFINED_COST = 8  # of solving a sample more finely, in samples
 SECONDS_PER_VALUE = 1e-4  # a guess at an unknown solver: a thousand steps of 100 ns for each stored value
+CHEAP = 1e-3  # relative L2 error of `cheap_answer`
 
 ACCURACY = "largest relative L2 error allowed; a dataset that misses it is not finalised"
 
@@ -125,6 +127,20 @@ class DatasetSettings(Settings):
         Values are (samples, ...space) in float64, on a grid of `grid_kind`. By default none are known.
         """
         return {}
+
+    def energy_error(self, inputs: np.ndarray, prediction: np.ndarray, targets: np.ndarray) -> np.ndarray:
+        """Return the relative errors that `error_bounds` bounds, from the labels: (samples,)."""
+        raise NotImplementedError(f"define {type(self).__name__}.energy_error: there are error_bounds")
+
+    def cheap_answer(self, inputs: np.ndarray, prediction: np.ndarray, grid: AnyGrid) -> np.ndarray | None:
+        """Answer inputs by a classical solver that costs little; it may start from the predictions.
+
+        A prediction is as far from this answer as from the truth, up to what the answer is wrong by, which is
+        to be about `CHEAP`. None where no such solver is known: by default.
+
+        Raises a SolverError where the inputs cannot be solved.
+        """
+        return None
 
     def corrected(self, inputs: np.ndarray, prediction: np.ndarray, steps: int) -> np.ndarray:
         """Return predictions after steps of an iterative solver, which starts from them.

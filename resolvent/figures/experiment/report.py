@@ -26,9 +26,9 @@ from resolvent.figures.experiment.cost import COST_SCATTER, INFERENCE, inference
 from resolvent.figures.experiment.curves import RESOLUTION_CURVES, TRAINING_CURVES
 from resolvent.figures.experiment.error_location import ERROR_LOCATION
 from resolvent.figures.experiment.error_table import headline, of_all_metrics, of_every_condition
+from resolvent.figures.experiment.estimates import STRESS, estimates_table, read_estimates
 from resolvent.figures.experiment.rows_of_errors import ERROR_DISTRIBUTIONS, ERROR_INTERVALS
 from resolvent.figures.experiment.samples import ROLLOUT, SAMPLES
-from resolvent.figures.experiment.stress import STRESS, read_stress, without_labels
 from resolvent.figures.experiment.tuned import tuning_of
 from resolvent.figures.experiment.verdict import about_labels, verdicts
 from resolvent.figures.published.beside import (
@@ -50,7 +50,7 @@ EXHIBITS = {
     "stress": STRESS,  # where the experiment asks for it
 }
 FILM = ROLLOUT
-TABLES = ("comparison.csv", "models.csv", "inference.csv", "stress.csv", "table.csv", "table.tex")
+TABLES = ("comparison.csv", "models.csv", "inference.csv", "estimates.csv", "table.csv", "table.tex")
 # What exhibits on this page, a user's own among them, may be made from: the names of their parameters.
 READERS: dict[str, Callable[..., Any]] = {
     "runs": lambda run_folders: read_runs(run_folders),
@@ -58,7 +58,7 @@ READERS: dict[str, Callable[..., Any]] = {
     "comparison": lambda comparison_file: read_comparison(comparison_file),
     "baselines": lambda baseline_folders: read_baselines(baseline_folders),
     "inference": lambda inference_file: read_inference(inference_file),
-    "stress": lambda stress_file: read_stress(stress_file),
+    "estimates": lambda estimates_file: read_estimates(estimates_file),
     "shown": lambda candidates, named: choose_shown(candidates, named),
     "rollout": lambda rollout_file: read_arrays(rollout_file),
     "facts": lambda planned_facts, shown, comparison: (
@@ -84,15 +84,15 @@ def write_report(
 
     given        what the exhibits are made from: `run_folders`, `candidates` of which one is shown first and
                  whether it is `named` (`resolvent.figures.common.results.choose_shown`), `comparison_file`,
-                 `baseline_folders`, `inference_file`, `quantities`, `planned_facts` that captions quote,
-                 with a film `rollout_file`, with shifts `stress_file`.
+                 `baseline_folders`, `inference_file`, `estimates_file` and the `shifts` in it, `quantities`,
+                 `planned_facts` that captions quote, with a film `rollout_file`.
     own          exhibits of the user's own, by the SVG files to draw.
     film         MP4 file for the film of a rollout, in the folder of its run; not shown if that diverged.
     paper_pages  names and links of the pages of papers whose tables or figures these runs give.
     """
     sources, folder, card = Sources(READERS, **given), Path(output).parent, Path(card)
     runs, comparison, shown = sources["runs"], sources["comparison"], sources["shown"].run
-    stressed = "stress_file" in given
+    estimates, stressed = estimates_table(sources["estimates"]), bool(given["shifts"])
     exhibits = {
         folder / f"figures/{name}.svg": exhibit
         for name, exhibit in EXHIBITS.items()
@@ -153,7 +153,8 @@ def write_report(
             for run in runs
         ],
         inference=as_html(timed) if timed.rows else "",
-        without_labels=as_html(without_labels(sources["stress"])) if stressed else "",
+        estimates=as_html(estimates) if estimates.rows else "",
+        stressed=stressed,
         loading=loading(shown, facts, card.as_posix()),
         tables=[name for name in TABLES if (folder / name).exists()],
         store=(card.with_suffix(".zarr").as_posix(), size_of(card.with_suffix(".zarr"))),

@@ -170,7 +170,7 @@ def _experiment_problems(
                 f"{at}.{key}: noise is for equation darcy_inverse; dataset '{experiment.dataset}' solves "
                 f"{dataset.equation}; accepted: 0"
             )
-    for shift, factor in experiment.stress.shifts if experiment.stress else ():
+    for shift, factor in experiment.stress.shifts:
         try:
             dataset.shifted(shift, factor)
         except ValueError as error:

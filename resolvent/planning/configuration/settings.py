@@ -204,20 +204,19 @@ Factors = Annotated[list[Annotated[float, Field(gt=0)]], Field(min_length=1)]
 
 
 class Stress(Settings):
-    """Shifted distributions on which trained models are tested: what is changed, by which factors."""
+    """Shifted distributions on which trained models are tested: what is changed, by which factors.
 
-    samples: int = Field(64, ge=2, description="test samples of each shift: the first ones, solved for it")
+    Without any, models are tested beside what is known of their errors without labels, as they were trained.
+    """
+
+    samples: int = Field(
+        64, ge=2, description="test samples that estimates.csv has: the first ones, solved for each shift"
+    )
     amplitude: Factors = Field([], description="of the initial field")
     length_scale: Factors = Field([], description="of the random field, at the same variance")
     viscosity: Factors = Field([], description="of the equation")
     contrast: Factors = Field([], description="of a coefficient: of its values, or of its logarithm")
     horizon: Factors = Field([], description="of the time from input to target")
-
-    @model_validator(mode="after")
-    def _shifts_something(self):
-        if not self.shifts:
-            raise ValueError("stress names no shift: amplitude, length_scale, viscosity, contrast or horizon")
-        return self
 
     @property
     def shifts(self) -> list[tuple[str, float]]:
@@ -297,8 +296,8 @@ class Experiment(Settings):
     shows: dict[str, list[str]] = Field(
         {}, description="tables and figures that it gives, by paper: `cao2021: [table2a, figure9]`"
     )
-    stress: Stress | None = Field(
-        None,
+    stress: Stress = Field(
+        Stress(),
         description="test the trained runs on shifted distributions too, whose labels are solved for it: "
         "`{viscosity: [0.5, 2], samples: 64}`",
     )

@@ -107,19 +107,19 @@ class Needs:
         seconds = 2 * START_SECONDS + solved + sum(1 + need.seconds - START_SECONDS for need in runs)
         return Need(seconds, START_BYTES + max(need.bytes for need in runs))
 
-    def stress(self, wildcards) -> Need:
-        """Predict solving the samples of every shift, and every run under every symmetry there."""
+    def estimates(self, wildcards) -> Need:
+        """Predict every run under every symmetry, as trained and on the samples of shifts; solving these."""
         e = self.plan.experiment(wildcards.experiment)
         dataset = self.plan.dataset_of(wildcards.experiment).settings
-        assert e.stress is not None
-        shifts, images = 1 + len(e.stress.shifts), 1 + len(dataset.symmetries())
+        shifts, images = len(e.stress.shifts), 1 + len(dataset.symmetries())
         runs = [
             self._evaluation(wildcards.experiment, *run, self.gpu) for run in product(e.models, e.resolutions)
         ]
-        once = len(e.seeds) * sum(1 + need.seconds - START_SECONDS for need in runs)
+        share = min(1.0, e.stress.samples / self._tested(wildcards.experiment))
+        once = len(e.seeds) * sum(1 + share * (need.seconds - START_SECONDS) for need in runs)
         solved = e.stress.samples * len(e.resolutions) * dataset.seconds_per_sample()
         return Need(
-            2 * START_SECONDS + shifts * (solved + images * once),
+            2 * START_SECONDS + shifts * solved + (1 + shifts) * images * once,
             START_BYTES + max(need.bytes for need in runs),
         )
 

@@ -1,0 +1,35 @@
+"""Make a dataset here and now, where no workflow does: all shards, and the card."""
+
+from __future__ import annotations
+
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
+from pathlib import Path
+
+from resolvent.datasets.card import finalise
+from resolvent.datasets.storage.generation import generate_shard
+from resolvent.datasets.tasks.registry import build_task
+from resolvent.datasets.tasks.settings import DatasetSettings
+
+
+def make_dataset(settings: DatasetSettings, base: Path, code: str, cores: int = 1) -> Path:
+    """Make the store `base`.zarr in so many processes, and return its card; `code` is what made it.
+
+    Shards that were made before are used again. Raises a DatasetError where the samples miss their accuracy.
+    """
+    receipts = {base.with_suffix(".shards") / f"{shard}.json": shard for shard in range(settings.num_shards)}
+    missing = [(settings, base, code, shard, path) for path, shard in receipts.items() if not path.exists()]
+    if cores == 1 or len(missing) < 2:
+        for one in missing:
+            _make_shard(*one)
+    else:
+        with ProcessPoolExecutor(min(cores, len(missing)), get_context("spawn")) as pool:
+            for job in as_completed([pool.submit(_make_shard, *one) for one in missing]):
+                job.result()
+    card = base.with_suffix(".json")
+    finalise(build_task(settings), base.with_suffix(".zarr"), list(receipts), card, code)
+    return card
+
+
+def _make_shard(settings: DatasetSettings, base: Path, code: str, shard: int, receipt: Path) -> None:
+    generate_shard(build_task(settings), base.with_suffix(".zarr"), shard, receipt, code)

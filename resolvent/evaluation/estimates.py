@@ -1,0 +1,111 @@
+"""Errors of trained runs beside what is known of them without labels, also on shifted distributions.
+
+Sample k of a shift has the random numbers of sample k of the test split: what is compared are the same draws,
+with labels as exact as those of training.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas
+import torch
+
+from resolvent.common.norms import relative_l2
+from resolvent.common.records import ESTIMATE_COLUMNS, UNSHIFTED, CostRecord, RunRecord, read_record
+from resolvent.common.runs import save_table
+from resolvent.datasets.loading import FreshSplit, Samples, Split, read_card, training_noise
+from resolvent.datasets.tasks.registry import settings_of
+from resolvent.datasets.tasks.settings import DatasetSettings
+from resolvent.evaluation.conditions import predict
+from resolvent.evaluation.without_labels import Predict, known_of, under_symmetries
+from resolvent.training import checkpoints
+from resolvent.training.checkpoints import trained_operator
+from resolvent.training.devices import choose_device
+
+
+def measure_estimates(
+    card: Path,
+    test_card: Path,
+    runs: list[Path],
+    output: Path,
+    *,
+    shifts: list[tuple[str, float]],
+    samples: int,
+    counts: dict[str, int],
+    threads: int,
+    gpus: int,
+) -> None:
+    """Write errors and estimates of the finished `runs`, on their grids of training, to the table `output`.
+
+    They are of the first `samples` test samples at `test_card`, as a run is given them in its test, and of as
+    many of every shift of the dataset at `card`, without noise. `counts` are those of the splits.
+
+    Raises `SolverError` when the samples of a shift cannot be solved to the accuracy of the dataset.
+    """
+    torch.set_num_threads(threads)
+    device = choose_device(gpus)
+    facts, tested = read_card(card), read_card(test_card)
+    finished = [run for run in runs if read_record(run / "cost.json", CostRecord).status == "finished"]
+    records = {run: read_record(run / "run.json", RunRecord) for run in finished}
+    tables = []
+    for shift, factor in [(UNSHIFTED, 1.0), *shifts]:
+        settings = settings_of((tested if shift == UNSHIFTED else facts)["settings"])
+        if shift != UNSHIFTED:
+            settings = settings.shifted(shift, factor)
+        drawn: dict[tuple, Samples] = {}
+        for run, record in records.items():
+            noise = record.noise if shift == UNSHIFTED else 0.0
+            key = record.resolution, record.grids, noise
+            if key not in drawn and shift == UNSHIFTED:
+                unit = training_noise(test_card, record.resolution, counts["train"], noise)
+                place = test_card, record.resolution, "test", counts["test"]
+                split = Split(*place, grids=record.grids, noise=unit)
+                drawn[key] = split.read(range(min(samples, counts["test"])))
+            elif key not in drawn:
+                drawn[key] = _solved(settings, facts, samples, record.resolution, record.grids)
+            operator = trained_operator(checkpoints.load(run / "checkpoint.pt"))
+            assert operator is not None  # the run is finished
+            operator = operator.to(device)
+
+            def answer(inputs: np.ndarray, operator=operator, of: Samples = drawn[key]) -> np.ndarray:
+                return predict(operator, Samples(of.grid, inputs, of.targets, None, of.target_grid), device)
+
+            row = {name: getattr(record, name) for name in ("model", "label", "architecture", "resolution")}
+            row |= {"equation": settings.equation, "seed": record.seed, "shift": shift, "factor": factor}
+            tables.append(pandas.DataFrame(row | errors_beside(settings, answer, drawn[key], not noise)))
+    table = pandas.concat(tables, ignore_index=True) if tables else pandas.DataFrame()
+    save_table(table.reindex(columns=list(ESTIMATE_COLUMNS)), output)
+
+
+def errors_beside(
+    equation: DatasetSettings, answer: Predict, samples: Samples, clean: bool = True
+) -> dict[str, Any]:
+    """Return the errors of what an operator answers, and what is known of them: (samples,) by column.
+
+    clean  whether the inputs are without noise: with it only the scatter is known.
+    """
+    prediction, grid = answer(samples.inputs), samples.target_grid
+    _, scatter = under_symmetries(answer, samples.inputs, prediction, grid, equation.symmetries())
+    found: dict[str, Any] = {
+        "sample": np.arange(len(samples)),
+        "relative_l2": relative_l2(prediction, samples.targets, grid.weights),
+        "scatter": scatter,
+    }
+    if not clean:
+        return found
+    known = known_of(equation, samples.inputs, prediction, grid)
+    if "to_solver" in known:
+        found["to_solver"] = known["to_solver"].values
+    if "energy_error" in known:
+        bounds = dict(zip(("energy_lower", "energy_upper"), known["energy_error"].values.T, strict=True))
+        found |= bounds | {"energy_error": equation.energy_error(samples.inputs, prediction, samples.targets)}
+    return found
+
+
+def _solved(settings: DatasetSettings, facts: dict, count: int, resolution: int | str, grids: str) -> Samples:
+    """Draw and solve the first test samples of a dataset, which is laid out as the card `facts` has it."""
+    card = facts | {"samples": facts["samples"] | {"test": 0}, "settings": settings.model_dump(mode="json")}
+    return FreshSplit("", resolution, "test", 0, grids=grids, card=card).read(range(count))

@@ -1,0 +1,197 @@
+"""Trained runs on distributions that they were not trained on."""
+
+import shutil
+
+import numpy as np
+import pandas
+import pytest
+from dataset_fixtures import make_dataset, small
+from pydantic import ValidationError
+from run_files import write_estimates
+from training_fixtures import finished_run
+
+import resolvent
+from resolvent.common.norms import relative_l2
+from resolvent.common.records import ESTIMATE_COLUMNS
+from resolvent.datasets.loading import load_samples
+from resolvent.datasets.tasks.registry import build_task, settings_class
+from resolvent.documentation.estimates import section
+from resolvent.evaluation.estimates import errors_beside, measure_estimates
+from resolvent.figures.common.results import read_runs
+from resolvent.figures.common.style import appearances
+from resolvent.figures.experiment.estimates import draw_stress, estimates_table, read_estimates, summaries
+from resolvent.planning.configuration.settings import Stress
+
+COUNTS = {"train": 20, "validation": 4, "test": 6}
+EQUATIONS = {
+    "burgers": ["amplitude", "length_scale", "viscosity", "horizon"],
+    "darcy": ["length_scale", "contrast"],
+    "kolmogorov": ["amplitude", "viscosity", "horizon"],
+}
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("study")
+    card = make_dataset(folder / "data/burgers", small("burgers"))
+    runs = [finished_run(card, folder / f"results/tiny/burgers/fno/n64/seed{seed}") for seed in (3, 4)]
+    return card, runs, folder
+
+
+def measured(study, name, samples, *shifts):
+    card, runs, folder = study
+    how = {"shifts": list(shifts), "samples": samples, "counts": COUNTS, "threads": 1, "gpus": 0}
+    measure_estimates(card, card, runs, folder / name, **how)
+    return read_estimates(folder / name)
+
+
+def test_the_labels_of_a_shift_are_those_of_the_equation_that_it_names(study):
+    _, runs, folder = study
+    shifts = [("viscosity", 2.0), ("amplitude", 0.5)]
+    table = measured(study, "estimates.csv", 3, *shifts)
+    assert list(table.columns) == list(ESTIMATE_COLUMNS)
+    assert list(table.groupby(["shift", "factor"], sort=False).groups) == [("none", 1.0), *shifts]
+    settings = small("burgers")
+    arrays = build_task(settings.shifted("viscosity", 2.0)).compute([("test", index) for index in range(3)])
+    again = resolvent.solve(
+        "burgers",
+        arrays["n128/initial_velocity"],
+        viscosity=2 * settings.viscosity,
+        final_time=settings.final_time,
+    )
+    assert np.all(relative_l2(arrays["n128/final_velocity"], again) < 1e-6)
+    run = resolvent.load_run(runs[0], data=folder / "data")
+    expected = relative_l2(run.predict(arrays["n64/initial_velocity"]), arrays["n64/final_velocity"])
+    found = table.query("seed == 3 and shift == 'viscosity'")["relative_l2"]
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
+    unshifted = pandas.read_csv(runs[0] / "errors.csv").query("resolution == 64")["relative_l2"][:3]
+    np.testing.assert_allclose(
+        table.query("seed == 3 and shift == 'none'")["relative_l2"], unshifted, rtol=1e-6
+    )
+    assert (table["scatter"] > 0).all()
+    # Also where nothing was trained; of the solution of the shifted equation, not of that of training.
+    np.testing.assert_allclose(table["to_solver"], table["relative_l2"], atol=1e-3)
+
+
+def test_the_figure_has_a_panel_for_each_shift_and_the_table_says_how_much_larger(study):
+    estimates = measured(study, "more.csv", 4, ("viscosity", 0.5), ("viscosity", 2.0), ("horizon", 2.0))
+    figure = draw_stress(estimates, appearances(read_runs([study[1][0]])))
+    assert [panel.get_title(loc="left") for panel in figure.axes] == ["viscosity", "horizon"]
+    rows = estimates_table(estimates).rows
+    distributions = ["as trained", "viscosity × 0.5", "viscosity × 2", "horizon × 2"]
+    assert [row[2].text for row in rows] == [one for one in distributions for _ in range(2)]
+    assert [row[4].text for row in rows] == 4 * ["symmetries", "a classical solver"]
+    assert rows[0][3].text == "1.00"
+
+
+def test_without_shifts_the_table_has_what_is_known_as_trained(study):
+    estimates = measured(study, "plain.csv", 64)
+    assert len(estimates) == 2 * COUNTS["test"]
+    table = estimates_table(estimates)
+    assert [row[2].text for row in table.rows] == ["symmetries", "a classical solver"]
+    assert len(table.columns) == len(table.rows[0]) == 7
+    nothing = estimates_table(estimates.iloc[:0])
+    assert not nothing.rows
+    unknown = estimates_table(estimates.assign(scatter=np.nan, to_solver=np.nan))
+    assert [cell.text for cell in unknown.rows[0][2:]][::2] == ["—"] * 3
+
+
+def test_summaries_are_means_of_all_and_orders_within_a_seed():
+    row = dict.fromkeys(ESTIMATE_COLUMNS, np.nan)
+    row |= {"model": "m", "resolution": 8, "shift": "none", "factor": 1.0}
+    errors = {3: [1.0, 2.0, 4.0], 4: [10.0, 20.0, 40.0]}
+    known = {3: [2.0, 4.0, 8.0], 4: [40.0, 20.0, 10.0]}
+    table = pandas.DataFrame(
+        row | {"seed": seed, "sample": at, "relative_l2": errors[seed][at], "scatter": known[seed][at]}
+        for seed in errors
+        for at in range(3)
+    )
+    (found,) = summaries(table).to_dict("records")
+    assert found["way"] == "symmetries"
+    assert found["error"] == pytest.approx(77 / 6)
+    assert found["estimate"] == pytest.approx(84 / 6)
+    assert found["rank_correlation"] == pytest.approx(0)  # 1 and -1; of all six together it is 0.6
+    assert found["ratio"] == 2
+
+
+def test_the_table_of_the_documentation_has_the_range_of_the_models_of_an_architecture(study, tmp_path):
+    assert section(tmp_path) is None
+    of_all = {"equation": "burgers", "architecture": "fno1d", "resolution": 8, "seed": 3, "factor": 1.0}
+    for experiment, shifts in (("one", ["none"]), ("two", ["none", "viscosity"])):
+        rows = [
+            of_all
+            | {
+                "model": model,
+                "shift": shift,
+                "sample": at,
+                "relative_l2": at + 1,
+                "to_solver": by * (at + 1),
+            }
+            for model, by in (("a", 1), ("b", 4))
+            for shift in shifts
+            for at in range(3)
+        ]
+        (tmp_path / f"{experiment}/a/n8/seed3").mkdir(parents=True)
+        write_estimates(tmp_path / experiment, *rows)
+        shutil.copy(study[1][0] / "run.json", tmp_path / f"{experiment}/a/n8/seed3")
+    text = section(tmp_path)
+    assert "4 runs, each tested on at most 3 samples" in " ".join(text.split())
+    numbers = "16 | 2 | 2.00 | 2.00 to 8.00 | 1.00 | 1.00 to 4.00 |"
+    assert text.splitlines()[-2:] == [
+        f"| burgers | `fno1d` | {how} | a classical solver | {numbers}" for how in ("as trained", "shifted")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("equation", "resolution", "allowed"),
+    [("burgers", 64, 1e-3), ("kolmogorov", 48, 1e-3), ("darcy", 33, 5e-3), ("lorenz63", "dt0.02", 1e-3),
+     ("controlled_ode", "dt0.02", 1e-9)],
+)  # fmt: skip
+def test_the_distance_to_a_cheap_answer_is_the_error(equation, resolution, allowed, tmp_path):
+    """Predict what is wrong by a tenth and by a thirtieth, smoothly."""
+    settings = small(equation)
+    samples = load_samples(make_dataset(tmp_path / equation, settings), resolution, "test", 2)
+    sizes = np.array([0.1, 0.03]).reshape(2, *[1] * (samples.targets.ndim - 1))
+    wrong = samples.targets * (1 + sizes * np.cos(np.linspace(0, 3, samples.targets.shape[-1])))
+    found = errors_beside(settings, lambda inputs: wrong, samples)
+    np.testing.assert_allclose(found["to_solver"], found["relative_l2"], atol=allowed)
+    if equation == "darcy":
+        assert np.all(found["energy_lower"] <= found["energy_error"])
+        assert np.all(found["energy_error"] <= found["energy_upper"])
+    noisy = errors_beside(settings, lambda inputs: wrong, samples, clean=False)
+    assert set(noisy) == {"sample", "relative_l2", "scatter"}
+
+
+@pytest.mark.parametrize("equation", EQUATIONS)
+def test_every_shift_changes_what_it_names_and_others_are_refused(equation):
+    settings = small(equation)
+    assert list(settings.shifts) == EQUATIONS[equation]
+    for shift in settings.shifts:
+        assert settings.shifted(shift, 1.0) == settings
+        assert settings.shifted(shift, 2.0) != settings
+    with pytest.raises(ValueError, match=f"{equation} cannot be shifted in colour; accepted: "):
+        settings.shifted("colour", 2.0)
+
+
+def test_a_stretched_field_has_the_same_variance_and_other_gradients():
+    for name, field in (("burgers", "initial_distribution"), ("darcy", "distribution")):
+        settings, shifted = small(name), small(name).shifted("length_scale", 0.25)
+        assert getattr(shifted, field).tau == 4 * getattr(settings, field).tau
+        draws = [
+            np.stack([build_task(one).draw_one(0, 0, index) for index in range(400)])
+            for one in (settings, shifted)
+        ]
+        sizes = [np.mean(abs(one.reshape(400, -1)) ** 2) for one in draws]
+        assert sizes[1] == pytest.approx(sizes[0], rel=0.1), name
+
+
+def test_what_was_read_from_files_has_no_other_solutions():
+    for equation in ("burgers", "darcy", "darcy_inverse"):
+        assert settings_class(equation, imported=True).shifts == {}
+
+
+def test_factors_are_positive():
+    assert Stress(viscosity=[0.5, 2.0]).shifts == [("viscosity", 0.5), ("viscosity", 2.0)]
+    with pytest.raises(ValidationError, match="greater than 0"):
+        Stress(viscosity=[0.0])
+    assert Stress(samples=4).shifts == []
