@@ -107,7 +107,7 @@ def test_what_the_documentation_prints_is_the_configuration_that_is_shipped():
 
 
 def test_the_configuration_is_planned_and_a_missing_file_is_one_line_before_anything_runs(prepared):
-    """Before the others, which build what is planned here."""
+    """Runs before those that build what is planned here."""
     planned = prepared.planned(*TARGETS, config=CONFIG)
     assert planned["solve_burgers_public"] == planned["solve_darcy_public"] == 1
     assert planned["train"] == 4
