@@ -33,6 +33,8 @@ def test_the_reference_implementation_finds_nothing_to_remark(written, caplog):
     assert "not standard" not in caplog.text
     assert {one.name for one in metadata.record_sets} == set(json.loads(card.read_text())["groups"])
     assert metadata.name == card.parent.name
+    for known in ("data_biases", "data_use_cases", "personal_sensitive_information", "data_social_impact"):
+        assert getattr(metadata, known)
 
 
 def test_it_says_what_is_stored_where_and_how_wrong_it_is(written):
