@@ -3,7 +3,7 @@ PYTHON ?= $(firstword $(foreach p,python3.11 python3.12 python3.13 python3.14 py
 BIN := .venv/bin
 GPUS := $(shell nvidia-smi -L 2>/dev/null | grep -c '^GPU')
 
-.PHONY: demo test browser test-faults test-slurm lint format docs site bench constraints setup clean
+.PHONY: demo test test-all browser test-faults test-slurm lint format docs site bench constraints setup clean
 .DEFAULT_GOAL := demo
 
 # Many containers set it. Each job of a pipeline would then compile all that it imports afresh, for up to ten seconds.
@@ -31,6 +31,10 @@ demo: .venv/installed
 # Two processes, a file each at a time, those that take longest first (tests/conftest.py).
 test: browser
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+
+# Also those that take long, and repeat at length what others hold.
+test-all: browser
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not faults"
 
 # For the tests of the pages: a Chromium that is at hand, or Debian's where this is root, or Playwright's.
 browser: .venv/developed

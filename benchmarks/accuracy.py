@@ -12,6 +12,7 @@ import math
 from argparse import Namespace
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from time import process_time
 
 import numpy as np
@@ -27,7 +28,7 @@ from resolvent.solvers.burgers.cole_hopf import cole_hopf
 from resolvent.solvers.burgers.equation import difference_of_spectra
 from resolvent.solvers.burgers.etdrk4 import BurgersEtdrk4
 from resolvent.solvers.burgers.split_step import BurgersSplitStep
-from resolvent.solvers.common.accuracy import MODES, MODES_2D, STEPS
+from resolvent.solvers.common.accuracy import MODES, MODES_2D
 from resolvent.solvers.common.cosine_series import observe_cosine
 from resolvent.solvers.common.errors import SolverError
 from resolvent.solvers.common.grid import Nodes
@@ -35,6 +36,7 @@ from resolvent.solvers.common.observation_times import uniform
 from resolvent.solvers.darcy.direct import solve_direct
 from resolvent.solvers.darcy.five_point import DarcyFivePoint
 from resolvent.solvers.kolmogorov.etdrk4 import KolmogorovEtdrk4
+from resolvent.solvers.kolmogorov.etdrk4 import pilot as pilot_flow
 from resolvent.solvers.kolmogorov.etdrk4 import solve_to as solve_flow_to
 from resolvent.solvers.kolmogorov.flow import largest_difference
 from resolvent.solvers.lorenz63 import ORDERS, Lorenz63, initial_condition
@@ -43,7 +45,9 @@ from resolvent.solvers.random_fields.gaussian import level_set, lognormal
 
 HEADER = (
     "setting", "asked", "achieved", "", "chosen", "ms a sample", "best by hand", "ms a sample", "ratio",
+    "pilot",
 )  # fmt: skip
+BURGERS_SAMPLES, PILOT, FLOWS, FLOW_PILOT = 256, 8, 12, 4
 LONGEST = 0.1  # seconds that a sample is expected to take: rows above are not run
 DARCY_POINTS, DARCY_SAMPLES = 141, 8
 LORENZ_SAMPLES, LORENZ_COMPARED = 512, 64
@@ -71,23 +75,27 @@ def tried(words: str, solve: Callable[[], object], error: Callable[[object], flo
 
 def row(
     setting: str, accuracy: float, samples: int, achieved: float, chosen: str,
-    ours: Callable[[], object], hand: Iterable[Try], rounds: int,
+    ours: Callable[[], object], hand: Iterable[Try], rounds: int, pilot: Callable[[], object] | None = None,
 ) -> list[str]:  # fmt: skip
-    """Time ours in turns with the best of the settings by hand, and write the row."""
+    """Time ours in turns with the best of the settings by hand, and the pilot alone, and write the row."""
     enough = [one for one in hand if one.error <= accuracy]
     cells = [setting, f"{accuracy:.0e}", f"{achieved:.1e}", "" if achieved <= accuracy else "miss", chosen]
     if not enough:
         (mine,) = interleaved([ours], rounds, clock=process_time)
-        return [*cells, digits(mine.divided(samples).middle), "none of those tried", "", ""]
+        return [*cells, digits(mine.divided(samples).middle), "none of those tried", "", "", ""]
     best = min(enough, key=lambda one: one.seconds)
     mine, its = interleaved([ours, best.solve], rounds, warm_up=1, clock=process_time)
     numbers = [digits(times.divided(samples).middle) for times in (mine, its)]
-    return [*cells, numbers[0], best.words, numbers[1], digits(mine.middle / its.middle)]
+    cells += [numbers[0], best.words, numbers[1], digits(mine.middle / its.middle)]
+    if pilot is None:
+        return [*cells, ""]
+    (alone,) = interleaved([pilot], 1, clock=process_time)
+    return [*cells, digits(alone.middle / mine.divided(samples).middle)]
 
 
 def not_run(setting: str, accuracy: float, words: str) -> list[str]:
     """Write the row of a request that is refused, or too costly here."""
-    return [setting, f"{accuracy:.0e}", "", "", words, "", "", "", ""]
+    return [setting, f"{accuracy:.0e}", "", "", words, *[""] * 5]
 
 
 def refusal(make: Callable[[], object]) -> str:
@@ -108,7 +116,7 @@ def burgers(given: Namespace) -> str:
     """Measure split steps on fields of the default distribution."""
     field, rows, time = field_of("cao_burgers"), [], PUBLIC_FILE_TIME
     for viscosity in tqdm((0.1, 0.05, 0.02, 0.01, 0.005, 0.001, 0.0001), desc="burgers", leave=False):
-        drawn = np.stack([field.coefficients(1127802, 0, index) for index in range(32)])
+        drawn = np.stack([field.coefficients(1127802, 0, index) for index in range(BURGERS_SAMPLES)])
         for accuracy in (1e-4, 1e-7, 1e-10):
             asked = {"viscosity": viscosity, "accuracy": accuracy}
             words, setting = (
@@ -120,7 +128,7 @@ def burgers(given: Namespace) -> str:
                 words = words or f"not run here: {price:.2g} s a sample expected"
                 rows.append(not_run(setting, accuracy, words))
                 continue
-            initial = drawn if price < LONGEST / 10 else drawn[:4]
+            initial = drawn if price < LONGEST / 10 else drawn[: BURGERS_SAMPLES // 4]
             rows.append(burgers_row(setting, viscosity, accuracy, initial, time, given.rounds))
     return table(HEADER, rows)
 
@@ -128,11 +136,14 @@ def burgers(given: Namespace) -> str:
 def burgers_row(setting, viscosity, accuracy, initial, time, rounds) -> list[str]:
     """Compare one request with settings by hand: as few modes as hold, and as few steps."""
 
-    def ours():
-        return BurgersSplitStep.solve_to(accuracy, initial, viscosity, time)
+    def pilot():
+        return BurgersSplitStep.pilot(accuracy, initial[:PILOT], viscosity, time)
+
+    ours = partial(BurgersSplitStep.solve_to, accuracy, initial, pilot(), viscosity, time)
 
     found = ours()
-    modes, steps = (np.array(ladder)[found.rungs[:, k]] for k, ladder in enumerate((MODES, STEPS)))
+    ladders = MODES, BurgersSplitStep.steps
+    modes, steps = (np.array(ladder)[found.rungs[:, k]] for k, ladder in enumerate(ladders))
     try:
         exact = cole_hopf(initial, viscosity, time, work_points=4096)
     except SolverError:
@@ -144,14 +155,14 @@ def burgers_row(setting, viscosity, accuracy, initial, time, rounds) -> list[str
 
     hand: list[Try] = []
     for some in (one for one in MODES if modes.max() / 2 <= one <= modes.max()):
-        for few in (one for one in STEPS if steps.max() / 3 <= one <= steps.max()):
+        for few in (one for one in BurgersSplitStep.steps if steps.max() / 3 <= one <= steps.max()):
             cost = min((one.seconds for one in hand if one.error <= accuracy), default=math.inf)
             one = BurgersSplitStep(viscosity, time, num_modes=some, num_steps=few)
             hand.append(tried(f"{some} modes, {few} steps", lambda one=one: one.unchecked(initial), error))
             if hand[-1].error <= accuracy or hand[-1].seconds > cost:
                 break
     chosen = f"{span(modes)} modes, {span(steps)} steps"
-    return row(setting, accuracy, len(initial), error(found.solutions), chosen, ours, hand, rounds)
+    return row(setting, accuracy, len(initial), error(found.solutions), chosen, ours, hand, rounds, pilot)
 
 
 def darcy(given: Namespace) -> str:
@@ -238,11 +249,21 @@ def extended(initial: np.ndarray, times: Nodes, order: int) -> np.ndarray:
 def kolmogorov(given: Namespace) -> str:
     """Measure flows with chosen modes and steps, against a run with 3/2 of the most and half the step."""
     field, rows = field_of("calvello_kolmogorov", num_modes=71), []
-    initial = np.stack([field.coefficients(1, 0, index) for index in range(2)])
-    flows = ((1 / 70, 2.0, (1e-3, 2e-5)), (1 / 500, 0.5, (1e-3,)))
-    for viscosity, final_time, accuracies in tqdm(flows, desc="kolmogorov", leave=False):
+    drawn = np.stack([field.coefficients(1, 0, index) for index in range(FLOWS)])
+    flows = (
+        (1 / 70, 11.0, (1e-3,), FLOWS),
+        (1 / 70, 2.0, (2e-5,), FLOWS),
+        (1 / 500, 0.5, (1e-3,), FLOW_PILOT),
+    )
+    for viscosity, final_time, accuracies, count in tqdm(flows, desc="kolmogorov", leave=False):
         setting, times = f"ν = 1/{1 / viscosity:.0f}, T = {final_time:g}", (final_time, final_time + 0.1)
-        found = {one: solve_flow_to(one, initial, times, viscosity) for one in accuracies}
+        initial = drawn[:count]
+
+        def pilot(accuracy, initial=initial, times=times, viscosity=viscosity):
+            return pilot_flow(accuracy, initial[:FLOW_PILOT], times, viscosity)
+
+        firsts = {one: pilot(one) for one in accuracies}
+        found = {one: solve_flow_to(one, initial, times, firsts[one], viscosity) for one in accuracies}
         most = [max(MODES_2D[k] for k in solved.rungs[:, 0]) for solved, _ in found.values()]
         step = min(steps.min() for _, steps in found.values())
         exact = KolmogorovEtdrk4(viscosity, num_modes=3 * most[-1] // 2, step=step / 2).solve(initial, times)
@@ -252,9 +273,9 @@ def kolmogorov(given: Namespace) -> str:
 
         hand: list[Try] = []
         for modes in (one for one in MODES_2D if 0.6 * most[0] <= one <= most[-1]):
-            for courant in (1.0, 0.8):  # K times the step: above, runs blow up
+            for courant in (1.2, 1.0, 0.8, 0.65):  # K times the step: above, runs blow up
                 one = KolmogorovEtdrk4(viscosity, num_modes=modes, step=courant / modes)
-                solve = lambda one=one, times=times: one.march(initial, times)  # noqa: E731
+                solve = partial(one.march, initial, times)
                 hand.append(tried(f"{modes} modes, step {one.step:.2g}", solve, error))
                 if hand[-1].error <= accuracies[-1]:
                     break
@@ -265,9 +286,9 @@ def kolmogorov(given: Namespace) -> str:
                 )
             )
             chosen = words or f"{span(np.array(MODES_2D)[solved.rungs[:, 0]])} modes, step {span(steps)}"
-            ours = lambda a=accuracy, t=times, v=viscosity: solve_flow_to(a, initial, t, v)  # noqa: E731
             facts = len(initial), error(solved.solutions), chosen
-            rows.append(row(setting, accuracy, *facts, ours, hand, 1))
+            ours = partial(solve_flow_to, accuracy, initial, times, firsts[accuracy], viscosity)
+            rows.append(row(setting, accuracy, *facts, ours, hand, 1, partial(pilot, accuracy)))
     return table(HEADER, rows)
 
 

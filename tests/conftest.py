@@ -1,10 +1,12 @@
 """What all tests have in common."""
 
 import gc
+import importlib.metadata
 import os
 import shutil
 import tempfile
 from collections import Counter
+from functools import cache
 
 import pytest
 
@@ -20,6 +22,9 @@ COMPILED = "JAX_COMPILATION_CACHE_DIR"
 MADE = None if COMPILED in os.environ else tempfile.mkdtemp(prefix="resolvent-compiled-")
 os.environ.setdefault(COMPILED, MADE or "")
 keep_compiled()
+
+# Each training asks, for half a second, what packages are installed; during the tests they stay the same.
+importlib.metadata.packages_distributions = cache(importlib.metadata.packages_distributions)
 
 
 def pytest_unconfigure():

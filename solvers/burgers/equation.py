@@ -17,7 +17,7 @@ Source of the problem: Cao 2021, arXiv:2105.14995, appendix C.2.
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from jaxtyping import Complex, Float, Int
@@ -25,18 +25,43 @@ from jaxtyping import Complex, Float, Int
 from resolvent.solvers.common.accuracy import (
     MODES,
     STEPS,
-    TAIL_GUESS,
     Attempt,
     Solved,
-    of_order,
+    cheapest,
+    first,
     solve_to_accuracy,
     tails,
 )
 from resolvent.solvers.common.checks import check_array, check_finite, check_initial, check_tail, refuse
-from resolvent.solvers.common.errors import Words
+from resolvent.solvers.common.errors import SolverError, Words
 
-FIRST_MODES = 42  # of the first solution, where more are given
+SPACE_MARGIN = 4.0  # of the errors of other samples over those of the pilot
+AGREEING = 0.05  # two solutions, which show what the error in time is; beyond, modes are too few for that
 LARGEST_CORRECTION = 1e-3  # of the norm: beyond, the step is not yet where the error follows its order
+
+
+class Pilot(NamedTuple):
+    """What some samples of a distribution say of the others.
+
+    start  rungs of `MODES` and of the steps where others begin.
+    early  by rung of `MODES`: the largest error, over the tail of the largest |û|² on the way. The modes left
+           out live shortly: their part in the error does not show in the spectrum of the solution.
+    """
+
+    start: tuple[int, ...]
+    early: Float[np.ndarray, " rungs"]
+
+
+class Tried(NamedTuple):
+    """Solutions on one pair of rungs, and what shows their errors.
+
+    in_modes  (2, samples, rungs): the tails of the spectra of the solutions and of their peaks on the way.
+    in_steps  (samples, rungs): the errors in time that runs with different steps show.
+    """
+
+    solutions: Complex[np.ndarray, "samples modes"]
+    in_modes: Float[np.ndarray, "2 samples rungs"]
+    in_steps: Float[np.ndarray, "samples steps"]
 
 
 @dataclass(frozen=True)
@@ -56,6 +81,8 @@ class BurgersSolver(ABC):
     order: ClassVar[int]  # of the extrapolated solution, in the step
     runs: ClassVar[int]  # the two take half of `runs` · N steps, and as many
     error_ratio: ClassVar[int]  # how many times smaller the error of the second is
+    steps: ClassVar[tuple[int, ...]] = STEPS  # that a sample may be solved with
+    margin: ClassVar[float]  # of the error in time over what runs with different steps show
 
     viscosity: float
     final_time: float = 1.0
@@ -107,63 +134,103 @@ class BurgersSolver(ABC):
         return self._extrapolated(coarse, fine)
 
     @classmethod
-    def solve_to(
+    def pilot(
         cls,
         accuracy: float,
         initial_coefficients: Complex[np.ndarray, "batch modes_in"],
         viscosity: float,
         final_time: float = 1.0,
         length: float = 1.0,
-    ) -> Solved:
-        """Solve to a relative L² error of `accuracy`: each sample with modes and steps of its own.
+    ) -> Pilot:
+        """Find from some samples of a distribution where others begin, and what a lack of modes costs them.
 
-        The rungs found are those of `MODES` and `STEPS`. The same bits in any batch.
+        The samples are solved on one rung of modes after the other, with as many steps as the accuracy takes,
+        until two solutions in a row agree to a tenth of it for each: the last is the reference of the others.
+
+        Raises as `solve_to`.
+        """
+        check_input(initial_coefficients, cls.name)
+        steps, step = np.array(cls.steps), 0
+        found: list[Tried] = []
+        apart = in_time = np.inf
+        while apart > accuracy / 10 or in_time > accuracy:
+            if len(found) == len(MODES):
+                finding = f"no discretisation reaches the accuracy {accuracy:.0e} for the first samples"
+                raise SolverError(finding, _out_of_reach(MODES[-1], cls.steps[step]))
+            rungs = len(found), step
+            found.append(cls.tried(initial_coefficients, rungs, viscosity, final_time, length))
+            in_time = found[-1].in_steps[:, step].max()
+            if len(found) > 1:
+                apart = max(map(difference_of_spectra, found[-2].solutions, found[-1].solutions))
+            if apart < AGREEING or not np.isfinite(apart):
+                by = min(2.0, (in_time / accuracy) ** (1 / cls.order))
+                step = min(max(step, int(np.searchsorted(steps, steps[step] * by))), len(steps) - 1)
+        early = np.zeros(len(MODES))
+        for k, one in enumerate(found[:-1]):
+            errors = np.array(list(map(difference_of_spectra, one.solutions, found[-1].solutions)))
+            early[k] = (errors / one.in_modes[1, :, k]).max()
+        early[len(found) - 1 :] = early[len(found) - 2]
+        in_modes = np.stack([one.in_modes[:, :, k] for k, one in enumerate(found)], axis=-1)
+        needs = (
+            first(_in_modes(in_modes, early[: len(found)]) <= accuracy / 2),
+            first(found[-1].in_steps <= accuracy / 2),
+        )
+        return Pilot(
+            cheapest(np.stack(needs, axis=1), lambda rungs: MODES[rungs[0]] * steps[rungs[1]]), early
+        )
+
+    @classmethod
+    def solve_to(
+        cls,
+        accuracy: float,
+        initial_coefficients: Complex[np.ndarray, "batch modes_in"],
+        pilot: Pilot,
+        viscosity: float,
+        final_time: float = 1.0,
+        length: float = 1.0,
+    ) -> Solved:
+        """Solve to a relative L² error of `accuracy`: each sample with the modes and steps that it takes.
+
+        The rungs found are those of `MODES` and of `steps`. The same bits in any batch, by the same pilot.
 
         Raises as `solve`; a SolverError where the accuracy cannot be reached.
         """
         check_input(initial_coefficients, cls.name)
 
-        def solver(rungs: tuple[int, ...]) -> BurgersSolver:
-            return cls(viscosity, final_time, MODES[rungs[0]], STEPS[rungs[1]], length)
-
-        # A sample begins with the modes that it starts from, or with FIRST_MODES of them.
-        squares = np.cumsum(abs(initial_coefficients[:, ::-1]) ** 2, axis=1)[:, ::-1]
-        beyond = np.pad(squares, ((0, 0), (0, 1)))[:, np.minimum(np.array(MODES) + 1, squares.shape[1])]
-        start = np.zeros((len(squares), 2), int)
-        start[:, 0] = (beyond <= accuracy**2 * squares[:, :1]).argmax(axis=1)
-        start[:, 0] = np.minimum(start[:, 0], MODES.index(FIRST_MODES))
-
         def attempt(rows: Int[np.ndarray, " some"], rungs: tuple[int, ...]) -> Attempt:
-            with np.errstate(over="ignore", invalid="ignore"):  # where the rungs are too low
-                one = solver(rungs)
-                coarse, fine, peaks = one._marched_twice(initial_coefficients[rows])
-                solution = one._extrapolated(coarse, fine)
-                power = np.nan_to_num([abs(solution) ** 2, peaks], nan=1.0, posinf=1.0)
-                pairs = zip(coarse, fine, strict=True)
-                correction = np.array([difference_of_spectra(*both) for both in pairs])
-            correction /= cls.error_ratio - 1
-            tail = tails(power[0], MODES)[:, rungs[0]]
-            return Attempt(
-                list(solution),
-                measures=(tails(power[1], MODES), of_order(cls.order, STEPS, len(rows))),
-                guesses=(TAIL_GUESS * tail, cls.guess(correction)),
-            )
-
-        def out_of_reach(rungs: tuple[int, ...]) -> Words:
-            return (
-                f"with {MODES[rungs[0]]} modes and {STEPS[rungs[1]]} steps it is not resolved; ask for a "
-                "lower accuracy, or a larger viscosity"
-            )
+            found = cls.tried(initial_coefficients[rows], rungs, viscosity, final_time, length)
+            return Attempt(list(found.solutions), (_in_modes(found.in_modes, pilot.early), found.in_steps))
 
         return solve_to_accuracy(
             accuracy,
-            start,
-            (len(MODES), len(STEPS)),
+            pilot.start,
+            len(initial_coefficients),
             attempt,
-            difference_of_spectra,
-            lambda rungs: MODES[rungs[0]] * STEPS[rungs[1]],
-            out_of_reach,
+            lambda rungs: MODES[rungs[0]] * cls.steps[rungs[1]],
+            lambda rungs: _out_of_reach(MODES[rungs[0]], cls.steps[rungs[1]]),
+            stride=2,
         )
+
+    @classmethod
+    def tried(
+        cls,
+        initial_coefficients: Complex[np.ndarray, "batch modes_in"],
+        rungs: tuple[int, ...],
+        viscosity: float,
+        final_time: float,
+        length: float,
+    ) -> Tried:
+        """Solve on the rungs given, not checked; a third run, of half the steps, shows the error in time."""
+        one = cls(viscosity, final_time, MODES[rungs[0]], cls.steps[rungs[1]], length)
+        with np.errstate(over="ignore", invalid="ignore"):  # where the rungs are too low
+            coarse, fine, peaks = one._marched_twice(initial_coefficients)
+            coarser, _ = one.march(initial_coefficients, cls.runs * one.num_steps // 4)
+            solutions, before = one._extrapolated(coarse, fine), one._extrapolated(coarser, coarse)
+            apart = np.array(list(map(difference_of_spectra, before, solutions)))
+            powers = np.nan_to_num([abs(solutions) ** 2, peaks], nan=1.0, posinf=1.0)
+        fall = (one.num_steps / np.array(cls.steps)) ** cls.order
+        in_steps = cls.margin * apart[:, None] / (2**cls.order - 1) * fall
+        return Tried(solutions, np.stack([tails(power, MODES) for power in powers]), in_steps)
 
     def _marched_twice(self, initial_coefficients):
         steps = self.runs * self.num_steps
@@ -172,11 +239,6 @@ class BurgersSolver(ABC):
 
     def _extrapolated(self, coarse, fine):
         return (self.error_ratio * fine - coarse) / (self.error_ratio - 1)
-
-    @staticmethod
-    @abstractmethod
-    def guess(correction: Float[np.ndarray, " batch"]) -> Float[np.ndarray, " batch"]:
-        """Guess the error of the extrapolated solution from how far it is from the finer run."""
 
     @abstractmethod
     def march(
@@ -190,6 +252,20 @@ class BurgersSolver(ABC):
         """Return the modes up to K, zero where there are fewer."""
         modes = self.num_modes + 1
         return np.pad(coefficients[:, :modes], ((0, 0), (0, max(0, modes - coefficients.shape[1]))))
+
+
+def _in_modes(
+    both_tails: Float[np.ndarray, "2 samples rungs"], early: Float[np.ndarray, " rungs"]
+) -> Float[np.ndarray, "samples rungs"]:
+    """Estimate the errors that too few modes make, on each rung."""
+    return np.maximum(both_tails[0], SPACE_MARGIN * early * both_tails[1])
+
+
+def _out_of_reach(modes: int, steps: int) -> Words:
+    return (
+        f"with {modes} modes and {steps} steps it is not resolved; ask for a lower accuracy, or a larger "
+        "viscosity"
+    )
 
 
 def difference_of_spectra(coarse: Complex[np.ndarray, " some"], fine: Complex[np.ndarray, " more"]) -> float:

@@ -1,55 +1,44 @@
-"""Choose a discretisation from an accuracy: for each sample the coarsest whose error, estimated, is below it.
+"""Choose a discretisation from an accuracy: for each sample one whose error, estimated, is below it.
 
-A discretisation is a rung on each of several ladders: of modes, of steps. Every sample starts on the lowest
-rungs and is solved again on finer ones until two of its solutions agree. What the coarser one is off by is
-then their difference, D. How an error falls from rung to rung is known, in a measure m that the solver gives
-for each ladder (N^{-order} of N steps, the tail of the spectrum at K modes), so that the finer one is off by
+A discretisation is a rung on each of several ladders: of modes, of steps. All samples begin on the same
+rungs, and a solution says, by itself, how large its error is on its rungs and on others: from its spectrum,
+from runs with different steps, from the terms left out of a series. Where that is above the accuracy, the
+sample is solved again on the rungs where it is promised to be below.
 
-    D ρ / (1 - ρ),    ρ = m(finer rung) / m(coarser rung).
-
-The ladders are climbed one after the other, modes first while steps are few, so that a difference is due to
-one of them; a ladder whose rung has not changed keeps its estimate. Estimates count only once the difference
-is small (LARGEST_DIFFERENCE), and are held to the accuracy over SAFETY. A solver guesses the error of each
-solution by itself, too, from its spectrum or from two runs, and an estimate is not less than half of that:
-either may be small by accident, both together hardly. The rungs of the next solution are those at which the
-measures promise the accuracy, from the estimate or, before there is one, from the guess, so that all that was
-solved before the last solution costs a fraction of it.
+Where to begin, a pilot finds: a few samples of the distribution, the same for every batch of a dataset. The
+rungs to begin on are those at which all of them, solved in this way, cost least (`cheapest`).
 
 Nothing here depends on the other samples, so that a sample has the same bits in any batch.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from resolvent.solvers.common.errors import SolverError, Words
 
-SAFETY = 3.0
-LARGEST_DIFFERENCE = 0.05  # of two solutions: beyond, they say nothing of an error yet
-LARGEST_RATIO = 0.75  # of two measures, where solutions agree
-FIRST_RUNGS = 3  # climbed while they do not: about a factor of two
+AGAIN = 2.0  # price of a second solution: samples of different needs are not side by side
+LOST_RUNGS = 3  # climbed by a sample whose solution is not finite: about a factor of two
 MOST_RUNGS = 6  # climbed at once: about a factor of four
-TAIL_GUESS = 3.0  # error over the tail of the spectrum; 13 was seen for Burgers' equation
 # Points of fast transforms, 2^j times 4, 5 and 6, and the modes whose products they carry (the 2/3 rule).
 MODES = tuple((points - 1) // 3 for j in range(3, 13) for points in (4 * 2**j, 5 * 2**j, 6 * 2**j))
 # In two dimensions a rung costs more: 2^j times 16, 18, 20, 24, 27 and 30 points.
 MODES_2D = tuple((points * 2**j - 1) // 3 for j in range(1, 7) for points in (16, 18, 20, 24, 27, 30))
-STEPS = (8, 16, 24, *(8 * count * 2**j for j in range(10) for count in (4, 5, 6)))  # multiples of 8
+STEPS = (8, 16, 24, *(8 * count * 2**j for j in range(10) for count in (4, 5, 6, 7)))  # multiples of 8
 
 
 class Attempt(NamedTuple):
     """Solutions of some samples on one discretisation, and for each ladder what is known of their errors.
 
-    measures  (samples, rungs): the error on each rung, up to a factor.
-    guesses   (samples): the error that this ladder adds, roughly.
+    errors  (samples, rungs): relative to the solution, as estimated for each rung of the ladder.
     """
 
     solutions: Sequence[np.ndarray]
-    measures: Sequence[Float[np.ndarray, "samples rungs"]]
-    guesses: Sequence[Float[np.ndarray, " samples"]]
+    errors: Sequence[Float[np.ndarray, "samples rungs"]]
 
 
 @dataclass(frozen=True)
@@ -67,81 +56,65 @@ class Solved:
 
 def solve_to_accuracy(
     accuracy: float,
-    start: Int[np.ndarray, "batch ladders"],
-    sizes: Sequence[int],
+    start: Sequence[int],
+    batch: int,
     attempt: Callable[[Int[np.ndarray, " some"], tuple[int, ...]], Attempt],
-    difference: Callable[[np.ndarray, np.ndarray], float],
     cost: Callable[[tuple[int, ...]], float],
     out_of_reach: Callable[[tuple[int, ...]], Words],
+    stride: int = 1,
 ) -> Solved:
-    """Solve every sample to a relative error of `accuracy`.
+    """Solve `batch` samples to a relative error of `accuracy`.
 
-    start         the rungs where a sample begins.
-    sizes         rungs of each ladder.
+    start         the rung of each ladder where samples begin.
     attempt       solves some samples on the rungs given; a solution is not finite where they are too low.
-    difference    of two solutions of a sample, the finer one second, relative to it.
     cost          of a sample on the rungs given.
     out_of_reach  says what to do where the rungs given are not enough, and there are none above.
+    stride        rungs climbed at a time: with two, more samples are side by side on a rung.
 
     Raises a SolverError where the highest rungs are not fine enough.
     """
-    batch, ladders = start.shape
-    rungs, before = start.copy(), start.copy()
-    parts = np.full((batch, ladders), np.inf)  # of the error, by ladder
+    rungs = np.tile(np.array(start), (batch, 1))
     solutions: list[Any] = [None] * batch
-    work = np.zeros(batch)
-    left = np.arange(batch)
-    share = accuracy / (SAFETY * ladders)
-    while left.size:
+    errors, work = np.full(batch, np.inf), np.zeros(batch)
+    while (left := np.flatnonzero(errors > accuracy)).size:
         for here in map(tuple, np.unique(rungs[left], axis=0).tolist()):
             rows = left[(rungs[left] == here).all(axis=1)]
             found = attempt(rows, here)
             work[rows] += cost(here)
-            pairs = zip(rows, found.solutions, strict=True)
-            apart = np.array(
-                [np.inf if solutions[row] is None else difference(solutions[row], one) for row, one in pairs]
-            )
-            known = apart < LARGEST_DIFFERENCE  # false of what is not a number
-            moves = np.ones(len(rows), bool)
-            for k, (measure, guess) in enumerate(zip(found.measures, found.guesses, strict=True)):
-                changed = rungs[rows, k] != before[rows, k]
-                ratio = measure[:, here[k]] / measure[np.arange(len(rows)), before[rows, k]]
-                falls = np.minimum(ratio, LARGEST_RATIO)  # a spectrum of rounding errors does not
-                estimate = np.maximum(apart * falls / (1 - falls), guess / 2)
-                estimate = np.where(known, estimate, np.inf)
-                parts[rows, k] = np.where(changed, estimate, parts[rows, k])
-                error = np.where(np.isfinite(parts[rows, k]), parts[rows, k], guess)
-                short = parts[rows, k] > share
-                finer = _next(error, measure, here[k], share)
-                rungs[rows, k] = np.where(short & moves, finer, rungs[rows, k])
-                moves &= ~(short & known)
+            lost = np.array([not np.isfinite(one).all() for one in found.solutions])
+            parts = np.stack([error[:, k] for error, k in zip(found.errors, here, strict=True)], axis=1)
+            errors[rows] = np.where(lost, np.inf, parts.sum(axis=1))
             for row, one in zip(rows, found.solutions, strict=True):
-                if np.isfinite(one).all():
-                    solutions[row], before[row] = one, here
-            done = (parts[rows] <= share).all(axis=1)
-            rungs[rows[done]] = here
-            for row in rows[(rungs[rows] >= sizes).any(axis=1)]:
-                finding = f"no discretisation reaches the accuracy {accuracy:.0e} (sample row {row})"
-                raise SolverError(finding, out_of_reach(here))
-        left = left[(parts[left] > share).any(axis=1)]
+                solutions[row] = one
+            above = errors[rows] > accuracy
+            for k, error in enumerate(found.errors):
+                share, top = accuracy / len(here), len(error[0])
+                wanted = np.where((error <= share).any(axis=1), (error <= share).argmax(axis=1), top)
+                by = np.clip(wanted - here[k], parts[:, k] > share, MOST_RUNGS)
+                by = np.where(lost, LOST_RUNGS, -(-by // stride) * stride)
+                rungs[rows[above], k] = here[k] + by[above]
+                for row in rows[rungs[rows, k] >= top]:
+                    finding = f"no discretisation reaches the accuracy {accuracy:.0e} (sample row {row})"
+                    raise SolverError(finding, out_of_reach(here))
     alone = np.array([cost(tuple(row)) for row in rungs.tolist()])
-    return Solved(solutions, rungs, parts.sum(axis=1), work / alone)
+    return Solved(solutions, rungs, errors, work / alone)
 
 
-def _next(
-    error: Float[np.ndarray, " some"], measure: Float[np.ndarray, "some rungs"], rung: int, share: float
-) -> Int[np.ndarray, " some"]:
-    """Return the rung of the next solution: that at which the measure promises half of what is allowed."""
-    with np.errstate(invalid="ignore"):
-        enough = error[:, None] * measure / measure[:, rung : rung + 1] <= share / 2
-    wanted = np.where(enough.any(axis=1), enough.argmax(axis=1), measure.shape[1])
-    wanted = np.clip(wanted, rung + 1, rung + MOST_RUNGS)
-    return np.where(np.isfinite(error), wanted, rung + FIRST_RUNGS)
+def first(enough: Bool[np.ndarray, "samples rungs"]) -> Int[np.ndarray, " samples"]:
+    """Return the first rung that is enough for each sample, or the last."""
+    return np.where(enough.any(axis=1), enough.argmax(axis=1), enough.shape[1] - 1)
 
 
-def of_order(order: int, values: Sequence[int], batch: int) -> Float[np.ndarray, "batch rungs"]:
-    """Return the measure of a ladder of step counts, for a method of this order."""
-    return np.broadcast_to(np.asarray(values, float) ** -order, (batch, len(values)))
+def cheapest(
+    needs: Int[np.ndarray, "samples ladders"], cost: Callable[[tuple[int, ...]], float]
+) -> tuple[int, ...]:
+    """Return the rungs to begin on, where samples that need higher ones are solved again on these."""
+
+    def price(start: tuple[int, ...]) -> float:
+        above = np.maximum(needs[(needs > start).any(axis=1)], start)
+        return len(needs) * cost(start) + AGAIN * sum(cost(tuple(row)) for row in above.tolist())
+
+    return min(product(*(np.unique(one).tolist() for one in needs.T)), key=price)
 
 
 def tails(power: Float[np.ndarray, "batch modes"], ladder: Sequence[int]) -> Float[np.ndarray, "batch rungs"]:

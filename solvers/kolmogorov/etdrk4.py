@@ -15,8 +15,10 @@ Sources: Cox and Matthews 2002, J. Comput. Phys. 176, 430; Kassam and Trefethen 
 1214.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -25,9 +27,10 @@ from jaxtyping import Array, Float, Int
 
 from resolvent.solvers.common.accuracy import (
     MODES_2D,
-    SAFETY,
     Attempt,
     Solved,
+    cheapest,
+    first,
     solve_to_accuracy,
     tails,
 )
@@ -49,10 +52,13 @@ from resolvent.solvers.kolmogorov.flow import (
 from resolvent.solvers.kolmogorov.lanes import advance
 
 LARGEST_COURANT = 4.0  # of (|u| + |v|) · K · step: a little above, runs blow up, or look sound and are wrong
-FIRST_MODES = 20  # of the first solution at ν = 1/70; more, as ν^{-1/2}, for a smaller one
-COURANT, PAIR = 0.9, 2 / 3  # step times K of the first solution, and the step of the second over it
-SHORTER, TRIES = 0.8, 12  # steps tried, each over the one before, of a flow that outruns them
-TAIL = 1.0  # error over the tail of the spectrum, roughly; 3 was seen after a long time
+FIRST_MODES = 16  # where the error in time is measured at ν = 1/70; more, as ν^{-1/2}, for a smaller one
+COURANT, PAIR = 1.2, 2 / 3  # step times K of its first run, and the step of the second over it
+CALM = 0.9  # step of other flows over that of the pilot's
+SPREAD = 2.0  # a step that much shorter is short enough for flows unlike the pilot's
+SHORTER, TRIES = 0.85, 15  # steps tried, each over the one before, of a flow that outruns them
+IN_MODES = 0.8  # share of the accuracy that is allowed for the modes left out; the rest is for the steps
+TAIL = 1.0  # error over the tail of the spectrum; from 0.2 to 0.8 were seen
 ORDER = 4  # of the error, in the step
 HALVINGS = 2  # of the step, for a sample whose flow outruns it
 
@@ -96,55 +102,132 @@ class KolmogorovEtdrk4(FlowSolver):
         return np.where(outrun[:, None, None], later.dtype.type(np.nan), later)
 
 
-def solve_to(
+class Pilot(NamedTuple):
+    """What some flows of a distribution say of the others.
+
+    start    rung of `MODES_2D` where others begin.
+    few      rung on which the error in time is measured.
+    courant  step times modes that others take, if their error in time allows.
+    longest  step of the pilot's flows at which that error is its share of the accuracy.
+    """
+
+    start: int
+    few: int
+    courant: float
+    longest: float
+
+
+def pilot(
     accuracy: float,
     initial: Initial,
     times: tuple[float, ...],
     viscosity: float = 1 / 70,
     forcing_wavenumber: int = 4,
+) -> Pilot:
+    """Find from some flows of a distribution on which modes others begin, and how long their steps may be.
+
+    Raises as `solve_to`.
+    """
+    physics = times, viscosity, forcing_wavenumber
+    modes = max(forcing_wavenumber, FIRST_MODES * (70 * viscosity) ** -0.5)
+    few = int(np.searchsorted(MODES_2D, modes).clip(max=len(MODES_2D) - 2))
+    pairs = [_pair(accuracy, initial[row : row + 1], MODES_2D[few], *physics) for row in range(len(initial))]
+    courant, longest = (min(pair[k] for pair in pairs) for k in (0, 1))
+    found, steps, _ = _climbed(accuracy, few, initial, physics, lambda _, k: min(courant / k, longest))
+    courant = min(courant, (steps * np.array(MODES_2D)[found.rungs[:, 0]]).min())
+    needs = first(_in_modes(found.solutions) <= accuracy)
+    start = cheapest(needs[:, None], lambda rung: MODES_2D[rung[0]] ** 3)[0]
+    courant, safe = CALM * courant, MODES_2D[start] * longest / SPREAD
+    # Where a pair costs each flow more than steps that are short enough for all of them.
+    if courant / safe <= 1 + (1 + 1 / PAIR) * (MODES_2D[few] / MODES_2D[start]) ** 3:
+        courant = min(courant, safe)
+    return Pilot(start, few, courant, longest)
+
+
+def solve_to(
+    accuracy: float,
+    initial: Initial,
+    times: tuple[float, ...],
+    pilot: Pilot,
+    viscosity: float = 1 / 70,
+    forcing_wavenumber: int = 4,
 ) -> tuple[Solved, Float[np.ndarray, " batch"]]:
-    """Solve to a relative L² error of `accuracy` at every time, each sample with modes and a step of its own.
+    """Solve to a relative L² error of `accuracy` at every time, each sample with the modes that it takes.
 
     Returns what was found, with the rungs of `MODES_2D`, and the largest step of each sample. The same bits
-    in any batch. The first solution of a sample is a pair, on few modes and with two steps: what they
-    differ by shows how long a step may be. The more modes, the shorter it is.
+    in any batch, by the same pilot. Where not stability but the accuracy limits the step, each sample has one
+    of its own, from a pair of runs on few modes: the error in time hardly depends on these.
 
     Raises as `solve`; a SolverError where the accuracy cannot be reached.
     """
-    batch = len(initial)
-    courant, longest, in_time, steps, spent = np.zeros((5, batch))
-    allowed = accuracy / SAFETY  # of the error in time
+    physics = times, viscosity, forcing_wavenumber
+    longest, spent = np.zeros((2, len(initial)))
 
-    def marched(row, modes, step):
-        for _ in range(TRIES):
-            with np.errstate(over="ignore", invalid="ignore"):
-                solver = KolmogorovEtdrk4(viscosity, forcing_wavenumber, modes, step)
-                solution = solver.march(initial[row : row + 1], times)[0]
-            spent[row] += modes**2 / step
-            if np.isfinite(solution).all():
-                break
-            step *= SHORTER
-        return solution, step
+    def step_of(row: int, modes: int) -> float:
+        step = pilot.courant / modes
+        if SPREAD * step <= pilot.longest * (1 + 1e-9):
+            longest[row] = pilot.longest / SPREAD
+            return step
+        if not longest[row]:
+            few = MODES_2D[pilot.few]
+            _, longest[row], spent[row] = _pair(accuracy, initial[row : row + 1], few, *physics)
+        # Rungs of a tenth, so that samples share the coefficients of the integrator.
+        wanted = np.log(min(step, longest[row]))
+        return float(np.exp(np.log(1.1) * np.floor(wanted / np.log(1.1) + 1e-9)))
+
+    found, steps, marched = _climbed(accuracy, pilot.start, initial, physics, step_of)
+    in_time = (1 - IN_MODES) * accuracy * (steps / longest) ** ORDER
+    alone = np.array(MODES_2D)[found.rungs[:, 0]] ** 2 / steps
+    return replace(found, errors=IN_MODES * found.errors + in_time, work=(spent + marched) / alone), steps
+
+
+def _pair(accuracy: float, initial: Initial, modes: int, *physics) -> tuple[float, float, float]:
+    """Solve one flow with two steps on few modes: what they differ by is the error in time.
+
+    Returns the step times the modes that was stable, the step at which the error is as large as it may be,
+    and the work.
+    """
+    coarse, step, spent = _marched(initial, modes, COURANT / modes, *physics)
+    courant = step * modes
+    fine, step, more = _marched(initial, modes, PAIR * step, *physics)
+    apart = largest_difference(coarse, fine) / (PAIR**-ORDER - 1)
+    return courant, step * ((1 - IN_MODES) * accuracy / max(apart, 1e-100)) ** (1 / ORDER), spent + more
+
+
+def _marched(initial: Initial, modes: int, step: float, times, viscosity: float, forcing_wavenumber: int):
+    """Solve one flow with the step, or with the longest shorter one that it does not outrun."""
+    spent = 0.0
+    for _ in range(TRIES):
+        with np.errstate(over="ignore", invalid="ignore"):
+            solver = KolmogorovEtdrk4(viscosity, forcing_wavenumber, modes, step)
+            (solution,) = solver.march(initial, times)
+        spent += modes**2 / step
+        if np.isfinite(solution).all():
+            break
+        step *= SHORTER
+    return solution, step, spent
+
+
+def _in_modes(solutions: Sequence[np.ndarray]) -> Float[np.ndarray, "samples rungs"]:
+    """Estimate the errors that too few modes make, over their share, from the spectra observed."""
+    powers = [np.nan_to_num(power_of_shells(one).max(axis=0), nan=1.0, posinf=1.0) for one in solutions]
+    return np.concatenate([TAIL / IN_MODES * tails(power[None], MODES_2D) for power in powers])
+
+
+def _climbed(
+    accuracy: float, start: int, initial: Initial, physics, step_of: Callable[[int, int], float]
+) -> tuple[Solved, Float[np.ndarray, " batch"], Float[np.ndarray, " batch"]]:
+    """Solve every sample on enough modes; returns, too, the steps and all the work of each."""
+    steps, spent = np.zeros((2, len(initial)))
 
     def attempt(rows: Int[np.ndarray, " some"], rungs: tuple[int, ...]) -> Attempt:
         modes, solutions = MODES_2D[rungs[0]], []
         for row in rows.tolist():
-            if not courant[row]:
-                coarse, step = marched(row, modes, COURANT / modes)
-                courant[row] = step * modes
-                solution, step = marched(row, modes, PAIR * step)
-                apart = largest_difference(coarse, solution) / (PAIR**-ORDER - 1)
-                longest[row] = step * (allowed / max(apart, 1e-100)) ** (1 / ORDER)
-            else:
-                # Rungs of a tenth, so that samples share the coefficients of the integrator.
-                wanted = np.log(min(courant[row] / modes, longest[row]))
-                step = float(np.exp(np.log(1.1) * np.floor(wanted / np.log(1.1) + 1e-9)))
-                solution, step = marched(row, modes, step)
-            steps[row], in_time[row] = step, allowed * (step / longest[row]) ** ORDER
+            one = initial[row : row + 1]
+            solution, steps[row], work = _marched(one, modes, step_of(row, modes), *physics)
+            spent[row] += work
             solutions.append(solution)
-        power = np.array([power_of_shells(one).max(axis=0) for one in solutions])
-        shares = tails(np.nan_to_num(power, nan=1.0, posinf=1.0), MODES_2D)
-        return Attempt(solutions, (shares,), (TAIL * shares[:, rungs[0]],))
+        return Attempt(solutions, (_in_modes(solutions),))
 
     def out_of_reach(rungs: tuple[int, ...]) -> Words:
         return (
@@ -152,13 +235,10 @@ def solve_to(
             "spin_up_time or a larger viscosity"
         )
 
-    first = max(forcing_wavenumber, FIRST_MODES * (70 * viscosity) ** -0.5)
-    start = np.full((batch, 1), np.searchsorted(MODES_2D, first).clip(max=len(MODES_2D) - 2))
     found = solve_to_accuracy(
-        accuracy, start, (len(MODES_2D),), attempt, largest_difference, lambda rungs: 1.0, out_of_reach
+        accuracy, (start,), len(initial), attempt, lambda rungs: MODES_2D[rungs[0]], out_of_reach
     )
-    alone = np.array(MODES_2D)[found.rungs[:, 0]] ** 2 / steps
-    return replace(found, errors=found.errors + in_time, work=spent / alone), steps
+    return found, steps, spent
 
 
 @lru_cache(maxsize=8)

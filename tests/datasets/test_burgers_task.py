@@ -71,8 +71,8 @@ def test_the_card_states_errors_that_hold_for_the_stored_numbers(card_of):
     made = card_of("burgers")
     card = read_card(made)
     budget = card["error_budget"]
-    assert 0 < budget["against_cole_hopf"]["largest_relative_l2"] <= 1e-7
-    assert 0 < budget["against_refined_run"]["largest_relative_l2"] <= 1e-7
+    assert 0 < budget["against_cole_hopf"]["largest_relative_l2"] <= card["stated_accuracy"]
+    assert 0 < budget["against_refined_run"]["largest_relative_l2"] <= card["stated_accuracy"]
     assert (budget["against_cole_hopf"]["samples"], budget["observed_on"]) == (30, "n128")
     samples = load_samples(made, 128, "train", 20)
     assert card["statistics"]["n128/initial_velocity"]["max"] >= np.max(samples.inputs) - 1e-5

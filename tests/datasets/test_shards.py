@@ -1,5 +1,6 @@
 """Samples straight from shards, in a folder and in an object store: the numbers of Zarr, or one line."""
 
+import itertools
 import os
 import struct
 from types import SimpleNamespace
@@ -60,12 +61,18 @@ def laid_out(place, monkeypatch):
     return make
 
 
+def at(places, *names):
+    """Parametrize a test by the place and by what else is named."""
+    return pytest.mark.parametrize(("place", *names), places, indirect=["place"])
+
+
+# From an object store the same bytes are fetched in another way; what is done with them does not differ.
+KINDS = [*itertools.product(["folder"], ["float64", "float32"], [1, 2], [None, FORMER])]
+KINDS += [("object store", "float64", 2, None), ("object store", "float32", 1, FORMER)]
 ORDERS = [range(25), range(3, 5), range(24, 25), np.array([24, 0, 13, 13, 9, 2, 1]), np.arange(24, -1, -2)]
 
 
-@pytest.mark.parametrize("blosc", [None, FORMER], ids=["present", "former"])
-@pytest.mark.parametrize("per_chunk", [1, 2])
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@at(KINDS, "dtype", "per_chunk", "blosc")
 def test_samples_in_any_order_are_those_that_were_written(dtype, per_chunk, blosc, laid_out):
     place = laid_out(dtype, blosc, per_chunk=per_chunk)
     array = StoredArray(place.path, NAME)
@@ -90,7 +97,7 @@ def test_an_index_is_read_once(laid_out, monkeypatch):
     assert [first < 0 for _, first, _ in reads] == [True, True, False, False, False, False]
 
 
-@pytest.mark.parametrize("place", ["folder"], indirect=True)
+@at([("folder",)])
 def test_few_files_stay_open_and_none_behind_the_array(laid_out, monkeypatch):
     def opened():
         return sum("/c/" in os.path.realpath(f"/proc/self/fd/{n}") for n in os.listdir("/proc/self/fd"))
@@ -156,7 +163,10 @@ DAMAGED = {
 }
 
 
-@pytest.mark.parametrize("damage", DAMAGED)
+FETCHED = ("a flipped byte in a chunk", "an empty shard", "less than an index", "a chunk behind the end")
+
+
+@at([("folder", one) for one in DAMAGED] + [("object store", one) for one in FETCHED], "damage")
 def test_a_damaged_or_hostile_shard_is_one_line_with_the_remedy(damage, laid_out):
     place = laid_out(blosc=FORMER, samples=np.round(SAMPLES))
     change, said = DAMAGED[damage]
@@ -181,7 +191,7 @@ PLAIN = {  # of the first of 8 chunks of a sample, as it is
 }
 
 
-@pytest.mark.parametrize("damage", PLAIN)
+@at([("folder", one) for one in PLAIN] + [("object store", "a chunk across the end")], "damage")
 def test_damage_of_samples_that_are_not_compressed_is_one_line(damage, laid_out):
     place = laid_out(per_chunk=1)
     change, said = PLAIN[damage]
@@ -226,7 +236,7 @@ def test_an_array_of_another_layout_is_refused(what, tmp_path):
         StoredArray(tmp_path / "burgers.zarr", NAME)
 
 
-@pytest.mark.parametrize("place", ["folder"], indirect=True)
+@at([("folder",)])
 def test_a_disk_that_fails_is_one_line(laid_out, monkeypatch):
     def fail(*_):
         raise OSError("Input/output error")

@@ -13,6 +13,11 @@ from nbclient import NotebookClient
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "docs/gallery.md", *sorted((ROOT / "docs/tutorials").glob("[!i]*.md"))]
 NOTEBOOKS = [page for page in PAGES if page.read_text(encoding="utf-8").startswith("---\njupytext:")]
+# Each runs half a minute of what has tests of its own: judging, runs and their use, unlike axes, solvers.
+LONG = {"gallery", "judged", "own-grids", "predict"}
+MARKED = [
+    pytest.param(page, id=page.stem, marks=[pytest.mark.slow] * (page.stem in LONG)) for page in NOTEBOOKS
+]
 SECONDS = 60
 CLIENT = "jupyter_client.asynchronous.AsyncKernelClient"  # which nbclient asks for
 
@@ -30,7 +35,7 @@ def kernel():
     manager.shutdown_kernel(now=True)  # an orderly end of it looks through all that torch has made
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", MARKED)
 def test_a_notebook_runs(path, kernel):
     process = psutil.Process(kernel.provisioner.process.pid)
     before = sum(process.cpu_times())

@@ -7,6 +7,8 @@ environment and its output.
 """
 
 import atexit
+import importlib.metadata
+import io
 import json
 import multiprocessing
 import os
@@ -28,7 +30,7 @@ PACKAGES = [
     "matplotlib.backends.backend_pdf", "matplotlib.backends.backend_svg", "matplotlib.pyplot",
     "plotly.subplots", "av", "numba", "scipy.fft", "scipy.interpolate", "scipy.signal", "scipy.stats",
     "torch", "torch._dynamo", "torch.utils.tensorboard",
-    "h5netcdf", "s3fs", "xarray", "zarr",
+    "dask.array", "diffrax", "distributed", "h5netcdf", "s3fs", "xarray", "zarr",
 ]  # fmt: skip
 FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(PACKAGES)
@@ -107,6 +109,7 @@ def _python_of_forks() -> str:
 def _serve(address: str, ready) -> None:
     """Run each script that is asked for at the address in a fork, until the process that asks has ended."""
     asking = multiprocessing.parent_process().sentinel
+    _prepare()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them: they answer for themselves
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(address)
@@ -119,6 +122,20 @@ def _serve(address: str, ready) -> None:
                 connection.sendall(bytes([_run(connection)]))
                 os._exit(0)
             connection.close()
+
+
+def _prepare() -> None:
+    """Do once what each job would do for a second: read fonts, list what is installed, set up Numba."""
+    import numba
+    from matplotlib.figure import Figure
+
+    numba.njit(lambda: 0)()
+    figure = Figure()
+    figure.subplots().set_title("$x^2$")
+    for kind in ("svg", "png", "pdf"):
+        figure.savefig(io.BytesIO(), format=kind)
+    importlib.metadata.packages_distributions = cache(importlib.metadata.packages_distributions)
+    importlib.metadata.packages_distributions()
 
 
 def _run(connection: socket.socket) -> int:

@@ -17,7 +17,7 @@ from resolvent.planning.configuration.settings import Configuration
 from resolvent.planning.pages import PaperPlan, caption_facts, given_to_report
 from resolvent.planning.plan import Plan
 
-EXAMPLES = 100
+EXAMPLES = 50
 LONGEST_LINE, MOST_LINES = 850, 41
 ODD = (
     "", " ", "a", "1e-3", "128", "-1", "nan", "none", "A", "a/b", "../a", "~", "/", "$HOME", "s3://bucket/a",

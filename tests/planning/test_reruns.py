@@ -292,6 +292,7 @@ class Reword(ast.NodeTransformer):
         return node
 
 
+@pytest.mark.slow
 def test_a_reworded_message_in_any_room_plans_nothing(digests, copied):
     before, messages = meanings(digests), {}
     for room, files in rooms(copied).items():
@@ -324,6 +325,7 @@ class Increase(ast.NodeTransformer):
         return self.generic_visit(node)
 
 
+@pytest.mark.slow
 def test_a_number_changed_in_any_room_plans_what_depends_on_it(digests, copied):
     """Try of every room the first function with a number in it that a job of this plan uses."""
     before = {call: script_digest(*call) for call in some_of(digests)}

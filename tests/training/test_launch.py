@@ -149,7 +149,7 @@ def test_a_process_that_fails_ends_both_with_its_line(capfd):
     assert "rank 1: Traceback" in capfd.readouterr().err
 
 
-@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("late", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_a_process_that_is_killed_ends_those_on_other_nodes(tmp_path, slurm_of_this_host, late, capfd):
     """Late, the first node's processes have ended before the other launcher does."""
     if late:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -31,7 +32,7 @@ from resolvent.solvers.random_fields.gaussian import PeriodicGaussianField
 if TYPE_CHECKING:
     from resolvent.common.errors import Words
     from resolvent.datasets.storage.store import Stored
-    from resolvent.solvers.burgers.equation import BurgersSolver
+    from resolvent.solvers.burgers.equation import BurgersSolver, Pilot
 
 INPUT, TARGET = "initial_velocity", "final_velocity"
 PUBLIC_FILE_TIME = 1 / (2 * math.pi)  # of the data behind the numbers of Cao 2021 (docs/equations/burgers.md)
@@ -44,6 +45,7 @@ METHODS = {
 NUM_MODES, NUM_STEPS = 192, 480  # where one of the two is stated, and for values on a grid
 LEAST_ACCURACY = 1e-12  # of a chosen discretisation; rounding errors are near 1e-13
 MOST_MODES = 8000  # expected of a chosen one: three quarters of the highest rung
+PILOT = 8  # samples that say where the others begin
 CHOSEN_BATCH = 256  # samples whose discretisations are chosen together: as many as possible side by side
 MARCHES = ((12, 8), (24, 16), (48, 32), (96, 48), (128, 104))  # modes and steps whose time is measured
 FILM_POINTS, FILM_MODES, FILM_STEPS = 512, 192, 8  # steps between two moments, a hundredth of the time apart
@@ -93,6 +95,7 @@ class BurgersDataset(BurgersSettings):
         "finest": 512,
         "samples": {"train": 20, "validation": 4, "test": 6},
         "samples_per_shard": 10,
+        "accuracy": 1e-4,
     }
     known: ClassVar[Known] = Known("initial velocity", ("n",), "observe", fewest_modes=192)
     accuracy_rows: ClassVar[dict[tuple[str, str], tuple[Words, Words]]] = {
@@ -191,7 +194,8 @@ class BurgersDataset(BurgersSettings):
     def cheap_answer(self, inputs: np.ndarray, prediction: np.ndarray, grid: AnyGrid) -> np.ndarray:
         """March by the exponential integrator, from the values on the grid alone, to the accuracy `CHEAP`."""
         initial, physics = coefficients_of(inputs), (self.viscosity, self.final_time)
-        found = stepper("etdrk4").solve_to(CHEAP, initial, *physics)
+        solver = stepper("etdrk4")
+        found = solver.solve_to(CHEAP, initial, solver.pilot(CHEAP, initial[:PILOT], *physics), *physics)
         return np.concatenate([observe(one[None], inputs.shape[-1]) for one in found.solutions])
 
     def seconds_per_sample(self) -> float:
@@ -287,21 +291,28 @@ class Burgers(Task):
             arrays[f"{group_name(points)}/{TARGET}"] = self._observe(final, points)
         return arrays
 
+    @cached_property
+    def pilot(self) -> Pilot:
+        """Solve the dataset's first samples to find where all of them begin."""
+        first = self.draw([("train", index) for index in range(PILOT)])
+        return stepper(self.settings.method).pilot(self.settings.accuracy, first, **self.physics)
+
     def _solved(self, initial: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray]]:
         """Solve for the final coefficients; returns, too, what was chosen for each sample, if anything."""
         settings = self.settings
         if not settings.chosen:
             modes, steps = settings.num_modes or 0, settings.num_steps or 0  # Cole-Hopf has none
             return solve_by(settings.method, initial, self.physics, num_modes=modes, num_steps=steps), {}
-        from resolvent.solvers.common.accuracy import MODES, STEPS
+        from resolvent.solvers.common.accuracy import MODES
 
-        found = stepper(settings.method).solve_to(settings.accuracy, initial, **self.physics)
+        solver = stepper(settings.method)
+        found = solver.solve_to(settings.accuracy, initial, self.pilot, **self.physics)
         final = np.zeros((len(initial), max(map(len, found.solutions))), complex)
         for row, solution in zip(final, found.solutions, strict=True):
             row[: len(solution)] = solution
         return final, {
             "modes": np.array(MODES)[found.rungs[:, 0]],
-            "steps": np.array(STEPS)[found.rungs[:, 1]],
+            "steps": np.array(solver.steps)[found.rungs[:, 1]],
             "estimated": found.errors,
             "work": found.work,
         }

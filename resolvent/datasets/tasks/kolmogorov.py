@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
@@ -30,6 +31,7 @@ from resolvent.solvers.random_fields.gaussian import PeriodicGaussianField2d
 if TYPE_CHECKING:
     from resolvent.common.errors import Words
     from resolvent.datasets.storage.store import Stored
+    from resolvent.solvers.kolmogorov.etdrk4 import Pilot
     from resolvent.solvers.kolmogorov.flow import FlowSolver
 
 INPUT, TARGET, WINDOW = "vorticity", "later_vorticity", "vorticity_window"
@@ -41,6 +43,7 @@ FEWEST_FILM_MODES = 64  # integrated: the random field needs more at first than 
 NUM_MODES, STEP = 71, 0.01  # where one of the two is stated; the random field is cut there where neither is
 LEAST_ACCURACY = 2e-7  # of a chosen discretisation: numbers are stored in single precision
 MOST_MODES = 500  # expected of a chosen one: a sample is solved in hours
+PILOT = 4  # samples that say on which modes the others begin
 CHOSEN_BATCH = 8  # samples whose discretisations are chosen together
 CHOSEN = "as the stated accuracy takes, for each sample"
 PAIR_COST = 9  # of estimating the error of a pair, in lead times of the ordinary run
@@ -161,10 +164,11 @@ class KolmogorovDataset(SpaceDataset):
 
     def cheap_answer(self, inputs: np.ndarray, prediction: np.ndarray, grid: AnyGrid) -> np.ndarray:
         """March over the lead time, from the values on the grid alone, to the accuracy `CHEAP`."""
-        from resolvent.solvers.kolmogorov.etdrk4 import solve_to
+        from resolvent.solvers.kolmogorov.etdrk4 import pilot, solve_to
 
-        flow = (self.lead_time,), self.viscosity, self.forcing_wavenumber
-        found, _ = solve_to(CHEAP, coefficients_of_2d(inputs), *flow)
+        initial, times = coefficients_of_2d(inputs), (self.lead_time,)
+        flow = self.viscosity, self.forcing_wavenumber
+        found, _ = solve_to(CHEAP, initial, times, pilot(CHEAP, initial[:PILOT], times, *flow), *flow)
         return np.concatenate([observe_2d(one, inputs.shape[-1]) for one in found.solutions])
 
     def symmetries(self) -> tuple[Symmetry, ...]:
@@ -286,6 +290,15 @@ class Kolmogorov(Task):
         coefficients, chosen = self.march(self.draw(samples))
         return self.observed(coefficients), {PAIR: self.pair_errors(coefficients, chosen), **chosen}
 
+    @cached_property
+    def pilot(self) -> Pilot:
+        """Solve the dataset's first samples to find on which modes all of them begin."""
+        from resolvent.solvers.kolmogorov.etdrk4 import pilot
+
+        settings, first = self.settings, self.draw([("train", index) for index in range(PILOT)])
+        flow = settings.viscosity, settings.forcing_wavenumber
+        return pilot(settings.accuracy, first, self.times, *flow)
+
     def march(self, drawn: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray]]:
         """Return the coefficients of the vorticity at `times`, (samples, times, rows, columns).
 
@@ -300,7 +313,7 @@ class Kolmogorov(Task):
         from resolvent.solvers.kolmogorov.flow import with_modes
 
         flow = settings.viscosity, settings.forcing_wavenumber
-        found, steps = solve_to(settings.accuracy, drawn, self.times, *flow)
+        found, steps = solve_to(settings.accuracy, drawn, self.times, self.pilot, *flow)
         modes = np.array(MODES_2D)[found.rungs[:, 0]]
         chosen = {"modes": modes, "step": steps, "estimated": found.errors, "work": found.work}
         return np.stack([with_modes(one, int(modes.max())) for one in found.solutions]), chosen

@@ -56,10 +56,10 @@ def test_every_trajectory_is_as_accurate_as_asked(times, accuracies, order):
 def test_a_trajectory_has_the_same_bits_in_any_batch_and_the_hard_ones_get_more():
     initial, times = states(30), uniform(0.01, 2.0)
     together = solve_to(1e-9, initial, times)
-    alone = solve_to(1e-9, initial[17:18], times)
-    np.testing.assert_array_equal(together.solutions[17], alone.solutions[0])
-    assert together.rungs[17] == alone.rungs[0]
-    assert len(np.unique(together.rungs)) > 2
+    hard = int(np.argmax(together.rungs))
+    alone = solve_to(1e-9, initial[hard : hard + 1], times)
+    np.testing.assert_array_equal(together.solutions[hard], alone.solutions[0])
+    assert together.rungs.min() < together.rungs[hard] == alone.rungs[0]
 
 
 def test_other_parameters_and_a_state_at_rest_are_solved():
