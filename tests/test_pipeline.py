@@ -61,6 +61,16 @@ def test_a_fresh_copy_plans_every_job(project):
     }  # fmt: skip
 
 
+def test_each_dataset_and_each_experiment_is_a_target(project):
+    both, data = (project.planned(name, "--forceall") for name in ("burgers", "controlled_ode"))
+    assert (
+        both.items()
+        >= {"burgers": 1, "solve_burgers": 2, "report_burgers": 1, "run_pages_burgers": 1}.items()
+    )
+    pages = {"page_assets", "preview_controlled_ode", "motion_controlled_ode", "dataset_page_controlled_ode"}
+    assert set(data) == {"controlled_ode", "solve_controlled_ode", "finalise_controlled_ode", *pages}
+
+
 def test_the_forecast_lists_the_jobs_that_snakemake_plans(project):
     output = project.forked_build("plan", config="config/demo.yaml")
     rows = re.findall(r"^(\w+) +([\d,]+) +[\d,]+ +[\d.]+", output, re.MULTILINE)
