@@ -6,7 +6,7 @@ import os
 import re
 
 import pytest
-from dataset_fixtures import make_dataset, small
+from dataset_fixtures import made_once
 
 from resolvent.figures.dataset.croissant import write_croissant
 
@@ -15,7 +15,7 @@ from resolvent.figures.dataset.croissant import write_croissant
 def written(request, tmp_path_factory):
     """Return the card of a small dataset, and the file with its metadata in another folder."""
     folder = tmp_path_factory.mktemp("study")
-    card = make_dataset(folder / "data", small(request.param))
+    card = made_once(tmp_path_factory, request.param)
     (folder / "results/datasets").mkdir(parents=True)
     output = folder / f"results/datasets/{request.param}.croissant.json"
     store = str(card.with_suffix(".zarr"))
