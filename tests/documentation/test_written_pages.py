@@ -22,6 +22,7 @@ from resolvent.datasets import verify
 from resolvent.documentation import stability
 from resolvent.documentation.configuration import keys
 from resolvent.documentation.datasets import accuracy
+from resolvent.documentation.default_run import overview
 from resolvent.documentation.docstrings import as_restructured_text
 from resolvent.documentation.environment import dependencies, environment_text, pins
 from resolvent.documentation.pages import ROOT, planned, table, write_part
@@ -69,6 +70,7 @@ def between(page: Path, name: str) -> str:
 def test_parts_are_in_step_with_what_they_are_written_from():
     assert between(ROOT / "docs/configuration.md", "keys") == keys(), "run `make docs`"
     assert (ROOT / "environment.yml").read_text() == environment_text(), "run `make environment.yml`"
+    assert between(ROOT / "docs/default-run.md", "overview") == overview(ROOT), "run `make docs`"
     found = accuracy(ROOT / "docs/datasets.md")
     assert between(ROOT / "docs/index.md", "accuracy") == found, "run `make docs`"
     assert between(ROOT / "README.md", "accuracy") == found.replace("](", "](docs/"), "run `make docs`"
