@@ -1,6 +1,6 @@
 """What TF32 and bfloat16 change in a training step: errors of outputs and gradients, measured on a CPU.
 
-    python -m benchmarks.precision [--rounds 3] [--output docs/gpus.md]
+    python -m benchmarks.precision [--rounds 3] [--output docs/performance.md]
 
 TF32 is imitated: operands of products and convolutions are rounded to 10 bits after the point, as the tensor
 cores of an NVIDIA GPU round them, and the products are summed in float32. bfloat16 is torch's autocast. The
