@@ -46,10 +46,9 @@ PRODUCTS = {
     for name in ("mm", "addmm", "bmm", "baddbmm", "convolution", "convolution_backward")
 }
 ERRORS = """\
-Relative L² errors of the outputs, and of the gradients of all weights taken together, against the same step
-in float64: initial weights, random waves for input, batch {batch}, medians of {rounds} seeds. TF32 is
-imitated by rounding the operands of products and convolutions to 10 bits, as tensor cores do, so its errors
-are those of a GPU but for the order of sums; what a GPU gains in time, only a GPU can show."""
+Relative L² errors of the outputs and of all gradients against the same step in float64: initial weights,
+random waves as input, batch {batch}, medians of {rounds} seeds. TF32 is simulated by rounding the operands of
+products and convolutions to 10 bits, as tensor cores do. The gain in time can only be measured on a GPU."""
 PRECISIONS = ("float32", "TF32", "bfloat16")
 HEADER = ("architecture", "points", *(f"{of}, {one}" for of in ("output", "gradient") for one in PRECISIONS))
 
