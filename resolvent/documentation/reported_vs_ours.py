@@ -49,10 +49,10 @@ contains 1, and *differs* otherwise. A row of one seed compares two trained netw
     "median": """\
 Median and worst errors over the test samples, of fields standardised by one mean and one standard deviation
 of the training samples. The paper does not define its errors; its public code takes them of standardised
-fields, in one dimension by each split's own statistics. Trajectories also have medians at other times than those of
-training (marked *) and, where both were trained, the errors without quadrature weights over those with them:
-above one, weights help. Sections from earlier runs have the difference of the means: above zero, weights
-help.""",
+fields, in one dimension by each split's own statistics. Trajectories also have medians at other times than
+those of training (marked *) and, where both were trained, the errors without quadrature weights over those
+with them: above one, weights help. Sections from earlier runs have the difference of the means: above zero,
+weights help.""",
 }
 TRAINED = ("best epoch", "training", "per step")
 MEANS = ("model", "recipe", "n", "seed", "reported", "ours", "paper's protocol", "ours / reported", *TRAINED)
