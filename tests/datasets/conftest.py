@@ -16,7 +16,7 @@ def card_of(tmp_path_factory):
 
 @pytest.fixture
 def made(card_of):
-    return card_of("burgers").parent
+    return card_of("burgers", accuracy=1e-4).parent  # the settings are `small_settings`
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import zarr
-from dataset_fixtures import made_once, make_dataset, small
+from dataset_fixtures import made_once, make_dataset, small_settings
 from training_fixtures import COUNTS, finished_run
 
 from resolvent.common.digests import write_digest
@@ -31,7 +31,7 @@ RUN = f"{EXPERIMENT}/tiny/n64/seed3"
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
     folder = tmp_path_factory.mktemp("finished")
-    settings = small("burgers", resolutions=[64, 128], samples={"train": 16, "validation": 4, "test": 6})
+    settings = small_settings(resolutions=[64, 128], samples={"train": 16, "validation": 4, "test": 6})
     card = make_dataset(folder / "data/burgers", settings)
     finished_run(card, folder / RUN)
     counts = {"train": COUNTS["train"], "test": COUNTS["test"]}
