@@ -205,6 +205,27 @@ rule datasets:
         [dataset.card for dataset in plan.datasets.values()],
 
 
+# A target for each name: `snakemake burgers` makes the dataset of this name with its page, and the experiment of this
+# name with its pages. A name that a rule has already, such as `theory`, gets none.
+for _name in {**plan.datasets, **plan.configuration.experiments}:
+    _dataset = [plan.datasets[_name]] if _name in plan.datasets else []
+    _experiment = [_name] if _name in plan.configuration.experiments else []
+    if all(_name != known.name for known in workflow.rules):
+
+        rule:
+            name:
+                _name
+            input:
+                [file for dataset in _dataset for file in (dataset.card, dataset.preview)],
+                [getattr(rules, f"dataset_page_{_name}").output for _ in _dataset],
+                [
+                    getattr(rules, f"{pages}_{_name}").output
+                    for _ in _experiment
+                    for pages in ("report", "run_pages")
+                ],
+            localrule: True
+
+
 # Before anything runs: `snakemake plan --cores 16 --resources gpu=2`. `onstart` prints the forecast.
 rule plan:
     log:

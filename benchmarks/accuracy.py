@@ -109,7 +109,7 @@ def refusal(make: Callable[[], object]) -> str:
 
 def span(values: np.ndarray) -> str:
     """Write the least, the median and the largest number."""
-    return "–".join(f"{one:.3g}" for one in (values.min(), np.median(values), values.max()))
+    return "–".join(f"{one:.4g}" for one in (values.min(), np.median(values), values.max()))
 
 
 def burgers(given: Namespace) -> str:

@@ -7,6 +7,7 @@ Takes about ten minutes on two cores, and wants a machine with nothing else to d
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -15,6 +16,8 @@ import tempfile
 from argparse import Namespace
 from functools import partial
 from pathlib import Path
+from statistics import median
+from time import perf_counter
 
 import yaml
 
@@ -22,8 +25,29 @@ from benchmarks.runner import Part, digits, interleaved, run, table
 
 ROOT = Path(__file__).resolve().parents[1]
 PAPER = "config/cao2021.yaml"
-MORE_SEEDS = range(18)
-MORE = {"name": "more", "experiments": {"burgers": {"seeds": list(MORE_SEEDS)}}}  # some 2,000 jobs
+MANY_SEEDS = 88
+MANY = {"name": "many", "experiments": {"burgers": {"seeds": list(range(MANY_SEEDS))}}}  # some 10,000 jobs
+BARE = """\
+JOBS = {jobs}
+
+rule all:
+    input:
+        expand("{{i}}.end", i=range(JOBS // 2)),
+
+rule begin:
+    output:
+        "{{i}}.middle",
+    shell:
+        "touch {{output}}"
+
+rule end:
+    input:
+        "{{i}}.middle",
+    output:
+        "{{i}}.end",
+    shell:
+        "touch {{output}}"
+"""
 SEEDS = range(8)
 SMALL = {
     "name": "small",
@@ -48,20 +72,40 @@ evaluate_run(card, folder, run, threads=1, gpus=0)
 
 
 def planning(project: Path, given: Namespace) -> str:
-    """Dry runs of a paper's configuration, and of the same with more seeds."""
-    overlays = {
-        f"`{PAPER}`": [PAPER],
-        f"`{PAPER}`, {len(MORE_SEEDS)} seeds of `burgers`": [PAPER, "more.yaml"],
-    }
-    words = ("-m", "snakemake", "-n", "--cores", "16", "--resources", "gpu=2", "--configfile")
-    runs = [partial(python, project, *words, *files) for files in overlays.values()]
-    jobs = [int(re.search(r"^total +(\d+)", run(), re.MULTILINE)[1]) for run in runs]
-    times = interleaved(runs, given.rounds)
-    rows = [
-        (name, f"{n:,}", digits(t.middle / 1e3)) for name, n, t in zip(overlays, jobs, times, strict=True)
-    ]
-    said = "`snakemake -n`, from the start of its process to its end: median."
-    return f"{said}\n\n{table(('configuration', 'jobs', 'seconds'), rows)}"
+    """Dry runs of a paper's configuration, of the same with many seeds, and of as many bare jobs."""
+    overlays = {f"`{PAPER}`": [PAPER], f"`{PAPER}`, {MANY_SEEDS} seeds of `burgers`": [PAPER, "many.yaml"]}
+    rows = []
+    for name, files in overlays.items():
+        jobs, *measured = dry_run(project, given.rounds, "--configfile", *files)
+        rows.append((name, f"{jobs:,}", *measured))
+    (project / "Bare").write_text(BARE.format(jobs=jobs))
+    jobs, *measured = dry_run(project, given.rounds, "--snakefile", "Bare", "--workflow-profile", "none")
+    rows.append(("as many of two rules that state an input, an output and a command", f"{jobs:,}", *measured))
+    header = ("configuration", "jobs", "seconds", "of the processor", "MB")
+    said = "`snakemake -n`, from the start of its process to its end: medians, and the most memory."
+    return f"{said}\n\n{table(header, rows)}"
+
+
+def dry_run(project: Path, rounds: int, *words: str) -> tuple[int, str, str, str]:
+    """Return the number of jobs, and what planning takes: seconds, those of the processor, and MB."""
+    command = [sys.executable, "-m", "snakemake", "-n", "--cores", "16", "--resources", "gpu=2", *words]
+    seconds, busy, memory = [], [], []
+    for _ in range(rounds):
+        start = perf_counter()
+        with subprocess.Popen(
+            command, cwd=project, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        ) as process:
+            assert process.stdout
+            said = process.stdout.read().decode()
+            _, status, used = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+        if status:
+            raise RuntimeError(said)
+        seconds.append(perf_counter() - start)
+        busy.append(used.ru_utime + used.ru_stime)
+        memory.append(used.ru_maxrss / 1e3)
+    jobs = int(re.search(r"^total +(\d+)", said, re.MULTILINE)[1])
+    return jobs, digits(median(seconds)), digits(median(busy)), f"{max(memory):.0f}"
 
 
 def overhead(project: Path, given: Namespace) -> str:
@@ -111,7 +155,7 @@ if __name__ == "__main__":
         for name in names.stdout.rstrip("\0").split("\0"):  # what git knows, as it is now
             (project / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, project / name, follow_symlinks=False)
-        for content in (MORE, SMALL):
+        for content in (MANY, SMALL):
             (project / f"{content['name']}.yaml").write_text(yaml.safe_dump(content))
         packages = ("snakemake", "torch")
         parts = {

@@ -61,6 +61,16 @@ def test_a_fresh_copy_plans_every_job(project):
     }  # fmt: skip
 
 
+def test_each_dataset_and_each_experiment_is_a_target(project):
+    both, data = (project.planned(name, "--forceall") for name in ("burgers", "controlled_ode"))
+    assert (
+        both.items()
+        >= {"burgers": 1, "solve_burgers": 2, "report_burgers": 1, "run_pages_burgers": 1}.items()
+    )
+    pages = {"page_assets", "preview_controlled_ode", "motion_controlled_ode", "dataset_page_controlled_ode"}
+    assert set(data) == {"controlled_ode", "solve_controlled_ode", "finalise_controlled_ode", *pages}
+
+
 def test_the_forecast_lists_the_jobs_that_snakemake_plans(project):
     output = project.forked_build("plan", config="config/demo.yaml")
     rows = re.findall(r"^(\w+) +([\d,]+) +[\d,]+ +[\d.]+", output, re.MULTILINE)
@@ -106,9 +116,10 @@ def test_the_front_page_leads_everywhere_and_every_link_holds(project):
 
 def test_what_there_is_is_shown_where_a_job_has_failed(project, tmp_path):
     broken = project.copied_to(tmp_path / "broken")
-    template = broken.folder / "resolvent/figures/templates/report.html.j2"
-    template.write_text(template.read_text().replace("<h1", "{{ of_nothing_known }}<h1", 1))
-    page = "results/test/darcy_inverse_noise1/report.html"  # the shortest
+    jobs = broken.folder / "workflow/scripts/jobs.py"
+    jobs.write_text(jobs.read_text().replace("def report():\n", "def report():\n    of_nothing_known()\n", 1))
+    page = "results/test/darcy_inverse_noise1/report.html"
+    (broken.folder / page).unlink()
     assert "of_nothing_known" in broken.forked_build(page, succeeds=False)
     page = (broken.folder / "results/test/index.html").read_text()
     assert page.count('<span class="warning">no page yet</span>') >= 1

@@ -61,7 +61,22 @@ class _Bar(tqdm):
         return super().update(n)
 
 
+class _Log:
+    """A file in which each state of a bar is a line."""
+
+    encoding = "utf-8"
+
+    def write(self, text: str) -> None:
+        if line := text.strip("\r\n "):
+            print(line, file=sys.stderr)
+
+    def flush(self) -> None:
+        sys.stderr.flush()
+
+
 def progress_bar(total: int, what: str, unit: str, done: int = 0) -> tqdm:
     """Return a bar of `total` steps, `done` of them already complete; each shows that the job is alive."""
-    interval = 0.5 if sys.stderr.isatty() else 20  # a log gets a line now and then
-    return _Bar(total=total, initial=done, desc=what, unit=f" {unit}", mininterval=interval, leave=False)
+    terminal = sys.stderr.isatty()
+    bar = {"total": total, "initial": done, "desc": what, "unit": f" {unit}", "leave": False}
+    # A log gets a line now and then.
+    return _Bar(**bar, mininterval=0.5 if terminal else 60, file=None if terminal else _Log())

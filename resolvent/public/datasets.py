@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -45,8 +46,9 @@ def open_dataset(
     split
         "train", "validation" or "test"; none: all samples, whose coordinate `split` says which they are of.
     resolution
-        Points along each axis, or the name of a set of times: one Dataset. None: the DataTree of all, which
-        also gives arrays for torch, JAX and NumPy (`StoredDataset`).
+        Points along each axis, or the name of a set of times: one Dataset, whose attributes say what it is
+        and have the whole card, as JSON, so that files written from it keep them. None: the DataTree of all,
+        which also gives arrays for torch, JAX and NumPy (`StoredDataset`).
     data
         The folder that names and hashes are looked for in: `data_root` of the configuration.
 
@@ -69,7 +71,10 @@ def open_dataset(
         return tree
     if group_name(resolution) not in tree.children:
         raise DatasetError(f"{name} has nothing at {resolution!r}; it has {', '.join(tree.children)}")
-    return tree[group_name(resolution)].to_dataset()
+    chosen = tree[group_name(resolution)].to_dataset()
+    facts = {key: card[key] for key in ("dataset", "content_hash", "stated_accuracy", "precision")}
+    facts |= {key: card["equation"][key] for key in ("in_words", "in_symbols", "operator")}
+    return chosen.assign_attrs(**facts, split=split or "all", card=json.dumps(dict(card)))
 
 
 class StoredDataset(xarray.DataTree):

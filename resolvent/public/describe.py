@@ -57,7 +57,8 @@ def _study(folder: Path, console: Console) -> None:
         console.print(f"The front page: {(folder / PAGE).resolve().as_uri()}", soft_wrap=True)
 
 
-def _run(run: TrainedRun, console: Console) -> None:
+def run_facts(run: TrainedRun) -> tuple[str, list[tuple[str, str]]]:
+    """Return what a run is called, and what is known of it but for its errors."""
     record, cost = run.record, run.cost
     samples = counted(record.training["train_samples"], "sample")
     ended = f"diverged in epoch {cost.diverged_epoch}: it has no operator"
@@ -75,7 +76,11 @@ def _run(run: TrainedRun, console: Console) -> None:
             facts.append((which, words))
     if run.card is None:
         facts.append(("data", "the card is not here: units and ranges are not known"))
-    _print_facts(f"{record.label}: {record.dataset}, seed {record.seed}", facts, console)
+    return f"{record.label}: {record.dataset}, seed {record.seed}", facts
+
+
+def _run(run: TrainedRun, console: Console) -> None:
+    _print_facts(*run_facts(run), console)
     table = Table(title="relative L² error on test samples", title_justify="left")
     for column in ("resolution", "noise", "samples", "mean", "median", "largest"):
         table.add_column(column, justify="right")

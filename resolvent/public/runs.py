@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import xarray
 
 from resolvent.common.errors import FileError
 from resolvent.common.files import read_json
+from resolvent.common.predictions import node_name
 from resolvent.common.records import CHECKPOINT, WEIGHTS, check_file, check_same_network
 from resolvent.common.runs import Run, read_run
 from resolvent.datasets.storage.addresses import LOCAL_FOLDER, local_folder
@@ -76,6 +78,18 @@ class TrainedRun(Run):
 
     data: Path | str | None = None
     allow: Allowed = ()
+
+    def __repr__(self) -> str:
+        record = self.record
+        place = f"{record.experiment}/{record.model}/{node_name(record.resolution)}/seed{record.seed}"
+        return f"<TrainedRun {place}: {self.cost.status}, in {self.directory}>"
+
+    def _repr_html_(self) -> str:
+        from resolvent.public.describe import run_facts
+
+        title, facts = run_facts(self)
+        rows = "".join(f"<tr><th>{escape(name)}</th><td>{escape(what)}</td></tr>" for name, what in facts)
+        return f"<table><caption>{escape(title)}</caption>{rows}</table>"
 
     def predict(
         self,

@@ -38,3 +38,6 @@ def test_a_job_that_hangs_ends_with_the_stacks_of_its_threads(tmp_path):
 def test_a_job_that_ends_in_time_leaves_no_trace(tmp_path):
     finished, log = run(tmp_path, "pass")
     assert (finished.returncode, log) == (0, "")
+    # Where there is no terminal, each state of the bar is a line.
+    assert finished.stderr.startswith("steps:   0%")
+    assert "\r" not in finished.stderr

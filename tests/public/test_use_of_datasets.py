@@ -1,5 +1,6 @@
 """Datasets found by name or hash, and as torch, JAX and NumPy read them."""
 
+import json
 import pickle
 import shutil
 from types import SimpleNamespace
@@ -7,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
+import xarray
 from torch.utils.data import DataLoader
 
 import resolvent
@@ -18,6 +20,16 @@ from resolvent.public import torch_datasets
 @pytest.mark.parametrize("name", ["burgers", "burgers/burg", "data/burgers/burgers.json"])
 def test_a_dataset_is_found_by_its_name(here, name):
     assert set(resolvent.open_dataset(name).children) == {"n64", "n128"}
+
+
+def test_what_is_written_from_a_dataset_says_what_it_is(here, tmp_path):
+    chosen = resolvent.open_dataset("burgers", "test", 64)
+    chosen.to_netcdf(tmp_path / "mine.nc")
+    with xarray.open_dataset(tmp_path / "mine.nc") as again:
+        card = json.loads((here / "data/burgers/burgers.json").read_text())
+        assert json.loads(again.attrs["card"])["content_hash"] == card["content_hash"]
+        assert again.attrs["split"] == "test"
+        assert again.attrs["in_words"] == card["equation"]["in_words"]
 
 
 def test_a_hash_is_enough_and_two_of_a_name_are_listed(here, tmp_path):

@@ -38,6 +38,14 @@ def test_a_run_is_found_by_its_name(here, name):
     assert resolvent.load_run(name).directory.as_posix() == RUN
 
 
+def test_a_run_says_what_it_is_in_a_line_and_in_a_notebook(here):
+    run = resolvent.load_run("tiny/burgers/fno")
+    assert repr(run) == f"<TrainedRun burgers/fno/n64/seed{run.record.seed}: finished, in {RUN}>"
+    page = run._repr_html_()
+    assert f"<th>parameters</th><td>{run.cost.parameters:,}</td>" in page
+    assert page.startswith("<table><caption>Tiny: burgers, seed")
+
+
 def test_several_runs_of_a_name_are_listed(here, tmp_path):
     shutil.copytree(RUN, tmp_path / "tiny/burgers/fno/n64/seed3")
     shutil.copytree(RUN, tmp_path / "tiny/burgers/fno/n64/seed4")

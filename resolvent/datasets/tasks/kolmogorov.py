@@ -164,10 +164,11 @@ class KolmogorovDataset(SpaceDataset):
 
     def cheap_answer(self, inputs: np.ndarray, prediction: np.ndarray, grid: AnyGrid) -> np.ndarray:
         """March over the lead time, from the values on the grid alone, to the accuracy `CHEAP`."""
-        from resolvent.solvers.kolmogorov.etdrk4 import solve_to
+        from resolvent.solvers.kolmogorov.etdrk4 import pilot, solve_to
 
-        flow = (self.lead_time,), self.viscosity, self.forcing_wavenumber
-        found, _ = solve_to(CHEAP, coefficients_of_2d(inputs), *flow)
+        initial, times = coefficients_of_2d(inputs), (self.lead_time,)
+        flow = self.viscosity, self.forcing_wavenumber
+        found, _ = solve_to(CHEAP, initial, times, pilot(CHEAP, initial[:PILOT], times, *flow), *flow)
         return np.concatenate([observe_2d(one, inputs.shape[-1]) for one in found.solutions])
 
     def symmetries(self) -> tuple[Symmetry, ...]:
