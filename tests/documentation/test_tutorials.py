@@ -11,7 +11,7 @@ from jupyter_client.manager import KernelManager
 from nbclient import NotebookClient
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "docs/gallery.md", *sorted((ROOT / "docs/tutorials").glob("[!i]*.md"))]
+PAGES = [ROOT / "docs/gallery.md", *sorted((ROOT / "docs/tutorials").glob("*.md"))]
 NOTEBOOKS = [page for page in PAGES if page.read_text(encoding="utf-8").startswith("---\njupytext:")]
 # Each runs half a minute of what has tests of its own: judging, runs and their use, unlike axes, solvers.
 LONG = {"gallery", "own-grids", "predict"}
