@@ -55,7 +55,7 @@ PAPER = {  # files of a paper's folder, and words of them in docs/extending.md, 
 BLOCK = re.compile(r"^ +```\w+\n(.*?)^ +```", re.MULTILINE | re.DOTALL)
 EXPERIMENT, PAPERS_PAGE = "results/outside/heat", "results/outside/heat2026.html"
 AFTER_TRAINING = dict.fromkeys(
-    ("inference", "compare", "report_heat", "run_pages_heat", "show_table", "paper_page"), 1
+    ("inference", "estimates", "compare", "report_heat", "run_pages_heat", "show_table", "paper_page"), 1
 )
 
 
