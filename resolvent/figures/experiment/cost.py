@@ -138,9 +138,9 @@ def inference_table(inference: pd.DataFrame) -> Table:
             speed = f"{digits} times {'faster' if times >= 1 else 'slower'}"
             cells.append(Cell(f"{one['solver']}: {short_duration(one['solver_many_seconds'])}", prose=True))
             cells.append(Cell(speed, value=times))
-            cells.append(
-                Cell(f"{pays:,.0f} functions" if math.isfinite(pays) else "never", value=min(pays, 1e300))
-            )
+            words = f"{pays:,.0f} functions" if math.isfinite(pays) else "never"
+            several = one["timed_on"] if one["timed_on"] != one["device"] else ""
+            cells.append(Cell(words, warning=several, value=min(pays, 1e300)))
         else:
             cells += [Cell("none", prose=True), NO_NUMBER, NO_NUMBER]
         rows.append(cells)
