@@ -22,10 +22,12 @@ from resolvent.common.errors import FileError, ResolventError
 from resolvent.common.files import read_json, write_json
 from resolvent.common.records import WEIGHTS, file_digests
 from resolvent.common.settings import settings_hash
+from resolvent.datasets.storage.layout import group_name
 from resolvent.public.consent import Allowed, addresses_in, check_allowed
 from resolvent.public.runs import CARD, RECORD, TrainedRun, load_run
 
 VERIFIED, JUDGED = "verified.json", "judged.json"
+OF_A_TASK = "of the task"  # in the place of the name of a test set
 RELATIVE = 1e-3  # of a mean error: rounding of another machine, in labels and in the operator's float32
 CONDITIONS = ["resolution", "noise"]
 LIBRARIES = ("resolvent", "jax", "numpy", "scipy", "torch")
@@ -93,9 +95,11 @@ def leaderboard(folders: Sequence[Path | str]) -> pd.DataFrame:
 
     A run is left out unless it was verified, every number held, its files are still those, and its weights
     are of the network that `run.json` describes. Judgements by `resolvent evaluate` are listed with the error
-    on the first grid of their task; "kind" says what was judged: "predictions", "program" or "verified".
+    on the first grid of their task; "kind" says what was judged: "predictions", "program" or "verified". A
+    run whose test samples, by the settings that make them, are those of a task is listed with these.
     """
-    rows = []
+    rows: list[dict[str, Any]] = []
+    tasks = _tasks()
     for folder in map(Path, folders):
         if (folder / JUDGED).is_file():
             rows.append(_judged(folder))
@@ -110,6 +114,7 @@ def leaderboard(folders: Sequence[Path | str]) -> pd.DataFrame:
                     "dataset": report["dataset"],
                     "test_set": report["test_set"],
                     **{name: row[name] for name in CONDITIONS},
+                    **tasks.get((report["test_set"], row["samples"], row["resolution"]), {}),
                     "kind": "verified",
                     "model": report["run"]["label"],
                     "architecture": report["run"]["architecture"],
@@ -132,6 +137,20 @@ def leaderboard(folders: Sequence[Path | str]) -> pd.DataFrame:
     return table.sort_values(order, key=_sortable, ignore_index=True) if rows else table
 
 
+def _tasks() -> dict[tuple[str, int, int | str], dict[str, str]]:
+    """Return how judgements on a grid of a task are listed, by test samples: settings, number, grid."""
+    from resolvent.judging.tasks import names, read_task
+
+    return {
+        (test_set({"settings": task.dataset.model_dump(mode="json")}), task.dataset.samples.test, place): {
+            "dataset": name, "test_set": OF_A_TASK, "resolution": group_name(place)
+        }
+        for name in names()
+        for task in [read_task(name)]
+        for place in task.tested
+    }  # fmt: skip
+
+
 def _judged(folder: Path) -> dict[str, Any]:
     """Return the row of a judgement. Raises a FileError where it is damaged, or of no task that is known."""
     record = read_json(folder / JUDGED, "the judgement")
@@ -141,7 +160,7 @@ def _judged(folder: Path) -> dict[str, Any]:
             raise KeyError("kind")
         return {
             "dataset": str(record["task"]),
-            "test_set": "of the task",
+            "test_set": OF_A_TASK,
             "resolution": str(first["grid"]),
             "noise": 0.0,
             "kind": record["kind"],

@@ -24,13 +24,13 @@ class Meter:
 
     def joules(self) -> float | None:
         """Return the joules since this was asked last, or since the beginning; None where nothing counts."""
-        found, after = 0.0, []
-        for read, end, before in self.counters:
-            now = read()
-            found += now - before if now >= before else now - before + end
-            after.append((read, end, now))
-        self.counters = after
-        return found if after else None
+        now = [read() for read, _, _ in self.counters]
+        apart = [
+            new - old + (end if new < old else 0)
+            for new, (_, end, old) in zip(now, self.counters, strict=True)
+        ]
+        self.counters = [(read, end, new) for new, (read, end, _) in zip(now, self.counters, strict=True)]
+        return sum(apart) if apart else None
 
 
 Counter = tuple[Callable[[], float], float]

@@ -10,7 +10,7 @@ from resolvent.common.counts import size_in_words
 from resolvent.figures.common.intervals import REPLICATES, resampled_means
 from resolvent.figures.common.results import read_runs
 from resolvent.figures.experiment.cost import read_inference
-from resolvent.figures.experiment.scaling import SCALING, budget_table, fit, scaling_curves, sizes_of
+from resolvent.figures.experiment.scaling import SCALING, Size, budget_table, fit, scaling_curves, sizes_of
 
 SAMPLES = np.array([64.0, 128.0, 256.0, 512.0])
 HARDNESS = np.exp(0.4 * np.random.default_rng(3).normal(size=24))
@@ -26,6 +26,14 @@ def test_a_curve_is_found_again(exponent, floor):
     assert curve(1024)[0] == pytest.approx(floor + 2.0 * 1024**-exponent, rel=1e-2)
     without = fit(SAMPLES, 2.0 * SAMPLES[None] ** -exponent, with_floor=False)
     assert (without.exponent[0], without.floor[0]) == (pytest.approx(exponent, rel=1e-12), 0)
+
+
+def test_the_misfit_is_the_spread_about_the_curve():
+    off = np.array([1.1, 1 / 1.1, 1 / 1.1, 1.1])  # which no slope explains
+    errors = off * SAMPLES**-0.5
+    sizes = [Size("fno", 0, None, errors[:1], errors[one : one + 1], 0.0, 0.0) for one in range(4)]
+    curve = fit(SAMPLES, errors[None], with_floor=False)
+    assert curve.misfit(sizes, list(SAMPLES)) == pytest.approx(np.log(1.1))
 
 
 def test_intervals_of_the_exponent_hold():
@@ -74,6 +82,7 @@ def test_curves_of_every_width_and_of_time(family):
         assert by_width[name].tolist() == pytest.approx([0.5, 0.7], rel=1e-9)
     assert by_width["coefficient"].tolist() == pytest.approx([2.0, 8.0], rel=1e-9)
     assert curves["floor"].isna().all()
+    assert by_width["misfit"].tolist() == pytest.approx([0, 0], abs=1e-9)
 
 
 def test_a_budget_buys_samples_at_the_width_of_the_least_error(family):

@@ -16,6 +16,7 @@ from resolvent.figures.common.numbers import DASH, duration, ends, scientific
 from resolvent.figures.common.results import Run, error_matrix, resolution_in_words
 from resolvent.figures.common.table import Cell, Column, Table
 from resolvent.figures.experiment.comparison import grouped
+from resolvent.figures.experiment.cost import time_axis
 
 SCALING_COLUMNS = {
     "label": "name of the model in tables and figures",
@@ -32,6 +33,7 @@ SCALING_COLUMNS = {
     "it is taken as 0",
     "floor_low": "lower end of its 95 % interval",
     "floor_high": "upper end",
+    "misfit": "by how much errors differ from the curve, 0.1 for 10 %: root mean square of logarithms",
 }
 FOR_A_FLOOR = 4  # sizes: of three numbers by three there is nothing left to see a misfit by
 CANDIDATES, PASSES = 20, 4  # floors that are tried at once, and how often they are narrowed
@@ -47,8 +49,13 @@ class Curve:
     exponent: np.ndarray
     floor: np.ndarray
 
-    def __call__(self, x: float | np.ndarray) -> np.ndarray:
+    def __call__(self, x: float) -> np.ndarray:
         return self.floor + self.coefficient * np.power(x, -self.exponent)
+
+    def misfit(self, sizes: list[Size], x: list[float]) -> float:
+        """Return the root mean square of the logarithms of the errors of sizes at x over the curve."""
+        apart = [np.log(one.errors[0] / self(at)[0]) for one, at in zip(sizes, x, strict=True)]
+        return float(np.sqrt(np.mean(np.square(apart))))
 
 
 def fit(x: np.ndarray, errors: np.ndarray, *, with_floor: bool) -> Curve:
@@ -152,8 +159,9 @@ def scaling_curves(family: Family) -> pd.DataFrame:
         for against, width, here, curve in [*curves, ("seconds", None, seconds, of_seconds)]:
             if curve is None:
                 continue
-            row = {"label": label, "resolution": resolution, "against": against, "width": width}
-            row |= {"sizes": len(here), "coefficient": curve.coefficient[0]}
+            row: dict[str, object] = {"label": label, "resolution": resolution, "against": against}
+            misfit = curve.misfit(here, [getattr(one, against) for one in here])
+            row |= {"width": width, "sizes": len(here), "coefficient": curve.coefficient[0], "misfit": misfit}
             for name in ("exponent", "floor"):
                 values = getattr(curve, name)
                 if name == "exponent" or len(here) >= FOR_A_FLOOR:
@@ -177,9 +185,10 @@ def budget_table(family: Family) -> Table:
                     for name in ("data_seconds", "train_seconds")  # of a sample
                 )
                 samples = budget / (data + train)
-                options[width] = curve(samples), samples, data / (data + train), samples > 1.05 * counts.max()
+                beyond, misfit = samples > 1.05 * counts.max(), curve.misfit(here, list(counts))
+                options[width] = curve(samples), samples, data / (data + train), beyond, misfit
             errors = np.stack([one[0] for one in options.values()])
-            width, (error, samples, share, beyond) = list(options.items())[errors[:, 0].argmin()]
+            width, (error, samples, share, beyond, misfit) = list(options.items())[errors[:, 0].argmin()]
             often = (errors.argmin(axis=0)[1:] == errors[:, 0].argmin()).mean()
             low, high = np.quantile(error[1:], [TAIL, 1 - TAIL])
             rows.append([
@@ -189,8 +198,9 @@ def budget_table(family: Family) -> Table:
                 Cell(str(width) if width else DASH, f"in {often:.0%} of the replicates" if width else ""),
                 Cell(f"{share:.0%}", value=share),
                 Cell(scientific(error[0]), ends(low, high, error[0]), value=error[0]),
+                Cell(f"{misfit:.0%}", value=misfit),
             ])  # fmt: skip
-    heads = ("model", "grid", "budget", "samples", "width", "for samples", "error by the curve")
+    heads = ("model", "grid", "budget", "samples", "width", "for samples", "error by the curve", "its misfit")
     return Table(list(map(Column, heads)), rows)
 
 
@@ -222,10 +232,15 @@ def draw_scaling(family: Family, looks: Looks):
         if of_seconds is not None:
             dense = np.geomspace(best[0].seconds, best[-1].seconds, 50)
             axes[0, 1].plot(dense, [of_seconds(one)[0] for one in dense], color=look.colour, lw=1.5)
-    for panel, words in zip(axes[0], ("training samples", "seconds of training and samples"), strict=True):
-        panel.set_xscale("log")
+    every = [one for sizes in shown.values() for one in sizes]
+    counts = sorted({one.samples for one in every})
+    axes[0, 0].set_xscale("log")
+    axes[0, 0].set_xticks(counts, list(map(str, counts)))
+    axes[0, 0].minorticks_off()
+    time_axis(axes[0, 1], pd.Series([one.seconds for one in every], dtype=float), 1 / 2, 2, most=6)
+    for panel, words in zip(axes[0], ("training samples", "training and making its samples"), strict=True):
         panel.set_xlabel(words)
-        style.error_limits(panel, [one.errors[0] for sizes in shown.values() for one in sizes], margin=2)
+        style.error_limits(panel, [one.errors[0] for one in every], margin=2)
         style.grid_lines(panel, "both")
         if not shown:
             style.say_no_errors(panel)
