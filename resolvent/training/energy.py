@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import torch
@@ -18,45 +17,36 @@ class Meter:
     """
 
     def __init__(self, device: torch.device, powercap: Path = POWERCAP):
-        counters = _of_gpu(device) if device.type == "cuda" else _of_processors(powercap)
-        # Each with the number at which it begins anew, and what it was.
-        self.counters = [(read, end, read()) for read, end in counters]
+        self.device, self.powercap = device, powercap
+        self.before: list[tuple[float, float]] | None = []
+        self.joules()
 
     def joules(self) -> float | None:
         """Return the joules since this was asked last, or since the beginning; None where nothing counts."""
-        now = [read() for read, _, _ in self.counters]
-        apart = [
-            new - old + (end if new < old else 0)
-            for new, (_, end, old) in zip(now, self.counters, strict=True)
-        ]
-        self.counters = [(read, end, new) for new, (read, end, _) in zip(now, self.counters, strict=True)]
-        return sum(apart) if apart else None
+        if self.before is None:
+            return None
+        before, self.before = self.before, self._counts() or None
+        if self.before is None or len(self.before) != len(before):
+            return None
+        apart = [(now - was, end) for (now, end), (was, _) in zip(self.before, before, strict=True)]
+        return sum(one + end if one < 0 else one for one, end in apart)
 
-
-Counter = tuple[Callable[[], float], float]
-
-
-def _of_processors(powercap: Path) -> list[Counter]:
-    counters: list[Counter] = []
-    for folder in sorted(powercap.glob("intel-rapl:*")):  # AMD's too
+    def _counts(self) -> list[tuple[float, float]]:
+        """Return what every counter says, and at what it begins anew, in joules."""
         try:
-            if not (folder / "name").read_text().startswith("package"):  # a part, or the whole machine
-                continue
-            file, end = folder / "energy_uj", float((folder / "max_energy_range_uj").read_text()) / 1e6
-            file.read_text()
-        except (OSError, ValueError):
-            return []  # most systems let only their administrator read them
-        counters.append((lambda file=file: float(file.read_text()) / 1e6, end))  # type: ignore[misc]
-    return counters
+            if self.device.type == "cuda":
+                import pynvml  # type: ignore[import-not-found]
+
+                pynvml.nvmlInit()
+                uuid = torch.cuda.get_device_properties(self.device).uuid
+                handle = pynvml.nvmlDeviceGetHandleByUUID(f"GPU-{uuid}")
+                return [(pynvml.nvmlDeviceGetTotalEnergyConsumption(handle) / 1e3, 0.0)]
+            whole = [one for one in sorted(self.powercap.glob("intel-rapl:*")) if _is_processor(one)]
+            files = [(one / "energy_uj", one / "max_energy_range_uj") for one in whole]
+            return [(float(now.read_text()) / 1e6, float(end.read_text()) / 1e6) for now, end in files]
+        except Exception:  # no training ends for it: most systems let only their administrator read RAPL
+            return []
 
 
-def _of_gpu(device: torch.device) -> list[Counter]:
-    try:
-        import pynvml  # type: ignore[import-not-found]
-
-        pynvml.nvmlInit()
-        handle = pynvml.nvmlDeviceGetHandleByUUID(f"GPU-{torch.cuda.get_device_properties(device).uuid}")
-        pynvml.nvmlDeviceGetTotalEnergyConsumption(handle)
-    except Exception:  # not installed, or a GPU without a counter: each version says it in its own way
-        return []
-    return [(lambda: pynvml.nvmlDeviceGetTotalEnergyConsumption(handle) / 1e3, 0.0)]
+def _is_processor(folder: Path) -> bool:
+    return (folder / "name").read_text().startswith("package")  # others are parts, or the whole machine

@@ -1,6 +1,12 @@
 """The energy of a training: counters of processors, that begin anew, and machines without any."""
 
+import itertools
+import sys
+from types import SimpleNamespace
+
+import pytest
 import torch
+from training_fixtures import Killed, killed_after, small_trainer
 
 from resolvent.training.energy import Meter
 
@@ -33,3 +39,35 @@ def test_where_nothing_counts_or_it_may_not_be_read_there_is_no_number(tmp_path)
     zone(tmp_path, 0, "package-0", 1)
     zone(tmp_path, 1, "package-1", "not a number").unlink()
     assert Meter(CPU, tmp_path).joules() is None
+
+
+def test_a_gpu_is_counted_by_nvml(monkeypatch):
+    counted = iter([5000, 7500])
+    nvml = SimpleNamespace(
+        nvmlInit=lambda: None,
+        nvmlDeviceGetHandleByUUID=lambda uuid: uuid,
+        nvmlDeviceGetTotalEnergyConsumption=lambda handle: {"GPU-one": next(counted)}[handle],  # in mJ
+    )
+    monkeypatch.setitem(sys.modules, "pynvml", nvml)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: SimpleNamespace(uuid="one"))
+    meter = Meter(torch.device("cuda"))
+    assert meter.joules() == 2.5
+    assert meter.joules() is None  # it fails from now on, and no training with it
+    assert meter.joules() is None
+
+
+def test_a_resumed_training_adds_up_the_energy_of_its_steps_without_that_of_validation(tmp_path):
+    def metered():
+        # Before the steps of an epoch it is asked for what was before them; after them, for theirs.
+        trainer, readings = small_trainer(tmp_path, epochs=3), itertools.cycle([100.0, 2.0])
+        trainer.meter = SimpleNamespace(joules=lambda: next(readings))
+        return trainer
+
+    with killed_after(1), pytest.raises(Killed):
+        metered().fit()
+    trainer = metered()
+    assert trainer.fit().joules == 6.0
+    assert trainer.measured_cost(threads=1)["energy_joules"] == 6.0
+    trainer.meter = SimpleNamespace(joules=lambda: None)  # of another machine
+    trainer._count(0.0)
+    assert trainer.measured_cost(threads=1)["energy_joules"] is None

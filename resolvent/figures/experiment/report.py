@@ -121,6 +121,7 @@ def write_report(
     errors, facts, samples = headline(comparison), read_json(card), int(comparison["samples"].max())
     lost, spread = [run for run in runs if run.diverged], None if shown.diverged else spread_of(shown)
     timed = inference_table(sources["inference"])
+    timed_on = sorted(set(sources["inference"]["device"].dropna()))
     choices = {run.directory: run for run in [shown, *one_of_each(runs)] if not run.diverged}
     render(
         "report.html.j2",
@@ -167,7 +168,8 @@ def write_report(
             for run in runs
         ],
         inference=as_html(timed) if timed.rows else "",
-        timed_on=sorted(set(sources["inference"]["device"].dropna())),
+        timed_on=timed_on,
+        devices=sorted({run.cost.device for run in runs} | {*timed_on}),
         estimates=as_html(estimates) if estimates.rows else "",
         stressed=stressed,
         budgets=as_html(budget_table(sources["family"])) if given["scaled"] else "",
