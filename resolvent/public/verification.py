@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import platform
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -22,12 +22,10 @@ from resolvent.common.errors import FileError, ResolventError
 from resolvent.common.files import read_json, write_json
 from resolvent.common.records import WEIGHTS, file_digests
 from resolvent.common.settings import settings_hash
-from resolvent.datasets.storage.layout import group_name
 from resolvent.public.consent import Allowed, addresses_in, check_allowed
 from resolvent.public.runs import CARD, RECORD, TrainedRun, load_run
 
 VERIFIED, JUDGED = "verified.json", "judged.json"
-OF_A_TASK = "of the task"  # in the place of the name of a test set
 RELATIVE = 1e-3  # of a mean error: rounding of another machine, in labels and in the operator's float32
 CONDITIONS = ["resolution", "noise"]
 LIBRARIES = ("resolvent", "jax", "numpy", "scipy", "torch")
@@ -90,16 +88,16 @@ def verify_run(
     return report
 
 
-def leaderboard(folders: Sequence[Path | str]) -> pd.DataFrame:
+def leaderboard(folders: Sequence[Path | str], tasks: Mapping[tuple, dict] | None = None) -> pd.DataFrame:
     """Return the errors of verified runs, the lowest first for each dataset, resolution and level of noise.
 
     A run is left out unless it was verified, every number held, its files are still those, and its weights
     are of the network that `run.json` describes. Judgements by `resolvent evaluate` are listed with the error
     on the first grid of their task; "kind" says what was judged: "predictions", "program" or "verified". A
-    run whose test samples, by the settings that make them, are those of a task is listed with these.
+    run whose test samples are those of one of the `tasks` (`resolvent.judging.tasks.listed`) is listed with
+    these.
     """
     rows: list[dict[str, Any]] = []
-    tasks = _tasks()
     for folder in map(Path, folders):
         if (folder / JUDGED).is_file():
             rows.append(_judged(folder))
@@ -114,7 +112,7 @@ def leaderboard(folders: Sequence[Path | str]) -> pd.DataFrame:
                     "dataset": report["dataset"],
                     "test_set": report["test_set"],
                     **{name: row[name] for name in CONDITIONS},
-                    **tasks.get((report["test_set"], row["samples"], row["resolution"]), {}),
+                    **(tasks or {}).get((report["test_set"], row["samples"], row["resolution"]), {}),
                     "kind": "verified",
                     "model": report["run"]["label"],
                     "architecture": report["run"]["architecture"],
@@ -137,20 +135,6 @@ def leaderboard(folders: Sequence[Path | str]) -> pd.DataFrame:
     return table.sort_values(order, key=_sortable, ignore_index=True) if rows else table
 
 
-def _tasks() -> dict[tuple[str, int, int | str], dict[str, str]]:
-    """Return how judgements on a grid of a task are listed, by test samples: settings, number, grid."""
-    from resolvent.judging.tasks import names, read_task
-
-    return {
-        (test_set({"settings": task.dataset.model_dump(mode="json")}), task.dataset.samples.test, place): {
-            "dataset": name, "test_set": OF_A_TASK, "resolution": group_name(place)
-        }
-        for name in names()
-        for task in [read_task(name)]
-        for place in task.tested
-    }  # fmt: skip
-
-
 def _judged(folder: Path) -> dict[str, Any]:
     """Return the row of a judgement. Raises a FileError where it is damaged, or of no task that is known."""
     record = read_json(folder / JUDGED, "the judgement")
@@ -160,7 +144,7 @@ def _judged(folder: Path) -> dict[str, Any]:
             raise KeyError("kind")
         return {
             "dataset": str(record["task"]),
-            "test_set": OF_A_TASK,
+            "test_set": "of the task",
             "resolution": str(first["grid"]),
             "noise": 0.0,
             "kind": record["kind"],

@@ -10,6 +10,8 @@ from rich.console import Console
 from resolvent.common.errors import FileError
 from resolvent.common.files import read_json
 from resolvent.common.records import file_digests
+from resolvent.judging.tasks import listed
+from resolvent.public import verification
 from resolvent.public.describe import describe_leaderboard, describe_verification
 from resolvent.public.runs import load_run
 from resolvent.public.verification import VERIFIED, leaderboard, verify_run
@@ -67,7 +69,7 @@ def test_a_run_with_the_test_samples_of_a_task_stands_beside_its_judgements(
     for count, beside in ((6, ["predictions", "verified"]), (7, ["predictions"])):
         settings["samples"]["test"] = count
         (tmp_path / "tiny-v1.yaml").write_text(json.dumps(task))
-        table = leaderboard([submission, judged])
+        table = leaderboard([submission, judged], listed(verification.test_set))
         of_task = table[table["dataset"] == "tiny-v1"]
         assert of_task["kind"].tolist() == beside  # the lowest error first
         assert set(of_task["resolution"]) == {"n128"}
