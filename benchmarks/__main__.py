@@ -32,13 +32,12 @@ COMMANDS = [
     "front_page",
 ]
 PAGE = "docs/performance.md"
-PAGES = {"precision": "docs/gpus.md"}  # of those that are written elsewhere
 MEASURED = Path("build/benchmarks")
 
 
 def measured(command: str) -> bool:
     """Run a part, which prints its table and writes it into the page; return whether it went well."""
-    words = f"benchmarks.{command} --output {PAGES.get(command, PAGE)}"
+    words = f"benchmarks.{command} --output {PAGE}"
     print(f"python -m {words}", flush=True)
     return subprocess.run([sys.executable, "-m", *words.split()]).returncode == 0
 

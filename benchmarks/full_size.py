@@ -66,9 +66,9 @@ HEADER = (
 )  # fmt: skip
 TEXT = """\
 Architectures at sizes of `config/{paper}.yaml`, on stored samples. A first process trains for {steps} steps
-until SIGTERM ends it, a second one goes on for {steps} more; a third trains for {both} without a stop, and
-the weights of both runs are compared. Memory is the peak of the first process beyond what its imports take;
-what is predicted is that of a step and of the samples.{left_out}"""
+until SIGTERM, a second resumes for {steps} more, and a third trains for {both} without a stop: the weights of
+both runs are compared. Memory is the peak of the first process beyond its imports, beside the prediction for
+a step and the samples.{left_out}"""
 
 
 def step_bytes(needs: Needs, experiment: str, model: str, resolution: Resolution) -> float:

@@ -1,6 +1,6 @@
 """What TF32 and bfloat16 change in a training step: errors of outputs and gradients, measured on a CPU.
 
-    python -m benchmarks.precision [--rounds 3] [--output docs/gpus.md]
+    python -m benchmarks.precision [--rounds 3] [--output docs/performance.md]
 
 TF32 is imitated: operands of products and convolutions are rounded to 10 bits after the point, as the tensor
 cores of an NVIDIA GPU round them, and the products are summed in float32. bfloat16 is torch's autocast. The
@@ -46,10 +46,9 @@ PRODUCTS = {
     for name in ("mm", "addmm", "bmm", "baddbmm", "convolution", "convolution_backward")
 }
 ERRORS = """\
-Relative L² errors of the outputs, and of the gradients of all weights taken together, against the same step
-in float64: initial weights, random waves for input, batch {batch}, medians of {rounds} seeds. TF32 is
-imitated by rounding the operands of products and convolutions to 10 bits, as tensor cores do, so its errors
-are those of a GPU but for the order of sums; what a GPU gains in time, only a GPU can show."""
+Relative L² errors of the outputs and of all gradients against the same step in float64: initial weights,
+random waves as input, batch {batch}, medians of {rounds} seeds. TF32 is simulated by rounding the operands of
+products and convolutions to 10 bits, as tensor cores do. The gain in time can only be measured on a GPU."""
 PRECISIONS = ("float32", "TF32", "bfloat16")
 HEADER = ("architecture", "points", *(f"{of}, {one}" for of in ("output", "gradient") for one in PRECISIONS))
 

@@ -51,8 +51,8 @@ STEPS = [
 ]
 SHARES = """\
 "Of GEMM" is the rate of our products over that of matrices of 2048², {gemm} GFLOP/s here. It is the share of
-the time in products, which are matrix products, fused attention and convolutions, times the rate of these, of
-GEMM: products of narrow matrices, such as those of heads 16 wide, are slower than of large ones."""
+the time in products (matrix products, fused attention, convolutions) times their rate. Products of narrow
+matrices, such as those of heads 16 wide, are slower than of large ones."""
 HEADER = ("step", "points", "batch", "of GEMM", "in products", "rate of products, of GEMM", *KINDS, REST)
 COUNTED = 2  # steps
 

@@ -135,8 +135,8 @@ def one_seed(given: Namespace) -> str:
         numbers = (mean.inside, mean.above, mean.below, median.inside, ratio.inside)
         rows.append((f"{skewness:g}", f"{samples}", *map(percent, numbers)))
     words = """\
-How many of 100 intervals contain the truth. s is the standard deviation of the logarithm of the errors; with
-s = 1.5 their mean is three times their median."""
+Number of 100 intervals that contain the truth. s is the standard deviation of the logarithm of the errors;
+with s = 1.5 their mean is three times their median."""
     header = ("s", "samples", "mean", "whole interval above", "below", "median", "ratio of two models")
     return f"{words}\n\n{table(header, rows)}"
 
@@ -156,9 +156,9 @@ def seeds(given: Namespace) -> str:
                 row += ["", ""]
         rows.append(row)
     words = """\
-The same on 64 samples, by the spread between seeds: the standard deviation of the logarithm of a seed's
-error. Width is the upper over the lower end, the median of the simulations. One seed cannot know of the
-spread: its intervals are of the trained network, not of the model. "One-sided": the effects of samples are
+The same for 64 samples, by the spread between seeds: the standard deviation of the logarithm of a seed's
+error. Width is the upper over the lower end, the median of the simulations. One seed has no information on
+the spread, so its intervals describe the trained network. "One-sided": the effects of samples are
 exponential, not normal."""
     header = ("s", "spread", "seeds", "mean", "width", "median", "width", "ratio of two models", "width")
     return f"{words}\n\n{table(header, rows)}"
@@ -179,10 +179,10 @@ def ranking(given: Namespace) -> str:
     shares = (f"{what}, {one}" for what in ("equal", "worse") for one in names)
     header = ("models", "seeds", *shares)
     words = f"""\
-How many of 100 comparisons call a model worse. "Equal": any of several models that are equal, which is an
-error. "Worse": the one model whose errors are {WORSE:g} times those of all others, which is right. By the
-spread between seeds, the last one different from model to model; 64 samples, s = 0.5. With two seeds a table
-ranks nothing; the rows say what would happen if it did."""
+Number of 100 comparisons that call a model worse. "Equal": any of several equal models, which is an error.
+"Worse": the one model whose errors are {WORSE:g} times all others', which is right. Columns are the spread
+between seeds, the last one different for each model; 64 samples, s = 0.5. Tables rank nothing with two seeds;
+these rows are for comparison."""
     return f"{words}\n\n{table(header, rows)}"
 
 
@@ -205,8 +205,8 @@ def reported(given: Namespace) -> str:
         rows.append((*names, agree, width, *map(percent, called[1:])))
     words = f"""\
 Ours are errors on {OURS:,} samples, theirs the mean over {THEIRS} other samples of one network with the same
-distribution of errors: the true ratio is 1. How many of 100 rows agree, and how many differ where our errors
-are 1.2 and 1.5 times as large. Width is the upper over the lower end. One seed cannot know of the spread."""
+distribution of errors: the true ratio is 1. Number of 100 rows that agree, and that differ if our errors are
+1.2 and 1.5 times as large. Width is the upper over the lower end."""
     header = ("s", "spread", "seeds", "agree", "width", "differ, 1.2 times", "differ, 1.5 times")
     return f"{words}\n\n{table(header, rows)}"
 

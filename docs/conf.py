@@ -21,7 +21,7 @@ gc.set_threshold(100_000)
 atexit.register(gc.freeze)
 
 ROOT = Path(__file__).resolve().parents[1]
-NOTEBOOKS = sorted(path.stem for path in (ROOT / "docs/tutorials").glob("*.md") if path.stem != "index")
+NOTEBOOKS = sorted(path.stem for path in (ROOT / "docs/tutorials").glob("*.md"))
 
 # docutils puts the index of an accented letter below it, not beside it.
 ACCENT = re.compile(
@@ -76,18 +76,16 @@ html_math_renderer = "mathml"
 html_context = {"default_mode": "auto"}
 html_theme_options = {
     "logo": {"text": "Resolvent"},
-    "navbar_align": "left",
-    "header_links_before_dropdown": 7,
+    "navbar_center": [],  # the sidebar has all pages
     "show_toc_level": 2,
     "footer_start": ["copyright"],
     "footer_end": [],
     "secondary_sidebar_items": {
         "**": ["page-toc"],
         **{f"tutorials/{name}": ["page-toc", "notebook"] for name in NOTEBOOKS},
-        "index": [],
     },
 }
-html_sidebars = {"index": [], "changelog": []}
+html_sidebars = {"**": ["pages"]}
 
 
 def as_mathml(self, node: nodes.math | nodes.math_block) -> None:

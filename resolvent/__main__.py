@@ -184,33 +184,39 @@ def predict(
     print(f"{target}: predictions of shape {shape}")
 
 
+Files = Annotated[
+    list[str],
+    typer.Argument(help="A file, a store, an address, a folder; two: inputs and targets; or many."),
+]
+
+
+@app.command(rich_help_panel=USE)
+def inspect(files: Files) -> None:
+    """Look into files of arrays, and print the configuration that imports them as a dataset.
+
+    NumPy, MAT, HDF5, NetCDF, Zarr and PyTorch files are read. Nothing is written.
+    """
+    print(_configuration_of(files), end="")
+
+
 @app.command(rich_help_panel=USE, name="import")
 def import_file(
-    files: Annotated[
-        list[str],
-        typer.Argument(help="A file, a store, an address, a folder; two: inputs and targets; or many."),
-    ],
-    check: Annotated[
-        bool,
-        typer.Option(
-            "--check", help="What it does in any case: look, and print what to save; nothing is written."
-        ),
-    ] = True,
+    files: Files,
+    out: Annotated[Path, typer.Option("--output", "-o", help="A new file, for the configuration.")] = Path(
+        "mine.yaml"
+    ),
 ) -> None:
-    """Look into a file of arrays, and print the configuration that imports it as a dataset.
+    """Write the configuration that imports files of arrays as a dataset: what `inspect` prints.
 
-    NumPy, MAT, HDF5, NetCDF, Zarr and PyTorch files are read. The study that has the dataset imports it.
+    The study that has the dataset imports it.
     """
-    from resolvent.datasets.imported.check import check_file
-
-    report = check_file(*files)
-    print(report.text(), end="")
-    if report.problem:
-        raise ResolventError(report.problem)
-    print(
-        "Nothing is imported yet: save this as mine.yaml, then resolvent run --configfile mine.yaml",
-        file=sys.stderr,
-    )
+    text = _configuration_of(files)
+    try:
+        with out.open("x") as file:
+            file.write(text)
+    except FileExistsError:
+        raise ResolventError(f"{out} is there already: name another by --output") from None
+    print(f"{out}: look at it, and then: resolvent run --configfile {out}")
 
 
 @app.command(rich_help_panel=USE)
@@ -406,6 +412,17 @@ def main() -> int:
         print(f"resolvent: {missing[0]}", file=sys.stderr)
         return 1
     return 0
+
+
+def _configuration_of(files: list[str]) -> str:
+    """Return the text for files of arrays; where they cannot be imported print it, and say why."""
+    from resolvent.datasets.imported.check import check_file
+
+    report = check_file(*files)
+    if report.problem:
+        print(report.text(), end="")
+        raise ResolventError(report.problem)
+    return report.text()
 
 
 def _configured(files: list[str] | None) -> list[str]:

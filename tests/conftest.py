@@ -34,25 +34,30 @@ def pytest_unconfigure():
 
 
 # Files that take longest, in the order in which `make test` starts them: a long one that came last would keep
-# one process busy while the other has nothing left. The third compiles what the fourth copies.
+# one process busy while the other has nothing left.
 FIRST = (
     "test_pipeline.py",
     "test_object_store.py",
-    "test_imported_data.py",
-    "test_public_data.py",
     "test_outside.py",
+    "test_public_data.py",
     "test_pages.py",  # of the study that the first has built
     "test_tutorials.py",
     "test_launch.py",
-    "test_devices.py",
-    "test_architectures.py",
+    "test_accuracy.py",
     "test_site.py",
-    "test_every_task.py",
     "test_reruns.py",
-    "test_without_waiting.py",
     "test_darcy.py",
+    "test_without_waiting.py",
+    "test_devices.py",
     "test_figures.py",
+    "test_judging.py",
+    "test_every_task.py",
+    "test_shown.py",
     "test_run_on_the_square.py",
+    "test_architectures.py",
+    "test_lorenz63.py",
+    "test_unlike_axes.py",
+    "test_verify.py",
     "test_report.py",
     "test_fit.py",
 )

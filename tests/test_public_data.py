@@ -75,7 +75,8 @@ def own_data(folder) -> list[dict]:
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory):
+def prepared(tmp_path_factory):
+    """Return a copy of the project with the files and the configuration."""
     project = Project(tmp_path_factory.mktemp("public") / "project")
     content = merged(printed(), SMALL)
     for own in own_data(project.folder / "own"):
@@ -89,8 +90,13 @@ def project(tmp_path_factory):
         variables = darcy_variables(20, split=split)
         variables["sol"] = solve_direct(np.where(variables["coeff"] > 5, 19.0, 1.0))
         write_mat(project.folder / file, variables, version)
-    project.output = project.forked_build(*TARGETS, config=CONFIG)
     return project
+
+
+@pytest.fixture(scope="module")
+def project(prepared):
+    prepared.output = prepared.forked_build(*TARGETS, config=CONFIG)
+    return prepared
 
 
 def test_what_the_documentation_prints_is_the_configuration_that_is_shipped():
@@ -100,6 +106,20 @@ def test_what_the_documentation_prints_is_the_configuration_that_is_shipped():
         assert {key: shipped[name].get(key) for key in settings} == settings
 
 
+def test_the_configuration_is_planned_and_a_missing_file_is_one_line_before_anything_runs(prepared):
+    """Runs before those that build what is planned here."""
+    planned = prepared.planned(*TARGETS, config=CONFIG)
+    assert planned["solve_burgers_public"] == planned["solve_darcy_public"] == 1
+    assert planned["train"] == 4
+    content = yaml.safe_load((prepared.folder / CONFIG).read_text())
+    content["datasets"]["burgers_public"]["source"] = "public/other.mat"
+    (prepared.folder / "missing.yaml").write_text(yaml.safe_dump(content))
+    output = prepared.forked_build(*TARGETS, config="missing.yaml", succeeds=False)
+    assert "datasets.burgers_public.source: the file public/other.mat does not exist" in output
+    assert "Traceback" not in output
+
+
+@pytest.mark.slow
 def test_models_are_trained_and_tested_on_the_files(project):
     for experiment, resolution in (("burgers_public/fno", 64), ("darcy_public/fno2d", 33)):
         folder = project.folder / RESULTS / experiment / f"n{resolution}" / "seed1"
@@ -115,6 +135,7 @@ def test_models_are_trained_and_tested_on_the_files(project):
         assert (folder.parents[2] / "baselines/errors.csv").exists()
 
 
+@pytest.mark.slow
 def test_files_in_the_layouts_of_others_are_imported_trained_on_and_compared(project):
     for name in ("own_pdebench", "own_well"):
         (card,) = (project.folder / "data" / name).glob("*.json")
@@ -128,6 +149,7 @@ def test_files_in_the_layouts_of_others_are_imported_trained_on_and_compared(pro
     assert "Imported; error not measured." in page
 
 
+@pytest.mark.slow
 def test_what_the_check_found_stands_on_the_terminal_the_page_and_the_report(project):
     words = "differ from our solver&#39;s (nodes, arithmetic mean)"
     for page in ("datasets/darcy_public", "darcy_public/report"):
@@ -141,6 +163,7 @@ def test_what_the_check_found_stands_on_the_terminal_the_page_and_the_report(pro
     assert "finalise_burgers_public: warning" not in project.output
 
 
+@pytest.mark.slow
 def test_nothing_runs_again_until_the_content_of_a_file_changes(project):
     assert project.planned(*TARGETS, config=CONFIG) == {}
     file = project.folder / "public/burgers_data_R10.mat"
@@ -152,12 +175,3 @@ def test_nothing_runs_again_until_the_content_of_a_file_changes(project):
     planned = project.planned(*TARGETS, config=CONFIG)
     assert planned["solve_burgers_public"] == planned["finalise_burgers_public"] == planned["train"] == 1
     assert "solve_darcy_public" not in planned
-
-
-def test_a_missing_file_is_one_line_before_anything_runs(project):
-    content = yaml.safe_load((project.folder / CONFIG).read_text())
-    content["datasets"]["burgers_public"]["source"] = "public/other.mat"
-    (project.folder / "missing.yaml").write_text(yaml.safe_dump(content))
-    output = project.forked_build(*TARGETS, config="missing.yaml", succeeds=False)
-    assert "datasets.burgers_public.source: the file public/other.mat does not exist" in output
-    assert "Traceback" not in output

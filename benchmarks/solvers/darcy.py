@@ -20,10 +20,9 @@ from resolvent.solvers.darcy.five_point import DarcyFivePoint
 from resolvent.solvers.random_fields.gaussian import level_set, lognormal
 
 REMARK = (
-    "One thread each, except where two are stated and for the sine transforms, which use the threads of JAX. "
-    "Ours start from the coefficient; peers are handed the assembled matrix, in the format that they "
-    "want, untimed. Reference: SuperLU with three steps of iterative refinement. Limit: every array that "
-    "an iteration goes over is read or written once in each of its sweeps."
+    "One thread each, except where two are stated and for the sine transforms, which use JAX's threads. "
+    "Peers get the assembled matrix, untimed, in their format; ours start from the coefficient. Reference: "
+    "SuperLU with iterative refinement. Limit: each sweep reads or writes every array once."
 )
 MISSING = (
     "scikit-sparse, another door to CHOLMOD: from PyPI it builds only where SuiteSparse's headers are "

@@ -15,11 +15,10 @@ from resolvent.solvers.common.cosine_series import observe_cosine
 from resolvent.solvers.common.fourier import observe_2d
 
 REMARK = (
-    "A sample is drawn from its distribution and evaluated. Peers draw the deviates with NumPy's default "
-    "generator, seeded anew for each sample, straight into the layout of their transform; ours are drawn in "
-    "an order in which more modes only append. Errors are those of the evaluation of our coefficients. "
-    "Reference: the series summed term by term at some points, in extended precision. Limit: one "
-    "transform of the whole grid by ducc0, without drawing."
+    "A sample is drawn and evaluated. Peers draw the deviates with NumPy's default generator in the layout "
+    "of their transform, ours in an order in which more modes only append. Errors are those of the "
+    "evaluation. Reference: the series summed term by term in extended precision. Limit: one transform of "
+    "the whole grid by ducc0, without drawing."
 )
 SAMPLES = 16
 COMPARED = 4  # samples

@@ -18,10 +18,10 @@ from resolvent.solvers.common.fourier import coefficients_of_2d, observe_2d, pro
 from resolvent.solvers.kolmogorov.etdrk4 import KolmogorovEtdrk4
 
 REMARK = (
-    "One sample: ours on one core, peers on those that XLA takes. Peers count the points of their grid, of "
-    "which they keep the modes below a third. The flow is chaotic: to the final time errors grow many times "
-    "over. Reference: exponax with a shorter step, and over the long time on more points. Limit: four "
-    "evaluations a step of u·∇ω, each of two real transforms there and two back."
+    "One sample: ours on one core, peers on those that XLA takes. Peers count grid points, and keep the "
+    "modes below a third. The flow is chaotic, so errors grow until the final time. Reference: exponax with "
+    "a shorter step, and over the long time on more points. Limit: u·∇ω four times a step, by four "
+    "transforms."
 )
 MISSING = ("the public PyTorch generator of such data: we know of no package that has it",)
 VISCOSITY, FORCING_WAVENUMBER = 1 / 70, 4

@@ -20,11 +20,10 @@ from resolvent.solvers.controlled_ode import ControlledOde, draw_control
 from resolvent.solvers.lorenz63 import Lorenz63, initial_condition
 
 REMARK = (
-    "Trajectories at 200 times; slow peers get fewer. Peers have the loosest of a few tolerances, or "
-    "the longest of a few steps, that reach the error; torchdiffeq's dopri5 is as in the papers' public "
-    "code: default tolerance, float32. Reference: SciPy's DOP853 at its tightest tolerance, on some of "
-    "the trajectories, in short steps, because interpolating between them is its less accurate part. "
-    "Right-hand sides are compiled: torchdiffeq's by torch.compile, SciPy's by Numba."
+    "Trajectories at 200 times; slow peers get fewer. Peers have the loosest tolerance or the longest step "
+    "that reaches the error; torchdiffeq's dopri5 is as in the papers' public code (default tolerance, "
+    "float32). Right-hand sides are compiled, torchdiffeq's by torch.compile, SciPy's by Numba. Reference: "
+    "SciPy's DOP853 at its tightest tolerance in short steps, on some trajectories."
 )
 TIMES = uniform(0.01, 2.0)
 BATCH = 8000

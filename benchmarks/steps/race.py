@@ -20,15 +20,9 @@ from resolvent.training.operations import counted
 CPU = torch.device("cpu")
 WARM_UP = 2  # steps: a compiled one compiles
 RACE = """\
-A step is forward, backward, clipping of the gradient and Adam: processor time on one thread, median
-(fastest–slowest) of {rounds} interleaved rounds, each code in a process of its own, all of which keep the
-memory that they free, as trainings do where they have enough of it (`resolvent/training/devices.py`). The
-public code's steps are measured as they are and compiled by `torch.compile`; ours are not compiled, for the
-last bits of every weight would then depend on the C++ compiler and the vector unit of the machine. The
-speed-up is that of our fastest step over the fastest of the public code's, compiled or not. Memory is the
-peak of a step beyond weights and data, in a process that gives freed memory back; on small grids it is mostly
-buffers of libraries. "Difference" is that of the outputs, relative L² in float32. GFLOP/s are our products
-(torch's `FlopCounterMode`) over our fastest step; matrices of 2048² multiply at {gemm} GFLOP/s here."""
+Rounds: {rounds}. All processes keep freed memory, as trainings with enough memory do. The public code's steps
+are measured as they are and compiled by `torch.compile`, ours never compiled; the speed-up compares our
+fastest step with the faster of the two. Matrices of 2048² multiply at {gemm} GFLOP/s here."""
 HEADER = (
     "operator", "points", "batch", "ours, ms", "public code, ms", "public code compiled, ms", "speed-up",
     "ours, MB", "public code, MB", "less memory", "difference", "our GFLOP/s", "of GEMM",

@@ -33,16 +33,14 @@ PRINTED = ("memory_gb", "cuda_memory_gb", "steps_per_second", "gflop")
 TEXT = """\
 Forward and backward at n = {n}, batch {batch}, on {device}, rounds: {rounds}. "Example 1" is the whole
 operator; "encoders only" are four layers of width 128 with one head on points of the plane, as the public
-code's instructions profile them. Ours and the public code's were measured here, without dropout; the
-paper's are as printed, from an RTX 3090, with the dropout of the public code.
+code's instructions profile them. The paper's numbers are as printed, from an RTX 3090, with dropout; ours and
+the public code's were measured here, without.
 
 - Peak GB: beyond weights and data. The paper's "memory" is nvidia-smi's, of the process.
-- Allocated GB: what the operators allocated, whether or not they gave it back, by torch's profiler; the
-  paper's "CUDA memory" sums up the profiler's column.
-- GFLOP: matrix products, convolutions and attention by torch's `FlopCounterMode`, a multiplication and an
-  addition being two. FFTs, which the public code's decoder has, are not counted; our products with
-  truncated Fourier matrices are. The profiler's count knows no fused attention, but additions and
-  products of arrays; the paper's is an earlier version's of that profiler.
+- Allocated GB: all allocations, by torch's profiler. The paper's "CUDA memory" sums that column.
+- GFLOP: matrix products, convolutions and attention, by `FlopCounterMode`. It omits FFTs, which the public
+  code's decoder has. The profiler omits fused attention and counts additions and products of arrays; the
+  paper used an earlier version of it.
 
 As data: [{csv}](measured/{csv})."""
 

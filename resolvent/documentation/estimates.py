@@ -57,7 +57,7 @@ def section(results: Path) -> str | None:
         f"Written by `{COMMAND} results/{results.name}` on {machine()}: {counted(runs, 'run')}, each tested "
         f"on at most {most} samples. Errors and estimates are means over samples and seeds, rank "
         "correlations (Spearman) over the samples of a seed, ratios medians over samples; from the least to "
-        "the largest of the models of an architecture. A dash: the upper bound is infinite."
+        "the largest of the models of an architecture, and of the shifts."
     )
     heads = ("equation", "architecture", "distribution", "known by", "training samples", "epochs", *HEADS)
     return f"{paragraph(about)}\n\n{table(heads, rows)}"

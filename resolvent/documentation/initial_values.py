@@ -28,9 +28,9 @@ COMMAND = f"snakemake --cores 2 --resources gpu=0 --configfile {CONFIGURATION}"
 ERROR = "standardised_relative_l2"
 SAMPLES = 50  # of the test, for the first token
 TOKENS = (
-    "`first_token` seed by seed: its error; its error if the first token keeps the weight that it had in "
-    "training, whatever the times; and how far the prediction moves, relative to itself and at all times but "
-    f"the first, if every sample gets the initial values of another one. Medians over {SAMPLES} test samples."
+    "For each seed of `first_token`: its error; its error if the first token keeps its weight of training at "
+    "all times; and the relative change of the prediction, at all times but the first, if every sample gets "
+    f"another sample's initial values. Medians over {SAMPLES} test samples."
 )
 
 

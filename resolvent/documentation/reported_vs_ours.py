@@ -33,27 +33,26 @@ HEADER = """\
 # Reported and ours
 
 Written by `make docs` from the result files of the runs; do not edit. [Why they differ](why-they-differ.md)
-says what is known of the differences. A row is one training. The epoch is the one that the validation samples
-chose. A reported number has a ratio only where every recorded setting is the one that made it: the public
-code's (recipe `code`) where code and text (`paper`) differ, and the data's where the text prints another
-operator ([Burgers](equations/burgers.md)). Below a table stands what differs."""
+has the known causes. A row is one training, at the epoch that the validation samples choose. A ratio is shown
+only if every recorded setting is the one behind the reported number: the public code's (recipe `code`) where
+code and text (`paper`) differ, and the data's where the text prints another operator
+([Burgers](equations/burgers.md)). Differences are listed below each table."""
 REPORTED_SAMPLES = 100  # test samples behind every reported mean (Cao 2021, section 5)
 INTRODUCTIONS = {  # by the statistic that a paper reports
     "mean": f"""\
-"Ours" is the mean relative L² error over the test samples, with its interval of 95 %. "Paper's protocol" is
-the lowest error of all epochs on the first {REPORTED_SAMPLES} test samples, as the paper chose its numbers.
-"Ours / reported" divides our mean by the reported number. Its interval includes the uncertainty of both: of
-our test samples, and of the {REPORTED_SAMPLES} behind the reported number, which are assumed to scatter as
-ours do; with several seeds also the spread between seeds
-([definition and coverage](statistics.md#reported-numbers)). A row *agrees* when the interval contains 1, and
-*differs* otherwise. A row of one seed compares two trained networks.""",
+"Ours" is the mean relative L² error over the test samples, with its 95 % interval. "Paper's protocol" is the
+lowest error of all epochs on the first {REPORTED_SAMPLES} test samples, as the paper chose its numbers.
+"Ours / reported" is the ratio of our mean to the reported number. Its interval includes the uncertainty of
+our test samples, of the {REPORTED_SAMPLES} behind the reported number and, with several seeds, the spread
+between seeds ([definition and coverage](statistics.md#reported-numbers)). A row *agrees* if the interval
+contains 1, and *differs* otherwise. A row of one seed compares two trained networks.""",
     "median": """\
-Errors are of fields standardised by one mean and one standard deviation of the training samples: the median
-over the test samples, and the worst of them. The paper does not say of what its errors are; its public code
-takes them of standardised fields, in one dimension by each split's own mean and standard deviation. For
-trajectories also the medians at times other than those of training (marked *) and, where both were trained,
-the errors without quadrature weights over those with them, sample by sample: above one the weights are of
-use. Sections from earlier runs have the difference of the means instead: above zero they are of use.""",
+Median and worst errors over the test samples, of fields standardised by one mean and one standard deviation
+of the training samples. The paper does not define its errors; its public code takes them of standardised
+fields, in one dimension by each split's own statistics. Trajectories also have medians at other times than
+those of training (marked *) and, where both were trained, the errors without quadrature weights over those
+with them: above one, weights help. Sections from earlier runs have the difference of the means: above zero,
+weights help.""",
 }
 TRAINED = ("best epoch", "training", "per step")
 MEANS = ("model", "recipe", "n", "seed", "reported", "ours", "paper's protocol", "ours / reported", *TRAINED)

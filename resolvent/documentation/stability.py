@@ -37,8 +37,7 @@ def section(root: Path) -> str | None:
         paragraph(
             "A run counts as collapsed if it diverged, or if its mean relative L² error on the "
             f"{facts['validation']} validation samples is above {COLLAPSED_ERROR:g} in its last epoch. Of "
-            f"these runs {gap_in_words(runs)}: any threshold between gives the same counts. These samples "
-            "choose no epoch."
+            f"these runs {gap_in_words(runs)}: any threshold between gives the same counts."
         ),
     ]
     if missing := [model for model, one in tables.items() if not one.exists()]:

@@ -101,7 +101,8 @@ def errors_beside(
         found["to_solver"] = known["to_solver"].values
     if "energy_error" in known:
         bounds = dict(zip(("energy_lower", "energy_upper"), known["energy_error"].values.T, strict=True))
-        found |= bounds | {"energy_error": equation.energy_error(samples.inputs, prediction, samples.targets)}
+        inputs = samples.inputs.astype(np.float64)
+        found |= bounds | {"energy_error": equation.energy_error(inputs, prediction, samples.targets)}
     return found
 
 

@@ -56,6 +56,7 @@ def known_of(
 
     The attribute `kind` says "theorem" or "estimate". Raises a SolverError for inputs that have no solution.
     """
+    inputs = inputs.astype(np.float64)  # stores may have less
     found = {
         name: (("sample", "bound"), values, {"kind": "theorem"})
         for name, values in equation.error_bounds(inputs, prediction).items()

@@ -60,7 +60,12 @@ class DatasetPlan:
         self.receipts = [self.receipt.format(shard=shard) for shard in range(settings.num_shards)]
         self.modules = (location_of(type(settings)),)
         self.moves = f"{type(settings).__module__}:motion" if settings.moves else None
-        self.estimates = [f"{type(settings).__module__}:{name}" for name in ESTIMATES]
+        self.estimates = [
+            f"{one.__module__}:{name}"
+            for one in type(settings).__mro__
+            for name in ESTIMATES
+            if name in vars(one)
+        ]
 
     @property
     def code(self) -> str:

@@ -44,7 +44,7 @@ WITHOUT_RESULT = {"planning", "errors", "progress", "interruption", "addresses",
 PREDICTIONS = {"cost", "seconds_per_sample", "seconds_of_checks", "bytes_of_checks", "bytes_of_solving"}
 # Methods that count only where a rule names them, "module:motion": a film is no part of the samples, nor is
 # what is known of errors of predictions, and what `resolvent.solve` calls is part of no job.
-ESTIMATES = ("cheap_answer", "energy_error")
+ESTIMATES = ("cheap_answer", "corrected", "energy_error", "error_bounds", "symmetries")
 APART = {"motion", "solve_values", *ESTIMATES}
 # What the class of an architecture says of figures, tests and examples: jobs get it as a parameter.
 SHOWN = {"look", "cut_off", "example", "variants"}

@@ -6,16 +6,21 @@ import os
 import shlex
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
+from resolvent.common.errors import FileError
 from resolvent.planning.places import HOME, check_folder
+
+SLURM = "snakemake_executor_plugin_slurm"
 
 
 def start_snakemake(words: list[str]) -> int:
     """Start Snakemake in the working folder; return its exit status.
 
-    Raises `ConfigurationError` where a file of `--configfile` cannot be read, or is not what it looks like:
-    Snakemake would execute expressions in it, or end in a traceback.
+    Raises `FileError` where SLURM is asked for and its plugin is absent; `ConfigurationError` where a file of
+    `--configfile` cannot be read, or is not what it looks like: Snakemake would execute expressions in it, or
+    end in a traceback.
     """
     # Not before: help and completion answer at once.
     from resolvent.planning.configuration.errors import ConfigurationError
@@ -23,6 +28,9 @@ def start_snakemake(words: list[str]) -> int:
     from resolvent.planning.configuration.read import read_overlays
 
     check_folder()
+    # Snakemake would print the usage of all its options.
+    if any(word.rstrip("/").endswith("slurm") for word in words) and not find_spec(SLURM):
+        raise FileError("SLURM needs a plugin of Snakemake: pip install 'resolvent[slurm]'")
     os.environ["RESOLVENT_COMMAND"] = shlex.join(["resolvent", "snakemake", *words])  # for the pages
     words, files = _with_own_overlays(words)
     if (overlay := read_overlays(files)).problems:

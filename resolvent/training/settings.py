@@ -100,7 +100,7 @@ class TrainingSettings(Settings):
         "float32",
         description="of matrix products and convolutions in a training step; with bfloat16, Fourier "
         "transforms stay in float32, as weights always do. tf32: an NVIDIA GPU rounds operands to 10 bits; a "
-        "CPU does not. Errors of each: gpus.md",
+        "CPU does not. Errors of each: performance.md",
     )
     record_test_error: bool = Field(
         False,

@@ -9,7 +9,8 @@ the largest a_face in units of that of A₀, and
 
 A sine transform inverts A₀ (of type 1 on nodes, 2 on cell centres): the bounds cost less than a network.
 Upper over lower is √(M/m): 2 for coefficients of 3 and 12. Relative bounds divide by ‖p‖_A, which differs
-from ‖p̂‖_A by ‖e‖_A at most.
+from ‖p̂‖_A by ‖e‖_A at most, and is between the bounds of the error of p̂ = 0: they are never further from the
+relative error than by the factor M/m.
 
 Rounding: what the residual may be off by is estimated from the sizes of the terms that it sums, and widens
 the bounds, so that they hold for predictions that are right to all digits, too.
@@ -46,26 +47,31 @@ def energy_error_bounds(
     """Return what ‖p - p̂‖_A of every sample lies between, and ‖p - p̂‖_A / ‖p‖_A: (lower, upper).
 
     coefficient  values of a;  prediction  p̂;  source  values of f, or a number;  grid, face_mean  as of
-    `DarcyFivePoint`. A relative upper bound is infinite where the absolute one is not below ‖p̂‖_A.
+    `DarcyFivePoint`.
 
     Raises a ValueError for arrays that are not (batch, n, n); a SolverError for coefficients that are not
     positive and for values that are not finite.
     """
     faces, inner = _faces(coefficient, grid, face_mean), _inner(prediction, grid)
-    residual, terms = _residual(faces, inner, prediction, source, grid)
+    residual, right, terms = _residual(faces, inner, prediction, source, grid)
     units = _faces(np.ones_like(coefficient[:1]), grid, face_mean)
     ratios = np.concatenate([(faces[axis] / units[axis]).reshape(len(inner), -1) for axis in faces], axis=1)
     intervals = coefficient.shape[-1] - (grid == "nodes")
     eigenvalues = 2 - 2 * np.cos(np.pi * np.arange(1, inner.shape[-1] + 1) / intervals)
-    spectrum = dstn(residual, type=SINES[grid], axes=(1, 2), norm="ortho")
-    norm = np.sqrt((spectrum**2 / (eigenvalues[:, None] + eigenvalues)).sum(axis=(1, 2)))
+
+    def dual_norm(values: Values) -> Float[np.ndarray, " batch"]:
+        spectrum = dstn(values, type=SINES[grid], axes=(1, 2), norm="ortho")
+        return np.sqrt((spectrum**2 / (eigenvalues[:, None] + eigenvalues)).sum(axis=(1, 2)))
+
+    norm, whole = dual_norm(residual), dual_norm(right)
     off = ROUNDED * np.sqrt((terms**2).sum(axis=(1, 2)) / (2 * eigenvalues[0])) + TRANSFORMED * norm
-    lower = np.maximum(norm - off, 0) / np.sqrt(ratios.max(axis=1))
-    upper = (norm + off) / np.sqrt(ratios.min(axis=1))
+    smallest, largest = np.sqrt(ratios.min(axis=1)), np.sqrt(ratios.max(axis=1))
+    lower, upper = np.maximum(norm - off, 0) / largest, (norm + off) / smallest
 
     size = _energy(faces, inner)
-    least = np.maximum(size - upper, 0)
-    relative = lower / np.maximum(size + upper, np.finfo(float).tiny), np.full_like(upper, np.inf)
+    least = np.maximum(size - upper, (1 - TRANSFORMED) * whole / largest)
+    most = np.minimum(size + upper, (1 + TRANSFORMED) * whole / smallest)
+    relative = lower / np.maximum(most, np.finfo(float).tiny), np.full_like(upper, np.inf)
     np.divide(upper, least, out=relative[1], where=least > 0)
     return np.stack([lower, upper], axis=1), np.stack(relative, axis=1)
 
@@ -92,7 +98,7 @@ def energy_norm(
 
 
 def _residual(faces, inner, prediction, source, grid):
-    """Return the residual at the unknowns, and the sum of the sizes of its terms."""
+    """Return the residual at the unknowns, h² f there, and the sum of the sizes of the terms."""
     spacing = Grid(grid, prediction.shape[-1], dimension=2).spacing
     right = spacing**2 * _inner(np.broadcast_to(source, prediction.shape), grid)
     finite = np.isfinite(inner).all(axis=(1, 2)) & np.isfinite(right).all(axis=(1, 2))
@@ -101,7 +107,7 @@ def _residual(faces, inner, prediction, source, grid):
     for axis, face in faces.items():
         found += np.diff(face * np.diff(_framed(inner, axis), axis=axis), axis=axis)
         terms += _sums(face * _sums(abs(_framed(inner, axis)), axis), axis)
-    return found, terms
+    return found, right, terms
 
 
 def _energy(faces, inner):

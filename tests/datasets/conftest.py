@@ -1,30 +1,22 @@
 """Small datasets of every equation, made once a session, and one to damage; a server of objects."""
 
-import json
 import logging
 import shutil
+from functools import partial
 
 import pytest
-from dataset_fixtures import make_dataset, small
+from dataset_fixtures import made_once
 
 
 @pytest.fixture(scope="session")
 def card_of(tmp_path_factory):
     """Return a function that gives the card of a small dataset of an equation, which nobody changes."""
-    made = {}
-
-    def card(equation, **changes):
-        key = json.dumps([equation, changes], sort_keys=True)
-        if key not in made:
-            made[key] = make_dataset(tmp_path_factory.mktemp("made") / equation, small(equation, **changes))
-        return made[key]
-
-    return card
+    return partial(made_once, tmp_path_factory)
 
 
 @pytest.fixture
 def made(card_of):
-    return card_of("burgers").parent
+    return card_of("burgers", accuracy=1e-4).parent  # the settings are `small_settings`
 
 
 @pytest.fixture

@@ -43,7 +43,7 @@ WITH_PYTHON = {page.relative_to(ROOT).as_posix(): page for page in PAGES if pyth
 def folder(server, tmp_path_factory):
     """A working folder with the datasets that the pages read, but for their numbers of samples and points."""
     folder = tmp_path_factory.mktemp("project")
-    burgers = small("burgers", resolutions=[128, 512])
+    burgers = small("burgers", resolutions=[128, 512], accuracy=1e-4)
     inverse = small(
         "darcy_inverse", finest=43, resolutions=[43], coarse=[15], samples=FEW | {"train": 192, "test": 32}
     )

@@ -1,4 +1,4 @@
-"""What `resolvent import --check` says: whole texts, in `import_checks/`, and layouts of others' files.
+"""What `resolvent inspect` says: whole texts, in `import_checks/`, and layouts of others' files.
 
 These are rebuilt small: what is proposed, what is asked, and what is refused.
 """

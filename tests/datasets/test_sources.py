@@ -3,6 +3,7 @@
 import re
 import socket
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -172,8 +173,13 @@ def test_the_check_prints_a_configuration_of_many_files(given, twelve):
     assert settings_of(block).with_contents().task().draw([("train", 0)]).shape == (1, 2, POINTS)
     (line,) = [one for one in report.files if "and 11 more" in one]
     assert line == "data/part0.npz: NumPy .npz; and 11 more files"
-    result = CliRunner().invoke(app, ["import", "--check", *names])
+    result = CliRunner().invoke(app, ["inspect", *names])
     assert (result.exit_code, result.stdout) == (0, report.text())
+    result = CliRunner().invoke(app, ["import", *names, "-o", "flow.yaml"])
+    assert "resolvent run --configfile flow.yaml" in result.stdout
+    assert Path("flow.yaml").read_text() == report.text()
+    again = CliRunner().invoke(app, ["import", *names, "-o", "flow.yaml"])
+    assert "flow.yaml is there already" in str(again.exception)
 
 
 def test_two_parts_of_one_name_are_no_pair(tmp_path, monkeypatch):

@@ -1,13 +1,15 @@
-"""The page of an experiment of the default configuration has each model and baseline, and its jobs' times."""
+"""The table of the default configuration has each model and baseline, and the hours of its jobs."""
 
 import base64
+import csv
 import json
 from types import SimpleNamespace
 
-from resolvent.documentation.default_run import PAGES, overview, page, times
+from resolvent.documentation.default_run import COLUMNS, TABLE, experiment_rows, hours, overview
+from resolvent.evaluation.baselines import LABELS
 from resolvent.figures.common import comparison
 from resolvent.figures.common.comparison import Error
-from resolvent.figures.front.results import Results, Row, RunState
+from resolvent.figures.front.results import CLASSICAL, Results, Row, RunState
 from resolvent.figures.front.study import PlannedExperiment, PlannedRow, Study
 
 NAN = float("nan")
@@ -36,61 +38,64 @@ def baseline(key, label, error):
     return comparison.Tested(facts, {("relative_l2", "mean"): Error(error, NAN, NAN, NAN)})
 
 
-def test_every_model_has_a_row_the_lowest_error_first():
+def test_an_experiment_keeps_a_row_for_each_model_and_baseline_the_lowest_error_first():
     rows = [
         row("FNO", ["finished"] * 3, Error(4e-2, 3.9e-2, 4.1e-2, NAN)),
         row("Galerkin", ["finished", "finished", "diverged"], Error(2e-2, 1.9e-2, 2.1e-2, NAN), best=True),
         row("Softmax", ["diverged"] * 3),
     ]
     baselines = [
-        baseline("coarse_solve", "Classical solver", 1e-5),
+        baseline("coarse_solve", "Classical solver on the same grid", 1e-5),
         baseline("identity", "Identity", 3e-2),
         baseline("ridge", "Ridge regression", NAN),
     ]
-    taken = [("training", "9", "0.50 h", "0.75 h")]
-    text = page(Results(STUDY, None, rows), "burgers", baselines, {("fno", "128"): 0.031}, taken)
-    words = " ".join(text.split())
-    assert "9 trainings: 5 finished, 4 diverged, 13.5 min in all" in words
-    assert "Galerkin is the best: 0.50 of the error of the next (0.40 to 0.60)." in words
-    assert "| training | 9 | 0.50 h | 0.75 h |" in text
-    table = [line for line in text.splitlines() if line.startswith("|")][2:]
-    assert [line.split(" | ")[0] for line in table[:5]] == [
-        "| *Classical solver*", "| Galerkin", "| *Identity*", "| FNO", "| Softmax",
+    taken = ("0.50", "0.75")
+    found = experiment_rows(Results(STUDY, None, rows), "burgers", baselines, {("fno", "128"): 0.031}, taken)
+    assert [(one["kind"], one["model"]) for one in found] == [
+        ("baseline", "Classical solver on the same grid"), ("model", "Galerkin"), ("baseline", "Identity"),
+        ("model", "FNO"), ("model", "Softmax"),
     ]  # fmt: skip
-    assert table[1] == "| Galerkin | 128 | 2.00 (1.90 to 2.10) × 10⁻² | — | 0.50 | best | 2 of 3 | 1.5 min |"
-    assert "| 3.10 × 10⁻² |" in table[3]
-    assert table[4] == "| Softmax | 128 | — | — | — | 3 diverged | 0 of 3 | — |"
+    assert all(one["trainings"] == "9" and one["ended"] == "5 finished, 4 diverged" for one in found)
+    shown = ("n", "error", "error_in_training", "ratio_to_best_other", "verdict", "runs", "training")
+    assert [found[1][name] for name in shown] == [
+        "128", "2.00 (1.90 to 2.10) × 10⁻²", "", "0.50", "best", "2 of 3", "1.5 min",
+    ]  # fmt: skip
+    assert found[3]["error_in_training"] == "3.10 × 10⁻²"
+    assert [found[4][name] for name in shown] == ["128", "", "", "", "3 diverged", "0 of 3", ""]
 
 
-def test_the_overview_sums_the_hours_of_all_pages(tmp_path):
-    rows = [row("FNO", ["finished", "diverged"], Error(4e-2, 3.9e-2, 4.1e-2, NAN))]
-    (tmp_path / PAGES).mkdir(parents=True)
-    for name, hours in {"burgers": "0.75 h", "other": "1.50 h"}.items():
-        text = page(Results(STUDY, None, rows), "burgers", [], {}, [("all", "9", "0.50 h", hours)])
-        (tmp_path / PAGES / f"{name}.md").write_text(text)
+def test_the_page_names_the_best_models_of_each_experiment_and_sums_the_hours(tmp_path):
+    (tmp_path / "docs/equations").mkdir(parents=True)
+    (tmp_path / "docs/equations/burgers.md").touch()
+    (tmp_path / TABLE).parent.mkdir()
+    facts = dict.fromkeys(COLUMNS, "") | {"title": "Burgers", "ended": "2 finished", "trainings": "2"}
+    cells = [
+        ("burgers", "baseline", LABELS[CLASSICAL], "1e-5", ""),
+        *(("burgers", "model", name, "0.1", "tied for the best") for name in "ABCDE"),
+        ("burgers", "baseline", "Identity", "1.00", ""),
+        ("heat", "model", "A", "0.2", "not ranked"),
+        ("heat", "model", "B", "0.3", "not ranked"),
+    ]
+    with open(tmp_path / TABLE, "w", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, COLUMNS)
+        writer.writeheader()
+        for words in cells:
+            own = dict(zip(("experiment", "kind", "model", "error", "verdict"), words, strict=True))
+            writer.writerow(facts | own | {"predicted_hours": "0.50", "taken_hours": "0.75"})
     assert overview(tmp_path).splitlines()[2:] == [
-        "| [Burgers](default-run/burgers.md) | 2 | 1 finished, 1 diverged | 0.50 h | 0.75 h |",
-        "| [Burgers](default-run/other.md) | 2 | 1 finished, 1 diverged | 0.50 h | 1.50 h |",
-        "| all of them | 4 |  | 1.0 h | 2.2 h |",
+        "| [Burgers](equations/burgers.md) | A 0.1; B 0.1; C 0.1; 2 more | tied for the best | 1e-5 | "
+        "Identity 1.00 | 2 finished | 0.50 h | 0.75 h |",
+        "| Burgers | A 0.2 | not ranked | — | — | 2 finished | 0.50 h | 0.75 h |",
+        "| all of them |  |  |  |  | 4 | 1.0 h | 1.5 h |",
     ]
 
 
-def test_predicted_times_stand_beside_those_that_snakemake_noted(tmp_path):
+def test_predicted_hours_stand_beside_those_that_snakemake_noted(tmp_path):
     noted = tmp_path / ".snakemake/metadata"
     noted.mkdir(parents=True)
-    for output, seconds in {"a/checkpoint.pt": 3600, "b/checkpoint.pt": 1800, "page.html": 360}.items():
+    for output, seconds in {"a/checkpoint.pt": 3600, "page.html": 360}.items():
         name = base64.b64encode(output.encode()).decode()
         (noted / name).write_text(json.dumps({"starttime": 1000.0, "endtime": 1000.0 + seconds}))
-    jobs = {
-        "a/checkpoint.pt": "train",
-        "b/checkpoint.pt": "train_short",
-        "page.html": "report",
-        "not yet": "train",
-    }
-    planned = [{"rule": rule, "output": output, "seconds": "720.0"} for output, rule in jobs.items()]
-    assert times(planned, tmp_path) == [
-        ("training", "2", "0.40 h", "1.50 h"),
-        ("tables, figures and pages", "1", "0.20 h", "0.10 h"),
-        ("all", "3", "0.60 h", "1.60 h"),
-    ]
-    assert times(planned, tmp_path / "elsewhere") == []
+    jobs = [{"output": output, "seconds": "720.0"} for output in ("a/checkpoint.pt", "page.html", "not yet")]
+    assert hours(jobs, tmp_path) == ("0.40", "1.10")
+    assert hours(jobs, tmp_path / "elsewhere") == ("", "")

@@ -72,7 +72,7 @@ def test_no_link_leads_nowhere_and_nothing_is_loaded_from_a_network(site, pages)
     [
         ("api/resolvent.html", WIDE, "light"),  # signatures
         ("equations/burgers.html", PHONE, "dark"),  # formulas
-        ("uses.html", PHONE, "light"),  # commands wider than the screen
+        ("quickstart.html", PHONE, "light"),  # commands wider than the screen
     ],
 )
 def test_a_page_is_accessible(browser, site, name, viewport, scheme):

@@ -11,10 +11,10 @@ from jupyter_client.manager import KernelManager
 from nbclient import NotebookClient
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "docs/gallery.md", *sorted((ROOT / "docs/tutorials").glob("[!i]*.md"))]
+PAGES = [ROOT / "docs/gallery.md", *sorted((ROOT / "docs/tutorials").glob("*.md"))]
 NOTEBOOKS = [page for page in PAGES if page.read_text(encoding="utf-8").startswith("---\njupytext:")]
 # Each runs half a minute of what has tests of its own: judging, runs and their use, unlike axes, solvers.
-LONG = {"gallery", "judged", "own-grids", "predict"}
+LONG = {"gallery", "own-grids", "predict"}
 MARKED = [
     pytest.param(page, id=page.stem, marks=[pytest.mark.slow] * (page.stem in LONG)) for page in NOTEBOOKS
 ]

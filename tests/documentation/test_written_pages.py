@@ -11,7 +11,7 @@ import pytest
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
-from benchmarks.__main__ import COMMANDS, PAGES
+from benchmarks.__main__ import COMMANDS
 from benchmarks.__main__ import PAGE as PERFORMANCE
 from benchmarks.runner import measure_parts
 from benchmarks.summary import BARS, OF_GEMM, summary
@@ -22,6 +22,7 @@ from resolvent.datasets import verify
 from resolvent.documentation import stability
 from resolvent.documentation.configuration import keys
 from resolvent.documentation.datasets import accuracy
+from resolvent.documentation.default_run import overview
 from resolvent.documentation.docstrings import as_restructured_text
 from resolvent.documentation.environment import dependencies, environment_text, pins
 from resolvent.documentation.pages import ROOT, planned, table, write_part
@@ -70,6 +71,7 @@ def between(page: Path, name: str) -> str:
 def test_parts_are_in_step_with_what_they_are_written_from():
     assert between(ROOT / "docs/configuration.md", "keys") == keys(), "run `make docs`"
     assert (ROOT / "environment.yml").read_text() == environment_text(), "run `make environment.yml`"
+    assert between(ROOT / "docs/default-run.md", "overview") == overview(ROOT), "run `make docs`"
     found = accuracy(ROOT / "docs/datasets.md")
     assert between(ROOT / "docs/index.md", "accuracy") == found, "run `make docs`"
     assert between(ROOT / "README.md", "accuracy") == found.replace("](", "](docs/"), "run `make docs`"
@@ -135,15 +137,15 @@ def test_the_specification_has_the_columns_of_the_leaderboard():
 
 
 def test_every_benchmark_has_a_section_outside_those_of_the_others():
-    sections = {}
+    sections = set()
     for command in (*COMMANDS, "summary"):
-        module, written = command.split()[0], PAGES.get(command, PERFORMANCE)
+        module = command.split()[0]
         place = ROOT / "benchmarks" / module
         text = (place / "__main__.py" if place.is_dir() else place.with_suffix(".py")).read_text()
-        sections[re.search(r'\brun\(\s*"([\w-]+)"', text)[1]] = ROOT / written
-    assert {"training", "solvers", "kolmogorov-threads", "precision", "summary"} <= sections.keys()
-    for section, written in sections.items():
-        inside = between(written, section)
+        sections.add(re.search(r'\brun\(\s*"([\w-]+)"', text)[1])
+    assert {"training", "solvers", "kolmogorov-threads", "precision", "summary"} <= sections
+    for section in sections:
+        inside = between(ROOT / PERFORMANCE, section)
         assert not [other for other in sections if f"<!-- {other}:begin -->" in inside], section
 
 

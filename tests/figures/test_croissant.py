@@ -6,7 +6,7 @@ import os
 import re
 
 import pytest
-from dataset_fixtures import make_dataset, small
+from dataset_fixtures import made_once
 
 from resolvent.figures.dataset.croissant import write_croissant
 
@@ -15,7 +15,7 @@ from resolvent.figures.dataset.croissant import write_croissant
 def written(request, tmp_path_factory):
     """Return the card of a small dataset, and the file with its metadata in another folder."""
     folder = tmp_path_factory.mktemp("study")
-    card = make_dataset(folder / "data", small(request.param))
+    card = made_once(tmp_path_factory, request.param)
     (folder / "results/datasets").mkdir(parents=True)
     output = folder / f"results/datasets/{request.param}.croissant.json"
     store = str(card.with_suffix(".zarr"))
@@ -33,6 +33,8 @@ def test_the_reference_implementation_finds_nothing_to_remark(written, caplog):
     assert "not standard" not in caplog.text
     assert {one.name for one in metadata.record_sets} == set(json.loads(card.read_text())["groups"])
     assert metadata.name == card.parent.name
+    for known in ("data_biases", "data_use_cases", "personal_sensitive_information", "data_social_impact"):
+        assert getattr(metadata, known)
 
 
 def test_it_says_what_is_stored_where_and_how_wrong_it_is(written):

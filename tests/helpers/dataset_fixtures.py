@@ -1,7 +1,11 @@
 """Small datasets of every equation, and the jobs that make them, without Snakemake."""
 
+import os
 from pathlib import Path
 
+from filelock import FileLock
+
+from resolvent.common.settings import settings_hash
 from resolvent.datasets.card import finalise
 from resolvent.datasets.storage.generation import generate_shard
 from resolvent.datasets.tasks.burgers import BurgersDataset
@@ -17,7 +21,24 @@ def small(equation: str, **changes):
 
 
 def small_settings(**changes) -> BurgersDataset:
-    return small("burgers", **changes)
+    """Return settings of Burgers data that are made in half a second, not to their usual accuracy."""
+    return small("burgers", **{"accuracy": 1e-4} | changes)
+
+
+def common_folder(tmp_path_factory) -> Path:
+    """Return the folder of what is made once for all processes of one run of the tests."""
+    base = tmp_path_factory.getbasetemp()
+    return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+
+def made_once(tmp_path_factory, equation: str, **changes) -> Path:
+    """Return the card of a small dataset of an equation, alone in its folder, which nobody changes."""
+    settings = small(equation, **changes)
+    folder = common_folder(tmp_path_factory) / f"made-{settings_hash(settings)}" / equation
+    folder.mkdir(parents=True, exist_ok=True)
+    card = folder / f"{equation}.json"  # written last
+    with FileLock(folder.with_suffix(".lock")):
+        return card if card.exists() else make_dataset(folder, settings)
 
 
 def make_dataset(

@@ -6,7 +6,6 @@ import contextlib
 import copy
 import hashlib
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -15,7 +14,7 @@ from pathlib import Path
 
 import psutil
 import yaml
-from dataset_fixtures import make_dataset, small
+from dataset_fixtures import common_folder, make_dataset, small
 from filelock import FileLock
 from planning_forks import build, dry_run
 
@@ -123,8 +122,7 @@ def built_once(tmp_path_factory) -> Project:
 
     It is to be read or copied, not to be changed. `fresh_plan` is what the demo planned before.
     """
-    base = tmp_path_factory.getbasetemp()
-    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "built"
+    folder = common_folder(tmp_path_factory) / "built"
     fresh_plan = folder.with_suffix(".json")  # written last
     with FileLock(folder.with_suffix(".lock")):
         if fresh_plan.exists():

@@ -118,7 +118,7 @@ def test_stored_predictions_are_judged_beside_the_classical_solver(given, tmp_pa
     )
     assert ours["mean"] == pytest.approx(errors.mean(), rel=1e-9)
     assert ours["low"] < ours["mean"] < ours["high"]
-    assert classical["mean"] < 1e-5
+    assert classical["mean"] < 1e-4
     assert record["as_accurate"]["grid"] == "n64"
     assert record["kind"] == "predictions"
     assert list(record["files"]) == ["n64.npy"]
@@ -130,7 +130,9 @@ def test_stored_predictions_are_judged_beside_the_classical_solver(given, tmp_pa
     said = list(in_words(record))
     assert len(said) == 3
     assert said[1].startswith("A classical solver (")
-    solvers = {record["as_accurate"]["solver"], CLOSED}
+    of_solvers = [row for row in record["rows"] if row["metric"] == "relative_l2" and row["who"] != "Ridge"]
+    most_accurate = min(of_solvers, key=lambda row: row["mean"])["who"]
+    solvers = {record["as_accurate"]["solver"], most_accurate}
     assert {row[0].text for row in table_of([record]).baselines} == solvers < set(errors_of(tmp_path / "out"))
     np.savez(tmp_path / "other.npz", n64=1.1 * answers)
     with pytest.raises(FileError, match="has another judgement"):

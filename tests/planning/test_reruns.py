@@ -26,19 +26,26 @@ from resolvent.planning.rerun import (
 from resolvent.training.settings import TrainingSettings
 from resolvent.training.train import train_run
 
-# Plans a configuration, and prints the arguments of every digest that its rules ask for.
+# Plans each configuration in a fork, and prints the arguments of every digest that its rules ask for.
 PLANNED = """
-import json, sys
+import json, os, sys
 from snakemake.cli import main
 from resolvent.planning import rerun
 
 digest, calls = rerun.script_digest, set()
 rerun.script_digest = lambda *names: calls.add(names) or digest(*names)
-try:
-    main(["--snakefile", *sys.argv[1:], "--dry-run", "--quiet", "all", "--cores", "1"])
-except SystemExit as end:
-    assert not end.code, end.code
-print(json.dumps(sorted(calls)))
+snakefile, *studies = sys.argv[1:]
+for study in studies:
+    if not os.fork():
+        words = ["--snakefile", snakefile, "--configfile", study]
+        try:
+            main([*words, "--dry-run", "--quiet", "all", "--cores", "1"])
+        except SystemExit as end:
+            assert not end.code, end.code
+        print(json.dumps(sorted(calls)))
+        sys.stdout.flush()
+        os._exit(0)
+    assert os.wait()[1] == 0, study
 """
 # Prints the project's modules that each of the given lists of import statements brings into a fork.
 IMPORTED = """
@@ -101,7 +108,9 @@ COUNTS = {
     "resolvent.figures.experiment.cost": {"report": ALONE},
     "resolvent.datasets.tasks.kolmogorov:motion": {"motion": {"kolmogorov"}},
     "resolvent.datasets.tasks.kolmogorov:cheap_answer": {"estimates": {"kolmogorov"}},
-    "resolvent.datasets.tasks.darcy:energy_error": {"estimates": {"darcy"}},
+    "resolvent.datasets.tasks.darcy:error_bounds": {"estimates": {"darcy"}},
+    "resolvent.solvers.darcy.bounds:energy_error_bounds": {"estimates": {"darcy"}},
+    "resolvent.datasets.tasks.symmetries:of_the_square": {"estimates": {"darcy"}},
     "resolvent.datasets.tasks.kolmogorov:solve_values": {},
     "resolvent.figures.dataset.gallery": {"dataset_page": ALONE},
     "resolvent.figures.dataset.film": {"dataset_page": ALONE},
@@ -115,8 +124,10 @@ COUNTS = {
 def digests(tmp_path_factory) -> list[tuple[str, ...]]:
     """Arguments of all digests in the plans of the default study and of that of stability."""
     folder, snakefile = tmp_path_factory.mktemp("planned"), str(ROOT / "Snakefile")
-    studies = [[], ["--configfile", str(ROOT / "config/stability.yaml")]]
-    calls = [json.loads(printed(PLANNED, snakefile, *more, folder=folder)[-1]) for more in studies]
+    studies = [str(ROOT / f"config/{name}.yaml") for name in ("stress", "stability")]
+    lines = printed(PLANNED, snakefile, *studies, folder=folder)
+    calls = [json.loads(line) for line in lines if line.startswith("[[")]
+    assert len(calls) == len(studies)
     return sorted({tuple(call) for one in calls for call in one})
 
 

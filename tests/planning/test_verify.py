@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import zarr
-from dataset_fixtures import make_dataset, small
+from dataset_fixtures import made_once, make_dataset, small_settings
 from training_fixtures import COUNTS, finished_run
 
 from resolvent.common.digests import write_digest
@@ -31,7 +31,7 @@ RUN = f"{EXPERIMENT}/tiny/n64/seed3"
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
     folder = tmp_path_factory.mktemp("finished")
-    settings = small("burgers", resolutions=[64, 128], samples={"train": 16, "validation": 4, "test": 6})
+    settings = small_settings(resolutions=[64, 128], samples={"train": 16, "validation": 4, "test": 6})
     card = make_dataset(folder / "data/burgers", settings)
     finished_run(card, folder / RUN)
     counts = {"train": COUNTS["train"], "test": COUNTS["test"]}
@@ -72,9 +72,8 @@ def test_what_the_pipeline_makes_is_as_specified(finished):
 
 
 @pytest.mark.parametrize("equation", ["darcy", "darcy_inverse", "lorenz63", "controlled_ode", "kolmogorov"])
-def test_a_dataset_of_every_equation_is_as_specified(equation, tmp_path):
-    make_dataset(tmp_path, small(equation))
-    assert list(faults_below([tmp_path])) == []
+def test_a_dataset_of_every_equation_is_as_specified(equation, tmp_path_factory):
+    assert list(faults_below([made_once(tmp_path_factory, equation).parent])) == []
 
 
 def edit(path, **changes):

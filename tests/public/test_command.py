@@ -253,6 +253,12 @@ def test_control_c_waits_for_snakemake(monkeypatch):
     assert start.start_snakemake(["-n"]) == 7
 
 
+def test_slurm_without_its_plugin_is_one_line(monkeypatch, capsys):
+    monkeypatch.setattr(start, "find_spec", lambda name: None)
+    message = "resolvent: SLURM needs a plugin of Snakemake: pip install 'resolvent[slurm]'\n"
+    assert failing(monkeypatch, capsys, "run", "--profile", "workflow/profiles/slurm") == message
+
+
 def test_a_folder_with_braces_is_refused_in_one_line(monkeypatch, capsys):
     monkeypatch.setattr(places, "HOME", places.Path("/srv/a{x}b"))
     assert failing(monkeypatch, capsys, "run") == (

@@ -1,4 +1,4 @@
-"""Look into a file of others: `resolvent import --check FILE` says what it has, and what to paste.
+"""Look into a file of others: `resolvent inspect FILE` says what it has, and what to paste.
 
 What is printed is a configuration as it stands: what was found stands in comments above it, and what is
 guessed says so on its line. Where a person has to say what is what, a block to fill in is printed instead. A

@@ -95,7 +95,6 @@ class BurgersDataset(BurgersSettings):
         "finest": 512,
         "samples": {"train": 20, "validation": 4, "test": 6},
         "samples_per_shard": 10,
-        "accuracy": 1e-4,
     }
     known: ClassVar[Known] = Known("initial velocity", ("n",), "observe", fewest_modes=192)
     accuracy_rows: ClassVar[dict[tuple[str, str], tuple[Words, Words]]] = {

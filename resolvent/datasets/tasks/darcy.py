@@ -178,10 +178,7 @@ class DarcyDataset(DarcySettings):
 
     def corrected(self, inputs: np.ndarray, prediction: np.ndarray, steps: int) -> np.ndarray:
         """Return predictions after steps of preconditioned conjugate gradients for the 5-point equations."""
-        from resolvent.solvers.darcy.five_point import DarcyFivePoint, default_method
-
-        solver = DarcyFivePoint(self.grid, self.face_mean, default_method())
-        return solver.correct(inputs, prediction, steps)
+        return self.task().solver.correct(inputs, prediction, steps)
 
     @staticmethod
     def solve_values(

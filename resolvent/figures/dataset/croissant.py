@@ -30,7 +30,7 @@ def write_croissant(output: str | Path, *, card: str | Path, store: str, page: s
     content = {
         "@context": read_json(CONTEXT),
         "@type": "sc:Dataset",
-        "conformsTo": "http://mlcommons.org/croissant/1.1",
+        "conformsTo": ["http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0"],
         "name": facts["dataset"],
         "description": f"{equation['in_words'][0].upper()}{equation['in_words'][1:]}. "
         f"Operator: {equation['operator']}. {_errors(facts)}",
@@ -42,8 +42,7 @@ def write_croissant(output: str | Path, *, card: str | Path, store: str, page: s
         "keywords": ["operator learning", "partial differential equations", facts["settings"]["equation"]],
         "citeAs": bibtex(facts),
         "isLiveDataset": False,
-        "rai:dataCollection": f"Solver: {facts['solver']['method']}. {facts['precision']}.",
-        "rai:dataLimitations": _errors(facts),
+        **_responsible(facts),
         "distribution": [
             {
                 "@type": "cr:FileObject",
@@ -75,6 +74,25 @@ def write_croissant(output: str | Path, *, card: str | Path, store: str, page: s
         ],
     }
     write_text(Path(output), json_text(content))
+
+
+def _responsible(facts: dict) -> dict[str, str]:
+    """Return the fields of the extension on responsible AI, version 1.0."""
+    distribution = "; ".join(
+        f"{key.removeprefix('distribution_of_').replace('_', ' ')}: {entry['in_symbols']}"
+        for key, entry in facts.items()
+        if key.startswith("distribution_of_") and "in_symbols" in entry
+    )
+    return {
+        "rai:dataCollection": f"Solver: {facts['solver']['method']}. {facts['precision']}.",
+        "rai:dataLimitations": _errors(facts),
+        "rai:dataBiases": "Samples are of one distribution and of one set of parameters of the equation"
+        f"{f' ({distribution})' if distribution else ''}: errors on them say nothing of others.",
+        "rai:dataUseCases": "Training and testing of operators between functions, and comparing them.",
+        "rai:personalSensitiveInformation": "None that is known: the samples are functions and numbers.",
+        "rai:dataSocialImpact": "None that is known.",
+        "rai:dataReleaseMaintenancePlan": "The content hash in the version changes with every sample.",
+    }
 
 
 def _fields(facts: dict, name: str) -> list[dict]:

@@ -144,7 +144,7 @@ def inference_table(inference: pd.DataFrame) -> Table:
         else:
             cells += [Cell("none", prose=True), NO_NUMBER, NO_NUMBER]
         rows.append(cells)
-    return Table([*map(Column, heads), Column("the model is"), Column("pays after")], rows)
+    return Table([*map(Column, heads), Column("the model is"), Column("break-even")], rows)
 
 
 COST_SCATTER = Exhibit(

@@ -62,6 +62,8 @@ def test_the_bounds_hold_for_adversarial_predictions_and_are_as_near_as_the_cont
         seen = error > 1e-7 * size
         assert np.all(absolute[seen, 1] <= np.sqrt(ratio) * error[seen] * (1 + 1e-3))
         assert np.all(absolute[seen, 0] >= error[seen] / np.sqrt(ratio) * (1 - 1e-3))
+        assert np.all(relative[seen, 1] <= ratio * error[seen] / size * (1 + 1e-3))
+        assert np.all(relative[seen, 0] >= error[seen] / size / ratio * (1 - 1e-3))
         exact = np.flatnonzero(error < 1e-13 * size)
         assert exact.size
         assert np.all(relative[exact, 1] < 1e-8)
