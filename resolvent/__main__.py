@@ -357,10 +357,12 @@ def leaderboard(
     csv: Annotated[Path | None, typer.Option(help="Also write the table to this file.")] = None,
 ) -> None:
     """List verified runs and judgements, the lowest error first on each test set, and what was judged."""
+    from resolvent.judging.tasks import listed as of_tasks
     from resolvent.public.describe import Terminal, describe_leaderboard, write_leaderboard
     from resolvent.public.verification import leaderboard as verified
+    from resolvent.public.verification import test_set
 
-    table = verified(folders)
+    table = verified(folders, of_tasks(test_set))
     describe_leaderboard(table, Terminal())
     listed = set() if table.empty else set(table["folder"])
     for folder in folders:

@@ -8,6 +8,11 @@ def counted(number: int, noun: str, plural: str = "") -> str:
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
+def size_in_words(samples: int, width: int | None) -> str:
+    """Return what the label of a model at one of several sizes ends with: ", 64 samples, width 16"."""
+    return f", {counted(samples, 'sample')}" + (f", width {width}" if width else "")
+
+
 def of_few(test_samples: int) -> str:
     """Return a sentence of warning where there are few test samples; else an empty text."""
     if test_samples >= FEW_TEST_SAMPLES:

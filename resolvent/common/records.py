@@ -66,6 +66,7 @@ INFERENCE_COLUMNS = {
     "solver_one_seconds": "its `one_seconds`",
     "solver_many_seconds": "its `many_seconds`",
     "queries": "number of functions, in batches, after which data and training have paid off; `inf`: never",
+    "timed_on": "what `queries` are of: the device, or those of training, model and solver where they differ",
 }
 IDENTITY = ("resolution", "seed", "config_hash")  # what distinguishes the runs of a model
 NETWORK = ("architecture", "settings", "training")  # what its operator is built with
@@ -152,6 +153,7 @@ class CostRecord(_Strict):
     processes: int
     threads: int
     micro_batch_size: int
+    energy_joules: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

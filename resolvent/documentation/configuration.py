@@ -45,6 +45,7 @@ def keys() -> str:
         ("experiments.<name>", settings.Experiment),
         ("experiments.<name>.samples", settings.SampleCounts),
         ("experiments.<name>.stress", settings.Stress),
+        ("experiments.<name>.scaling", settings.Scaling),
         ("experiments.<name>.tuning", settings.Tuning),
         ("experiments.<name>.training, models.<name>.training", TrainingSettings),
         ("stability", settings.Stability),

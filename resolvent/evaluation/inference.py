@@ -60,8 +60,7 @@ def measure_inference(
     for _, folders in groupby(runs, key=lambda folder: folder.parent):
         of_seeds = ((read_record(folder / "cost.json", CostRecord), folder) for folder in folders)
         finished += list(islice((one for one in of_seeds if one[0].status == "finished"), 1))
-    made = counts["train"] + counts["validation"]
-    data_seconds = made * seconds_to_make(read_card(card)) if finished else math.nan
+    sample_seconds = seconds_to_make(read_card(card)) if finished else math.nan
     task = build_task(settings_of(read_card(test_card)["settings"]))
     solver_device = device_name(torch.device("cuda" if task.on_gpu and lanes_here(ON_GPU) else "cpu"))
 
@@ -92,12 +91,13 @@ def measure_inference(
         answer = partial(predict, operator.to(device), device=device)
         row = {"error": error_of(answer(samples), samples)} | timed(answer, samples)
         row |= {"kind": "model", "key": record.model, "label": record.label, "device": device_name(device)}
-        row |= {"train_seconds": cost.train_seconds, "data_seconds": data_seconds, **shared}
-        rows.append(row | beside_the_fastest(row, solved[alike]))
+        made = sum(record.training[f"{split}_samples"] for split in ("train", "validation"))
+        row |= {"train_seconds": cost.train_seconds, "data_seconds": made * sample_seconds, **shared}
+        rows.append(row | beside_the_fastest(row, solved[alike], cost.device))
     save_table(pandas.DataFrame(rows, columns=list(INFERENCE_COLUMNS)), output)
 
 
-def beside_the_fastest(model: dict, solvers: list[dict]) -> dict:
+def beside_the_fastest(model: dict, solvers: list[dict], trained_on: str) -> dict:
     """Return the fastest of the solvers that are as accurate as a model, and after how many queries it pays.
 
     Where no solver is as accurate, nothing is returned. `queries` is infinite where the solver is as fast.
@@ -108,11 +108,14 @@ def beside_the_fastest(model: dict, solvers: list[dict]) -> dict:
     fastest = min(accurate, key=lambda solver: solver["many_seconds"])
     gain = fastest["many_seconds"] - model["many_seconds"]
     spent = model["train_seconds"] + np.nan_to_num(model["data_seconds"])
+    devices = {"training": trained_on, "model": model["device"], "solver": fastest["device"]}
+    several = "; ".join(f"{what} on {device}" for what, device in devices.items())
     return {
         "solver": fastest["label"],
         "solver_one_seconds": fastest["one_seconds"],
         "solver_many_seconds": fastest["many_seconds"],
         "queries": math.ceil(spent / gain) if gain > 0 else math.inf,
+        "timed_on": trained_on if len(set(devices.values())) == 1 else several,
     }
 
 

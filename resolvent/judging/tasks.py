@@ -8,6 +8,7 @@ processors.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ from pydantic import Field, ValidationError
 from resolvent.common.errors import FileError
 from resolvent.common.settings import Settings, settings_hash
 from resolvent.datasets.errors import DatasetError
+from resolvent.datasets.storage.layout import group_name
 from resolvent.datasets.tasks.registry import AnyDataset, build_task
 from resolvent.datasets.tasks.settings import DatasetSettings, SplitSizes
 from resolvent.planning.places import HOME
@@ -55,6 +57,21 @@ def read_task(name: str) -> NamedTask:
     except (ValidationError, yaml.YAMLError) as error:
         reason = " ".join(str(error).split())
         raise FileError(f"{FOLDER / name}.yaml is damaged: install the package again ({reason})") from None
+
+
+def listed(test_set: Callable[[dict], str]) -> dict[tuple[str, int, int | str], dict[str, str]]:
+    """Return how judgements on a grid of a task are listed, by its test samples: name, number, grid.
+
+    `test_set` names them by the settings that make them, on a card.
+    """
+    return {
+        (test_set({"settings": task.dataset.model_dump(mode="json")}), task.dataset.samples.test, place): {
+            "dataset": name, "test_set": "of the task", "resolution": group_name(place)
+        }
+        for name in names()
+        for task in [read_task(name)]
+        for place in task.tested
+    }  # fmt: skip
 
 
 def marks_of(arrays: dict[str, np.ndarray]) -> Marks:

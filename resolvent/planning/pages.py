@@ -177,6 +177,7 @@ def given_to_report(plan: Plan, experiment: str) -> dict:
         "inference_file": f"{folder}/inference.csv",
         "estimates_file": f"{folder}/estimates.csv",
         "shifts": plan.experiment(experiment).stress.shifts,
+        "scaled": plan.experiment(experiment).scaling is not None,
         "quantities": plan.dataset_of(experiment).settings.quantities,
         "planned_facts": caption_facts(plan, experiment),
         **({"rollout_file": f"{rolled}/rollout.npz"} if rolled else {}),

@@ -45,6 +45,7 @@ from resolvent.figures.common.comparison import (
 )
 from resolvent.figures.experiment.comparison import write_comparison
 from resolvent.figures.experiment.error_table import write_error_tables
+from resolvent.figures.experiment.scaling import SCALING_COLUMNS
 from resolvent.figures.front.leaderboard import as_csv
 from resolvent.figures.front.results import read_results
 from resolvent.figures.front.study import STUDY_FILE, read_study
@@ -60,8 +61,9 @@ SUMS = "SHA256SUMS"
 # Files that are written with a digest, which is in it or beside it.
 INSIDE = ("run.json", "cost.json", "tuned.json", "verified.json", "dataset.json", STUDY_FILE)
 BESIDE = (
-    "*/comparison.csv", "*/models.csv", "*/inference.csv", "*/estimates.csv", "*/cost*.csv", "*/theory/*.csv",
-    "*/stability/*.csv", "*/table*.html", "*.preview.npz", "*.motion.npz", "*/rollout.npz",
+    "*/comparison.csv", "*/models.csv", "*/inference.csv", "*/estimates.csv", "*/scaling.csv",
+    "*/cost*.csv", "*/theory/*.csv", "*/stability/*.csv", "*/table*.html", "*.preview.npz", "*.motion.npz",
+    "*/rollout.npz",
     "*/latent_basis.npz",
 )  # fmt: skip
 # Tables that are made again to be compared, and the file beside them that they are made from.
@@ -174,6 +176,8 @@ def _faults_of_file(file: Path, cards: dict[str, set[str]]) -> list[str]:
                 return _columns(file, list(INFERENCE_COLUMNS))
             case "estimates.csv":
                 return _columns(file, list(ESTIMATE_COLUMNS))
+            case "scaling.csv":
+                return _columns(file, list(SCALING_COLUMNS))
             case name if name.endswith(SUFFIX):
                 check_digest(file.with_suffix(""))
                 return []

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import platform
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -88,14 +88,16 @@ def verify_run(
     return report
 
 
-def leaderboard(folders: Sequence[Path | str]) -> pd.DataFrame:
+def leaderboard(folders: Sequence[Path | str], tasks: Mapping[tuple, dict] | None = None) -> pd.DataFrame:
     """Return the errors of verified runs, the lowest first for each dataset, resolution and level of noise.
 
     A run is left out unless it was verified, every number held, its files are still those, and its weights
     are of the network that `run.json` describes. Judgements by `resolvent evaluate` are listed with the error
-    on the first grid of their task; "kind" says what was judged: "predictions", "program" or "verified".
+    on the first grid of their task; "kind" says what was judged: "predictions", "program" or "verified". A
+    run whose test samples are those of one of the `tasks` (`resolvent.judging.tasks.listed`) is listed with
+    these.
     """
-    rows = []
+    rows: list[dict[str, Any]] = []
     for folder in map(Path, folders):
         if (folder / JUDGED).is_file():
             rows.append(_judged(folder))
@@ -110,6 +112,7 @@ def leaderboard(folders: Sequence[Path | str]) -> pd.DataFrame:
                     "dataset": report["dataset"],
                     "test_set": report["test_set"],
                     **{name: row[name] for name in CONDITIONS},
+                    **(tasks or {}).get((report["test_set"], row["samples"], row["resolution"]), {}),
                     "kind": "verified",
                     "model": report["run"]["label"],
                     "architecture": report["run"]["architecture"],

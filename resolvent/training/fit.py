@@ -32,6 +32,7 @@ from resolvent.training.devices import (
     tf32,
 )
 from resolvent.training.distributed.group import ALONE, Group, SharedOperator
+from resolvent.training.energy import SECONDS, Meter
 from resolvent.training.errors import TrainingError
 from resolvent.training.interruption import Interruption, interruption
 from resolvent.training.losses import build_loss, relative_l2, weights_of
@@ -62,6 +63,7 @@ class Progress:
     best_epoch: int = 0
     best_state: dict | None = None
     seconds: float = 0.0
+    joules: float | None = 0.0
     diverged_epoch: int | None = None
     steps: int = 0
     loss: float = 0.0
@@ -135,6 +137,7 @@ class Trainer:
         )
         self.schedule = schedule_of(self.optimizer, settings, self.steps_per_epoch)
         self.progress = Progress(settings.batch_size)
+        self.meter = Meter(device)
 
     def fit(self) -> Progress:
         """Train to the last epoch, or to the first that diverges; resumes by itself.
@@ -186,6 +189,7 @@ class Trainer:
     def _steps(self, epoch: int, asked: Interruption) -> tuple[float, float, float]:
         """Do what is left of an epoch; return its last learning rate, mean loss and mean error."""
         start, progress = time.perf_counter(), self.progress
+        self.meter.joules()  # those of validation
         self.operator.train()
         order = np.arange(len(self.train))
         if self.settings.shuffle:
@@ -205,7 +209,7 @@ class Trainer:
             if stop := self.group.largest(asked.signal or 0):
                 progress.steps = step
                 progress.loss, progress.error = map(float, self.group.add_up(totals))
-                progress.seconds += time.perf_counter() - start
+                self._count(start)
                 self._save()
                 raise TrainingError(
                     f"{Signals(stop).name} asked to end in epoch {epoch}, after {step} of "
@@ -218,10 +222,19 @@ class Trainer:
             if isinstance(self.schedule, OneCycleLR):
                 self.schedule.step()
             alive()
+            if time.perf_counter() - start > SECONDS:
+                start = self._count(start)
         loss, error = (float(total) / self.steps_per_epoch for total in self.group.add_up(totals))
         progress.steps, progress.loss, progress.error = 0, 0.0, 0.0
-        progress.seconds += time.perf_counter() - start
+        self._count(start)
         return learning_rate, loss, error
+
+    def _count(self, start: float) -> float:
+        """Add the seconds, and the energy, since a moment; return what the time is."""
+        now, joules, before = time.perf_counter(), self.meter.joules(), self.progress.joules
+        self.progress.seconds += now - start
+        self.progress.joules = None if before is None or joules is None else before + joules
+        return now
 
     def _clip(self) -> None:
         bound, parameters = self.settings.gradient_clip, self.operator.parameters()
@@ -364,6 +377,7 @@ class Trainer:
             "parameters": sum(parameter.numel() for parameter in self.operator.parameters()),
             "train_seconds": progress.seconds,
             "seconds_per_step": progress.seconds / steps,
+            "energy_joules": progress.joules if self.group.size == 1 else None,
             "peak_memory_bytes": peak_memory_bytes(self.device),
             "device": device_name(self.device),
             "processes": self.group.size,

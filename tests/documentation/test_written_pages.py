@@ -28,6 +28,7 @@ from resolvent.documentation.environment import dependencies, environment_text, 
 from resolvent.documentation.pages import ROOT, planned, table, write_part
 from resolvent.documentation.paper_sizes import size_sections
 from resolvent.figures.common import comparison
+from resolvent.figures.experiment import scaling
 from resolvent.figures.front import leaderboard
 from resolvent.figures.stability.page import COLUMNS
 from resolvent.planning.plan import STABILITY
@@ -92,6 +93,7 @@ def rows(name: str) -> list[list[str]]:
         ("models", comparison.MODELS_COLUMNS),
         ("inference", records.INFERENCE_COLUMNS),
         ("estimates", records.ESTIMATE_COLUMNS),
+        ("scaling", scaling.SCALING_COLUMNS),
     ],
 )
 def test_the_specification_has_the_columns_and_words_of_a_table(name, columns):
@@ -127,7 +129,7 @@ def test_the_specification_has_the_columns_of_the_leaderboard():
     planned = SimpleNamespace(model="a", label="A", recipe=None, resolution=64, noise=0.0)
     row = SimpleNamespace(
         experiment="e", title="E", papers=[], planned=planned, runs=[], verdict="", seconds=None,
-        tested=None, error=None, ratio=None, classical=None,
+        tested=None, error=None, ratio=None, classical=None, pays=None,
     )  # fmt: skip
     assert list(leaderboard.as_table(SimpleNamespace(rows=[row]))) == [
         name for name, _ in rows("leaderboard")

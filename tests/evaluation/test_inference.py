@@ -18,9 +18,9 @@ from resolvent.evaluation.inference import (
     seconds_to_make,
 )
 
-FAST = {"label": "fast", "error": 1e-1, "one_seconds": 1e-3, "many_seconds": 1e-4}
-SLOW = {"label": "slow", "error": 1e-3, "one_seconds": 1e-2, "many_seconds": 1e-3}
-MODEL = {"train_seconds": 60.0, "data_seconds": 30.0, "many_seconds": 5e-4}
+FAST = {"label": "fast", "device": "a", "error": 1e-1, "one_seconds": 1e-3, "many_seconds": 1e-4}
+SLOW = {"label": "slow", "device": "a", "error": 1e-3, "one_seconds": 1e-2, "many_seconds": 1e-3}
+MODEL = {"device": "a", "train_seconds": 60.0, "data_seconds": 30.0, "many_seconds": 5e-4}
 
 
 @pytest.mark.parametrize(
@@ -48,13 +48,16 @@ def test_a_cheap_solver_is_coarse_and_another_accurate(
 
 
 def test_a_model_is_held_against_the_fastest_solver_that_is_as_accurate():
-    beside = beside_the_fastest(MODEL | {"error": 1e-2}, [FAST, SLOW])
+    beside = beside_the_fastest(MODEL | {"error": 1e-2}, [FAST, SLOW], "a")
     assert (beside["solver"], beside["solver_one_seconds"]) == ("slow", 1e-2)
     assert beside["queries"] == math.ceil(90 / (1e-3 - 5e-4))
-    assert beside_the_fastest(MODEL | {"error": 0.2}, [FAST, SLOW])["queries"] == math.inf
+    assert beside["timed_on"] == "a"
+    elsewhere = beside_the_fastest(MODEL | {"error": 1e-2}, [FAST, SLOW], "b")
+    assert elsewhere == beside | {"timed_on": "training on b; model on a; solver on a"}
+    assert beside_the_fastest(MODEL | {"error": 0.2}, [FAST, SLOW], "a")["queries"] == math.inf
     as_fast = {"error": 1e-2, "many_seconds": SLOW["many_seconds"]}
-    assert beside_the_fastest(MODEL | as_fast, [SLOW])["queries"] == math.inf
-    assert beside_the_fastest(MODEL | {"error": 1e-4}, [FAST, SLOW]) == {}
+    assert beside_the_fastest(MODEL | as_fast, [SLOW], "a")["queries"] == math.inf
+    assert beside_the_fastest(MODEL | {"error": 1e-4}, [FAST, SLOW], "a") == {}
 
 
 @pytest.fixture(scope="module")

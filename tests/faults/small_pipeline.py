@@ -68,12 +68,13 @@ LEFT_OUT = re.compile(
     r"/theory\.html$|/theory/cost(_orders)?\.csv(\.sha256)?$|/theory_cost\.(svg|png|pdf)$"  # timings
 )
 CLOCK_COLUMNS = {
-    "models.csv": ["train_seconds", "seconds_per_step"],
-    "table.csv": ["n = 64: training"],
-    "leaderboard.csv": ["train_seconds"],
+    "models.csv": ["train_seconds", "seconds_per_step", "energy_joules", "seconds_to_error"],
+    "table.csv": ["n = 64: training", "n = 64: training (validation error reached)"],
+    "leaderboard.csv": ["train_seconds", "break_even_queries", "break_even_solver"],
 }
 CLOCK = re.compile(
     r'data-(value|sort)="[0-9.e-]+">[0-9.]+ (s|min|h)<|'  # a cell of the table
+    r'<span class="interval">[0-9.e-]+ in [0-9.]+ [a-zµ]+[^<]*</span>|'
     r"(It|Training) took [0-9.]+ (s|min|h) in all|"
     r"<p>[0-9.]+ (s|min|h) on |"
     r'<span class="muted">[0-9.]+ (s|min|h), config|'
@@ -81,7 +82,7 @@ CLOCK = re.compile(
     r'<script type="application/json">[^<]*"training time"[^<]*</script>|'  # the interactive cost_scatter
     r"cost\.json</a> \([0-9]+ bytes\)|"
     r"<pre>__main__\.py [^<]*</pre>|<(code|pre)[^>]*>snakemake [^<]*<|"
-    r"<dt>(train seconds|seconds per step|peak memory bytes)</dt>\s*<dd>[^<]*<",
+    r"<dt>(train seconds|energy joules|seconds per step|peak memory bytes)</dt>\s*<dd>[^<]*<",
     re.DOTALL,
 )
 

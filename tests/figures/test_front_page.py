@@ -14,7 +14,7 @@ import pytest
 from pages import broken_links, links
 from plotly.offline import get_plotlyjs_version
 from rich.console import Console
-from run_files import save_arrays
+from run_files import save_arrays, write_inference
 
 from resolvent.common.digests import write_digest
 from resolvent.common.errors import FileError
@@ -256,6 +256,27 @@ def test_the_errors_of_page_and_terminal_are_those_of_the_comparison(written):
     assert "worse than the best" in text
     assert "12 runs: 11 finished, 1 diverged, 0 missing." in text
     assert all(f"{mantissa(row['error'])} (" in text for row in table)
+
+
+def test_a_row_says_after_how_many_functions_it_has_paid_and_on_what(finished):
+    cost = json.loads((finished / "burgers/galerkin/n512/seed1/cost.json").read_text())
+    timed = {
+        "kind": "model", "key": "galerkin", "resolution": 512, "solver": "coarse", "queries": 150_000.0,
+        "train_seconds": cost["train_seconds"], "timed_on": "training on a; model on b; solver on b",
+    }  # fmt: skip
+    rows = [timed, timed | {"key": "fourier", "queries": math.inf, "timed_on": "b"}]
+    rows.append(timed | {"key": "fno", "train_seconds": -1.0})  # of a run that is no longer there
+    write_inference(finished / "burgers", *rows)
+    write_front_page(finished)
+    table = list(csv.DictReader((finished / "leaderboard.csv").open()))
+    names = ("break_even_queries", "break_even_solver", "timed_on")
+    assert [[row[name] for name in names] for row in table[:3]] == [
+        ["150000", "coarse", "training on a; model on b; solver on b"], ["never", "coarse", "b"], [""] * 3,
+    ]  # fmt: skip
+    page = (finished / "index.html").read_text()
+    cells = {row[0].split()[0]: row[-1] for row in rows_of(page, 'id="results"')[:3]}
+    assert cells == {"Galerkin": "150,000", "Fourier": "never", "Fno": "—"}
+    assert 'title="beside coarse; training on a; model on b; solver on b"' in page
 
 
 def test_a_single_seed_has_one_short_line(finished):

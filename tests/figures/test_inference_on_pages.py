@@ -11,6 +11,7 @@ from resolvent.figures.common.style import name_all, new_figure
 from resolvent.figures.experiment.cost import INFERENCE, inference_table, read_inference
 
 MODEL = {"kind": "model", "resolution": 512, "threads": 1, "samples": 32, "train_seconds": 60.0}
+MODEL |= {"device": "b", "timed_on": "b"}
 SOLVER = {"kind": "solver", "key": "coarse", "label": "coarse solver", "resolution": 512, "samples": 32}
 COARSE = SOLVER | {"error": 1e-2, "one_seconds": 1e-3, "many_seconds": 5e-4}
 FAST = MODEL | {
@@ -30,6 +31,10 @@ def test_rows_say_what_pays_and_what_never_does(tmp_path):
         ["FNO", "coarse solver: 500 µs", "1.2 times slower", "never"],
         ["Galerkin", "coarse solver: 500 µs", "5 times faster", "150,000 functions"],
     ]
+    assert not any(row[-1].warning for row in table.rows)
+    elsewhere = "training on a; model on b; solver on b"
+    table = inference_table(read_inference(write_inference(tmp_path, FAST | {"timed_on": elsewhere})))
+    assert table.rows[0][-1].warning == elsewhere
 
 
 def test_the_figure_names_models_and_solvers(make_run, tmp_path):

@@ -36,7 +36,7 @@ def given(
     return {
         "run_folders": runs, "candidates": candidates or runs, "named": named, "comparison_file": comparison,
         "baseline_folders": baselines, "inference_file": inference, "planned_facts": FACTS,
-        "quantities": ("input", "target"), "estimates_file": estimates, "shifts": (), **more,
+        "quantities": ("input", "target"), "estimates_file": estimates, "shifts": (), "scaled": False, **more,
     }  # fmt: skip
 
 

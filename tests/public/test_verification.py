@@ -10,6 +10,8 @@ from rich.console import Console
 from resolvent.common.errors import FileError
 from resolvent.common.files import read_json
 from resolvent.common.records import file_digests
+from resolvent.judging.tasks import listed
+from resolvent.public import verification
 from resolvent.public.describe import describe_leaderboard, describe_verification
 from resolvent.public.runs import load_run
 from resolvent.public.verification import VERIFIED, leaderboard, verify_run
@@ -50,6 +52,28 @@ def test_the_numbers_of_a_run_are_found_again_without_its_data(submission, made)
     assert "Every number holds." in said
     assert f"burgers, test set {report['test_set']}" in said
     assert "A. Reader" in said
+
+
+def test_a_run_with_the_test_samples_of_a_task_stands_beside_its_judgements(
+    submission, made, tmp_path, monkeypatch
+):
+    verify_run(submission, work=made)
+    settings = json.loads((submission / "dataset.json").read_text())["settings"]
+    task = {"title": "t", "given": "g", "asked": "a", "tested": [128], "dataset": settings}
+    rows = [{"who": "theirs", "grid": "n128", "metric": "relative_l2", "mean": 1e-9, "samples": 6}]
+    record = {"task": "tiny-v1", "label": "theirs", "kind": "predictions", "rows": rows}
+    judged = tmp_path / "judged"
+    judged.mkdir()
+    (judged / "judged.json").write_text(json.dumps(record | {"date": "2026-01-01", "versions": {}}))
+    monkeypatch.setattr("resolvent.judging.tasks.FOLDER", tmp_path)
+    for count, beside in ((6, ["predictions", "verified"]), (7, ["predictions"])):
+        settings["samples"]["test"] = count
+        (tmp_path / "tiny-v1.yaml").write_text(json.dumps(task))
+        table = leaderboard([submission, judged], listed(verification.test_set))
+        of_task = table[table["dataset"] == "tiny-v1"]
+        assert of_task["kind"].tolist() == beside  # the lowest error first
+        assert set(of_task["resolution"]) == {"n128"}
+        assert len(table) == 3
 
 
 def test_better_numbers_than_the_weights_have_do_not_hold(submission, made):

@@ -15,7 +15,7 @@ rule front_page:
             for file in files_of_runs(e, "run.json", "cost.json")
         ],
         comparisons=lambda wildcards: expand(
-            [rules.compare.output.comparison, rules.compare.output.models],
+            [rules.compare.output.comparison, rules.compare.output.models, rules.inference.output.table],
             experiment=plan.configuration.experiments,
         ),
         # It links to these, and takes nothing from them.

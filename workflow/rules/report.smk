@@ -2,7 +2,7 @@
 
 from resolvent.common.records import RUN_FILES
 from resolvent.figures.common.exhibit import SUFFIXES
-from resolvent.figures.experiment.report import EXHIBITS
+from resolvent.figures.experiment.report import exhibits_of
 from resolvent.planning.pages import RECORDS, forced_where_missing, given_to_report
 
 EXPERIMENT = f"{plan.results}/{{experiment}}"
@@ -13,7 +13,9 @@ results_of = lambda experiment: files_of_runs(experiment, "run.json", "cost.json
 
 rule compare:
     input:
-        runs=lambda wildcards: files_of_runs(wildcards.experiment, "run.json", "cost.json", "errors.csv"),
+        runs=lambda wildcards: files_of_runs(
+            wildcards.experiment, "run.json", "cost.json", "errors.csv", "history.csv"
+        ),
         baselines=[f"{BASELINES}/{file}" for file in ("errors.csv", "cost.json")],
     output:
         comparison=f"{EXPERIMENT}/comparison.csv",
@@ -39,7 +41,7 @@ rule compare:
 for _experiment, _settings in plan.configuration.experiments.items():
     _folder = f"{plan.results}/{_experiment}"
     _own = {f"{_folder}/own_figures/{name}.svg": where for name, where in _settings.own_figures.items()}
-    _shown = [name for name in EXHIBITS if name != "stress" or _settings.stress.shifts]
+    _shown = exhibits_of(_settings.stress.shifts, _settings.scaling is not None)
     _film = f"{ROLLED_OUT[_experiment]}/rollout" if _experiment in ROLLED_OUT else None
 
     rule:
@@ -63,6 +65,7 @@ for _experiment, _settings in plan.configuration.experiments.items():
                 for suffix in SUFFIXES["figure"]
             ],
             **({"film": f"{_film}.mp4", "poster": f"{_film}.png"} if _film else {}),
+            **({"scaling": f"{_folder}/scaling.csv"} if _settings.scaling else {}),
             page=f"{_folder}/report.html",
         log:
             f"logs/report/{plan.configuration.name}/{_experiment}.log",

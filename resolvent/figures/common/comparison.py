@@ -68,6 +68,9 @@ MODELS_COLUMNS = {
     "forward_flop": "operations of a forward pass of one sample",
     "train_seconds": "seconds of training, mean over the seeds that finished",
     "seconds_per_step": "seconds of an optimisation step, likewise",
+    "energy_joules": "joules of training, likewise, where the machine counts them; cost.json says whose",
+    "seconds_to_error": "seconds of training until the validation error first was at most a round number, as "
+    "`0.1: 2.4; 0.05: 6`, likewise, of all that every seed reached; epochs are taken to last equally long",
     "steps": "number of optimisation steps, likewise",
     "device": "what the model was trained on",
     "dataset_hash": "content hash of the dataset",

@@ -219,6 +219,22 @@ def _weights(count: int) -> np.ndarray:
     return generator.multinomial(count, np.full(count, 1 / count), size=REPLICATES) / count
 
 
+def resampled_means(errors: np.ndarray, number: int) -> np.ndarray:
+    """Return the mean of errors (seeds, samples), then that of each replicate: (1 + REPLICATES,).
+
+    In a replicate the samples are drawn, the same for all that were tested on as many. The spread between
+    seeds is Student's, drawn anew for each `number`.
+    """
+    errors = as_matrix(errors)
+    by_seed, by_sample = errors.mean(axis=1), _grouped(errors.mean(axis=0))
+    means = _weights(len(by_sample)) @ by_sample
+    if (seeds := len(by_seed)) > 1:
+        drawn = np.random.default_rng([SEED, number]).standard_t(seeds - 1, REPLICATES)
+        spread = np.log(by_seed).std(ddof=1) / np.sqrt(seeds)
+        means = means * np.exp(np.clip(drawn * spread, -50, 50))
+    return np.concatenate([[errors.mean()], means])
+
+
 def geometric_mean(ratios: np.ndarray) -> Interval:
     """Return the geometric mean of ratios (seeds, samples) of one model's errors, as on two grids."""
     ratios = as_matrix(ratios)

@@ -46,6 +46,7 @@ from resolvent.figures.published.tables import Example
 # What members of a contest have in common.
 CONTEST = ("trained_resolution", "test_resolution", "test_noise", "metric")
 FAR_FROM_ZERO = 3  # deviations: the mean of targets whose errors in physical units say little
+LEVELS = [digit / 10**power for power in range(1, 9) for digit in (5, 2, 1)]  # of errors
 NO_METRIC = {*CONDITION_COLUMNS, "baseline"}  # columns of an errors.csv that say what a row is of
 PAPERS_PROTOCOL = "best epoch on the test samples, as the paper reports"
 MEDIANS = "median error of standardised fields, as the paper's public code has it"
@@ -198,12 +199,34 @@ def _facts_of_model(group: list[Run]) -> dict:
             name: sum(getattr(run.cost, name) for run in finished) / len(finished)
             for name in ("train_seconds", "seconds_per_step", "steps")
         },
+        "energy_joules": float(np.mean([run.cost.energy_joules or np.nan for run in finished])),
+        "seconds_to_error": seconds_to_error([run for run in group if not run.diverged]),
         "device": "; ".join(sorted({run.cost.device for run in group})),
         **{
             name: "; ".join(sorted({getattr(run.record, name) for run in group}))
             for name in ("dataset_hash", "config_hash", "code_digest")
         },
     }
+
+
+def seconds_to_error(runs: list[Run]) -> str | None:
+    """Return when validation errors first were at most round numbers: "0.1: 2.4; 0.05: 6", means over seeds.
+
+    Every run has reached each of them. Epochs are taken to last equally long.
+    """
+    found = []
+    for level in LEVELS if runs else ():
+        reached = [
+            (run.by_epoch("validation_relative_l2") <= level).pipe(lambda one: one.index[one]) for run in runs
+        ]
+        if not all(map(len, reached)):
+            break
+        seconds = [
+            epochs[0] * run.cost.train_seconds / run.cost.epochs
+            for epochs, run in zip(reached, runs, strict=True)
+        ]
+        found.append(f"{level:g}: {np.mean(seconds):.3g}")
+    return "; ".join(found) or None
 
 
 def _blocks(facts: dict, tables: list[pd.DataFrame]) -> list[Block]:

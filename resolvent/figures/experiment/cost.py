@@ -37,7 +37,7 @@ def draw_training(comparison: pd.DataFrame, looks: Looks):
     )
     points: list[list[tuple[float, float, str, str]]] = []
     for resolution, panel in zip(resolutions, axes[:, 0], strict=True):
-        _time_axis(panel, models["train_seconds"], 1 / 2, 3, most=8)
+        time_axis(panel, models["train_seconds"], 1 / 2, 3, most=8)
         limits = style.error_limits(panel, models["value"], margin=4)
         style.title(panel, f"trained and tested on {resolution_in_words(resolution)}")
         panel.set_ylabel(mean_error(comparison))
@@ -86,7 +86,7 @@ def draw_inference(inference: pd.DataFrame, looks: Looks):
         panels[0].set_ylabel("mean relative L² error")
         for panel, (column, words) in zip(panels, MODES.items(), strict=True):
             style.error_limits(panel, here["error"], margin=4)
-            _time_axis(panel, here[column], 1 / 3, 4, most=5)
+            time_axis(panel, here[column], 1 / 3, 4, most=5)
             style.title(panel, words + where)
             solvers = here[here["kind"] == "solver"].sort_values("error")
             panel.plot(solvers[column], solvers["error"], color=BASELINE, ls="", marker="o", ms=4, zorder=2)
@@ -109,7 +109,7 @@ def draw_inference(inference: pd.DataFrame, looks: Looks):
     return figure
 
 
-def _time_axis(panel, seconds: pd.Series, below: float, above: float, *, most: int) -> None:
+def time_axis(panel, seconds: pd.Series, below: float, above: float, *, most: int) -> None:
     """Set a logarithmic axis from `below` to `above` times these seconds, with at most so many ticks."""
     seconds = seconds[seconds > 0]
     low, high = (0.1, 100.0) if seconds.empty else (seconds.min() * below, seconds.max() * above)
@@ -138,13 +138,13 @@ def inference_table(inference: pd.DataFrame) -> Table:
             speed = f"{digits} times {'faster' if times >= 1 else 'slower'}"
             cells.append(Cell(f"{one['solver']}: {short_duration(one['solver_many_seconds'])}", prose=True))
             cells.append(Cell(speed, value=times))
-            cells.append(
-                Cell(f"{pays:,.0f} functions" if math.isfinite(pays) else "never", value=min(pays, 1e300))
-            )
+            words = f"{pays:,.0f} functions" if math.isfinite(pays) else "never"
+            several = one["timed_on"] if one["timed_on"] != one["device"] else ""
+            cells.append(Cell(words, warning=several, value=min(pays, 1e300)))
         else:
             cells += [Cell("none", prose=True), NO_NUMBER, NO_NUMBER]
         rows.append(cells)
-    return Table([*map(Column, heads), Column("the model is"), Column("pays after")], rows)
+    return Table([*map(Column, heads), Column("the model is"), Column("break-even")], rows)
 
 
 COST_SCATTER = Exhibit(

@@ -62,7 +62,7 @@ def headline(comparison: pd.DataFrame) -> Table:
         Column(BEST_TEST): _best_test,
         **({Column(MEDIAN, note=INTERVAL): _median, Column(paper): _reported} if paper else {}),
         Column("tuned"): _tuned,
-        Column("training", latex=False): _training,
+        Column("training", note="validation error reached", latex=False): _training,
     }
     cells = {
         column: make
@@ -206,7 +206,16 @@ def _tuned(one: Tested) -> Cell:
 
 
 def _training(one: Tested) -> Cell:
-    return Cell(duration(one.facts["train_seconds"]), value=one.facts["train_seconds"])
+    seconds, joules, reached = (
+        one.facts[name] for name in ("train_seconds", "energy_joules", "seconds_to_error")
+    )
+    notes = []
+    if not absent(reached):
+        level, _, took = str(reached).split("; ")[-1].partition(": ")
+        notes.append(f"{float(level):.6g} in {duration(float(took))}")
+    if not absent(joules):
+        notes.append(f"{joules / 1000:.3g} kJ")
+    return Cell(duration(seconds), note="; ".join(notes), value=seconds)
 
 
 def _ratio(one: Tested, metric: str | None = None) -> Cell:

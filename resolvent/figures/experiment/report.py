@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from resolvent.common.counts import of_few
+from resolvent.common.runs import save_table
 from resolvent.figures.common.commands import loading, size_of
 from resolvent.figures.common.comparison import mean_error, read_comparison
 from resolvent.figures.common.exhibit import Exhibit, Sources
@@ -29,6 +30,7 @@ from resolvent.figures.experiment.error_table import headline, of_all_metrics, o
 from resolvent.figures.experiment.estimates import STRESS, estimates_table, read_estimates
 from resolvent.figures.experiment.rows_of_errors import ERROR_DISTRIBUTIONS, ERROR_INTERVALS
 from resolvent.figures.experiment.samples import ROLLOUT, SAMPLES
+from resolvent.figures.experiment.scaling import SCALING, budget_table, scaling_curves, sizes_of
 from resolvent.figures.experiment.tuned import tuning_of
 from resolvent.figures.experiment.verdict import about_labels, verdicts
 from resolvent.figures.published.beside import (
@@ -47,10 +49,13 @@ EXHIBITS = {
     "error_location": ERROR_LOCATION,
     "cost_scatter": COST_SCATTER,
     "inference": INFERENCE,
-    "stress": STRESS,  # where the experiment asks for it
+    "stress": STRESS,  # where the experiment asks for it, as for what follows
+    "scaling": SCALING,
 }
 FILM = ROLLOUT
-TABLES = ("comparison.csv", "models.csv", "inference.csv", "estimates.csv", "table.csv", "table.tex")
+TABLES = (
+    "comparison.csv", "models.csv", "inference.csv", "estimates.csv", "scaling.csv", "table.csv", "table.tex",
+)  # fmt: skip
 # What exhibits on this page, a user's own among them, may be made from: the names of their parameters.
 READERS: dict[str, Callable[..., Any]] = {
     "runs": lambda run_folders: read_runs(run_folders),
@@ -59,12 +64,19 @@ READERS: dict[str, Callable[..., Any]] = {
     "baselines": lambda baseline_folders: read_baselines(baseline_folders),
     "inference": lambda inference_file: read_inference(inference_file),
     "estimates": lambda estimates_file: read_estimates(estimates_file),
+    "family": lambda runs, inference: sizes_of(runs, inference),
     "shown": lambda candidates, named: choose_shown(candidates, named),
     "rollout": lambda rollout_file: read_arrays(rollout_file),
     "facts": lambda planned_facts, shown, comparison: (
         planned_facts | {"shown": shown.words, "mean_error": f"M{mean_error(comparison)[1:]}"}
     ),
 }
+
+
+def exhibits_of(shifts: object, scaled: bool) -> dict[str, Exhibit]:
+    """Return the exhibits that an experiment has which asks for shifts, or for several sizes, or not."""
+    left_out = {"stress": not shifts, "scaling": not scaled}
+    return {name: one for name, one in EXHIBITS.items() if not left_out.get(name)}
 
 
 def write_report(
@@ -84,8 +96,9 @@ def write_report(
 
     given        what the exhibits are made from: `run_folders`, `candidates` of which one is shown first and
                  whether it is `named` (`resolvent.figures.common.results.choose_shown`), `comparison_file`,
-                 `baseline_folders`, `inference_file`, `estimates_file` and the `shifts` in it, `quantities`,
-                 `planned_facts` that captions quote, with a film `rollout_file`.
+                 `baseline_folders`, `inference_file`, `estimates_file` and the `shifts` in it, whether models
+                 are `scaled` to several sizes, `quantities`, `planned_facts` that captions quote, with a film
+                 `rollout_file`.
     own          exhibits of the user's own, by the SVG files to draw.
     film         MP4 file for the film of a rollout, in the folder of its run; not shown if that diverged.
     paper_pages  names and links of the pages of papers whose tables or figures these runs give.
@@ -95,9 +108,10 @@ def write_report(
     estimates, stressed = estimates_table(sources["estimates"]), bool(given["shifts"])
     exhibits = {
         folder / f"figures/{name}.svg": exhibit
-        for name, exhibit in EXHIBITS.items()
-        if name != "stress" or stressed
+        for name, exhibit in exhibits_of(stressed, given["scaled"]).items()
     }
+    if given["scaled"]:
+        save_table(scaling_curves(sources["family"]), folder / "scaling.csv")
     films = {} if film is None else {Path(film): FILM}
     drawn = {}
     for path, exhibit in (exhibits | (own or {}) | films).items():
@@ -107,6 +121,7 @@ def write_report(
     errors, facts, samples = headline(comparison), read_json(card), int(comparison["samples"].max())
     lost, spread = [run for run in runs if run.diverged], None if shown.diverged else spread_of(shown)
     timed = inference_table(sources["inference"])
+    timed_on = sorted(set(sources["inference"]["device"].dropna()))
     choices = {run.directory: run for run in [shown, *one_of_each(runs)] if not run.diverged}
     render(
         "report.html.j2",
@@ -153,8 +168,11 @@ def write_report(
             for run in runs
         ],
         inference=as_html(timed) if timed.rows else "",
+        timed_on=timed_on,
+        devices=sorted({run.cost.device for run in runs} | {*timed_on}),
         estimates=as_html(estimates) if estimates.rows else "",
         stressed=stressed,
+        budgets=as_html(budget_table(sources["family"])) if given["scaled"] else "",
         loading=loading(shown, facts, card.as_posix()),
         tables=[name for name in TABLES if (folder / name).exists()],
         store=(card.with_suffix(".zarr").as_posix(), size_of(card.with_suffix(".zarr"))),

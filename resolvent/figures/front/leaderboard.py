@@ -31,6 +31,14 @@ def ratio_in_words(row: Row) -> tuple[str, str]:
     return times(ratio.value), "" if absent(ratio.low) else f"{times(ratio.low)} to {times(ratio.high)}"
 
 
+def pays_in_words(row: Row) -> tuple[str, str]:
+    """Return after how many functions it has paid, or `never`; and beside which solver, and on what."""
+    if not (pays := row.pays):
+        return "", ""
+    words = f"{pays['queries']:,.0f}" if math.isfinite(pays["queries"]) else "never"
+    return words, f"beside {pays['solver']}; {pays['timed_on']}"
+
+
 def matrices(results: Results) -> list[dict]:
     """Return a matrix for each group of experiments that share models, but for those that have not begun.
 
@@ -111,7 +119,7 @@ def as_csv(results: Results) -> str:
 def as_table(results: Results) -> pd.DataFrame:
     rows = []
     for row in results.rows:
-        error, ratio = row.error, row.ratio
+        error, ratio, pays = row.error, row.ratio, row.pays
         rows.append(
             {
                 "experiment": row.experiment,
@@ -135,6 +143,9 @@ def as_table(results: Results) -> pd.DataFrame:
                 "ratio_high": ratio and ratio.high,
                 "classical_solver": row.classical.value if isinstance(row.classical, Error) else None,
                 "train_seconds": row.seconds,
+                "break_even_queries": pays_in_words(row)[0].replace(",", "") or None,
+                "break_even_solver": pays and pays["solver"],
+                "timed_on": pays and pays["timed_on"],
             }
         )
     return pd.DataFrame(rows)

@@ -46,6 +46,7 @@ def write_front_page(folder: str | Path) -> Results:
         no_solver=NO_SOLVER if any(NO_SOLVER in table["classical"] for table in tables) else "",
         rows=leaderboard.by_experiment(results),
         ratio=leaderboard.ratio_in_words,
+        pays=leaderboard.pays_in_words,
         note="" if results.is_ranked or not any(row.error for row in rows) else leaderboard.SEEDS,
         experiments=[
             {

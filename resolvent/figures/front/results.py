@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from resolvent.common.records import INFERENCE_COLUMNS
 from resolvent.common.runs import read_run
 from resolvent.figures.common.comparison import RATIO, Error, Tested, by_condition, read_comparison
 from resolvent.figures.common.page import RUN_PAGE
-from resolvent.figures.common.results import on_training_grid
+from resolvent.figures.common.results import on_training_grid, read_table
 from resolvent.figures.front.study import PlannedExperiment, PlannedRow, Study
 
 CLASSICAL = "coarse_solve"  # the baseline that stands on the same scale as the models
@@ -39,7 +40,8 @@ class Row:
     """A model in an experiment, trained at one resolution: its runs, and its errors where they were compared.
 
     `classical` is the error of the classical solver on the same grid, `NO_SOLVER` where none is known for
-    this equation, `NO_ANSWER` where it has none for some sample; None where nothing is compared yet.
+    this equation, `NO_ANSWER` where it has none for some sample; None where nothing is compared yet. `timed`
+    is its row of inference.csv.
     """
 
     experiment: str
@@ -50,6 +52,14 @@ class Row:
     runs: list[RunState]
     compared: Tested | None
     classical: Error | str | None
+    timed: dict | None = None
+
+    @property
+    def pays(self) -> dict | None:
+        """Return `queries`, `solver` and `timed_on` where a solver is as accurate, of the runs there are."""
+        timed, there = self.timed, [run.seconds for run in self.runs if run.state == "finished"]
+        known = timed and isinstance(timed["solver"], str) and timed["train_seconds"] in there
+        return timed if known else None
 
     @property
     def tested(self) -> Tested | None:
@@ -137,9 +147,14 @@ def read_results(study: Study, folder: str | Path) -> Results:
 
 
 def _rows(folder: Path, name: str, experiment: PlannedExperiment) -> list[Row]:
-    comparison = folder / name / "comparison.csv"
+    comparison, inference = folder / name / "comparison.csv", folder / name / "inference.csv"
     models: dict[tuple[str, str], Tested] = {}
     classical: dict[str, Error | str] = {}
+    timed: dict[tuple[str, str], dict] = {}
+    if inference.is_file():
+        found = read_table(inference, list(INFERENCE_COLUMNS), may_be_empty=True)
+        models_timed = found[found["kind"] == "model"].to_dict("records")
+        timed = {(row["key"], str(row["resolution"])): row for row in models_timed}
     if comparison.is_file():
         for one in by_condition(on_training_grid(read_comparison(comparison))):
             key, resolution = one.facts["key"], str(one.facts["trained_resolution"])
@@ -157,6 +172,7 @@ def _rows(folder: Path, name: str, experiment: PlannedExperiment) -> list[Row]:
             [_run(folder, seed, run) for seed, run in row.runs.items()],
             models.get((row.model, str(row.resolution))),
             classical.get(str(row.resolution), NO_SOLVER if comparison.is_file() else None),
+            timed.get((row.model, str(row.resolution))),
         )
         for row in experiment.rows
     ]

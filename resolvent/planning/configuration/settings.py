@@ -225,6 +225,17 @@ class Stress(Settings):
         return [(name, factor) for name, factors in given.items() for factor in factors]
 
 
+class Scaling(Settings):
+    """Sizes at which every model of an experiment is trained: each number of samples with each width."""
+
+    samples: Annotated[list[Annotated[int, Field(ge=1)]], Field(min_length=2)] = Field(
+        description="training samples, the first of the experiment's"
+    )
+    width: list[Annotated[int, Field(ge=1)]] = Field(
+        [], description="values of the setting `width`; default: each model's own"
+    )
+
+
 class Experiment(Settings):
     """Models trained on one dataset and compared at every stored resolution."""
 
@@ -300,6 +311,11 @@ class Experiment(Settings):
         Stress(),
         description="test the trained runs on shifted distributions too, whose labels are solved for it: "
         "`{viscosity: [0.5, 2], samples: 64}`",
+    )
+    scaling: Scaling | None = Field(
+        None,
+        description="train every model at each of these sizes, as a model `<model>_n64_w16`, and fit its "
+        "error against samples and time: `{samples: [64, 128, 256], width: [16, 32]}`",
     )
     metrics: list[Location] = Field(
         [],

@@ -1,0 +1,259 @@
+"""How errors fall with training samples and with time, and how to divide a budget between the two."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from resolvent.common.counts import size_in_words
+from resolvent.figures.common import style
+from resolvent.figures.common.charts import Looks
+from resolvent.figures.common.exhibit import Exhibit
+from resolvent.figures.common.intervals import TAIL, mean_interval, resampled_means
+from resolvent.figures.common.numbers import DASH, duration, ends, scientific
+from resolvent.figures.common.results import Run, error_matrix, resolution_in_words
+from resolvent.figures.common.table import Cell, Column, Table
+from resolvent.figures.experiment.comparison import grouped
+from resolvent.figures.experiment.cost import time_axis
+
+SCALING_COLUMNS = {
+    "label": "name of the model in tables and figures",
+    "resolution": "training resolution, and that of the test samples",
+    "against": "`samples`: training samples; `seconds`: of training and of making its samples, of the sizes "
+    "that no cheaper one surpasses",
+    "width": "setting `width`; empty where it is one for all, or of several",
+    "sizes": "number of sizes that the curve is fitted to",
+    "coefficient": "a of the curve, error = floor + a x^-b",
+    "exponent": "b",
+    "exponent_low": "lower end of its 95 % interval, over test samples and seeds",
+    "exponent_high": "upper end",
+    "floor": "error that no number of samples or seconds takes away; empty with fewer than four sizes, where "
+    "it is taken as 0",
+    "floor_low": "lower end of its 95 % interval",
+    "floor_high": "upper end",
+    "misfit": "by how much errors differ from the curve, 0.1 for 10 %: root mean square of logarithms",
+}
+FOR_A_FLOOR = 4  # sizes: of three numbers by three there is nothing left to see a misfit by
+CANDIDATES, PASSES = 20, 4  # floors that are tried at once, and how often they are narrowed
+BUDGETS = (1, 10)  # times what the dearest size took
+DASHES = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (5, 2, 1, 2)))
+
+
+@dataclass(frozen=True)
+class Curve:
+    """error = floor + coefficient · x^-exponent: arrays, first of all errors, then of each replicate."""
+
+    coefficient: np.ndarray
+    exponent: np.ndarray
+    floor: np.ndarray
+
+    def __call__(self, x: float) -> np.ndarray:
+        return self.floor + self.coefficient * np.power(x, -self.exponent)
+
+    def misfit(self, sizes: list[Size], x: list[float]) -> float:
+        """Return the root mean square of the logarithms of the errors of sizes at x over the curve."""
+        apart = [np.log(one.errors[0] / self(at)[0]) for one, at in zip(sizes, x, strict=True)]
+        return float(np.sqrt(np.mean(np.square(apart))))
+
+
+def fit(x: np.ndarray, errors: np.ndarray, *, with_floor: bool) -> Curve:
+    """Fit a curve to errors (replicates, sizes) at x (sizes,), by least squares of logarithms."""
+    logarithms = np.log(x)
+    centred, lowest = logarithms - logarithms.mean(), errors.min(axis=1)
+
+    def lines(floors: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return slope, mean and misfit (replicates, floors) of the errors above these floors."""
+        above = np.log(errors[:, None, :] - floors[:, :, None])
+        slope, mean = above @ centred / (centred @ centred), above.mean(axis=2)
+        misfit = ((above - mean[:, :, None] - slope[:, :, None] * centred) ** 2).sum(axis=2)
+        return slope, mean, misfit
+
+    low, high = np.zeros(len(errors)), np.full(len(errors), 0.999 if with_floor else 0.0)
+    for _ in range(PASSES if with_floor else 0):
+        shares = low[:, None] + (high - low)[:, None] * np.linspace(0, 1, CANDIDATES)
+        best = lines(lowest[:, None] * shares)[2].argmin(axis=1)
+        low, high = (
+            np.take_along_axis(shares, np.clip(best + step, 0, CANDIDATES - 1)[:, None], axis=1)[:, 0]
+            for step in (-1, 1)
+        )
+    floor = lowest * (low + high) / 2
+    slope, mean, _ = lines(floor[:, None])
+    return Curve(np.exp(mean[:, 0] - slope[:, 0] * logarithms.mean()), -slope[:, 0], floor)
+
+
+@dataclass(frozen=True)
+class Size:
+    """A model at one size: `errors` are means, first of all, then of each replicate."""
+
+    model: str
+    samples: int
+    width: int | None
+    matrix: np.ndarray
+    errors: np.ndarray
+    train_seconds: float
+    data_seconds: float
+
+    @property
+    def seconds(self) -> float:
+        return self.train_seconds + self.data_seconds
+
+
+Family = dict[tuple[str, int | str], list[Size]]  # by label and resolution
+
+
+def sizes_of(runs: list[Run], inference: pd.DataFrame) -> Family:
+    """Return what was trained at which sizes, of the seeds that finished. Imported samples cost nothing."""
+    made = inference.set_index("key")["data_seconds"].dropna()
+    found: Family = {}
+    for number, group in enumerate(grouped(runs)):
+        finished, record = [run for run in group if not run.diverged], group[0].record
+        matrix = error_matrix([run.errors for run in finished], record.resolution, record.noise).to_numpy()
+        if not matrix.size:
+            continue
+        samples = record.training["train_samples"]
+        endings = {size_in_words(samples, width): width for width in (record.settings.get("width"), None)}
+        ending, width = next(one for one in endings.items() if record.label.endswith(one[0]))
+        each = samples + record.training["validation_samples"]
+        costs = made[made.index == record.model]
+        size = Size(
+            record.model, samples, width, matrix, resampled_means(matrix, number),
+            float(np.mean([run.cost.train_seconds for run in finished])),
+            samples * float(costs.iloc[0]) / each if len(costs) else 0.0,
+        )  # fmt: skip
+        found.setdefault((record.label.removesuffix(ending), record.resolution), []).append(size)
+    return found
+
+
+def _by_samples(sizes: list[Size]) -> dict[int | None, tuple[list[Size], Curve]]:
+    """Return the sizes of each width, and their curve of the number of samples."""
+    found = {}
+    for width in dict.fromkeys(one.width for one in sizes):
+        here = sorted((one for one in sizes if one.width == width), key=lambda one: one.samples)
+        if len(here) > 1:
+            found[width] = here, _curve(here, [one.samples for one in here])
+    return found
+
+
+def _curve(sizes: list[Size], x: list[float] | list[int]) -> Curve:
+    errors = np.stack([one.errors for one in sizes], axis=1)
+    return fit(np.array(x, float), errors, with_floor=len(sizes) >= FOR_A_FLOOR)
+
+
+def _by_seconds(sizes: list[Size]) -> tuple[list[Size], Curve | None]:
+    """Return the sizes that no cheaper one surpasses, and their curve of seconds."""
+    best: list[Size] = []
+    for one in sorted(sizes, key=lambda one: one.seconds):
+        if not best or one.errors[0] < best[-1].errors[0]:
+            best.append(one)
+    return best, _curve(best, [one.seconds for one in best]) if len(best) > 1 else None
+
+
+def scaling_curves(family: Family) -> pd.DataFrame:
+    """Return the rows of scaling.csv."""
+    rows = []
+    for (label, resolution), sizes in family.items():
+        seconds, of_seconds = _by_seconds(sizes)
+        curves = [("samples", width, here, curve) for width, (here, curve) in _by_samples(sizes).items()]
+        for against, width, here, curve in [*curves, ("seconds", None, seconds, of_seconds)]:
+            if curve is None:
+                continue
+            row: dict[str, object] = {"label": label, "resolution": resolution, "against": against}
+            misfit = curve.misfit(here, [getattr(one, against) for one in here])
+            row |= {"width": width, "sizes": len(here), "coefficient": curve.coefficient[0], "misfit": misfit}
+            for name in ("exponent", "floor"):
+                values = getattr(curve, name)
+                if name == "exponent" or len(here) >= FOR_A_FLOOR:
+                    low, high = np.quantile(values[1:], [TAIL, 1 - TAIL])
+                    row |= {name: values[0], f"{name}_low": low, f"{name}_high": high}
+            rows.append(row)
+    return pd.DataFrame(rows, columns=list(SCALING_COLUMNS)).astype({"width": "Int64"})
+
+
+def budget_table(family: Family) -> Table:
+    """Return, for budgets of seconds, the width and number of samples of the least error by the curves."""
+    rows = []
+    for (label, resolution), sizes in family.items():
+        curves = _by_samples(sizes)
+        for times in BUDGETS if curves else ():
+            budget, options = times * max(one.seconds for one in sizes), {}
+            for width, (here, curve) in curves.items():
+                counts = np.array([one.samples for one in here], float)
+                data, train = (
+                    float(np.array([getattr(one, name) for one in here]) @ counts / (counts @ counts))
+                    for name in ("data_seconds", "train_seconds")  # of a sample
+                )
+                samples = budget / (data + train)
+                beyond, misfit = samples > 1.05 * counts.max(), curve.misfit(here, list(counts))
+                options[width] = curve(samples), samples, data / (data + train), beyond, misfit
+            errors = np.stack([one[0] for one in options.values()])
+            width, (error, samples, share, beyond, misfit) = list(options.items())[errors[:, 0].argmin()]
+            often = (errors.argmin(axis=0)[1:] == errors[:, 0].argmin()).mean()
+            low, high = np.quantile(error[1:], [TAIL, 1 - TAIL])
+            rows.append([
+                Cell(label), Cell(resolution_in_words(resolution), prose=True),
+                Cell(duration(budget), value=budget),
+                Cell(f"{samples:,.0f}", warning="more than were tried" if beyond else "", value=samples),
+                Cell(str(width) if width else DASH, f"in {often:.0%} of the replicates" if width else ""),
+                Cell(f"{share:.0%}", value=share),
+                Cell(scientific(error[0]), ends(low, high, error[0]), value=error[0]),
+                Cell(f"{misfit:.0%}", value=misfit),
+            ])  # fmt: skip
+    heads = ("model", "grid", "budget", "samples", "width", "for samples", "error by the curve", "its misfit")
+    return Table(list(map(Column, heads)), rows)
+
+
+def draw_scaling(family: Family, looks: Looks):
+    """Draw errors at the finest resolution against training samples and against seconds, with the curves."""
+    finest = max((resolution for _, resolution in family), key=str, default=None)
+    figure, axes = style.new_figure(1, 2, size=(8.6, 3.8), sharey=True)
+    named: dict[str, object] = {}
+    shown = {label: sizes for (label, resolution), sizes in family.items() if resolution == finest}
+    for label, sizes in shown.items():
+        look = looks[sizes[0].model]
+        marks = {"ls": "", "ms": 6, "zorder": 4, **look.marks()}
+        widths = list(dict.fromkeys(one.width for one in sizes))
+        curves = [
+            (axes[0, 0], width, here, curve, [float(one.samples) for one in here])
+            for width, (here, curve) in _by_samples(sizes).items()
+        ]
+        for number, (panel, width, here, curve, x) in enumerate(curves):
+            found = [mean_interval(one.matrix) for one in here]
+            panel.vlines(x, [one.low for one in found], [one.high for one in found], color=look.colour)
+            panel.plot(x, [one.value for one in found], **marks)
+            dense = np.geomspace(x[0], x[-1], 50)
+            drawn = [curve(one)[0] for one in dense]
+            name = f"{label}, width {width}" if len(widths) > 1 else label
+            dashes = DASHES[number % len(DASHES)]
+            (named[name],) = panel.plot(dense, drawn, color=look.colour, ls=dashes, lw=1.5)
+        axes[0, 1].plot([one.seconds for one in sizes], [one.errors[0] for one in sizes], **marks | {"ms": 4})
+        best, of_seconds = _by_seconds(sizes)
+        if of_seconds is not None:
+            dense = np.geomspace(best[0].seconds, best[-1].seconds, 50)
+            axes[0, 1].plot(dense, [of_seconds(one)[0] for one in dense], color=look.colour, lw=1.5)
+    every = [one for sizes in shown.values() for one in sizes]
+    counts = sorted({one.samples for one in every})
+    axes[0, 0].set_xscale("log")
+    axes[0, 0].set_xticks(counts, list(map(str, counts)))
+    axes[0, 0].minorticks_off()
+    time_axis(axes[0, 1], pd.Series([one.seconds for one in every], dtype=float), 1 / 2, 2, most=6)
+    for panel, words in zip(axes[0], ("training samples", "training and making its samples"), strict=True):
+        panel.set_xlabel(words)
+        style.error_limits(panel, [one.errors[0] for one in every], margin=2)
+        style.grid_lines(panel, "both")
+        if not shown:
+            style.say_no_errors(panel)
+    axes[0, 0].set_ylabel("mean relative L² error")
+    style.name_all(figure, named, place="lower")
+    return figure
+
+
+SCALING = Exhibit(
+    "How errors fall with samples and with time",
+    "Mean relative L² error of the test samples against the number of training samples, with intervals of "
+    "95 %, and against the seconds of training and of making its samples, on the machines named below. "
+    "Lines: fitted power curves, with a floor where there are four sizes or more; against time of the sizes "
+    "that no cheaper one surpasses.",
+    draw_scaling,
+)
