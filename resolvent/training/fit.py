@@ -426,7 +426,7 @@ def _shown(directory: Path, epochs: int, done: int) -> Iterator[Callable[[list[f
                 if name != "epoch" and value is not None:
                     board.add_scalar(name, value, row["epoch"])
             loss, validation = row["train_loss"], row["validation_relative_l2"]
-            bar.set_postfix(loss=f"{loss:.2e}", validation=f"{validation:.2e}")
+            bar.set_postfix(loss=f"{loss:.2e}", validation=f"{validation:.2e}", refresh=False)
             bar.update()
 
         yield show
