@@ -21,7 +21,8 @@ from tqdm import tqdm
 from benchmarks.runner import Part, digits, interleaved, run, table
 from benchmarks.solvers.race import field_of
 from resolvent.common.norms import relative_l2
-from resolvent.datasets.tasks.burgers import PUBLIC_FILE_TIME, BurgersDataset
+from resolvent.datasets.tasks.burgers import PILOT, PUBLIC_FILE_TIME, BurgersDataset
+from resolvent.datasets.tasks.kolmogorov import PILOT as FLOW_PILOT
 from resolvent.datasets.tasks.kolmogorov import KolmogorovDataset
 from resolvent.datasets.tasks.lorenz63 import Lorenz63Dataset
 from resolvent.solvers.burgers.cole_hopf import cole_hopf
@@ -47,7 +48,7 @@ HEADER = (
     "setting", "asked", "achieved", "", "chosen", "ms a sample", "best by hand", "ms a sample", "ratio",
     "pilot",
 )  # fmt: skip
-BURGERS_SAMPLES, PILOT, FLOWS, FLOW_PILOT = 256, 8, 12, 4
+BURGERS_SAMPLES, FLOWS = 256, 12
 LONGEST = 0.1  # seconds that a sample is expected to take: rows above are not run
 DARCY_POINTS, DARCY_SAMPLES = 141, 8
 LORENZ_SAMPLES, LORENZ_COMPARED = 512, 64

@@ -212,10 +212,14 @@ def import_file(
     """
     text = _configuration_of(files)
     try:
-        with out.open("x") as file:
+        with out.open("x", encoding="utf-8") as file:
             file.write(text)
     except FileExistsError:
         raise ResolventError(f"{out} is there already: name another by --output") from None
+    except OSError as error:
+        raise ResolventError(
+            f"{out} cannot be written ({error.strerror}): name another by --output"
+        ) from None
     print(f"{out}: look at it, and then: resolvent run --configfile {out}")
 
 

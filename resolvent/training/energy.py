@@ -11,7 +11,7 @@ SECONDS = 60.0  # between two readings: at 1 kW a counter of RAPL begins anew af
 
 
 class Meter:
-    """What has been used since it was asked last.
+    """Count the joules between one reading and the next.
 
     A GPU is counted by itself, and processors as a whole: with all that other programs make them do.
     """

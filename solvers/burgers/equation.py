@@ -41,7 +41,7 @@ LARGEST_CORRECTION = 1e-3  # of the norm: beyond, the step is not yet where the 
 
 
 class Pilot(NamedTuple):
-    """What some samples of a distribution say of the others.
+    """Rungs and errors found on a few samples of a distribution, for all others.
 
     start  rungs of `MODES` and of the steps where others begin.
     early  by rung of `MODES`: the largest error, over the tail of the largest |û|² on the way. The modes left

@@ -103,7 +103,7 @@ class KolmogorovEtdrk4(FlowSolver):
 
 
 class Pilot(NamedTuple):
-    """What some flows of a distribution say of the others.
+    """Modes and steps found on a few flows of a distribution, for all others.
 
     start    rung of `MODES_2D` where others begin.
     few      rung on which the error in time is measured.

@@ -180,6 +180,8 @@ def test_the_check_prints_a_configuration_of_many_files(given, twelve):
     assert Path("flow.yaml").read_text() == report.text()
     again = CliRunner().invoke(app, ["import", *names, "-o", "flow.yaml"])
     assert "flow.yaml is there already" in str(again.exception)
+    nowhere = CliRunner().invoke(app, ["import", *names, "-o", "nowhere/flow.yaml"])
+    assert "nowhere/flow.yaml cannot be written (No such file or directory)" in str(nowhere.exception)
 
 
 def test_two_parts_of_one_name_are_no_pair(tmp_path, monkeypatch):

@@ -56,7 +56,7 @@ class ControlledOdeDataset(TrajectoryDataset):
         return 6e-4 * len(self.observations)
 
     def cheap_answer(self, inputs: np.ndarray, prediction: np.ndarray, grid: AnyGrid) -> np.ndarray:
-        """Give the closed form, of which the defect of a trajectory is another way to write the error."""
+        """Give the closed form of the state."""
         return self.task().solver.state(inputs)
 
     @staticmethod
