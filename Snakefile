@@ -70,6 +70,7 @@ mend_planning()
 be_patient_with_slurm()
 papers = {key: PaperPlan(plan, key) for key in PAPERS}
 sole_run = ExitStack()
+atexit.register(sole_run.close)  # before modules are taken down, which the lock needs
 
 # What the profile or `--resources` allows: `gpu=0` is a machine without one, and no job asks for more wall time than
 # `longest_minutes`, which nothing consumes.

@@ -1,4 +1,4 @@
-"""Training steps of every paper's operators on a GPU, in each precision; nothing where there is no GPU.
+"""Training steps of the papers' operators and the solvers on a GPU; nothing where there is no GPU.
 
     python -m benchmarks.gpu [--only steps] [--rounds 20] [--output docs/performance.md]
 
@@ -7,16 +7,27 @@ Needs an NVIDIA GPU with 24 GB of memory.
 
 from __future__ import annotations
 
+import multiprocessing
+import os
 from argparse import Namespace
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from statistics import median
+from time import perf_counter
 
+import numpy as np
 import torch
 from torch.cuda import Event
 
 from benchmarks.runner import Part, digits, run, table
+from benchmarks.solvers.race import field_of
 from benchmarks.steps.cases import Case, learner
 from resolvent.measurements.step_cost import peak_memory, training_step
+from resolvent.solvers.common.cosine_series import observe_cosine
+from resolvent.solvers.common.fourier import product_points
+from resolvent.solvers.darcy.five_point import DarcyFivePoint
+from resolvent.solvers.kolmogorov.etdrk4 import KolmogorovEtdrk4
+from resolvent.solvers.random_fields.gaussian import level_set, lognormal
 from resolvent.training.devices import choose_device, device_name, forward_precision, tf32
 from resolvent.training.memory import memory_of_step
 
@@ -37,6 +48,14 @@ STEPS = """\
 Milliseconds are medians of {rounds} steps by the events of {device}. Memory is the peak of a step beyond
 weights and data, in GB: what the allocator gave out, and what was predicted without the GPU
 (`resolvent/training/memory.py`), in float32."""
+POINTS, PRESSURES, FLOWS = 421, 256, 64  # of a Darcy sample along an axis; samples
+MODES, STEP, TIME = 71, 0.01, 11.1  # of a Kolmogorov flow
+SOLVERS = """\
+Samples a second: the batch, in double precision, from the main memory and back, after a run that compiles;
+median of three. Error: the largest relative L² difference of the first two samples from the solutions of the
+processor's methods (multigrid; the same integrator). Limit: for Darcy flow, how fast {device} multiplies
+matrices of double precision, of which an iteration takes four products; for Kolmogorov flow, how fast it
+copies, each of the 16 transforms of a step reading and writing its field twice."""
 HEADER = ("operator", "points", "batch", *(f"{one}, ms" for one in PRECISIONS), "GB", "GB predicted")
 
 
@@ -75,9 +94,61 @@ def milliseconds(case: Case, precision: str, rounds: int, device: torch.device) 
     return median(times[WARM_UP:])
 
 
+def solvers(given: Namespace) -> str:
+    """Return the rows of both Darcy coefficients and of Kolmogorov flow."""
+    device, square = choose_device(1), POINTS - 2
+    one = torch.randn(2048, 2048, dtype=torch.float64, device=device)
+    multiplied = 2 * 2048**3 / seconds_of(lambda: one @ one)
+    copied = 2 * 8e9 / seconds_of(torch.empty(10**9, dtype=torch.float64, device=device).clone)
+    rows = []
+    for name, push_forward in (("3 or 12", level_set), ("lognormal", lognormal)):
+        field = field_of("cao_darcy" if push_forward is level_set else "calvello_darcy", num_modes=POINTS - 1)
+        draws = np.stack([field.coefficients(0, 0, index) for index in range(PRESSURES)])
+        coefficients = push_forward(observe_cosine(draws, POINTS, "nodes"))
+        solver = DarcyFivePoint(method="sine", accuracy=1e-9)
+        _, iterations = solver._iterated(coefficients, np.ones_like(coefficients), 1000)
+        least = 8 * square**3 * iterations.mean() / multiplied
+        rows.append(solved(f"Darcy, {POINTS} × {POINTS}, coefficient {name}", solver, (coefficients,), least))
+    initial = np.stack([field_of("calvello_kolmogorov").coefficients(0, 0, row) for row in range(FLOWS)])
+    least = round(TIME / STEP) * 16 * 4 * 8 * product_points(MODES) ** 2 / copied
+    solver = KolmogorovEtdrk4(num_modes=MODES, step=STEP)
+    rows.append(solved(f"Kolmogorov flow to t = {TIME}, {MODES} modes", solver, (initial, (TIME,)), least))
+    header = ("problem", "samples", "samples a second", "error", "of the limit")
+    return f"{SOLVERS.format(device=device_name(device))}\n\n{table(header, rows)}"
+
+
+def seconds_of(run, rounds: int = 5) -> float:
+    """Return the median of the rounds after the first, of what runs on the GPU."""
+    times = []
+    for _ in range(rounds + 1):
+        start = perf_counter()
+        run()
+        torch.cuda.synchronize()
+        times.append(perf_counter() - start)
+    return median(times[1:])
+
+
+def solved(name: str, solver, arguments: tuple, least: float) -> tuple[str, ...]:
+    """Return a row; `least` is the limit, in seconds of a sample."""
+    initial, *others = arguments
+    took = seconds_of(lambda: solver.solve(initial, *others), 3) / len(initial)
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), on_processor) as processor:
+        other = replace(solver, method="multigrid") if isinstance(solver, DarcyFivePoint) else solver
+        expected = processor.submit(other.solve, initial[:2], *others).result()
+    found = solver.solve(initial[:2], *others)
+    error = max(np.linalg.norm(a - b) / np.linalg.norm(b) for a, b in zip(found, expected, strict=True))
+    return name, str(len(initial)), digits(1 / took), f"{error:.0e}", f"{least / took:.0%}"
+
+
+def on_processor() -> None:
+    """Let JAX find no GPU in this process."""
+    os.environ["JAX_PLATFORMS"] = "cpu"
+
+
 if __name__ == "__main__":
     if torch.cuda.is_available():
         part = Part("Steps", steps, ("torch",), device_name(torch.device("cuda")))
-        run("gpu", {"steps": part}, rounds=20)
+        beside = Part("Solvers", solvers, ("jax", "torch"), part.machine)
+        run("gpu", {"steps": part, "solvers": beside}, rounds=20)
     else:
         print("benchmarks.gpu: no GPU here, nothing is measured")
