@@ -1,6 +1,6 @@
 """Training steps of the papers' operators and the solvers on a GPU; nothing where there is no GPU.
 
-    python -m benchmarks.gpu [--only steps] [--rounds 20] [--output docs/performance.md]
+    python -m benchmarks.gpu [--only gpu-steps] [--rounds 20] [--output docs/performance.md]
 
 Needs an NVIDIA GPU with 24 GB of memory.
 """
@@ -8,13 +8,13 @@ Needs an NVIDIA GPU with 24 GB of memory.
 from __future__ import annotations
 
 import multiprocessing
-import os
 from argparse import Namespace
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from statistics import median
 from time import perf_counter
 
+import jax
 import numpy as np
 import torch
 from torch.cuda import Event
@@ -142,13 +142,13 @@ def solved(name: str, solver, arguments: tuple, least: float) -> tuple[str, ...]
 
 def on_processor() -> None:
     """Let JAX find no GPU in this process."""
-    os.environ["JAX_PLATFORMS"] = "cpu"
+    jax.config.update("jax_platforms", "cpu")  # too late for the environment: JAX is imported here
 
 
 if __name__ == "__main__":
     if torch.cuda.is_available():
         part = Part("Steps", steps, ("torch",), device_name(torch.device("cuda")))
         beside = Part("Solvers", solvers, ("jax", "torch"), part.machine)
-        run("gpu", {"steps": part, "solvers": beside}, rounds=20)
+        run("gpu", {"gpu-steps": part, "gpu-solvers": beside}, rounds=20)
     else:
         print("benchmarks.gpu: no GPU here, nothing is measured")

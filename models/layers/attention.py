@@ -15,6 +15,8 @@ from torch import Tensor
 from torch.nn import functional
 
 Features = Float[Tensor, "batch heads n e"]
+# Fused kernels for GPUs need a number of features that this divides; otherwise torch forms the n×n matrix.
+ALIGNED = {"cuda": 8}
 
 
 def galerkin(q: Features, k: Features, v: Features, *, dropout: float = 0.0) -> Features:
@@ -48,7 +50,14 @@ def fourier(
 
 def softmax(q: Features, k: Features, v: Features, *, dropout: float = 0.0) -> Features:
     """Compute softmax(QKᵀ/√e)V (Vaswani et al. 2017), fused; `dropout` acts on the n×n matrix."""
-    return functional.scaled_dot_product_attention(q, k, v, dropout_p=dropout)
+    features = q.shape[-1]
+    missing = -features % ALIGNED.get(q.device.type, 1)
+    if not missing:
+        return functional.scaled_dot_product_attention(q, k, v, dropout_p=dropout)
+    # Features that are zero change neither the products nor the others' gradients.
+    q, k, v = (functional.pad(one, (0, missing)) for one in (q, k, v))
+    scale = 1 / math.sqrt(features)
+    return functional.scaled_dot_product_attention(q, k, v, dropout_p=dropout, scale=scale)[..., :features]
 
 
 def linear(

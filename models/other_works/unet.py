@@ -4,7 +4,7 @@ from functools import partial
 from typing import Literal
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.nn import functional
 
 from resolvent.models.layers.common import Input, Output, Points
@@ -52,7 +52,7 @@ class UNet(nn.Module):
     def forward(self, u: Input, x: Points) -> Output:
         """Return the output function at the same points. Raises `ValueError` where they are too few."""
         check_levels(self.num_levels, tuple(u.shape[1:-1]))
-        pool = (functional.max_pool1d, functional.max_pool2d, functional.max_pool3d)[self.dimension - 1]
+        pool = (functional.max_pool1d, functional.max_pool2d, _max_pool3d)[self.dimension - 1]
         v, passed = u.movedim(-1, 1), []
         for level, block in enumerate(self.down):
             v = block(pool(v, 2, ceil_mode=True) if level else v)
@@ -66,6 +66,17 @@ class UNet(nn.Module):
 UNet1d = partial(UNet, dimension=1)
 UNet2d = partial(UNet, dimension=2)
 UNet3d = partial(UNet, dimension=3)
+
+
+def _max_pool3d(v: Tensor, size: int, ceil_mode: bool) -> Tensor:
+    """Pool planes, then across them: the values and gradients of torch's `max_pool3d`.
+
+    The gradient of that one is not deterministic on a GPU, so that torch refuses it in a training.
+    """
+    planes = functional.max_pool2d(v.flatten(1, 2), size, ceil_mode=ceil_mode)
+    columns = planes.unflatten(1, v.shape[1:3]).movedim(2, -1)
+    pooled = functional.max_pool1d(columns.flatten(1, 3), size, ceil_mode=ceil_mode)
+    return pooled.unflatten(1, (v.shape[1], *columns.shape[2:4])).movedim(-1, 2)
 
 
 class _Block(nn.Sequential):

@@ -26,22 +26,25 @@ def in_lanes(
 
     Returns what `function` does, for the whole batch.
     """
-    batch = len(inputs[0])
-    blocks = []
+    batch, blocks, begun = len(inputs[0]), [], None
     # Solutions promise relative errors of 1e-7 and less: more than single precision holds over many steps.
     with jax.enable_x64(True):
         for start in range(0, max(batch, 1), lanes):  # an empty batch takes its shapes from a filled-in block
             missing = max(0, start + lanes - batch)
-            block = (
-                np.pad(
-                    values[start : start + lanes],
-                    [(0, missing)] + [(0, 0)] * (values.ndim - 1),
-                    constant_values=fill,
-                )
-                for values in inputs
-            )
-            blocks.append([np.asarray(values) for values in function(*block)])
+            block = [values[start : start + lanes] for values in inputs]
+            if missing:
+                block = [_filled(values, missing, fill) for values in block]
+            before, begun = begun, function(*block)
+            if before is not None:  # fetched while a GPU computes the next one
+                blocks.append([np.asarray(values) for values in before])
+        blocks.append([np.asarray(values) for values in begun or ()])
     return tuple(np.concatenate(parts)[:batch] for parts in zip(*blocks, strict=True))
+
+
+def _filled(
+    values: Shaped[np.ndarray, "some ..."], missing: int, fill: float
+) -> Shaped[np.ndarray, "lanes ..."]:
+    return np.pad(values, [(0, missing)] + [(0, 0)] * (values.ndim - 1), constant_values=fill)
 
 
 def lanes_here(lanes: Mapping[str, int]) -> int:

@@ -49,8 +49,10 @@ def solve_batch(
         limits = real.type(tolerance), real.type(accuracy)
         return _solve(*block, sines, eigenvalues, *limits, max_iterations, grid, face_mean)
 
+    # A constant source is one number of each sample, which need not travel to a GPU as an array.
+    sources = sources[:, :1, :1] if sources.strides[1:] == (0, 0) else sources[inside]
     # A constant coefficient, which fills empty lanes, is solved in one iteration.
-    solution, iterations = in_lanes(solved, lanes_here(LANES), coefficient, sources[inside], fill=1.0)
+    solution, iterations = in_lanes(solved, lanes_here(LANES), coefficient, sources, fill=1.0)
     pressure = np.zeros_like(coefficient)
     pressure[inside] = solution
     return pressure, iterations
@@ -70,7 +72,7 @@ def _laplacian(points: int, grid: str) -> tuple[Float[np.ndarray, "m m"], Float[
 @partial(jax.jit, static_argnames=("max_iterations", "grid", "face_mean"))
 def _solve(
     coefficient: Float[Array, "lanes n n"],
-    right: Float[Array, "lanes m m"],
+    right: Float[Array, "lanes #m #m"],
     sines: Float[Array, "m m"],
     eigenvalues: Float[Array, "m m"],
     tolerance: Float[Array, ""],
@@ -83,6 +85,7 @@ def _solve(
     along, ratio_y = _faces(coefficient.swapaxes(1, 2), grid, face_mean)
     along = along.swapaxes(1, 2)
     inner = coefficient[:, 1:-1, 1:-1] if grid == "nodes" else coefficient
+    right = jnp.broadcast_to(right, (len(right), *eigenvalues.shape))
     smooth = jnp.maximum(ratio_x, ratio_y) <= LARGEST_SMOOTH_RATIO
     scale = jnp.where(smooth[:, None, None], 1 / jnp.sqrt(inner), 1)
 

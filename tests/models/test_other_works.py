@@ -14,10 +14,12 @@ import torch
 from model_variants import SMALL, band_limited, grid, points
 from neuralop import models as package
 from torch import nn
+from torch.nn import functional
 
 from resolvent.models.build import build
 from resolvent.models.other_works.deeponet import at_sensors
 from resolvent.models.other_works.transolver import EPSILON
+from resolvent.models.other_works.unet import _max_pool3d
 
 
 def scrambled(architecture, **settings):
@@ -89,6 +91,16 @@ def test_a_periodic_unet_moves_with_its_input(architecture):
         expected = operator(u, x).roll(shift, axes)
         assert torch.allclose(moved, expected, rtol=1e-10, atol=1e-12) == (boundary == "periodic")
         assert not torch.allclose(operator(u.roll(1, 1), x), operator(u, x).roll(1, 1), rtol=1e-3)
+
+
+@pytest.mark.parametrize("sizes", [(4, 6, 8), (5, 7, 3)])
+def test_pooling_by_planes_is_that_of_torch_also_where_values_are_equal(sizes):
+    v = torch.randint(3, (2, 3, *sizes)).double().requires_grad_()
+    ours, theirs = (pool(v, 2, ceil_mode=True) for pool in (_max_pool3d, functional.max_pool3d))
+    weights = torch.randn_like(ours)
+    gradients = [torch.autograd.grad((one * weights).sum(), v)[0] for one in (ours, theirs)]
+    assert torch.equal(ours, theirs)
+    assert torch.equal(*gradients)
 
 
 def test_unet_joins_what_it_passed_on_the_way_down():

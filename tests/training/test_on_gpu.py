@@ -73,6 +73,7 @@ def test_a_run_that_is_ended_and_goes_on_ends_in_the_same_bits(tmp_path, archite
 def test_no_step_waits_for_the_device(tmp_path, architecture, gpu):
     trainer = small_trainer(tmp_path, device=gpu, **kind_of(architecture))
     trainer._steps(1, Interruption())
+    trainer._mean_error(trainer.validation)  # some look at a grid's nodes when they see it first
     torch.cuda.set_sync_debug_mode("warn")
     try:
         with warnings.catch_warnings(record=True) as found:
@@ -82,4 +83,5 @@ def test_no_step_waits_for_the_device(tmp_path, architecture, gpu):
     finally:
         torch.cuda.set_sync_debug_mode("default")
     waits = [warning for warning in found if "synchronizing CUDA operation" in str(warning.message)]
-    assert len(waits) <= 5  # three numbers are read at the end of an epoch, two orders are copied
+    # Three numbers are read at the end of an epoch; two orders, and the sums that it begins with, are copied.
+    assert len(waits) <= 6
