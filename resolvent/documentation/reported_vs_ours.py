@@ -88,7 +88,7 @@ def write_reported_vs_ours(
                 title, settings = example.title, run.record.dataset_settings
                 title += f", {settings['targets']} from x" if settings["equation"] == "lorenz63" else ""
                 data.setdefault(example.source.name, {}).setdefault(title, []).append((run, command))
-            elif example is not None:  # in the tables where it is comparable, or that have a row, or the first
+            elif example is not None:  # in tables where it is comparable, or has a row, or the first
                 having = [one for one in example.tables if one.row(recorded) is not None]
                 rows = [measured_row(run, one, command) for one in having or example.tables[:1]]
                 found += [row for row in rows if not row["reason"]] or rows
@@ -196,9 +196,11 @@ def _mean_section(rows: list) -> str:
             if np.isfinite(row.mean):
                 low, mean, high = row.mean / row.unit * np.exp([-row.below, 0, row.above])
                 ours = f"{mean:.3f}{power} [{low:.3f}, {high:.3f}]"
-            protocol = f"{row.protocol / row.unit:.3f}{power} (epoch {row.protocol_epoch})"
+            protocol = DASH
+            if row.protocol_epoch and row.protocol < 1:
+                protocol = f"{row.protocol / row.unit:.3f}{power} (epoch {row.protocol_epoch})"
             cells.append((
-                *setting, str(row.seed), reported, ours, protocol if row.protocol_epoch and row.protocol < 1 else DASH,
+                *setting, str(row.seed), reported, ours, protocol,
                 _judged([row])[0] if row in compared else DASH, *_training(row, row.epochs),
             ))  # fmt: skip
         if len(compared) < SEEDS_TO_RANK:
