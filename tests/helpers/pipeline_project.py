@@ -74,6 +74,7 @@ class Project:
         process = self.start(*targets, *NO_GPU, config=config)
         output, _ = process.communicate()
         assert (process.returncode == 0) == succeeds, output[-3000:]
+        assert not (self.folder / ".snakemake/run.lock").exists()
         return output
 
     def forked_build(self, *targets: str, config: str | dict | None = None, succeeds: bool = True) -> str:
