@@ -26,7 +26,7 @@ def choose_device(gpus: int) -> torch.device:
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # cuBLAS is deterministic only with it
     torch.set_deterministic_debug_mode("error")  # `use_deterministic_algorithms` would import the compiler
     # Otherwise torch fills each new array with NaN before an operation writes it: a kernel more for each.
-    torch.utils.deterministic.fill_uninitialized_memory = False
+    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
     return torch.device("cuda" if gpus > 0 and torch.cuda.is_available() else "cpu")
 
 
