@@ -148,7 +148,7 @@ def test_the_report_is_of_this_equation_and_model_and_compares_with_its_paper_al
 
 def test_a_paper_that_is_one_more_folder_has_its_page(laboratory):
     words = words_of(laboratory.work / PAPERS_PAGE)
-    for expected in ("Heat 2026, ours beside the paper", "Table 1. Errors", "The heat equation"):
+    for expected in ("Heat 2026: reported and ours", "Table 1. Errors", "The heat equation"):
         assert expected in words
     table = pd.read_csv(laboratory.work / "results/outside/heat2026/table1.csv").set_index("model")
     assert table.loc["A net of ours", "Heat 2026"] == "—"

@@ -293,7 +293,7 @@ def test_a_single_seed_has_one_short_line(finished):
     page = (finished / "index.html").read_text()
     assert "<dd>in an object store</dd>" in page
     assert ">no solver known</td>" in page
-    assert "“no solver known”: the equation has none here" in text_of(page)
+    assert "“no solver known”: there is no classical solver for this grid" in text_of(page)
     assert page.count("Nothing is ranked: that takes three seeds or more of each model.") == 1
     assert "Bold" not in page
 

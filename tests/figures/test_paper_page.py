@@ -28,7 +28,7 @@ def test_items_have_the_paper_s_names_and_order_and_ask_for_what_there_is(paper)
         assert items[name].title.lower().replace(" ", "").startswith(f"{name}.")
     order = [(name.startswith("figure"), int(re.search(r"\d+", name)[0]), name) for name in numbered]
     assert order == sorted(order)
-    assert all(items[name].title.startswith("Beside the paper.") for name in set(items) - set(numbered))
+    assert all(items[name].title.startswith("Not in the paper.") for name in set(items) - set(numbered))
 
     known = {*READERS, "cost_file", "run_folders", "candidates", "comparison_files", "quantities"}
     facts = dict.fromkeys(("shown", "model", "seeds", "input", "target"), "")

@@ -64,7 +64,7 @@ def test_the_page_of_a_diverged_run_says_when_and_what_was_kept(make_run, write)
     assert "before its first epoch ended" in (at_once / "run.html").read_text()
     page = (run / "run.html").read_text()
     assert re.search(r"Training diverged in epoch 9 of\s+100", page)
-    assert "Kept are the history up to that epoch" in page
+    assert "The run keeps its history up to that epoch" in page
     assert 'id="predictions"' not in page
     assert 'id="training_curve"' in page
     assert content(run / "run.js")["samples"] == []

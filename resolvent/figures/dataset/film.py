@@ -102,6 +102,6 @@ CAPTIONS = {  # by equation
     "curve.",
 }
 FILMS = {
-    equation: Exhibit("The film of a sample", f"{caption} Four seconds, without sound.", draw, kind="film")
+    equation: Exhibit("A sample in time", f"{caption} Four seconds, without sound.", draw, kind="film")
     for equation, caption in CAPTIONS.items()
 }

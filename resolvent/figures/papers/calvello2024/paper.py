@@ -91,7 +91,7 @@ ITEMS = {
     "figure10": PANELS(
         "Figure 10. Error against parameters",
         "Median error of standardised fields, with its 95 % interval, against the number of parameters; a "
-        "line an architecture, a point a width, which stands beside it. Both scales are logarithmic.",
+        "line an architecture, a point a width, written next to it. Both scales are logarithmic.",
         f"{HERE}.figures:draw_against_parameters",
     ),
     "figure11": PANELS(
@@ -148,7 +148,7 @@ ITEMS = {
         f"{HERE}.figures:draw_extended",
     ),
     "figure_spectra": PANELS(
-        "Beside the paper. Error by wavenumber",
+        "Not in the paper. Error by wavenumber",
         "Left: power of target and errors by wavenumber, means over the test samples and the seeds that "
         "finished, at the resolution of training; of functions that are not periodic by the cosine "
         "transform. Right: power of the predictions over that of the target; less than one is "
@@ -159,7 +159,7 @@ ITEMS = {
         f"{HERE}.figures:draw_spectra",
     ),
     "figure_jumps": PANELS(
-        "Beside the paper. Jumps between patches",
+        "Not in the paper. Jumps between patches",
         "Mean absolute difference of neighbouring points on two sides of an edge between patches, over that "
         "of neighbours inside a patch: of errors, predictions and targets of the stored test samples. It is "
         "about one where the edges cannot be seen, or, if waves of the flow fit the patches, what the target "
@@ -168,14 +168,14 @@ ITEMS = {
         f"{HERE}.figures:draw_jumps",
     ),
     "figure_paired": PANELS(
-        "Beside the paper. The same samples on two grids",
+        "Not in the paper. The same samples on two grids",
         "Error on another grid over error on that of training, sample by sample, of one trained model; the "
         "geometric mean over samples and seeds with its 95 % interval. Above 1: worse than on the training "
         "grid.",
         f"{HERE}.figures:draw_paired_grids",
     ),
     "figure_rollouts": Item(
-        "Beside the paper. The step applied again and again",
+        "Not in the paper. The step applied again and again",
         "The trained step applied again and again to its own predictions, from every test vorticity: mean "
         "relative L² error by time, over samples and the seeds that finished. Dashed: the first vorticity as "
         "the answer at every time. Training has seen one step. Below: one test sample at the last time, by "
@@ -188,11 +188,11 @@ PAPER = Paper(
     "Calvello et al. 2024",
     "E. Calvello, N. B. Kovachki, M. E. Levine and A. M. Stuart, <em>Continuum Attention for Neural "
     "Operators</em> (arXiv:2406.06486)",
-    "The paper reports medians over test samples and does not say of what; its public code takes errors of "
-    "fields that are standardised by one mean and one standard deviation, in two dimensions those of the "
-    "training samples, in one those of each split. Where a reported number is quoted, ours, standardised by "
-    "those of the training samples, stands beside it. Everywhere else errors are in physical units, which are"
-    " smaller, and means over samples.",
+    "The paper reports medians over test samples without saying of which error. Its public code standardises "
+    "fields by one mean and one standard deviation: in two dimensions those of the training samples, in one "
+    "dimension those of each split. Where a reported number is quoted, our error of fields standardised by "
+    "the training samples is shown with it. All other errors are in physical units, where they are smaller, "
+    "and are means over samples.",
     ITEMS,
     costs="measure_architectures",
     samples=("", "Fig. 6"),

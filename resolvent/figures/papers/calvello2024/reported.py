@@ -165,11 +165,11 @@ SOURCE = Source(
     citation="Calvello et al. 2024, arXiv:2406.06486",
     metric="standardised_relative_l2",
     statistic="median",
-    protocol="The paper reports the median over test samples. It does not say of what; its public code takes "
-    "errors of fields standardised by one mean and one standard deviation, in two dimensions those of the "
-    "training samples, in one those of each split. Compare its number only with ours of fields standardised "
-    "by those of the training samples. The public code tests the weights of the last epoch; here the epoch "
-    "is chosen on validation samples.",
+    protocol="The paper reports the median over test samples without saying of which error. Its public code "
+    "standardises fields by one mean and one standard deviation: in two dimensions those of the training "
+    "samples, in one dimension those of each split. Compare its number only with our error of fields "
+    "standardised by the training samples. The public code tests the weights of the last epoch; here the "
+    "epoch is chosen on validation samples.",
     counted="parameters_complex_once",
     parameters=parameters,
 )

@@ -140,11 +140,11 @@ ITEMS = {
 PAPER = Paper(
     "Cao 2021",
     "S. Cao, <em>Choose a Transformer: Fourier or Galerkin</em> (NeurIPS 2021, arXiv:2105.14995)",
-    "A reported number stands beside ours only where every setting is the paper's, and is compared only with "
-    "the row as coded, for the public code made it; below each table stands what differs. Ours is the error "
-    "at the epoch that validation samples chose. The paper's public code reports the best epoch on the test "
-    "samples: where runs have recorded it, ours by that protocol stands below, to compare with the paper's "
-    "number and with nothing else.",
+    "A reported number is shown only where every setting equals the paper's. It is compared only with the "
+    "row as coded, because the public code made it. Each table lists the differences below it. Our error is "
+    "that of the epoch chosen on the validation samples. The paper's public code reports the best epoch on "
+    "the test samples; where runs recorded that, our error by the same protocol is shown too, for comparison "
+    "with the paper's number only.",
     ITEMS,
     costs="measure_cost",
     samples=("Figs. 9 and 10", ""),
