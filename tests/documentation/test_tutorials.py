@@ -52,6 +52,7 @@ def test_a_notebook_runs(path, kernel):
     assert not complaints
 
 
+@pytest.mark.slow  # tests/planning/test_verify.py has the command itself
 def test_the_study_that_a_tutorial_reads_is_as_specified():
     from resolvent.planning.verify import faults_below
 

@@ -41,7 +41,7 @@ def largest_difference(found, exact) -> float:
 
 
 @pytest.mark.parametrize("accuracy", [1e-4, 1e-7])
-@pytest.mark.parametrize("viscosity", [0.1, 0.02, 0.005])
+@pytest.mark.parametrize("viscosity", [0.1, 0.02, pytest.param(0.005, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("solver", BOTH)
 def test_every_sample_is_as_accurate_as_asked(solver, viscosity, accuracy):
     initial = fields(16)
