@@ -32,10 +32,8 @@ from resolvent.judging.tasks import NamedTask, labels_of, read_task
 RECORD, ERRORS, PAGE, TABLE = "judged.json", "errors.csv", "index.html", "row"
 OURS = tuple(one for one in METRICS if not one.standardised)
 KINDS = {
-    "predictions": "predictions, of which nothing else is known: how they were made, and whether with the "
-    "labels, was not judged",
-    "program": "a program that was run here: how it was trained, and whether on these test samples, was not "
-    "judged",
+    "predictions": "only predictions were judged, not how they were made, nor whether the labels were known",
+    "program": "the program was run here; how it was trained, and on which samples, was not judged",
 }
 WITHOUT_LABELS = {
     "energy_error": "relative error in the energy norm",
@@ -208,7 +206,7 @@ def table_of(records: list[dict], metric: str = "") -> Table:
 
     rows = sorted((cells(one, one["label"]) for one in records), key=lambda line: line[1].value or 0.0)
     note = (
-        "Means over the test samples, with intervals of 95 %; time is of one sample, where it was asked here."
+        "Means over the test samples with 95 % intervals. Time: of one sample, where the model was run here."
     )
     return Table(
         columns, rows, [cells(record, who) for who, record in beside.items()],
@@ -229,11 +227,11 @@ def beside_solvers(record: dict) -> str:
     """Return a sentence on the time of classical solvers that are as accurate."""
     grid = record["rows"][0]["grid"]
     own = record["seconds_per_sample"].get(grid)
-    took = f"; it took {short_duration(own)} itself" if own else ""
+    took = f"; the model took {short_duration(own)}" if own else ""
     if fast := record["as_accurate"]:
         words, seconds = fast["solver"].removeprefix(f"{SOLVER}, "), fast["seconds_per_sample"]
         return (
-            f"A {SOLVER} ({words}) is as accurate on {grid} in {short_duration(seconds)} a sample here{took}."
+            f"A {SOLVER}, {words}, is as accurate on {grid} in {short_duration(seconds)} a sample here{took}."
         )
     if record["classical"]:
         return f"No classical solver that was run here is as accurate on {grid}{took}."
