@@ -231,7 +231,7 @@ def beside_solvers(record: dict) -> str:
     if fast := record["as_accurate"]:
         words, seconds = fast["solver"].removeprefix(f"{SOLVER}, "), fast["seconds_per_sample"]
         return (
-            f"A {SOLVER}, {words}, is as accurate on {grid} in {short_duration(seconds)} a sample here{took}."
+            f"A {SOLVER} ({words}) is as accurate on {grid} in {short_duration(seconds)} a sample here{took}."
         )
     if record["classical"]:
         return f"No classical solver that was run here is as accurate on {grid}{took}."
