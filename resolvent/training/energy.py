@@ -13,7 +13,8 @@ SECONDS = 60.0  # between two readings: at 1 kW a counter of RAPL begins anew af
 class Meter:
     """Count the joules between one reading and the next.
 
-    A GPU is counted by itself, and processors as a whole: with all that other programs make them do.
+    A GPU has one counter, so nothing is counted while other processes compute on it. Processors are counted as
+    a whole, other programs included.
     """
 
     def __init__(self, device: torch.device, powercap: Path = POWERCAP):
@@ -40,6 +41,8 @@ class Meter:
                 pynvml.nvmlInit()
                 uuid = torch.cuda.get_device_properties(self.device).uuid
                 handle = pynvml.nvmlDeviceGetHandleByUUID(f"GPU-{uuid}")
+                if len(pynvml.nvmlDeviceGetComputeRunningProcesses(handle)) > 1:
+                    return []
                 return [(pynvml.nvmlDeviceGetTotalEnergyConsumption(handle) / 1e3, 0.0)]
             whole = [one for one in sorted(self.powercap.glob("intel-rapl:*")) if _is_processor(one)]
             files = [(one / "energy_uj", one / "max_energy_range_uj") for one in whole]

@@ -41,18 +41,31 @@ def test_where_nothing_counts_or_it_may_not_be_read_there_is_no_number(tmp_path)
     assert Meter(CPU, tmp_path).joules() is None
 
 
-def test_a_gpu_is_counted_by_nvml(monkeypatch):
-    counted = iter([5000, 7500])
+@pytest.fixture
+def on_gpu(monkeypatch):
+    """Be on a GPU that has used 5 J, and then 7.5 J, in these processes."""
+    counted, on_gpu = iter([5000, 7500]), ["this"]
     nvml = SimpleNamespace(
         nvmlInit=lambda: None,
         nvmlDeviceGetHandleByUUID=lambda uuid: uuid,
+        nvmlDeviceGetComputeRunningProcesses=lambda handle: on_gpu,
         nvmlDeviceGetTotalEnergyConsumption=lambda handle: {"GPU-one": next(counted)}[handle],  # in mJ
     )
     monkeypatch.setitem(sys.modules, "pynvml", nvml)
     monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: SimpleNamespace(uuid="one"))
+    return on_gpu
+
+
+def test_a_gpu_is_counted_by_nvml(on_gpu):
     meter = Meter(torch.device("cuda"))
     assert meter.joules() == 2.5
     assert meter.joules() is None  # it fails from now on, and no training with it
+    assert meter.joules() is None
+
+
+def test_a_gpu_that_others_compute_on_too_is_not_counted(on_gpu):
+    meter = Meter(torch.device("cuda"))
+    on_gpu.append("another")
     assert meter.joules() is None
 
 
