@@ -13,7 +13,7 @@ SECONDS = 60.0  # between two readings: at 1 kW a counter of RAPL begins anew af
 class Meter:
     """Count the joules between one reading and the next.
 
-    A GPU has one counter, so nothing is counted while other processes compute on it. Processors are counted as
+    A GPU has one counter, so nothing is counted while others compute on it. Processors are counted as
     a whole, other programs included.
     """
 
