@@ -32,17 +32,17 @@ from resolvent.figures.published.tables import PaperTable, reported_rows
 HEADER = """\
 # Reported and ours
 
-This page compares the numbers that the two papers report with our trainings. `make docs` writes it; do not edit.
-[Why they differ](why-they-differ.md) has the known causes of differences. A row is one training, at the epoch
-with the lowest validation error. A ratio is shown only if every recorded setting is the one that gave the
-reported number. If text (recipe `paper`) and public code (`code`) differ, this is the setting of the code, and
-for Burgers' equation the data of [the public file](equations/burgers.md#the-default-operator). Settings that
-differ are listed below each table."""
+This page compares the numbers that the two papers report with our trainings. `make docs` writes it; do not
+edit. [Why they differ](why-they-differ.md) has the known causes of differences. A row is one training, at the
+epoch with the lowest validation error. A ratio is shown only if every recorded setting is the one that gave
+the reported number. If text (recipe `paper`) and public code (`code`) differ, this is the setting of the
+code, and for Burgers' equation the data of [the public file](equations/burgers.md#the-default-operator).
+Settings that differ are listed below each table."""
 REPORTED_SAMPLES = 100  # test samples behind every reported mean (Cao 2021, section 5)
 INTRODUCTIONS = {  # by the statistic that a paper reports
     "mean": f"""\
 "Ours" is the mean relative L² error over the test samples, with its 95 % interval. "Paper's protocol" is the
-lowest error of all epochs on the first {REPORTED_SAMPLES} test samples, which is how the paper chose its numbers.
+lowest error of all epochs on the first {REPORTED_SAMPLES} test samples, as the paper chose its numbers.
 "Ours / reported" is the ratio of our mean to the reported number. Its interval includes the uncertainty of
 our test samples, of the {REPORTED_SAMPLES} behind the reported number and, with several seeds, the spread
 between seeds ([definition and coverage](statistics.md#reported-numbers)). A row *agrees* if the interval
@@ -52,8 +52,8 @@ The tables have median and worst errors over the test samples, of fields standar
 standard deviation of the training samples. The paper does not define its errors; its public code computes
 them from standardised fields, in one dimension with separate statistics for each split. Trajectories are also
 tested at other times than in training (training times are marked *). If models with and without quadrature
-weights were trained, there is the ratio of the errors without weights to those with weights (in older sections
-their difference): above one (above zero), weights help.""",
+weights were trained, there is the ratio of the errors without weights to those with weights (in older
+sections their difference): above one (above zero), weights help.""",
 }
 TRAINED = ("best epoch", "training", "per step")
 MEANS = ("model", "recipe", "n", "seed", "reported", "ours", "paper's protocol", "ours / reported", *TRAINED)
