@@ -138,7 +138,7 @@ def info(
     results: Results = "results",
     data: Data = None,
 ) -> None:
-    """Say what is known of a study, a run ('demo/burgers/fno') or a dataset ('burgers')."""
+    """Say what is known of a study, a run ('demo/burgers/fno/n128/seed1127802') or a dataset ('burgers')."""
     from resolvent.public.describe import Terminal, describe
 
     describe(name, Terminal(), results=results, data=data or "data")
@@ -147,7 +147,10 @@ def info(
 @app.command(rich_help_panel=USE)
 def predict(
     run: Annotated[
-        str, typer.Argument(metavar="RUN", help="A run: its name, 'demo/burgers/fno', or folder.")
+        str,
+        typer.Argument(
+            metavar="RUN", help="A run: its name, 'demo/burgers/fno/n128/seed1127802', or folder."
+        ),
     ],
     source: Annotated[
         Path, typer.Argument(metavar="INPUT", help="Functions in physical units: .npy, .npz, .nc or .zarr.")
@@ -252,7 +255,10 @@ def export(
 @app.command(rich_help_panel=USE)
 def export_run(
     run: Annotated[
-        str, typer.Argument(metavar="RUN", help="A run: its name, 'demo/burgers/fno', or folder.")
+        str,
+        typer.Argument(
+            metavar="RUN", help="A run: its name, 'demo/burgers/fno/n128/seed1127802', or folder."
+        ),
     ],
     folder: Annotated[Path, typer.Argument(help="A new folder.")],
     form: Annotated[

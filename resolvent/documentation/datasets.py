@@ -41,16 +41,16 @@ def measured(root: Path) -> str | None:
         return None
     parts = [
         f"Made by `{COMMAND}` on {machine()}; written by `make docs`.",
-        "What making them took. Generating is the sum over generation jobs from start to end, finalising "
-        "the job that verifies the store and measures its errors; core seconds a sample leave out "
+        'The cost of making them: "generating" is the total time of the generation jobs, "finalising" the '
+        "time of the job that verifies the store and measures its errors; core seconds a sample exclude "
         "imports and compilation.",
         table(
             ("dataset", "stored on", "samples", "generating", "finalising", "core seconds a sample"), costs
         ),
-        "How wrong they are: relative L² errors of the stored solutions, median and largest over the "
-        "samples checked.",
+        "Their accuracy: relative L² errors of the stored solutions, median and largest over the samples "
+        "checked.",
         table(CHECKS, budgets),
-        "What the papers' full sizes take is said by `snakemake plan datasets` with their configurations.",
+        "For the cost of the papers' full sizes, run `snakemake plan datasets` with their configurations.",
     ]
     return "\n\n".join(parts)
 

@@ -32,11 +32,12 @@ from resolvent.figures.published.tables import PaperTable, reported_rows
 HEADER = """\
 # Reported and ours
 
-Written by `make docs` from the result files of the runs; do not edit. [Why they differ](why-they-differ.md)
-has the known causes. A row is one training, at the epoch that the validation samples choose. A ratio is shown
-only if every recorded setting is the one behind the reported number: the public code's (recipe `code`) where
-code and text (`paper`) differ, and the data's where the text prints another operator
-([Burgers](equations/burgers.md)). Differences are listed below each table."""
+This page compares the numbers that the two papers report with our trainings. `make docs` writes it; do not
+edit. [Why they differ](why-they-differ.md) has the known causes of differences. A row is one training, at the
+epoch with the lowest validation error. A ratio is shown only if every recorded setting is the one that gave
+the reported number. If text (recipe `paper`) and public code (`code`) differ, this is the setting of the
+code, and for Burgers' equation the data of [the public file](equations/burgers.md#the-default-operator).
+Settings that differ are listed below each table."""
 REPORTED_SAMPLES = 100  # test samples behind every reported mean (Cao 2021, section 5)
 INTRODUCTIONS = {  # by the statistic that a paper reports
     "mean": f"""\
@@ -47,12 +48,12 @@ our test samples, of the {REPORTED_SAMPLES} behind the reported number and, with
 between seeds ([definition and coverage](statistics.md#reported-numbers)). A row *agrees* if the interval
 contains 1, and *differs* otherwise. A row of one seed compares two trained networks.""",
     "median": """\
-Median and worst errors over the test samples, of fields standardised by one mean and one standard deviation
-of the training samples. The paper does not define its errors; its public code takes them of standardised
-fields, in one dimension by each split's own statistics. Trajectories also have medians at other times than
-those of training (marked *) and, where both were trained, the errors without quadrature weights over those
-with them: above one, weights help. Sections from earlier runs have the difference of the means: above zero,
-weights help.""",
+The tables have median and worst errors over the test samples, of fields standardised by one mean and one
+standard deviation of the training samples. The paper does not define its errors; its public code computes
+them from standardised fields, in one dimension with separate statistics for each split. Trajectories are also
+tested at other times than in training (training times are marked *). If models with and without quadrature
+weights were trained, there is the ratio of the errors without weights to those with weights (in older
+sections their difference): above one (above zero), weights help.""",
 }
 TRAINED = ("best epoch", "training", "per step")
 MEANS = ("model", "recipe", "n", "seed", "reported", "ours", "paper's protocol", "ours / reported", *TRAINED)
