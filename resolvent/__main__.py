@@ -360,20 +360,20 @@ def evaluate(
 
 
 @app.command(rich_help_panel=JUDGED)
-def leaderboard(
+def compare(
     folders: Annotated[
         list[Path], typer.Argument(help="Exported runs that were verified, and judgements by `evaluate`.")
     ],
     csv: Annotated[Path | None, typer.Option(help="Also write the table to this file.")] = None,
 ) -> None:
-    """List verified runs and judgements, the lowest error first on each test set, and what was judged."""
+    """Compare verified runs and judgements: on each test set the lowest error first, and what was judged."""
     from resolvent.judging.tasks import listed as of_tasks
-    from resolvent.public.describe import Terminal, describe_leaderboard, write_leaderboard
-    from resolvent.public.verification import leaderboard as verified
+    from resolvent.public.describe import Terminal, describe_compared, write_compared
+    from resolvent.public.verification import compare as compared
     from resolvent.public.verification import test_set
 
-    table = verified(folders, of_tasks(test_set))
-    describe_leaderboard(table, Terminal())
+    table = compared(folders, of_tasks(test_set))
+    describe_compared(table, Terminal())
     listed = set() if table.empty else set(table["folder"])
     for folder in folders:
         if str(folder) not in listed:
@@ -382,7 +382,7 @@ def leaderboard(
                 file=sys.stderr,
             )
     if csv is not None:
-        write_leaderboard(table, csv)
+        write_compared(table, csv)
 
 
 @app.command(rich_help_panel=REST, context_settings=TO_SNAKEMAKE, add_help_option=False)

@@ -151,13 +151,15 @@ def test_tables_come_as_csv_latex_and_html(project):
     means = [row for row in rows if row["key"] != "unstable" and row["statistic"] == "mean"]
     assert {row["metric"] for row in means} >= {"relative_l2", "relative_h1"}
     assert all(float(row["value"]) > 0 for row in means)
-    assert "\\toprule" in (folder / "table.tex").read_text()
+    for name in ("table.tex", "metrics.tex"):
+        assert (folder / name).read_text().count("\\toprule") == 1
 
 
 def test_every_table_is_set_by_latex(project, tmp_path):
     tables = sorted((project.folder / "results").rglob("*.tex"))
     assert len(tables) > 3
-    assert complaints("\n".join(table.read_text() for table in tables), tmp_path) == []
+    assert complaints("\n".join(f"\\input{{{table}}}\n" for table in tables), tmp_path) == []
+    assert {table.read_text().count(r"\begin{tabular}") for table in tables} == {1}
 
 
 @pytest.mark.parametrize("dataset", ["burgers", "darcy_cao_inverse", "controlled_ode"])

@@ -1,4 +1,6 @@
-"""Counts in words: "1 run", "1,024 runs"; and counts that are too small."""
+"""Counts and settings in words: "1 run", "1,024 runs", "width 64"; and counts that are too small."""
+
+from collections.abc import Iterable
 
 FEW_TEST_SAMPLES = 30  # below so many an interval over them is not to be relied on
 
@@ -8,9 +10,18 @@ def counted(number: int, noun: str, plural: str = "") -> str:
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
-def size_in_words(samples: int, width: int | None) -> str:
-    """Return what the label of a model at one of several sizes ends with: ", 64 samples, width 16"."""
-    return f", {counted(samples, 'sample')}" + (f", width {width}" if width else "")
+def settings_in_words(settings: Iterable[tuple[str, object]]) -> str:
+    """Return what the label of a model with one of several values ends with: "64 samples, width 16"."""
+    return ", ".join(
+        counted(value, "sample")
+        if name == "train_samples" and isinstance(value, int)
+        else f"{name.replace('_', ' ')} {value_in_words(value)}"
+        for name, value in settings
+    )
+
+
+def value_in_words(value: object) -> str:
+    return "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def of_few(test_samples: int) -> str:

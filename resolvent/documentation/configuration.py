@@ -46,6 +46,7 @@ def keys() -> str:
         ("experiments.<name>.samples", settings.SampleCounts),
         ("experiments.<name>.stress", settings.Stress),
         ("experiments.<name>.scaling", settings.Scaling),
+        ("experiments.<name>.sweep.<model>", settings.Sweep),
         ("experiments.<name>.tuning", settings.Tuning),
         ("experiments.<name>.training, models.<name>.training", TrainingSettings),
         ("stability", settings.Stability),

@@ -67,7 +67,8 @@ BESIDE = (
     "*/latent_basis.npz",
 )  # fmt: skip
 # Tables that are made again to be compared, and the file beside them that they are made from.
-MADE_FROM = {"table.csv": "comparison.csv", "table.tex": "comparison.csv", "leaderboard.csv": STUDY_FILE}
+MADE_FROM = dict.fromkeys(("table.csv", "table.tex", "metrics.tex"), "comparison.csv")
+MADE_FROM["leaderboard.csv"] = STUDY_FILE
 
 
 def faults_below(paths: list[Path]) -> Iterator[str]:

@@ -135,8 +135,8 @@ def describe_verification(report: dict, console: Console) -> None:
     console.print("Every number holds." if report["holds"] else "Not every number holds.")
 
 
-def describe_leaderboard(rows: pd.DataFrame, console: Console) -> None:
-    """Print the tables of what `resolvent.public.verification.leaderboard` returns."""
+def describe_compared(rows: pd.DataFrame, console: Console) -> None:
+    """Print the tables of what `resolvent.public.verification.compare` returns."""
     if rows.empty:
         console.print("Nothing was verified or judged: `resolvent verify-run FOLDER`, `resolvent evaluate`.")
         return
@@ -156,7 +156,7 @@ def describe_leaderboard(rows: pd.DataFrame, console: Console) -> None:
         console.print(table)
 
 
-def write_leaderboard(table: pd.DataFrame, file: Path) -> None:
+def write_compared(table: pd.DataFrame, file: Path) -> None:
     """Write the table as CSV. Text that begins like a formula is quoted, or spreadsheets compute it."""
     formula = ("=", "+", "-", "@", "\t", "\r")
 

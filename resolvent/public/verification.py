@@ -88,7 +88,7 @@ def verify_run(
     return report
 
 
-def leaderboard(folders: Sequence[Path | str], tasks: Mapping[tuple, dict] | None = None) -> pd.DataFrame:
+def compare(folders: Sequence[Path | str], tasks: Mapping[tuple, dict] | None = None) -> pd.DataFrame:
     """Return the errors of verified runs, the lowest first for each dataset, resolution and level of noise.
 
     A run is left out unless it was verified, every number held, its files are still those, and its weights

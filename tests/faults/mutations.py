@@ -123,7 +123,7 @@ KINDS = (
          lambda p: read_comparison(p.with_name("comparison.csv")), TEXT),
     Kind("leaderboard.csv", "results/*/leaderboard.csv", made_again, TEXT),
     Kind("table.csv", "results/*/*/table.csv", made_again, TEXT),
-    Kind("table.tex", "results/*/*/table.tex", made_again, TEXT),
+    Kind("table.tex and metrics.tex", "results/*/*/[tm]*.tex", made_again, TEXT),
     Kind("study.json", "results/*/study.json", lambda p: asdict(read_study(p.parent)), JSON),
     Kind("tuned.json", "results/*/*/*/*/tuned.json", lambda p: asdict(read_record(p, TunedRecord)), JSON),
     Kind("cost.json of tuning", "results/**/tuning/**/cost.json",

@@ -27,10 +27,13 @@ def compare(tmp_path):
     """Write comparison.csv and the tables; return what is in comparison.csv, and the texts by suffix."""
 
     def write(runs, baselines=()):
-        outputs = [tmp_path / f"table.{suffix}" for suffix in ("csv", "tex", "html")]
+        outputs = [tmp_path / name for name in ("table.csv", "table.tex", "metrics.tex", "table.html")]
         write_comparison(runs, baselines, tmp_path / "comparison.csv")
         write_error_tables(tmp_path / "comparison.csv", outputs)
-        return read_comparison(tmp_path / "comparison.csv"), *(one.read_text() for one in outputs)
+        csv, first, second, html = (one.read_text() for one in outputs)
+        for latex in (first, second):  # each is for a document by itself
+            assert latex.count(r"\begin{tabular}") == latex.count(r"\end{tabular}") == 1
+        return read_comparison(tmp_path / "comparison.csv"), csv, first + second, html
 
     return write
 
@@ -175,7 +178,6 @@ def test_diverged_seeds_are_reported(make_run, make_baselines, compare, tmp_path
     assert (galerkin["status"], galerkin["seeds"]) == ("1 of 2 seeds diverged (epoch 31)", 1)
     assert all("diverged (epoch 12)" in text for text in (csv, latex, html))
     assert "1 of 2 seeds diverged (epoch 31)" in html
-    assert latex.count(r"\begin{tabular}") == latex.count(r"\end{tabular}") == 2
     assert r"Galerkin \& co\_1" in latex
     assert r"\textit{diverged (epoch 12)}" in latex
     for one in (headline(table), *of_all_metrics(table)):
@@ -187,7 +189,9 @@ def test_the_table_prints_what_the_comparison_holds(make_run, make_baselines, co
         make_run(resolution=n, tested=(512, 2048), label="Galerkin & co_1", errors=[1e-3, 2e-3])
         for n in (512, 2048)
     ]
-    table, csv, _, html = compare(runs, [make_baselines(n) for n in (512, 1024, 2048)])
+    table, csv, latex, html = compare(runs, [make_baselines(n) for n in (512, 1024, 2048)])
+    metrics = latex[latex.index("% All metrics") :]
+    assert [metrics.count(f"& n = {n} &") for n in (512, 1024, 2048)] == [1 + 4, 0, 1 + 4]
     first = printed(csv).iloc[0]
     numbers = [first[f"n = {n}"] for n in ("512: error", "512: Cao 2021", "2048: Cao 2021")]
     assert numbers == ["1.500e-03", "1.203e-03", "1.150e-03"]

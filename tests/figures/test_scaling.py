@@ -6,7 +6,6 @@ import pytest
 from exhibits import drawn
 from run_files import write_inference
 
-from resolvent.common.counts import size_in_words
 from resolvent.figures.common.intervals import REPLICATES, resampled_means
 from resolvent.figures.common.results import read_runs
 from resolvent.figures.experiment.cost import read_inference
@@ -61,7 +60,8 @@ def family(make_run, tmp_path):
             model = f"fno_n{samples}_w{width}"
             runs.append(
                 make_run(
-                    model, label="FNO" + size_in_words(samples, width), attention=None, architecture="fno1d",
+                    model, label=f"FNO, {samples} samples, width {width}",
+                    attention=None, architecture="fno1d",
                     settings={"width": width}, training={"train_samples": samples},
                     errors=coefficient * samples**-exponent * HARDNESS, seconds=seconds * samples,
                 )
@@ -109,8 +109,7 @@ def test_the_figure_shows_every_width(family):
 
 
 def test_where_all_diverged_there_is_no_curve(make_run, tmp_path):
-    label = "FNO" + size_in_words(64, None)
-    runs = [make_run(label=label, training={"train_samples": 64}, diverged_epoch=1)]
+    runs = [make_run(label="FNO, 64 samples", training={"train_samples": 64}, diverged_epoch=1)]
     inference = write_inference(tmp_path)
     assert scaling_curves(sizes_of(read_runs(runs), read_inference(inference))).empty
     assert isinstance(scaling_curves({}), pd.DataFrame)

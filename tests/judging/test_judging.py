@@ -25,8 +25,8 @@ from resolvent.judging import tasks
 from resolvent.judging.give import give
 from resolvent.judging.judge import in_words, judge, page_of, table_of
 from resolvent.judging.predictions import predictor
-from resolvent.public.describe import describe_leaderboard
-from resolvent.public.verification import leaderboard
+from resolvent.public.describe import describe_compared
+from resolvent.public.verification import compare
 from resolvent.solvers.common.grid import Grid
 
 CLOSED = "classical solver, closed form (Cole-Hopf)"
@@ -168,12 +168,12 @@ def judged(place, tmp_path_factory):
 
 
 def test_judgements_are_listed_the_better_first(judged):
-    table = leaderboard([judged / "worse", judged / "better", judged])
+    table = compare([judged / "worse", judged / "better", judged])
     assert table["model"].tolist() == ["=the better", "=the worse"]
     assert table["relative_l2"].tolist() == pytest.approx([0.1, 0.2])
     assert set(table["kind"]) == {"predictions"}
     console = Console(record=True, width=120)
-    describe_leaderboard(table, console)
+    describe_compared(table, console)
     said = console.export_text()
     assert "burgers-v0, test set of the task" in said
     assert "predictions" in said
@@ -187,7 +187,7 @@ def test_a_damaged_judgement_is_refused_in_one_line(judged, change, tmp_path):
     record = read_json(judged / "better/judged.json", "")
     (tmp_path / "judged.json").write_text(json.dumps(record | change))
     with pytest.raises(FileError, match=r"judged\.json is damaged: judge the predictions again"):
-        leaderboard([tmp_path])
+        compare([tmp_path])
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -41,7 +41,8 @@ def finished(tmp_path_factory):
     )
     comparison = folder / EXPERIMENT / "comparison.csv"
     write_comparison([folder / RUN], [baselines], comparison)
-    write_error_tables(comparison, [comparison.with_name(f"table.{kind}") for kind in ("csv", "tex", "html")])
+    tables = [f"table.{kind}" for kind in ("csv", "tex", "html")]
+    write_error_tables(comparison, [comparison.with_name(name) for name in [*tables, "metrics.tex"]])
     row = PlannedRow("tiny", "Tiny", None, 64, 0.0, {"3": "small/tiny/n64/seed3"})
     planned = PlannedExperiment("Small", "burgers", "small/report.html", 64, [], [row])
     study = Study(name="demo", experiments={"small": planned})
@@ -230,8 +231,13 @@ DAMAGES = {
         lambda f: other_number(f / "results/demo/leaderboard.csv"),
         "leaderboard.csv: is not what",
     ),
-    "a number of table.csv": (lambda f: other_number(f / EXPERIMENT / "table.csv"), "table.csv: is not what"),
-    "a number of table.tex": (lambda f: other_number(f / EXPERIMENT / "table.tex"), "table.tex: is not what"),
+    **{
+        f"a number of {name}": (
+            lambda f, name=name: other_number(f / EXPERIMENT / name),
+            f"{name}: is not what",
+        )
+        for name in ("table.csv", "table.tex", "metrics.tex")
+    },
     **{
         f"no digest in {name}": (of_json_without_digest(name), "has no digest, which is written with it")
         for name in (
@@ -300,7 +306,7 @@ def test_what_nothing_vouches_for_is_listed(copy, capsys):
     assert all(line.startswith("not verified: ") for line in lines), lines
     for name in ("report.html", "curve.svg", "index.html"):
         assert any(name in line for line in lines), lines
-    held = ("errors.csv", "table.csv", "table.tex", "table.html", "leaderboard.csv", "comparison.csv", "json")
+    held = ("errors.csv", ".tex", "table.csv", "table.html", "leaderboard.csv", "comparison.csv", "json")
     assert not [line for line in lines if any(name in line for name in held)], lines
 
 

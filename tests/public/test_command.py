@@ -20,7 +20,7 @@ from resolvent.datasets.tasks.registry import AnyDataset, settings_of
 from resolvent.models.registry import settings_class
 from resolvent.planning import places, start
 from resolvent.public import files
-from resolvent.public.describe import Terminal, write_leaderboard
+from resolvent.public.describe import Terminal, write_compared
 
 NAME = "tiny/burgers/fno"
 
@@ -281,10 +281,10 @@ def test_text_of_others_is_printed_and_not_obeyed(capsys):
     assert str(FileError("no\nfile \x1b[2J")) == r"no\nfile \x1b[2J"
 
 
-def test_a_leaderboard_has_no_formulas_for_a_spreadsheet(tmp_path):
+def test_a_comparison_has_no_formulas_for_a_spreadsheet(tmp_path):
     file = tmp_path / "table.csv"
     cells = ["=1+1", "+1", "-1", "@a", "\tb", "plain", "a=1"]
-    write_leaderboard(pd.DataFrame({"model": cells, "relative_l2": [-0.5] * len(cells)}), file)
+    write_compared(pd.DataFrame({"model": cells, "relative_l2": [-0.5] * len(cells)}), file)
     assert list(pd.read_csv(file)["model"]) == ["'=1+1", "'+1", "'-1", "'@a", "'\tb", "plain", "a=1"]
     assert set(pd.read_csv(file)["relative_l2"]) == {-0.5}
 

@@ -20,7 +20,7 @@ from resolvent.common.records import file_digests
 from resolvent.figures.common.commands import loading
 from resolvent.figures.common.results import read_runs
 from resolvent.public.runs import load_run
-from resolvent.public.verification import leaderboard, verify_run
+from resolvent.public.verification import compare, verify_run
 from resolvent.public.weights import read_weights, write_weights
 from resolvent.training import checkpoints
 
@@ -276,19 +276,19 @@ def test_samples_are_not_made_outside_of_the_folder_for_them(name, folder, tmp_p
     assert not (tmp_path / "outside").exists()
 
 
-def test_a_leaderboard_has_what_was_run_whatever_it_is_called(folder, tmp_path):
+def test_a_comparison_has_what_was_run_whatever_it_is_called(folder, tmp_path):
     in_record(folder, label="Galerkin transformer")
     report = verify_run("folder", work=tmp_path / "made")
     assert report["holds"]
-    table = leaderboard(["folder"])
+    table = compare(["folder"])
     assert set(table["model"]) == {"Galerkin transformer"}
     assert set(table["architecture"]) == {"fno1d"}
     forged = report | {"run": report["run"] | {"architecture": "transformer1d"}}
     write_json(folder / "verified.json", forged)
-    assert leaderboard(["folder"]).empty
+    assert compare(["folder"]).empty
     rows = [row | {"measured": 1e-9} for row in report["rows"]]
     write_json(folder / "verified.json", report | {"rows": rows})
-    assert leaderboard(["folder"]).empty
+    assert compare(["folder"]).empty
 
 
 def test_a_tolerance_that_the_folder_states_itself_is_not_taken(folder, tmp_path):

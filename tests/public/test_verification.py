@@ -12,9 +12,9 @@ from resolvent.common.files import read_json
 from resolvent.common.records import file_digests
 from resolvent.judging.tasks import listed
 from resolvent.public import verification
-from resolvent.public.describe import describe_leaderboard, describe_verification
+from resolvent.public.describe import describe_compared, describe_verification
 from resolvent.public.runs import load_run
-from resolvent.public.verification import VERIFIED, leaderboard, verify_run
+from resolvent.public.verification import VERIFIED, compare, verify_run
 from resolvent.training.errors import TrainingError
 
 
@@ -42,12 +42,12 @@ def test_the_numbers_of_a_run_are_found_again_without_its_data(submission, made)
     assert measured == pytest.approx(recorded.to_dict(), rel=1e-5)
     card = json.loads(next(made.glob("*/*.json")).read_text())
     assert card["samples"] == {"train": 1, "validation": 1, "test": 6}
-    table = leaderboard([submission, made])
+    table = compare([submission, made])
     assert table["resolution"].tolist() == [64, 128]
     assert set(table["verified_by"]) == {"A. Reader"}
     console = Console(record=True, width=200)
     describe_verification(report, console)
-    describe_leaderboard(table, console)
+    describe_compared(table, console)
     said = console.export_text()
     assert "Every number holds." in said
     assert f"burgers, test set {report['test_set']}" in said
@@ -69,7 +69,7 @@ def test_a_run_with_the_test_samples_of_a_task_stands_beside_its_judgements(
     for count, beside in ((6, ["predictions", "verified"]), (7, ["predictions"])):
         settings["samples"]["test"] = count
         (tmp_path / "tiny-v1.yaml").write_text(json.dumps(task))
-        table = leaderboard([submission, judged], listed(verification.test_set))
+        table = compare([submission, judged], listed(verification.test_set))
         of_task = table[table["dataset"] == "tiny-v1"]
         assert of_task["kind"].tolist() == beside  # the lowest error first
         assert set(of_task["resolution"]) == {"n128"}
@@ -89,15 +89,15 @@ def test_better_numbers_than_the_weights_have_do_not_hold(submission, made):
     report = verify_run(submission, work=made)
     assert {row["metric"] for row in report["rows"] if not row["holds"]} == {"relative_l2"}
     assert not report["holds"]
-    assert leaderboard([submission]).empty
+    assert compare([submission]).empty
 
 
 def test_a_verified_run_that_was_changed_afterwards_is_not_listed(submission, made):
     verify_run(submission, work=made)
-    assert len(leaderboard([submission])) == 2
+    assert len(compare([submission])) == 2
     content = (submission / "model.safetensors").read_bytes()
     (submission / "model.safetensors").write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
-    assert leaderboard([submission]).empty
+    assert compare([submission]).empty
     with pytest.raises(TrainingError, match="damaged"):
         verify_run(submission, work=made)
 

@@ -20,7 +20,7 @@ rule compare:
     output:
         comparison=f"{EXPERIMENT}/comparison.csv",
         models=f"{EXPERIMENT}/models.csv",
-        tables=[f"{EXPERIMENT}/table.{suffix}" for suffix in ("html", "csv", "tex")],
+        tables=[f"{EXPERIMENT}/{name}" for name in ("table.html", "table.csv", "table.tex", "metrics.tex")],
     log:
         f"logs/compare/{plan.configuration.name}/{{experiment}}.log",
     group:
@@ -50,7 +50,7 @@ for _experiment, _settings in plan.configuration.experiments.items():
         input:
             comparison=f"{_folder}/comparison.csv",
             models=f"{_folder}/models.csv",
-            table=f"{_folder}/table.html",
+            tables=[f"{_folder}/{name}" for name in ("table.html", "metrics.tex")],
             baselines=[f"{_folder}/baselines/{file}" for file in ("errors.csv", "cost.json")],
             inference=f"{_folder}/inference.csv",
             estimates=f"{_folder}/estimates.csv",

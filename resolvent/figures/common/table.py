@@ -107,15 +107,16 @@ def columns(*groups: tuple[str, Iterable[str]]) -> list[Column]:
 def write_table(tables: Table | list[Table], outputs: Iterable[str | Path], *, style: str = "") -> None:
     """Write tables in the format of each output's suffix: .csv, .tex or .html.
 
-    Several tables follow each other. In a CSV file they stand side by side: they must have the same rows.
-    HTML is for a page that has a style; to be opened alone it takes a `style`.
+    A file for LaTeX has one table. In HTML several follow each other, and in a CSV file they stand side by
+    side: they must have the same rows. HTML is for a page that has a style; alone it takes a `style`.
     """
     tables = [tables] if isinstance(tables, Table) else tables
     for output in map(Path, outputs):
         if output.suffix == ".csv":
             write_text(output, as_csv(*tables))
         elif output.suffix == ".tex":
-            write_text(output, "\n".join(map(as_latex, tables)))
+            (table,) = tables
+            write_text(output, as_latex(table))
         else:
             write_text(output, style + "".join(map(as_html, tables)))
             write_digest(output)  # a piece of a page

@@ -32,6 +32,7 @@ BEST_TEST = "best epoch on the test samples"  # the protocol of Cao 2021, beside
 MEDIAN = "median, standardised fields"  # as the public code of Calvello et al. 2024 has it
 OTHER_RECIPE = "reported, by another recipe"
 INTERVAL = "95 % interval"
+ALL_METRICS, METRICS = "All metrics", "metrics.tex"
 OVER_BEST = "ratio to the best other"
 NOT_RANKED = "Nothing is ranked: that takes three seeds of a model."
 NO_NUMBER = Cell(DASH, value=float("nan"))
@@ -42,9 +43,17 @@ Row = dict[Place, Tested]
 
 
 def write_error_tables(comparison: str | Path, outputs: list[str | Path]) -> None:
-    """Write the headline of a comparison.csv and the tables of all metrics, in the format of each suffix."""
+    """Write the headline of a comparison.csv and the tables of all metrics, in the format of each suffix.
+
+    A document in LaTeX inputs a file for each table: metrics.tex, or else the headline.
+    """
     rows = read_comparison(comparison)
-    write_table([headline(rows), *of_all_metrics(rows)], outputs, style=ALONE)
+    first, others = headline(rows), of_all_metrics(rows)
+    for output in map(Path, outputs):
+        tables = [first, *others]
+        if output.suffix == ".tex":
+            tables = [_as_one(others) if output.name == METRICS else first]
+        write_table(tables, [output], style=ALONE)
 
 
 def headline(comparison: pd.DataFrame) -> Table:
@@ -95,10 +104,26 @@ def of_all_metrics(comparison: pd.DataFrame) -> list[Table]:
         def line(row: Row, place: Place = place) -> list[Cell]:
             return [_name(row), *(error_cell(row[place], *name) if place in row else EMPTY for name in names)]
 
-        title = f"All metrics, {_heading(place, places)}"
+        title = f"{ALL_METRICS}, {_heading(place, places)}"
         columns, bodies = [Column("model"), *heads], [list(map(line, rows)) for rows in (models, baselines)]
         tables.append(Table(columns, bodies[0], bodies[1], title=title))
     return tables
+
+
+def _as_one(tables: list[Table]) -> Table:
+    """Return the tables of all metrics in one, which says in its second column where, if they are several."""
+    if len(tables) == 1:
+        return tables[0]
+    name, *heads = tables[0].columns
+    rows, baselines = (
+        [
+            [row[0], Cell(table.title.removeprefix(f"{ALL_METRICS}, "), prose=True), *row[1:]]
+            for table in tables
+            for row in getattr(table, kind)
+        ]
+        for kind in ("rows", "baselines")
+    )
+    return Table([name, Column("on"), *heads], rows, baselines, title=ALL_METRICS)
 
 
 def of_every_condition(comparison: pd.DataFrame) -> Table:

@@ -55,6 +55,7 @@ EXHIBITS = {
 FILM = ROLLOUT
 TABLES = (
     "comparison.csv", "models.csv", "inference.csv", "estimates.csv", "scaling.csv", "table.csv", "table.tex",
+    "metrics.tex",
 )  # fmt: skip
 # What exhibits on this page, a user's own among them, may be made from: the names of their parameters.
 READERS: dict[str, Callable[..., Any]] = {

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from resolvent.common.counts import size_in_words
+from resolvent.common.counts import settings_in_words
 from resolvent.figures.common import style
 from resolvent.figures.common.charts import Looks
 from resolvent.figures.common.exhibit import Exhibit
@@ -113,7 +113,8 @@ def sizes_of(runs: list[Run], inference: pd.DataFrame) -> Family:
         if not matrix.size:
             continue
         samples = record.training["train_samples"]
-        endings = {size_in_words(samples, width): width for width in (record.settings.get("width"), None)}
+        sized = [("train_samples", samples), ("width", record.settings.get("width"))]
+        endings = {f", {settings_in_words(sized)}": sized[1][1], f", {settings_in_words(sized[:1])}": None}
         ending, width = next(one for one in endings.items() if record.label.endswith(one[0]))
         each = samples + record.training["validation_samples"]
         costs = made[made.index == record.model]

@@ -1,6 +1,6 @@
 """How an experiment tuned training settings, in words and as a table: with equal effort for every model."""
 
-from resolvent.common.counts import counted
+from resolvent.common.counts import counted, value_in_words
 from resolvent.figures.common.numbers import UNIT, duration, in_units, power
 from resolvent.figures.common.results import Run
 from resolvent.figures.common.table import Cell, Column, Table, as_html
@@ -15,7 +15,7 @@ def tuned_in_words(run: Run) -> str | None:
         return None
     words = [EVERY_DIVERGED] * all(one["diverged_epoch"] is not None for one in tuning["candidates"])
     for name, value in tuning["chosen"].items():
-        words.append(f"{_said(name, [value])} of {_shown(_tried(tuning, name))}")
+        words.append(f"{_said(name, [value])} of {', '.join(map(value_in_words, _tried(tuning, name)))}")
     return "; ".join([*words, f"{counted(tuning['epochs'], 'epoch')} each"])
 
 
@@ -65,10 +65,4 @@ def _tried(tuning: dict, name: str) -> list:
 
 
 def _said(name: str, values: list) -> str:
-    return f"{name.replace('_', ' ')} {_shown(values)}"
-
-
-def _shown(values: list) -> str:
-    return ", ".join(
-        "none" if one is None else f"{one:g}" if isinstance(one, int | float) else str(one) for one in values
-    )
+    return f"{name.replace('_', ' ')} {', '.join(map(value_in_words, values))}"

@@ -101,7 +101,6 @@ def _experiment_problems(
 ) -> Iterator[str]:
     lists = {key: getattr(experiment, key) for key in LISTS}
     lists |= {f"shows.{paper}": items for paper, items in experiment.shows.items()}
-    lists |= {f"scaling.{key}": sizes for key, sizes in (experiment.scaling or ())}
     lists["figures"] = [place.partition(":")[2] for place in experiment.figures]  # of their files
     yield from _repeated(at, lists)
     for resolution, settings in experiment.training_at.items():
@@ -158,9 +157,13 @@ def _experiment_problems(
         elif count is not None and count > available:
             yield f"{at}.samples.{split}: {count} asked for; dataset '{asked}' has {available}"
     available = experiment.samples.train or dataset.samples.train
-    for count in experiment.scaling.samples if experiment.scaling else ():
-        if count > available:
-            yield f"{at}.scaling.samples: {count} asked for; the experiment has {available}"
+    counts = {"scaling.samples": experiment.scaling.samples if experiment.scaling else []}
+    for model, sweep in experiment.sweep.items():
+        counts[f"sweep.{model}.training.train_samples"] = sweep.training.get("train_samples", [])
+    for key, asked_for in counts.items():
+        for count in asked_for:
+            if isinstance(count, int) and count > available:
+                yield f"{at}.{key}: {count} asked for; the experiment has {available}"
     models = {key: configuration.models[key] for key in experiment.models if key in configuration.models}
     for key, one in models.items():
         if is_architecture(one.architecture):  # others are reported with the model

@@ -1,4 +1,4 @@
-"""Entries that are `like` another one: they take from it all that they do not say themselves.
+"""Entries that are `like` another one: they take from it all that they do not say themselves, but its sweep.
 
 A model without a label is there for others to be like it, and is no model itself.
 """
@@ -66,7 +66,8 @@ def _resolved(section: str, entries: Mapping, name: object, above: tuple) -> obj
     below = _resolved(section, entries, base, (*above, name))
     if not isinstance(below, Mapping):
         raise ConfigurationError([f"{section}.{base}: a mapping of keys belongs here, got {shown(below)}"])
-    return merged(below, {key: value for key, value in entry.items() if key != "like"})
+    inherited = {key: value for key, value in below.items() if key != "sweep"}
+    return merged(inherited, {key: value for key, value in entry.items() if key != "like"})
 
 
 def placed(error: ConfigurationError, content: Mapping) -> ConfigurationError:

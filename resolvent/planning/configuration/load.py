@@ -18,8 +18,8 @@ from resolvent.planning.configuration.errors import ConfigurationError
 from resolvent.planning.configuration.likeness import SECTIONS, placed, said_once, without_like
 from resolvent.planning.configuration.messages import explain
 from resolvent.planning.configuration.read import merged, odd_values, read_configuration
-from resolvent.planning.configuration.scaling import with_sizes
 from resolvent.planning.configuration.settings import Build, Configuration, Model, Recipe, training_settings
+from resolvent.planning.configuration.variants import at_origins, with_variants
 
 
 def load_configuration(content: Mapping) -> Configuration:
@@ -37,8 +37,10 @@ def load_configuration(content: Mapping) -> Configuration:
     _refuse(said_once(wrong, content))
     configuration = Configuration.model_validate(_without(resolved, unbuilt))
     _refuse(said_once(recipe_problems(configuration), content))
-    configuration = with_sizes(with_recipes(configuration))
-    _refuse(said_once(problems(configuration, list(content["datasets"])), content))
+    configuration, origins = with_variants(configuration)
+    configuration = with_recipes(configuration)
+    found = at_origins(problems(configuration, list(content["datasets"])), origins)
+    _refuse(said_once(found, content))
     return configuration
 
 

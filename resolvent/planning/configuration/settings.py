@@ -70,6 +70,18 @@ def _data_root(value: str) -> str:
     return address
 
 
+def _each_once(values: list) -> list:
+    if repeated := [one for one in values if values.count(one) > 1]:
+        raise ValueError(f"{repeated[0]} is named {len(repeated)} times")
+    return values
+
+
+def _in_labels(values: list) -> list:
+    for one in values:
+        _words(str(one))
+    return values
+
+
 # What datasets, models, experiments and configurations are called.
 Name = Annotated[str, Field(pattern="^[a-z0-9_]{1,64}$")]
 # Of people, in figures and tables.
@@ -96,9 +108,6 @@ class _Tuning(Settings):
     def _lists_fit(self) -> _Tuning:
         if not self.lists:
             raise ValueError(f"no setting to choose; accepted: a list of values of {', '.join(TUNABLE)}")
-        for name, values in self.lists.items():
-            if repeated := [one for one in values if values.count(one) > 1]:
-                raise ValueError(f"{name}: {repeated[0]} is named {len(repeated)} times")
         return self
 
     @property
@@ -124,7 +133,7 @@ class _Tuning(Settings):
 def _values_of(name: str) -> tuple[Any, Any]:
     setting = TrainingSettings.model_fields[name]
     value = Annotated[(setting.annotation, Field(), *setting.metadata)]  # type: ignore[name-defined]
-    values = Annotated[list[value], Field(min_length=2)]
+    values = Annotated[list[value], Field(min_length=2), AfterValidator(_each_once)]
     return values | None, Field(None, description=f"two or more values of `training.{name}` to try")
 
 
@@ -200,6 +209,8 @@ class SampleCounts(Settings):
     test: int | None = Field(None, ge=1, description="default: all")
 
 
+Sizes = Annotated[list[Annotated[int, Field(ge=1)]], AfterValidator(_each_once)]
+Values = Annotated[list[Any], Field(min_length=1), AfterValidator(_each_once), AfterValidator(_in_labels)]
 Factors = Annotated[list[Annotated[float, Field(gt=0)]], Field(min_length=1)]
 
 
@@ -228,12 +239,17 @@ class Stress(Settings):
 class Scaling(Settings):
     """Sizes at which every model of an experiment is trained: each number of samples with each width."""
 
-    samples: Annotated[list[Annotated[int, Field(ge=1)]], Field(min_length=2)] = Field(
+    samples: Annotated[Sizes, Field(min_length=2)] = Field(
         description="training samples, the first of the experiment's"
     )
-    width: list[Annotated[int, Field(ge=1)]] = Field(
-        [], description="values of the setting `width`; default: each model's own"
-    )
+    width: Sizes = Field([], description="values of the setting `width`; default: each model's own")
+
+
+class Sweep(Settings):
+    """Values that a model of an experiment is trained with: each combination is a model of the tables."""
+
+    settings: dict[str, Values] = Field({}, description="lists of values of settings of the architecture")
+    training: dict[str, Values] = Field({}, description="lists of values of training settings")
 
 
 class Experiment(Settings):
@@ -316,6 +332,12 @@ class Experiment(Settings):
         None,
         description="train every model at each of these sizes, as a model `<model>_n64_w16`, and fit its "
         "error against samples and time: `{samples: [64, 128, 256], width: [16, 32]}`",
+    )
+    sweep: dict[str, Sweep] = Field(
+        {},
+        description="train a model with each combination of such values, as a model of its own: "
+        "`{galerkin: {settings: {width: [64, 96]}, training: {learning_rate: [1.0e-3, 3.0e-3]}}}`. An "
+        "experiment that is `like` this one does not inherit it",
     )
     metrics: list[Location] = Field(
         [],
