@@ -1,4 +1,4 @@
-"""Experiments that train models at several sizes: each model at each size becomes a model of its own."""
+"""Expand experiments with the key `scaling`: each model at each size becomes a separate model."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from resolvent.planning.configuration.settings import Configuration, Experiment,
 
 
 def with_sizes(configuration: Configuration) -> Configuration:
-    """Return the configuration with `<model>_n64_w16`, … in the place of the models of such experiments.
+    """Return the configuration with models `<model>_n64_w16`, … in place of `<model>` in these experiments.
 
-    Raises `ConfigurationError` where a model has that name already.
+    Raises `ConfigurationError` if a model with such a name exists.
     """
     models: dict[str, Model] = {}
     experiments = {
@@ -26,7 +26,7 @@ def with_sizes(configuration: Configuration) -> Configuration:
 def _experiment(
     name: str, experiment: Experiment, known: dict[str, Model], models: dict[str, Model]
 ) -> Experiment:
-    """Return the experiment with the models at its sizes, and add these to `models`."""
+    """Return the experiment with a model for each size, and add these models to `models`."""
     assert experiment.scaling is not None
     by_model = {key: getattr(experiment, key) for key in ("training_of", "processes_of", "nodes_of")}
     by_model["training_of"] = dict(by_model["training_of"])
@@ -34,12 +34,12 @@ def _experiment(
     shown, widths = experiment.shown, experiment.scaling.width or (None,)
     for key in experiment.models:
         if key not in known:
-            sized.append(key)  # reported with all others that are not there
+            sized.append(key)  # unknown models are reported later, all together
             continue
         for samples, width in product(experiment.scaling.samples, widths):
             new, settings = f"{key}_n{samples}" + (f"_w{width}" if width else ""), {"width": width}
             if new in known:
-                raise ConfigurationError([f"experiments.{name}.scaling: model '{new}' is there already"])
+                raise ConfigurationError([f"experiments.{name}.scaling: model '{new}' exists already"])
             model = known[key]
             if width:
                 at = {points: one | settings for points, one in model.settings_at.items()}
