@@ -1,4 +1,4 @@
-"""Rows that any model must beat, or explain why not: no network is trained for them."""
+"""Baselines without a neural network, with which every model is compared."""
 
 from __future__ import annotations
 
@@ -29,11 +29,12 @@ Answer = Callable[[np.ndarray, AnyGrid], np.ndarray]
 
 @dataclass(frozen=True)
 class Baseline:
-    """A baseline of a user's own, which an experiment names as "module:name".
+    """A user-defined baseline, which an experiment names as "module:name".
 
-    name     its key in errors.csv.
-    label    what tables and figures call it.
-    prepare  from the training samples to the answer: (inputs, grid) → predictions, shaped as the targets.
+    name     key in errors.csv.
+    label    name in tables and figures.
+    prepare  takes the training samples and returns a function (inputs, grid) → predictions, in the shape of
+             the targets.
     """
 
     name: str
@@ -50,8 +51,8 @@ LABELS = {
     "ridge_regression": "Linear ridge regression",
 }
 
-# Of linear ridge regression: the share of the samples that chooses the penalty, on a fit to the others, and
-# the penalties in units of the mean eigenvalue of the inputs' Gram matrix.
+# Linear ridge regression: share of held-out samples that select the penalty, and the penalties in units of
+# the mean eigenvalue of the inputs' Gram matrix.
 HELD_OUT = 1 / 8
 PENALTIES = np.logspace(-10, 2, 25)
 
@@ -68,11 +69,11 @@ def write_baselines(
     metrics: Iterable[str] = (),
     own: Iterable[str] = (),
 ) -> None:
-    """Measure the baselines of an experiment on all its grids: errors.csv and, last, cost.json.
+    """Measure the baselines of an experiment on all its grids; write errors.csv and, last, cost.json.
 
-    `metrics` and `own` are metrics and baselines of a user's own, "module:name".
+    `metrics` and `own` are user-defined metrics and baselines, "module:name".
 
-    Raises `EvaluationError` when one of them cannot be used.
+    Raises `EvaluationError` if one of them cannot be used.
     """
     facts = read_card(card)
     known = metrics_with(metrics, facts["targets"])
@@ -105,10 +106,10 @@ def measured_baselines(
     metrics: tuple[Metric, ...] = METRICS,
     own: Iterable[Baseline] = (),
 ) -> tuple[pandas.DataFrame, dict[str, BaselineCost]]:
-    """Return the errors and costs of the baselines on one grid of the dataset at `card`, that of training.
+    """Return the errors and costs of the baselines on one grid of the training dataset `card`.
 
-    `counts` are the samples of the splits, `noise` is the level on the inputs in training and test alike,
-    `realisations` are the draws of it on each test sample.
+    `counts` is the number of samples of each split, `noise` the level on the inputs of training and test,
+    `realisations` the number of draws of noise on each test sample.
     """
     unit = training_noise(card, resolution, counts["train"], noise)
     return baselines(
@@ -127,15 +128,15 @@ def baselines(
     metrics: tuple[Metric, ...] = METRICS,
     own: Iterable[Baseline] = (),
 ) -> tuple[pandas.DataFrame, dict[str, BaselineCost]]:
-    """Return the errors of every baseline under every condition of `test`, and what each costs per sample.
+    """Return the errors of every baseline under every condition of `test`, and the cost of each per sample.
 
-    `task` brings the classical answers that it has (`Task.baselines`). For one that has none on the test grid
-    a linear operator is fitted to the training samples. Errors of a baseline without an answer to every
-    sample are NaN; its costs then name the reason, `no_answer`. Those of a user's `own` come last. A baseline
-    that learns has no answer where the training samples do not fit into memory.
+    Includes the classical baselines of the task (`Task.baselines`); if the task has no solver on the test
+    grid, also a linear operator fitted to the training samples; then a user's `own` baselines. If a baseline
+    fails on a sample, all its errors are NaN, and its cost states the reason (`no_answer`). Fitted baselines
+    fail if the training samples do not fit into memory.
 
-    Raises `EvaluationError` when one of its own has the name of another, or answers in another shape than the
-    targets'.
+    Raises `EvaluationError` if the name of a user's baseline is taken, or its predictions do not have the
+    shape of the targets.
     """
     mean = sum(block.targets.sum(axis=0) for block in blocks(train)) / len(train)
     answers: dict[str, Answer] = {
@@ -168,10 +169,10 @@ def baselines(
 
 
 class RidgeRegression:
-    """v = A(u - mean) + mean, with the penalty λ‖A‖² on inputs that are standardised point by point.
+    """Linear regression v = A(u - mean) + mean with penalty λ‖A‖², on pointwise standardised inputs.
 
-    Fitted to `inputs` (samples, ...) and `targets` (samples, ...) in float64, through the Gram matrix
-    (samples, samples). Predictions are kept within the range of the training targets, which only helps.
+    Fitted to `inputs` (samples, ...) and `targets` (samples, ...) in float64, by the Gram matrix (samples,
+    samples). Predictions are clipped to the range of the training targets, which can only reduce the error.
     """
 
     def __init__(self, inputs: np.ndarray, targets: np.ndarray):
@@ -194,7 +195,7 @@ class RidgeRegression:
 
 
 class _Fit:
-    """The regressions of every penalty at once."""
+    """An eigendecomposition that gives the regression for every penalty."""
 
     def __init__(self, inputs: np.ndarray, targets: np.ndarray):
         self.mean, deviation = inputs.mean(axis=0, dtype=np.float64), inputs.std(axis=0, dtype=np.float64)
@@ -216,7 +217,7 @@ class _Fit:
 
 
 def _too_many(inputs: np.ndarray, grid: AnyGrid) -> np.ndarray:
-    raise SolverError("it learns from all training samples at once, and they do not fit into memory")
+    raise SolverError("the training samples do not fit into memory")
 
 
 def _answered(
@@ -226,10 +227,10 @@ def _answered(
     scale: Scale,
     metrics: tuple[Metric, ...],
 ) -> tuple[pandas.DataFrame, float]:
-    """Return the errors under every condition, NaN without an answer, and the seconds of a sample.
+    """Return the errors under every condition (NaN if `answer` is None), and the seconds per sample.
 
-    Raises a SolverError where a sample has no answer, or one that is not finite; an EvaluationError where
-    answers are not shaped as the targets.
+    Raises `SolverError` if a sample has no answer or an answer is not finite, and `EvaluationError` if
+    answers do not have the shape of the targets.
     """
     if answer:
         first = next(blocks(test[0][1]))
@@ -243,8 +244,8 @@ def _answered(
             seconds += time.perf_counter() - start
             if np.shape(prediction) != samples.targets.shape:
                 raise EvaluationError(
-                    f"baseline {name!r} answered in shape {np.shape(prediction)}; expected: "
-                    f"{samples.targets.shape}, that of the targets"
+                    f"baseline {name!r} returned shape {np.shape(prediction)}; expected: "
+                    f"{samples.targets.shape}, the shape of the targets"
                 )
             if answer and not np.isfinite(prediction).all():
                 raise SolverError("its values are not finite")

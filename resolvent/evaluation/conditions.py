@@ -1,7 +1,7 @@
-"""Evaluate a trained operator on the test split under every condition asked for, sample by sample.
+"""Evaluate a trained operator on the test split under several conditions, sample by sample.
 
-A condition is a resolution (another than that of training: zero-shot), and of noisy inputs the level of the
-noise and one of its realisations.
+A condition is a resolution (zero-shot if it is not the training resolution) and, for noisy inputs, the level
+of the noise and the number of a realisation.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
     import xarray
 
 CPU = torch.device("cpu")
-SHOWN_SAMPLES = 4  # predictions kept for the figures, as in Cao 2021, Fig. 9
+SHOWN_SAMPLES = 4  # predictions stored for figures, as in Cao 2021, Fig. 9
 BATCH_VALUES = 2**16  # grid values per batch: 128 samples at 512 points, 8 at 8192, 1 at 211 x 211
 
 
 @dataclass(frozen=True)
 class Condition:
-    """How test samples are measured: the grid or times of the input, ε of its noise, and which draw."""
+    """Condition of a test: grid or times of the input, level ε of its noise, and realisation."""
 
     resolution: int | str
     noise: float = 0.0
@@ -55,10 +55,10 @@ def measured(
     counts: dict[str, int],
     grids: str = "stored",
 ) -> Iterator[tuple[Condition, Source]]:
-    """Yield the test samples under every condition, one after another; too many stay in the store.
+    """Yield the test samples under every condition; samples that do not fit into memory are streamed.
 
-    Each level of noise above 0 is drawn in `realisations`; there is nothing to draw at 0. `counts` are the
-    samples of the splits; the training samples give the unit of the noise.
+    Each level of noise above 0 has `realisations` draws. `counts` is the number of samples of each split;
+    the training samples determine the unit of the noise.
     """
     for resolution in resolutions:
         unit = training_noise(card, resolution, counts["train"], float(any(levels)))
@@ -78,10 +78,10 @@ def target_scale(train: Source) -> Scale:
 
 @torch.no_grad()
 def predict(operator: nn.Module, samples: Samples, device: torch.device) -> np.ndarray:
-    """Return the predictions, shaped as the targets, in float64; the operator computes in float32.
+    """Return the predictions in the shape of the targets, in float64; the operator computes in float32.
 
-    An operator that drops units in evaluation, too (`attention_dropout_in_evaluation`), draws the same ones
-    in every call.
+    Operators with dropout in evaluation (`attention_dropout_in_evaluation`) draw the same masks in every
+    call.
     """
     operator.eval()
     coordinates = coordinate_tensor(samples.grid).to(device)
@@ -100,13 +100,13 @@ def error_rows(
     scale: Scale | None = None,
     metrics: tuple[Metric, ...] = METRICS,
 ) -> pandas.DataFrame:
-    """Return one row per sample: the condition, the sample's index in the test split, and every metric."""
+    """Return one row per sample: condition, index in the test split, and every metric."""
     errors = measure(prediction, samples.targets, samples.target_grid, scale, metrics)
     return pandas.DataFrame({**asdict(condition), "sample": range(len(samples)), **errors})
 
 
 def shown_samples(count: int, seed: int) -> np.ndarray:
-    """Return the indices of the test samples shown in figures: the same for every model of a seed."""
+    """Return the indices of the test samples in figures, which depend only on `count` and `seed`."""
     return np.sort(np.random.default_rng(seed).choice(count, min(SHOWN_SAMPLES, count), replace=False))
 
 
@@ -118,11 +118,11 @@ def evaluate(
     scale: Scale | None = None,
     metrics: tuple[Metric, ...] = METRICS,
 ) -> tuple[pandas.DataFrame, xarray.DataTree]:
-    """Return the errors under every condition of `test`, and what is kept of the predictions.
+    """Return the errors under every condition of `test`, and the predictions to be stored.
 
-    The latter is as `resolvent.common.predictions` describes it, with the samples `shown`; of several
-    realisations of one noise the first one. Its attribute `prediction_spread` is `Means.spread` under the
-    first condition. `operator` is None for a diverged run, whose errors and predictions are NaN.
+    The stored predictions (`resolvent.common.predictions`) include the samples `shown`, with the first
+    realisation of each level of noise. Their attribute `prediction_spread` is `Means.spread` under the first
+    condition. `operator` is None for a diverged run, whose errors and predictions are NaN.
     """
     rows, spread = [], None
     kept: dict[int | str, list[xarray.Dataset]] = {}
@@ -139,7 +139,7 @@ def evaluate(
         if condition.realisation:
             continue
         chosen = places = [shown, median_worst_and_best(errors["relative_l2"].to_numpy())]
-        if len(tables) > 1:  # they are read again
+        if len(tables) > 1:  # the samples are no longer in memory
             block = source.read(np.concatenate(chosen))
             prediction = _prediction(operator, block, device)
             places = [np.arange(len(shown)), len(shown) + np.arange(3)]
@@ -157,12 +157,12 @@ def evaluate(
 
 
 def _prediction(operator: nn.Module | None, samples: Samples, device: torch.device) -> np.ndarray:
-    """Return the predictions, NaN where there is no operator."""
+    """Return the predictions, or NaN without an operator."""
     return np.full_like(samples.targets, np.nan) if operator is None else predict(operator, samples, device)
 
 
 class Means:
-    """Means over samples, of squares by point and of the power by wavenumber, which merge in any grouping."""
+    """Means over samples of the squares at each point and the power by wavenumber, mergeable over blocks."""
 
     def __init__(self, grid: AnyGrid):
         self.grid, self.count = grid, 0
@@ -173,7 +173,7 @@ class Means:
 
     @classmethod
     def of(cls, grid: AnyGrid, target: np.ndarray, prediction: np.ndarray) -> Means:
-        """Return those of some samples and of what is predicted for them."""
+        """Return the means for a block of targets and predictions."""
         found = cls(grid)
         found.count = len(target)
         functions = {"target": target, "prediction": prediction, "error": prediction - target}
@@ -187,7 +187,7 @@ class Means:
         return found
 
     def merge(self, other: Means) -> None:
-        """Add the samples of another, on the same grid."""
+        """Add the samples of `other`, on the same grid."""
         self.count += other.count
         for name, total in other.squares.items():
             self.squares[name] += total
@@ -197,10 +197,10 @@ class Means:
             self.moments[name].add(moments.count, moments.mean, moments.variance)
 
     def spread(self) -> float:
-        """Return how much predictions differ from sample to sample, over how much targets do.
+        """Return the variation of predictions between samples relative to the variation of targets.
 
-        That is the ratio of standard deviations over samples, as the root mean square over points; of several
-        functions the largest.
+        This is the ratio of the standard deviations over samples, each as root mean square over points, and
+        for several functions the largest ratio.
         """
         axes = tuple(range(-self.grid.dimension, 0))
         prediction, target = (self.moments[name].variance.mean(axes) for name in ("prediction", "target"))
@@ -208,11 +208,11 @@ class Means:
             return float(np.max(np.sqrt(prediction / target)))
 
     def mean_square(self) -> dict[str, np.ndarray]:
-        """Return that of the targets and of the errors, at every point."""
+        """Return the mean square of targets and errors at every point."""
         return {name: self.squares[name] / self.count for name in ("target", "error")}
 
     def power(self) -> dict[str, np.ndarray] | None:
-        """Return the wavenumbers, and the mean power at each; None where points may be uneven."""
+        """Return the wavenumbers and the mean power at each; None on uneven points."""
         if self.waves is None:
             return None
         means = {name: total / self.count for name, total in self.powers.items()}
@@ -220,13 +220,13 @@ class Means:
 
 
 def median_worst_and_best(errors: np.ndarray) -> np.ndarray:
-    """Return the positions of the samples of median error (the upper of two, if even), the worst and best."""
+    """Return the indices of the samples with median (upper of two, if even), worst and best error."""
     order = np.argsort(errors, kind="stable")
     return order[[len(order) // 2, -1, 0]]
 
 
 def _axes(grid: AnyGrid) -> dict[str, np.ndarray]:
-    """Return the coordinates of the axes of space or time, by name."""
+    """Return the coordinates of each axis of space or time, by name."""
     if isinstance(grid, Nodes):
         return {"time": grid.coordinates}
     coordinates = (axis.coordinates for axis in grid.axes)
@@ -234,5 +234,5 @@ def _axes(grid: AnyGrid) -> dict[str, np.ndarray]:
 
 
 def write_table(table: pandas.DataFrame, path: Path) -> None:
-    """Write a CSV atomically, numbers in full so that nothing is lost between jobs."""
+    """Write a CSV atomically, with all digits, so that other jobs read the same numbers."""
     write_atomically(path, lambda temporary: table.to_csv(temporary, index=False))

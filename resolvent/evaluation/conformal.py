@@ -1,9 +1,10 @@
-"""Balls and bands around predictions that hold the target as often as they state: split conformal prediction.
+"""Split conformal prediction: balls and bands around predictions that contain the target with a given level.
 
-Errors of samples that nothing was fitted to are exchangeable with that of the next sample of the
-distribution. The ⌈(n + 1) level⌉-th smallest of n of them is therefore at least the next with a probability
-of at least the level, whatever operator and distribution, and of at most level + 1/(n + 1) where errors
-differ. That is of samples and calibrations together, not of each sample, and of no other distribution.
+The errors of n samples not used for training and the error of a new sample of the same distribution are
+exchangeable. Therefore the ⌈(n + 1) level⌉-th smallest of the n errors is an upper bound of the new error
+with a probability of at least the level, for any operator and distribution, and of at most
+level + 1/(n + 1) if all errors differ. The probability is over samples and calibrations together; it does not
+hold for each single sample, nor on another distribution.
 
 Sources: Vovk, Gammerman and Shafer 2005, Algorithmic Learning in a Random World; Lei et al. 2018, J. Amer.
 Statist. Assoc. 113, 1094, whose section 5.2 has scores over an estimate of their size.
@@ -23,10 +24,11 @@ from resolvent.solvers.common.grid import AnyGrid
 
 @dataclass(frozen=True)
 class Calibration:
-    """What was learned from the errors of `count` samples.
+    """Calibration from the errors of `count` samples.
 
-    level   how often a ball holds its target, and a point of a band the target's value there.
-    radius  of the ball, ‖target - prediction‖ / ‖prediction‖ in the L² norm; over the scatter where `scaled`.
+    level   probability that a ball contains the target, and that a point of a band contains its value there.
+    radius  radius of the ball, ‖target - prediction‖ / ‖prediction‖ in L²; divided by the scatter if
+            `scaled`.
     band    half the width of the band, in the shape of a target.
     scaled  whether the radius is proportional to the scatter under symmetries.
     """
@@ -38,9 +40,9 @@ class Calibration:
     scaled: bool = False
 
     def radii(self, scatter: np.ndarray | float = 1.0) -> np.ndarray | float:
-        """Return the radius of the ball of each sample, relative: (samples,) where it is scaled.
+        """Return the relative radius of the ball, for each sample (samples,) if it is scaled.
 
-        scatter  of the predictions, as `TrainedRun.predict` certifies it: needed where it is scaled.
+        scatter  scatter of the predictions from `TrainedRun.predict`, required if the radius is scaled.
         """
         return self.radius * scatter if self.scaled else self.radius
 
@@ -52,11 +54,11 @@ def calibrated(
     level: float = 0.9,
     scatter: np.ndarray | None = None,
 ) -> Calibration:
-    """Return the calibration by samples that the operator has not seen.
+    """Return the calibration from samples that were not used for training.
 
     prediction, target  (samples, [channels,] ...space);  scatter  (samples,), relative.
 
-    Raises an EvaluationError where the level is not between 0 and 1, or takes more samples.
+    Raises `EvaluationError` if the level is not between 0 and 1, or needs more samples.
     """
     if not 0 < level < 1:
         raise EvaluationError(f"level must be between 0 and 1, got {level}")
@@ -64,7 +66,7 @@ def calibrated(
     rank = math.ceil((count + 1) * level)
     if rank > count:
         least = math.ceil(level / (1 - level))
-        raise EvaluationError(f"level {level:g} takes {least} samples or more, got {count}")
+        raise EvaluationError(f"level {level:g} needs at least {least} samples, got {count}")
     off = prediction - target
     size = np.sqrt(square_norm(off, grid.weights) / square_norm(prediction, grid.weights))
     scores = size if scatter is None else size / scatter

@@ -1,7 +1,7 @@
-"""Errors of trained runs beside what is known of them without labels, also on shifted distributions.
+"""Errors of trained runs and their estimates without labels, also on shifted distributions.
 
-Sample k of a shift has the random numbers of sample k of the test split: what is compared are the same draws,
-with labels as exact as those of training.
+Sample k of a shift uses the random numbers of sample k of the test split, so that the same draws are
+compared. Its label is as accurate as the training labels.
 """
 
 from __future__ import annotations
@@ -38,12 +38,13 @@ def measure_estimates(
     threads: int,
     gpus: int,
 ) -> None:
-    """Write errors and estimates of the finished `runs`, on their grids of training, to the table `output`.
+    """Write errors and estimates of the finished `runs` on their training grids to the table `output`.
 
-    They are of the first `samples` test samples at `test_card`, as a run is given them in its test, and of as
-    many of every shift of the dataset at `card`, without noise. `counts` are those of the splits.
+    Uses the first `samples` test samples of `test_card`, with the noise of each run's test, and as many
+    samples without noise for every shift of the dataset `card`. `counts` is the number of samples of each
+    split.
 
-    Raises `SolverError` when the samples of a shift cannot be solved to the accuracy of the dataset.
+    Raises `SolverError` if samples of a shift cannot be solved to the accuracy of the dataset.
     """
     torch.set_num_threads(threads)
     device = choose_device(gpus)
@@ -83,9 +84,9 @@ def measure_estimates(
 def errors_beside(
     equation: DatasetSettings, answer: Predict, samples: Samples, clean: bool = True
 ) -> dict[str, Any]:
-    """Return the errors of what an operator answers, and what is known of them: (samples,) by column.
+    """Return the errors of an operator's predictions and their estimates, (samples,) by column.
 
-    clean  whether the inputs are without noise: with it only the scatter is known.
+    clean  whether the inputs are without noise; with noise, only the scatter is available.
     """
     prediction, grid = answer(samples.inputs), samples.target_grid
     _, scatter = under_symmetries(answer, samples.inputs, prediction, grid, equation.symmetries())
@@ -107,6 +108,6 @@ def errors_beside(
 
 
 def _solved(settings: DatasetSettings, facts: dict, count: int, resolution: int | str, grids: str) -> Samples:
-    """Draw and solve the first test samples of a dataset, which is laid out as the card `facts` has it."""
+    """Draw and solve the first `count` test samples of a dataset, in the layout of the card `facts`."""
     card = facts | {"samples": facts["samples"] | {"test": 0}, "settings": settings.model_dump(mode="json")}
     return FreshSplit("", resolution, "test", 0, grids=grids, card=card).read(range(count))

@@ -1,4 +1,4 @@
-"""Evaluate a trained run: a checkpoint and a dataset in, errors and a few predictions out."""
+"""Evaluate a trained run: read a checkpoint and a dataset, write errors and a few predictions."""
 
 from __future__ import annotations
 
@@ -37,20 +37,20 @@ from resolvent.training.normalisation import NormalisedOperator
 if TYPE_CHECKING:
     import xarray
 
-IDENTITY = ("experiment", "model", "label", "resolution", "seed", "config_hash")  # predictions.nc says it
+IDENTITY = ("experiment", "model", "label", "resolution", "seed", "config_hash")  # stored in predictions.nc
 
 
 def evaluate_run(
     card: Path, folder: Path, description: dict, threads: int, gpus: int, metrics: Iterable[str] = ()
 ) -> None:
-    """Evaluate the run in `folder` on the test split: errors.csv, predictions.nc and, last, run.json.
+    """Evaluate the run in `folder` on the test split; write errors.csv, predictions.nc and, last, run.json.
 
-    `description` is what `resolvent.planning.plan.Plan.description` gives: the fields of a `RunRecord` but
-    those that are found here. It names the resolutions and the levels of noise to test on. `metrics` are
-    those of a user's own, "module:name".
+    `description` is from `resolvent.planning.plan.Plan.description`: the fields of a `RunRecord` that are
+    known before the evaluation, including test resolutions and levels of noise. `metrics` are user-defined
+    metrics, "module:name".
 
-    Raises `EvaluationError` when one of them cannot be used, and `FileError` when the checkpoint or cost.json
-    in `folder` is of another run.
+    Raises `EvaluationError` if a metric cannot be used, and `FileError` if the checkpoint or cost.json in
+    `folder` is of another run.
     """
     torch.set_num_threads(threads)
     device = choose_device(gpus)
@@ -88,12 +88,12 @@ def evaluate_operator(
     seed: int,
     metrics: tuple[Metric, ...] | None = None,
 ) -> tuple[pandas.DataFrame, xarray.DataTree]:
-    """Return the errors of an operator on the test split at `card`, and what is kept of its predictions.
+    """Return the errors of an operator on the test split at `card`, and the predictions to be stored.
 
-    `description` is that of its run, as `evaluate_run` takes it; `seed` chooses the samples that are shown.
-    Standardised errors are measured of imported data, whose units are anyone's, and of runs in such units.
-    The attribute `targets` of the predictions has `names`, `mean` and `deviation` of the functions that are
-    targets in training, of imported data on grids of training.
+    `description` is as in `evaluate_run`; `seed` selects the samples for figures. Standardised errors are
+    measured for imported data, whose units are arbitrary, and for runs with scalar normalisation. For
+    imported data on training grids, the attribute `targets` of the predictions has `names`, `mean` and
+    `deviation` of the training targets.
     """
     training, scale, facts = description["training"], None, read_card(card)
     resolution, count = description["resolution"], training["noise_samples"]

@@ -1,7 +1,7 @@
-"""What a query costs: the time of one function and of many, of trained operators and of classical solvers.
+"""Measure inference times of trained operators and classical solvers, for one function and for a batch.
 
-All of an experiment are timed in one job, on the same test samples and cores, so that they can be compared.
-An operator is held against the fastest solver that is at least as accurate on these samples.
+One job times all operators and solvers of an experiment on the same test samples and cores, so that times are
+comparable. An operator is compared with the fastest solver that is at least as accurate on these samples.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from resolvent.training import checkpoints
 from resolvent.training.checkpoints import trained_operator
 from resolvent.training.devices import choose_device, device_name
 
-SAMPLES = 32  # in a batch; errors are means over them
-SHORTEST = 0.1  # seconds that a timing takes at least
-ON_GPU = {"gpu": 1, "cpu": 0}  # whether solvers in JAX compute there
+SAMPLES = 32  # samples in a batch, over which errors are averaged
+SHORTEST = 0.1  # minimum seconds of a timing
+ON_GPU = {"gpu": 1, "cpu": 0}  # whether JAX solvers run on a GPU, by platform
 
 
 def measure_inference(
@@ -47,16 +47,16 @@ def measure_inference(
     threads: int,
     gpus: int,
 ) -> None:
-    """Time an experiment's operators and the classical solvers of its equation into the table `output`.
+    """Time an experiment's operators and the classical solvers of its equation; write the table `output`.
 
-    `card` and `test_card` are of the datasets trained and tested on; `counts` are the samples of the splits.
-    `runs` are folders, those of the seeds of a model at one training resolution together: the first of these
-    that finished is timed, on the grid and with the noise of its training. Solvers are timed on the same
-    inputs where the targets lie on the same grid.
+    `card` and `test_card` are the cards of training and test data; `counts` is the number of samples of each
+    split. `runs` are folders, with all seeds of a model at a training resolution in succession: the first
+    finished run of these is timed, on its training grid and with its noise. Solvers are timed on the same
+    inputs, if the targets are on the same grid.
     """
     torch.set_num_threads(threads)
     device = choose_device(gpus)
-    finished: list[tuple[CostRecord, Path]] = []  # the first of the seeds
+    finished: list[tuple[CostRecord, Path]] = []  # one run for each model and resolution
     for _, folders in groupby(runs, key=lambda folder: folder.parent):
         of_seeds = ((read_record(folder / "cost.json", CostRecord), folder) for folder in folders)
         finished += list(islice((one for one in of_seeds if one[0].status == "finished"), 1))
@@ -71,7 +71,7 @@ def measure_inference(
     solved: dict[tuple, list[dict]] = {}
     for cost, folder in finished:
         record = read_record(folder / "run.json", RunRecord)
-        # The first test samples, as the run is given them.
+        # The first test samples, with the noise of the run.
         noise = training_noise(test_card, record.resolution, counts["train"], record.noise)
         grids, tests = record.grids, counts["test"]
         split = Split(test_card, record.resolution, "test", tests, grids=grids, noise=noise)
@@ -98,9 +98,9 @@ def measure_inference(
 
 
 def beside_the_fastest(model: dict, solvers: list[dict], trained_on: str) -> dict:
-    """Return the fastest of the solvers that are as accurate as a model, and after how many queries it pays.
+    """Return the fastest solver that is at least as accurate as a model, and the break-even point in queries.
 
-    Where no solver is as accurate, nothing is returned. `queries` is infinite where the solver is as fast.
+    Empty if no solver is as accurate. `queries` is infinite if the solver is at least as fast as the model.
     """
     accurate = [solver for solver in solvers if solver["error"] <= model["error"]]
     if not accurate:
@@ -120,7 +120,7 @@ def beside_the_fastest(model: dict, solvers: list[dict], trained_on: str) -> dic
 
 
 def seconds_to_make(card: dict) -> float:
-    """Return the seconds that making a sample takes, in the batches that jobs take; NaN of imported data."""
+    """Return the seconds to solve a sample, in batches as in generation jobs; NaN for imported data."""
     if "imported" in card:
         return math.nan
     task = build_task(settings_of(card["settings"]))
@@ -132,9 +132,9 @@ def seconds_to_make(card: dict) -> float:
 
 
 def solvers_timed(task: Task, samples: Samples) -> Iterator[tuple[str, np.ndarray, dict]]:
-    """Yield the classical solvers of an equation: the label, the answers to `samples`, and `timed`.
+    """Yield label, answers to `samples` and times (`timed`) of each classical solver of an equation.
 
-    One that does not solve all of the samples is left out.
+    Leaves out solvers that fail on a sample.
     """
     for label, solver in task.classical_solvers().items():
 
@@ -150,9 +150,9 @@ def solvers_timed(task: Task, samples: Samples) -> Iterator[tuple[str, np.ndarra
 
 
 def timed(answer: Callable[[Samples], np.ndarray], samples: Samples) -> dict:
-    """Return the median seconds of a function alone, and of one in a batch of the first `SAMPLES`.
+    """Return the median seconds for a single function, and per function in a batch of `SAMPLES`.
 
-    They are seconds of the clock; on one thread of a CPU of the processor, which other jobs do not lengthen.
+    Wall-clock time; on one CPU thread processor time, which does not depend on other jobs.
     """
     one, many = (samples.read(range(min(count, len(samples)))) for count in (1, SAMPLES))
     threads = torch.get_num_threads()

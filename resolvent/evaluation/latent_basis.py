@@ -1,16 +1,16 @@
-"""What a trained encoder expands functions in: Figure 13 of Cao 2021 (arXiv:2105.14995, section D.2).
+"""Latent basis functions of a trained encoder: Figure 13 of Cao 2021 (arXiv:2105.14995, section D.2).
 
-An encoder layer hands on a matrix y of n_c² points by `width` columns, each a function on the coarse grid.
-The next layer's Q, K and V are affine in y, so they span what its columns and the constants span, and no
-single column means more than another: a rotation of the columns is undone by the next layer's weights. As
-"basis functions" of a layer we therefore take the leading left singular vectors of y without the columns'
-means: the functions, orthonormal in L2, that carry most of what the layer hands on for this sample. (The
-paper shows columns and does not say which.)
+The output of an encoder layer is a matrix y of n_c² points by `width` columns, each a function on the coarse
+grid. The next layer's Q, K and V are affine in y, so only the span of the columns and the constants matters,
+not single columns: the next layer's weights can undo any rotation of the columns. We therefore take as "basis
+functions" of a layer the leading left singular vectors of y minus the columns' means: the functions,
+orthonormal in L2, that carry most of the layer's output for this sample. (The paper shows columns and does
+not say which.)
 
-Roughness of a function v is ‖∇v‖/‖v - ∫v‖ for its bilinear interpolant: at least π on the unit square, and
-larger the faster v oscillates. The paper's remark that the fourth layer's functions are smoother than the
-first's is a statement about it. It is measured for every column of every layer, of the trained network and of
-the same network with its initial weights, which shows how much of it training has brought about.
+The roughness of a function v is ‖∇v‖/‖v - ∫v‖ of its bilinear interpolant: at least π on the unit square,
+and larger the faster v oscillates. It quantifies the paper's remark that the fourth layer's functions are
+smoother than the first layer's. It is measured for every column of every layer, with trained and with initial
+weights, to show the effect of training.
 """
 
 from __future__ import annotations
@@ -42,21 +42,21 @@ from resolvent.training.normalisation import NormalisedOperator, restored
 from resolvent.training.settings import TrainingSettings
 from resolvent.training.tensors import coordinate_tensor, function_tensor
 
-LAYERS = (1, 4)  # the paper's; a shorter encoder's last layer stands for one that it does not have
-FUNCTIONS = 2  # of each layer, and of the differential operator
+LAYERS = (1, 4)  # as in the paper; for shorter encoders the last layer
+FUNCTIONS = 2  # number of functions of each layer, and of eigenfunctions
 COEFFICIENT = "coefficient"
-NEGLIGIBLE = 1e-6  # of a layer's largest column: a smaller one is rounding, and has no roughness
+NEGLIGIBLE = 1e-6  # relative to a layer's largest column: smaller columns are only rounding
 
 
 def write_latent_basis(
     card: Path, folder: Path, *, resolution: int, seed: int, test_samples: int, grids: str, threads: int
 ) -> None:
-    """Write latent functions of the run in `folder` for the first shown test sample: latent_basis.npz.
+    """Write latent_basis.npz, the latent functions of the run in `folder` for the first shown test sample.
 
-    sample                          its number in the test split
+    sample                          index in the test split
     layers (layers)                 numbers of the layers shown, from 1
     basis (layers, 2, n_c, n_c)     leading singular functions, ‖·‖ = 1, ∫ = 0
-    share (layers, 2)               what part of Σ‖column - mean‖² each carries
+    share (layers, 2)               share of Σ‖column - mean‖² of each function
     basis_roughness (layers, 2)
     roughness (num_layers, width)   of every column; NaN for a column that is constant
     initial_roughness               the same for the initial weights of `seed`
@@ -64,11 +64,11 @@ def write_latent_basis(
     eigenvalues (2), eigenfunctions (2, n_c, n_c), eigenfunction_roughness (2)
                                     of -∇·(a∇·), `solvers.darcy.eigenfunctions`
 
-    `test_samples` is the number that the experiment tests on, `grids` as in
-    `resolvent.datasets.loading.load_samples`. The input is without noise. A diverged run has no latent
-    functions: they are NaN.
+    `test_samples` is the experiment's number of test samples, `grids` as in
+    `resolvent.datasets.loading.load_samples`. The input has no noise. The latent functions of a diverged run
+    are NaN.
 
-    Raises `TrainingError` for an architecture without an encoder on a coarse grid, and data without a
+    Raises `TrainingError` for an architecture without an encoder on a coarse grid, and for data without a
     coefficient on nodes.
     """
     torch.set_num_threads(threads)
@@ -109,9 +109,9 @@ def write_latent_basis(
 
 @torch.no_grad()
 def latent_functions(transformer: nn.Module, u: Tensor, x: Tensor) -> np.ndarray:
-    """Return what each encoder layer hands on for one input, (num_layers, width, n_c, n_c), [y, x].
+    """Return the output of each encoder layer for one input, (num_layers, width, n_c, n_c), [y, x].
 
-    `u` (1, n, n, 1) is what the transformer itself takes: normalised if it was trained so.
+    `u` (1, n, n, 1) is in the units of the transformer: normalised if it was trained so.
     """
     kept = []
     hooks = [
@@ -128,9 +128,9 @@ def latent_functions(transformer: nn.Module, u: Tensor, x: Tensor) -> np.ndarray
 
 
 def leading_functions(columns: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return leading left singular vectors of `columns` (width, n, n) less their means, and their shares.
+    """Return the leading left singular vectors of `columns` (width, n, n) minus means, and their shares.
 
-    They are orthonormal in the trapezoidal rule's inner product. The shares of all add to 1.
+    The vectors are orthonormal in the inner product of the trapezoidal rule. All shares add up to 1.
     """
     if not np.isfinite(columns).all():
         return np.full((count, *columns.shape[1:]), np.nan), np.full(count, np.nan)
@@ -155,10 +155,10 @@ def roughness(functions: np.ndarray) -> np.ndarray:
 
 
 def _latent_of_run(checkpoint: dict, seed: int, u: Tensor, x: Tensor) -> tuple[np.ndarray, np.ndarray]:
-    """Return latent functions of the trained network, and of the initial one for the same input."""
+    """Return the latent functions with trained and with initial weights, for the same input."""
     made_of = checkpoint["architecture"], checkpoint["settings"], seed
     initial, training = build(*made_of), TrainingSettings.model_validate(checkpoint["training"])
-    if checkpoint["operator"] is None:  # diverged: the shape is known, the values are not
+    if checkpoint["operator"] is None:  # diverged
         lost = np.full_like(latent_functions(initial, u, x), np.nan)
         return lost, lost
     operator = restored(build(*made_of), training, checkpoint["operator"])

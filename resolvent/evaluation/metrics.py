@@ -1,8 +1,8 @@
-"""The error of a prediction, defined once: per sample, relative, in any dimension.
+"""Error metrics of predictions: per sample, relative, in any dimension.
 
-Predictions and targets are as `resolvent.datasets.loading.Samples` has them; the squares of several
-functions add up. A metric added to `METRICS` appears in every errors.csv, and its words in every run.json;
-one of a user's own, which an experiment names, in those of its runs.
+Predictions and targets have the layout of `resolvent.datasets.loading.Samples`; norms of several functions
+add their squares. Metrics in `METRICS` appear in every errors.csv, with their label and description in every
+run.json; user-defined metrics appear in the runs of the experiments that name them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def relative_l2(prediction: np.ndarray, target: np.ndarray, grid: AnyGrid) -> np
 
 
 def relative_h1(prediction: np.ndarray, target: np.ndarray, grid: AnyGrid) -> np.ndarray:
-    """Return the same in the H1 norm, ‖v‖² + ‖∇v‖², with the grid's own derivative."""
+    """Return the relative error in the H1 norm, ‖v‖² + ‖∇v‖², with the grid's own derivative."""
     return np.sqrt(_square_h1(prediction - target, grid) / _square_h1(target, grid))
 
 
@@ -42,11 +42,11 @@ def _square_h1(values: np.ndarray, grid: AnyGrid) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric with its words: a column of errors.csv of the same name, and an entry in run.json.
+    """A metric: a column `name` of errors.csv, with label and description for run.json.
 
     function      (prediction, target, grid) → (samples,).
-    standardised  whether it is of (u - mean)/standard deviation, with one mean and one standard deviation for
-                  each channel of the training targets; then it is measured where these are known.
+    standardised  whether the metric applies to (u - mean)/standard deviation, with one mean and standard
+                  deviation per channel of the training targets; only measured if these are known.
     """
 
     name: str
@@ -82,11 +82,11 @@ METRICS = (
 
 
 def metrics_with(own: Iterable[str], targets: Sequence[str] = ()) -> tuple[Metric, ...]:
-    """Return the metrics of every run, one for each of several `targets`, and a user's own, "module:name".
+    """Return the standard metrics, a metric for each of several `targets`, and user-defined ("module:name").
 
-    The error of one function alone is measured, as in a norm of all of them the largest hides the others.
+    Each target function has its own metric, since the largest function dominates a norm of all functions.
 
-    Raises `EvaluationError` when one cannot be imported, is no `Metric`, or has the name of another.
+    Raises `EvaluationError` if a metric cannot be imported, is not a `Metric`, or its name is taken.
     """
     metrics = {one.name: one for one in METRICS}
     for at, target in enumerate(targets if len(targets) > 1 else ()):
@@ -117,9 +117,9 @@ def measure(
 ) -> dict[str, np.ndarray]:
     """Return every metric of each sample, by name: (samples, [channels,] ...space) → (samples,).
 
-    `scale`, mean and standard deviation (channels,) of the training targets, adds the standardised ones.
+    `scale` (mean and standard deviation of the training targets, each (channels,)) adds standardised metrics.
 
-    Raises `EvaluationError` when a metric returns anything but a number for each sample.
+    Raises `EvaluationError` if a metric does not return one number per sample.
     """
     pairs = {False: (prediction, target)}
     if scale is not None:
@@ -137,7 +137,7 @@ def measure(
             if (shape := np.shape(found[one.name])) != (samples,):
                 raise EvaluationError(
                     f"metric {one.name!r} returned shape {shape} for {samples} samples; expected: "
-                    f"({samples},), a number for each sample"
+                    f"({samples},), one number per sample"
                 )
     return found
 

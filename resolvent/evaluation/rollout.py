@@ -1,8 +1,8 @@
-"""The step of a flow applied again and again: predictions farther ahead than training has seen.
+"""Autoregressive rollouts: apply a trained time step repeatedly, beyond the lead time of training.
 
-A model that is trained from the vorticity at one time to that a lead time later is a map of the flow in time.
-Its prediction is given back to it as input, as often as the dataset has stored later moments, and each time
-compared with what is stored. The baseline is persistence: the first vorticity as the answer at every time.
+A model trained to predict the vorticity after one lead time is a time step of the flow. Its prediction is fed
+back as input for every later frame stored in the dataset, and compared with that frame. The baseline is
+persistence: the first vorticity at all times.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ from resolvent.training.checkpoints import trained_operator
 from resolvent.training.devices import choose_device
 from resolvent.training.errors import TrainingError
 
-WINDOW = "vorticity_window"  # of the Kolmogorov datasets with more than one frame
+WINDOW = "vorticity_window"  # variable of Kolmogorov datasets with more than one frame
 
 
 def write_rollout(
     card: Path, folder: Path, *, resolution: int, test_samples: int, threads: int, gpus: int
 ) -> None:
-    """Roll the run in `folder` out from the first `test_samples` test vorticities: rollout.npz.
+    """Roll out the run in `folder` from the first `test_samples` test vorticities; write rollout.npz.
 
-    times (frames)                since the first vorticity, in the unit of the equation
-    error (samples, frames)       relative L2, NaN from where a prediction is not finite
-    persistence (samples, frames) relative L2 of the first vorticity
-    sample                        number of the shown one in the test split
+    times (frames)                since the first vorticity, in the time unit of the equation
+    error (samples, frames)       relative L2 error; NaN once a prediction is not finite
+    persistence (samples, frames) relative L2 error of the first vorticity
+    sample                        index of the shown sample in the test split
     initial (n, n), target (frames, n, n), prediction (frames, n, n)
                                   of the shown sample, [y, x]
 
-    A diverged run has no predictions: they and their errors are NaN.
+    Predictions and errors of a diverged run are NaN.
 
-    Raises `TrainingError` when the dataset has no later moments stored at this resolution.
+    Raises `TrainingError` if the dataset has no later frames at this resolution.
     """
     torch.set_num_threads(threads)
     facts, group = read_card(card), group_name(resolution)

@@ -1,4 +1,4 @@
-"""Errors of predictions where no label is known: bounds, which are theorems, and estimates."""
+"""Error bounds (theorems) and error estimates for predictions without labels."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from resolvent.datasets.tasks.settings import DatasetSettings
 from resolvent.datasets.tasks.symmetries import Symmetry
 from resolvent.solvers.common.grid import AnyGrid
 
-Predict = Callable[[np.ndarray], np.ndarray]  # inputs to predictions, (samples, ...)
+Predict = Callable[[np.ndarray], np.ndarray]  # maps inputs to predictions, (samples, ...)
 
 
 def under_symmetries(
@@ -23,12 +23,12 @@ def under_symmetries(
     grid: AnyGrid,
     symmetries: tuple[Symmetry, ...],
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return means of predictions over the symmetries, and how far these scatter, relative: (samples,).
+    """Return the means of predictions over all symmetries, and their relative scatter (samples,).
 
-    A symmetry maps inputs, and its predictions are mapped back, P_g. Were they right they would be one
-    function; the scatter √(Σ ‖P_g - P̄‖² / (|G| - 1)) / ‖P̄‖, in the L² norm of the `grid` of predictions, is
-    the size of the part of their errors that changes with g. What all of them have in common it does not
-    see. It is NaN where there are no symmetries.
+    Each symmetry g maps the inputs, and the predictions are mapped back to P_g. Exact predictions would all
+    be equal. The scatter √(Σ ‖P_g - P̄‖² / (|G| - 1)) / ‖P̄‖, in the L² norm on the `grid` of predictions,
+    measures the part of the error that changes with g, but not the part common to all g. It is NaN without
+    symmetries.
     """
     total, squares = np.zeros_like(prediction), np.zeros(len(prediction))
     for one in symmetries:
@@ -50,13 +50,13 @@ def known_of(
     grid: AnyGrid,
     scatter: np.ndarray | None = None,
 ) -> xarray.Dataset:
-    """Return what is known of errors of predictions on the `grid`: (sample,), or (sample, bound), by name.
+    """Return bounds and estimates of the errors of predictions, (sample,) or (sample, bound), by name.
 
-    scatter  that of `under_symmetries`, which takes the operator; the others take predictions alone.
+    scatter  from `under_symmetries`, which needs the operator; all others need only the predictions.
 
-    The attribute `kind` says "theorem" or "estimate". Raises a SolverError for inputs that have no solution.
+    The attribute `kind` is "theorem" or "estimate". Raises `SolverError` for inputs without a solution.
     """
-    inputs = inputs.astype(np.float64)  # stores may have less
+    inputs = inputs.astype(np.float64)  # stores may have single precision
     found = {
         name: (("sample", "bound"), values, {"kind": "theorem"})
         for name, values in equation.error_bounds(inputs, prediction).items()
@@ -81,13 +81,14 @@ def asked(
     steps: int = 0,
     certify: bool = True,
 ) -> tuple[np.ndarray, xarray.Dataset | None]:
-    """Return predictions, averaged over symmetries or corrected by steps if asked, and what errors they have.
+    """Return predictions and, with `certify`, bounds and estimates of their errors.
 
-    Raises an `EvaluationError` where the equation has no symmetries, or no solver that starts from them.
+    `symmetrise` averages the predictions over the symmetries of the equation; `steps` corrects them by so
+    many iterations of a solver. Raises `EvaluationError` if the equation has no symmetries or no such solver.
     """
     symmetries = equation.symmetries()
     if symmetrise and not symmetries:
-        raise EvaluationError(f"no symmetries are known of {equation.equation}: leave symmetrise out")
+        raise EvaluationError(f"no symmetries are known for {equation.equation}: leave out symmetrise")
     result, scatter = predict(inputs), None
     if symmetrise or certify:
         mean, scatter = under_symmetries(predict, inputs, result, grid, symmetries)

@@ -1,1 +1,1 @@
-"""The DAG and what it needs to be planned: configuration, file names, rerun triggers. Calls the rooms."""
+"""Plan the DAG: configuration, file names, rerun triggers, predicted cost. Calls all other packages."""

@@ -1,4 +1,4 @@
-"""The graph of jobs of Snakemake 9.27: what its plans leave out, and a list of all jobs."""
+"""Correct how Snakemake 9.27 walks its graph of jobs, and list all jobs behind a rule."""
 
 from __future__ import annotations
 
@@ -12,20 +12,19 @@ from snakemake.exceptions import MissingRuleException
 
 
 def mend_planning() -> None:
-    """Plan what is missing, or of other code, behind `ancient` inputs.
+    """Make Snakemake also plan jobs that are outdated for their own reasons behind `ancient` inputs.
 
-    Snakemake asks no job behind one that must run for reasons of its own, for it expects to come to it from
-    there; but from there it does not go on through `ancient` inputs that exist. So where a solver was edited,
-    it would leave the trainings that are to follow to a second run, and show old runs on new data after the
-    first. No other way was found: a dataset's card that is no `ancient` input would have everything trained
-    again where a store was deleted or is made again by the same code, and no setting of Snakemake's, nor of
-    its plugins, reaches this walk.
+    Snakemake does not check the jobs downstream of a job that must run: it expects to reach them from that
+    job. But its walk downstream stops at `ancient` inputs that exist. After an edit of a solver, the first
+    run would therefore regenerate the dataset and skip the trainings, which only a second run would start.
+    The card of a dataset has to be an `ancient` input: otherwise regenerating a deleted store by the same
+    code would retrain everything. No setting of Snakemake or its plugins reaches this walk.
     """
     DAG.bfs = _bfs
 
 
 def _bfs(dag, direction, *jobs, stop=lambda job: False) -> Iterator:
-    """Walk as `DAG.bfs` does, but not to jobs that need of one before them only that its files exist."""
+    """Walk as `DAG.bfs`, but skip downstream jobs whose inputs from this job are `ancient` and exist."""
     queue, visited = deque(jobs), set(jobs)
     while queue:
         if stop(job := queue.popleft()):
@@ -41,9 +40,9 @@ def _bfs(dag, direction, *jobs, stop=lambda job: False) -> Iterator:
 
 
 def jobs_behind(workflow, rule: str) -> list:
-    """Return the jobs that make what a rule without wildcards takes, whether or not they are done.
+    """Return all jobs upstream of a rule without wildcards, done or not.
 
-    No job is asked whether it has to run again, for which Snakemake takes longer than for all else.
+    Does not ask whether a job must run again, which is the slowest part of Snakemake's planning.
     """
     graph, known, seen = type(workflow.dag)(workflow, workflow.rules), set(), set()
 

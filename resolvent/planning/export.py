@@ -1,4 +1,4 @@
-"""Give a dataset away: `resolvent export burgers --to well OUT`."""
+"""Export a dataset to a format of another library: `resolvent export burgers --to well OUT`."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from resolvent.planning.places import HOME
 
 FOLDER = "huggingface"
 SUMS = "SHA256SUMS"
-SIZES = {"n<1K": 1e3, "1K<n<10K": 1e4, "10K<n<100K": 1e5, "100K<n<1M": 1e6}  # samples, as the hub has them
+SIZES = {"n<1K": 1e3, "1K<n<10K": 1e4, "10K<n<100K": 1e5, "100K<n<1M": 1e6}  # size categories of the hub
 
 
 def export(card: Path, layout: str, out: Path, resolution: int | str | None = None) -> list[Path]:
     """Write the dataset of `card` to `out` in one of `LAYOUTS`, or as a folder for "huggingface".
 
-    Returns the files. A layout has one grid, by default the finest. Raises `DatasetError` where the dataset
-    is not finished, the layout cannot have it, or `out` is there already.
+    Returns the written files. A layout holds one grid, by default the finest. Raises `DatasetError` if the
+    dataset is not finished, the layout cannot hold it, or `out` exists.
     """
     card, out = Path(card), Path(out)
     if out.exists():
-        raise DatasetError(f"{out} is there already; choose another place, or delete it")
+        raise DatasetError(f"{out} exists; choose another path, or delete it")
     if layout == FOLDER:
         return _folder(card, out)
     if layout not in LAYOUTS:
@@ -43,7 +43,7 @@ def export(card: Path, layout: str, out: Path, resolution: int | str | None = No
 def _folder(card: Path, out: Path) -> list[Path]:
     facts, store = read_card(card), card.with_suffix(".zarr")
     if isinstance(located(store), str):
-        raise DatasetError(f"{store} lies at an address; expected: a store in a folder")
+        raise DatasetError(f"{store} is in an object store; accepted: a store in a local folder")
     name, digest = facts["dataset"], facts["settings_hash"]
     part = out.with_name(f".{out.name}.partial")
     remove(part)
@@ -109,9 +109,9 @@ Operator: {equation["operator"]}. Source: {equation["source"]}.
 
 {code}
 
-## Check the copy, and make it again
+## Verify and regenerate
 
-`{SUMS}` has the SHA-256 of every file, and the card that of the numbers:
+`{SUMS}` lists the SHA-256 of every file; the card holds the digest of the numbers:
 
     resolvent verify .
 
@@ -126,17 +126,17 @@ Operator: {equation["operator"]}. Source: {equation["source"]}.
 
 
 def _made_again(facts: dict) -> str:
-    """Say what it takes to make the samples again: this program, and files or a module of others."""
+    """Return how to regenerate the samples: the command, and the source files or module it needs."""
     command = f"    resolvent run finalise_{facts['dataset']} --configfile dataset.yaml"
-    words, where = "", "Where the Python package Resolvent is installed, the same samples are made again by"
+    words, where = "", "With the Python package Resolvent installed, regenerate the same samples by"
     if "imported" in facts:
-        of = " of what the server says" if "://" in str(facts["settings"]["source"]) else ""
+        of = " of the server's metadata" if "://" in str(facts["settings"]["source"]) else ""
         files = [f"- `{one['file']}`, SHA-256{of} `{one['sha256']}`" for one in facts["imported"]["files"]]
-        words = "The samples were read from files that are not in this folder, and come from these alone:\n\n"
-        words += "\n".join(files) + "\n\nLet `source` in `dataset.yaml` name their places. "
+        words = "The samples were read from these files, which are not in this folder:\n\n"
+        words += "\n".join(files) + "\n\nSet `source` in `dataset.yaml` to their paths. "
     elif ":" in (equation := facts["settings"]["equation"]):
         words = (
-            f"The samples are computed by code of their authors, `{equation}`, which is not in this folder: "
+            f"The samples are computed by the authors' code `{equation}`, which is not in this folder: "
             "put its module into the working folder. "
         )
     return f"{words}{where}\n\n{command}"

@@ -1,8 +1,8 @@
-"""GPUs for jobs that run at the same time: each leases its own, by locks that end with its process.
+"""Lease GPUs to concurrent jobs, by file locks that end with the job's process.
 
 Snakemake's `--resources gpu=2` only counts jobs. Here a job takes a kernel file lock (flock) on each device
-that it uses, all of them or none, in a folder that all processes of the host share. Jobs that see the same
-devices take them one after the other, so that one that needs two is not overtaken for ever (docs/gpus.md).
+that it uses, all of them or none, in a folder shared by all processes of the host. Jobs that see the same
+devices take them in turn, so a job that needs two GPUs cannot starve (docs/gpus.md).
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from resolvent.common.errors import ResolventError
 from resolvent.common.machine import is_alive
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
-# Not tempfile.gettempdir(): Snakemake sets TMPDIR to what a job's resource `tmpdir` says.
+# Not tempfile.gettempdir(): Snakemake sets TMPDIR to the resource `tmpdir` of a job, which may differ.
 FOLDER = "/tmp/resolvent-leases"
-FIRST_DELAY, LONGEST_DELAY = 0.005, 0.5  # seconds between two looks at the devices
+FIRST_DELAY, LONGEST_DELAY = 0.005, 0.5  # seconds between two attempts to lock devices
 
 _held: set[int] = set()  # descriptors of this process's locks
 
 
 class GpuError(ResolventError):
-    """A job cannot have the GPUs that it asks for."""
+    """A job asks for GPUs that it can never get."""
 
 
 def _forget_locks() -> None:
-    """Forget the locks in a forked child, which may outlive the job. (A program has no descriptor.)"""
+    """Close the lock files in a forked child, which may outlive the job (exec closes them anyway)."""
     for descriptor in _held:
         os.close(descriptor)
     _held.clear()
@@ -44,18 +44,18 @@ os.register_at_fork(after_in_child=_forget_locks)
 
 
 def devices_for(gpus: int, report: Callable[[str], None]) -> list[str]:
-    """Return the visible devices that a job of `gpus` may choose from, as CUDA_VISIBLE_DEVICES names them.
+    """Return the visible devices for a job with `gpus` GPUs, by their names for CUDA_VISIBLE_DEVICES.
 
-    CUDA gives a process at most one MIG instance: a job of several devices chooses among whole GPUs. Raises
-    `GpuError` where there are devices, but too few, or the variable names one that there is not, where CUDA
-    would silently use those before it.
+    CUDA gives a process at most one MIG instance, so a job with several devices gets whole GPUs. Raises
+    `GpuError` if some, but too few, devices are visible, or if CUDA_VISIBLE_DEVICES names an unknown device:
+    CUDA would silently ignore it and all devices after it.
     """
     there, value = installed(report), os.environ.get(VISIBLE)
     visible: list[str] = []
     if value is None:
         visible = [device for name in there for device in there[name]]
     for name in value.split(",") if value and value.strip() and there else []:
-        if name.strip() == "-1":  # ends the list, by CUDA's rule
+        if name.strip() == "-1":  # CUDA ignores all devices after it
             break
         visible += _named(name.strip(), there)
     visible = list(dict.fromkeys(visible))
@@ -67,21 +67,21 @@ def devices_for(gpus: int, report: Callable[[str], None]) -> list[str]:
 
 
 def _named(name: str, there: dict[tuple[str, str], list[str]]) -> list[str]:
-    """Return the devices behind an index, a name, or, as CUDA does, the beginning of one name."""
+    """Return the devices for an index, a name, or, as in CUDA, a unique prefix of a name."""
     named = {device: [device] for devices in there.values() for device in devices}
     named |= {gpu: devices for (_, gpu), devices in there.items()}
     indices = {index: devices for (index, _), devices in there.items()}
     begun = [devices for full, devices in named.items() if name and full.startswith(name)]
     found = named.get(name) or indices.get(name) or (begun[0] if len(begun) == 1 else [])
     if not found:
-        raise GpuError(f"{VISIBLE} names '{name}', which is none of this host's GPUs: {', '.join(named)}")
+        raise GpuError(f"{VISIBLE} names '{name}', which is not a GPU of this host: {', '.join(named)}")
     return found
 
 
 def installed(report: Callable[[str], None]) -> dict[tuple[str, str], list[str]]:
-    """Return the devices of this host by index and name of the GPU; none without nvidia-smi.
+    """Return the devices of this host by index and name of the GPU; empty without nvidia-smi.
 
-    A GPU that is cut into instances (MIG) stands for these, which are all that CUDA can use of it.
+    The devices of a GPU partitioned by MIG are its instances, since CUDA cannot use the whole GPU then.
     """
     if (given := os.environ.get("RESOLVENT_GPUS")) is not None:
         names = dict.fromkeys(name.strip() for name in given.split(",") if name.strip())
@@ -98,20 +98,21 @@ def installed(report: Callable[[str], None]) -> dict[tuple[str, str], list[str]]
             gpus[list(gpus)[-1]].append(instance[1])
     if answer.returncode and not gpus:
         fault = " ".join((answer.stdout + answer.stderr).split())
-        report(f"computes on the CPU, for nvidia-smi finds no GPU ({fault})\n")
+        report(f"computes on the CPU: nvidia-smi finds no GPU ({fault})\n")
     return {(index, name): instances or [name] for (index, name), instances in gpus.items()}
 
 
 @contextmanager
 def lease(gpus: int, jobs_per_device: int, report: Callable[[str], None]) -> Iterator[None]:
-    """Hold `gpus` devices while the body runs, alone or beside `jobs_per_device` - 1 other jobs.
+    """Hold `gpus` devices while the body runs, each shared by up to `jobs_per_device` jobs.
 
-    Sets CUDA_VISIBLE_DEVICES to them, or to nothing where there are none or `gpus` is 0: CUDA reads it once,
-    so this comes before torch or JAX looks for devices, and it stays set. Waits while the devices are taken,
-    and reports once for whom. Raises `GpuError` where the job can never have them.
+    Sets CUDA_VISIBLE_DEVICES to these devices, or to nothing if there are none or `gpus` is 0. CUDA reads
+    the variable once, so call this before torch or JAX looks for devices; the variable stays set. Waits
+    while the devices are taken, and reports the holders once. Raises `GpuError` if the job can never get
+    them.
     """
-    # If SLURM gave more devices than this job asks for, several jobs share them: a group, or all jobs of a
-    # Snakemake inside an allocation.
+    # Without surplus devices SLURM has assigned them to this job, and nothing is leased. More devices are
+    # shared by several jobs: a group, or all jobs of a Snakemake inside an allocation.
     assigned = os.environ.get(VISIBLE) if "SLURM_JOB_ID" in os.environ else None
     if gpus and assigned is not None and len(assigned.split(",")) <= gpus:
         yield
@@ -137,14 +138,14 @@ def lease(gpus: int, jobs_per_device: int, report: Callable[[str], None]) -> Ite
 class _Request:
     def __init__(self, folder: Path, devices: list[str], gpus: int, jobs_per_device: int):
         self.folder, self.devices, self.gpus, self.jobs_per_device = folder, devices, gpus, jobs_per_device
-        # Before driver 470 the name of a MIG instance has slashes.
+        # Before driver 470 the name of a MIG instance contains slashes.
         self.locks = {one: folder / f"{re.sub(r'[^A-Za-z0-9._-]', '_', one)}.lock" for one in devices}
 
     def wait(self, report: Callable[[str], None]) -> dict[str, list[int]]:
-        """Return the locks by device, as soon as it is this job's turn and the devices are free."""
+        """Wait for this job's turn and for free devices; return the locks by device."""
         with _writable_for_all():
             self.folder.mkdir(mode=0o1777, exist_ok=True)
-        # The lock of the job that chooses next among these devices.
+        # Only the job that holds this lock may take devices, so jobs are served one at a time.
         digest = hashlib.sha256(",".join(sorted(self.devices)).encode()).hexdigest()
         queue = self.folder / f"queue-{digest[:16]}.lock"
         reported = False
@@ -156,7 +157,7 @@ class _Request:
                 devices, jobs = ", ".join(self.devices), ", ".join(map(str, holders))
                 report(f"waits for {self.gpus} of the GPUs {devices}; held by process {jobs}\n")
 
-        for delay in (0, 0.01, 0.1):  # whose turn it is may only be choosing, which is not worth a message
+        for delay in (0, 0.01, 0.1):  # the lock is often held only for a moment: wait before reporting
             time.sleep(delay)
             if turn := _locked(queue, fcntl.LOCK_EX):
                 break
@@ -167,7 +168,7 @@ class _Request:
             delay = FIRST_DELAY
             while not (taken := self._take()):
                 report_once()
-                # Jobs that see other devices, and wait for the same, shall not look at the same moments.
+                # Random delays, so that jobs with overlapping sets of devices do not retry in lockstep.
                 time.sleep(delay * random.uniform(0.5, 1.5))
                 delay = min(2 * delay, LONGEST_DELAY)
             return taken
@@ -182,7 +183,7 @@ class _Request:
         return sorted(int(number) for number in numbers if number.isdigit() and is_alive(int(number)))
 
     def _take(self) -> dict[str, list[int]]:
-        """Return the locks by device, or nothing. Jobs that share spread: the first slots of all go first."""
+        """Return the locks by device, or nothing. Fills the first slot of every device before the second."""
         taken: dict[str, list[int]] = {}
         for slot in range(self.jobs_per_device):
             for device in self.devices:
@@ -194,8 +195,10 @@ class _Request:
         return {}
 
     def _take_slot(self, device: str, slot: int) -> list[int]:
-        """Lock a slot: a job alone locks the device; one of several a slot, and the device against jobs that
-        want it alone (another Snakemake may have another `gpu_jobs_per_device`)."""
+        """Lock a slot: exclusively the device, or one slot and, shared, the device.
+
+        The shared lock keeps out exclusive jobs: another Snakemake may have another `gpu_jobs_per_device`.
+        """
         lock = self.locks[device]
         if self.jobs_per_device == 1:
             return _locked(lock, fcntl.LOCK_EX)
@@ -209,7 +212,7 @@ class _Request:
 
 @contextmanager
 def _writable_for_all() -> Iterator[None]:
-    """Let other users' jobs lock the files that are made in the body, too."""
+    """Create files in the body that other users' jobs can lock, too."""
     mask = os.umask(0)
     try:
         yield
@@ -218,9 +221,9 @@ def _writable_for_all() -> Iterator[None]:
 
 
 def _locked(path: Path, mode: int, wait: bool = False) -> list[int]:
-    """Return the descriptor of the locked file; nothing where another job holds it and this one cannot wait.
+    """Return the descriptor of the locked file, or nothing if another job holds it and `wait` is false.
 
-    Who has a file alone writes its process number into it.
+    The holder of an exclusive lock writes its process id into the file, for messages of waiting jobs.
     """
     descriptor = _opened(path)
     _held.add(descriptor)
@@ -237,7 +240,7 @@ def _locked(path: Path, mode: int, wait: bool = False) -> list[int]:
 
 
 def _opened(path: Path) -> int:
-    """Open for writing. In a protected /tmp Linux refuses O_CREAT for an existing file of another user."""
+    """Open for writing, without O_CREAT first: Linux refuses it in /tmp for existing files of other users."""
     flags = os.O_RDWR | os.O_NOFOLLOW
     try:
         return os.open(path, flags)
@@ -246,7 +249,7 @@ def _opened(path: Path) -> int:
     try:
         with _writable_for_all():
             return os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o666)
-    except FileExistsError:  # made by another job in between
+    except FileExistsError:  # another job has created it in the meantime
         return os.open(path, flags)
 
 

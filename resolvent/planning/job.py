@@ -1,4 +1,4 @@
-"""What every script does around its one call: a log, and errors that a user can act on."""
+"""Context manager shared by all scripts: logging, GPU leases, error reporting."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from resolvent.planning.places import PACKAGE, search_working_folder
 from resolvent.planning.provenance import record_command
 from resolvent.solvers.common.errors import SolverError
 
-if TYPE_CHECKING:  # pydantic takes longer to import than many a job to do
+if TYPE_CHECKING:  # importing pydantic takes longer than many jobs
     from resolvent.planning.configuration.settings import Configuration
 
 KNOWN_ERRORS = (ResolventError, SolverError)
-# No parameters of rules: nothing runs again for them.
+# Environment variables rather than parameters of rules, so that a change reruns nothing.
 STALL_VARIABLE = "RESOLVENT_STALL_SECONDS"
 JOBS_PER_DEVICE = "RESOLVENT_GPU_JOBS_PER_DEVICE"
 NO_GPU = "RESOLVENT_NO_GPU"
 COMPILED = Path(".snakemake/compiled")
-COMPILE_SECONDS = 0.1  # of compiling, from which on a function is kept
-COMPILED_BYTES = 2**30  # of all that is kept; what was not used for longest goes first
+COMPILE_SECONDS = 0.1  # JAX caches functions that take longer to compile
+COMPILED_BYTES = 2**30  # size of the cache; least recently used entries are evicted
 
 
 def prepare_environment(configuration: Configuration) -> None:
@@ -48,9 +48,9 @@ def prepare_environment(configuration: Configuration) -> None:
 
 
 def hand_down_no_gpu(limits, to_jobs: bool) -> None:
-    """Let jobs on a cluster know of `--resources gpu=0`: Snakemake gives them none of its limits.
+    """Pass `--resources gpu=0` on to jobs on a cluster: Snakemake does not pass its limits on.
 
-    `limits` are the workflow's; `to_jobs` says whether this process is the one that submits, or a job.
+    `limits` are the limits of the workflow; `to_jobs` is true in the submitting process, false in a job.
     """
     if not to_jobs:
         if NO_GPU in os.environ:
@@ -63,15 +63,15 @@ def hand_down_no_gpu(limits, to_jobs: bool) -> None:
 
 @contextmanager
 def job(snakemake, alone: bool = False):
-    """Run a script's body: an expected fault ends the job with its one line, any other with its traceback.
+    """Run a script's body; end the job with one line for a known error, with a traceback for any other.
 
-    Both go to the terminal and to the rule's log, which Snakemake shows for a failed job; so do the stacks of
-    all threads of a job that makes no progress (`resolvent.common.progress`). The body imports torch and
-    JAX, and finds the GPUs that the job has leased (`resolvent.planning.gpus`): `alone`, for timings,
-    or beside as many others as the configuration allows.
+    Both go to the terminal and to the rule's log, which Snakemake shows for a failed job. The stacks of all
+    threads go to the log if the job makes no progress (`resolvent.common.progress`). The body imports torch
+    and JAX, and sees only the GPUs that the job has leased (`resolvent.planning.gpus`): exclusively if
+    `alone` (for timings), otherwise shared with as many jobs as the configuration allows.
     """
-    # Imports make many objects and hardly any garbage: to look for it less often saves a fifth of their time,
-    # and not to look once more at the end, through all that torch has made, a second.
+    # Imports create many objects and little garbage: collecting less often saves a fifth of their time.
+    # Skipping the collection at exit, over all objects of torch, saves a second.
     gc.set_threshold(100_000)
     atexit.register(gc.freeze)
     search_working_folder()
@@ -107,10 +107,10 @@ def job(snakemake, alone: bool = False):
 
 
 def _gpus(snakemake, alone: bool, report: Callable[[str], None]) -> AbstractContextManager:
-    """Give the job the GPUs of its resource `gpu`; with 0, as `--resources gpu=0` makes it, it sees none.
+    """Lease as many GPUs as the job's resource `gpu` says; with 0 (`--resources gpu=0`) hide all GPUs.
 
-    A job of a rule without the resource is left as it is: the solvers compute where JAX finds a device, and
-    share it; torch computes on the CPU there, see `resolvent.training.devices.choose_device`.
+    Without the resource nothing is leased: solvers run on the device that JAX finds, and share it; torch
+    runs on the CPU (`resolvent.training.devices.choose_device`).
     """
     gpus = snakemake.resources.get("gpu")
     if gpus is None:
@@ -120,17 +120,20 @@ def _gpus(snakemake, alone: bool, report: Callable[[str], None]) -> AbstractCont
 
 
 def _bring_to_present(files: Iterable[str]) -> None:
-    """Date files of a clock ahead of ours to now: Snakemake fails a job that ends older than its input."""
+    """Set modification times in the future to now, which come from a file server whose clock is ahead.
+
+    Snakemake fails a job whose output is older than its input.
+    """
     for file in files:
-        with suppress(OSError):  # another user's, or on a read-only file system
+        with suppress(OSError):  # a file of another user, or on a read-only file system
             if os.stat(file).st_mtime > time.time():
                 os.utime(file)
 
 
 def keep_compiled() -> None:
-    """Set the variables by which JAX keeps what it compiles, unless they are set; before JAX is imported.
+    """Enable JAX's persistent compilation cache, unless its variables are set. Call before importing JAX.
 
-    The folder is of this kind of processor: the nodes of a cluster may differ, and share their files.
+    The folder is specific to the processor: nodes of a cluster may differ and share the file system.
     """
     known = [platform.machine(), platform.processor()]
     with suppress(OSError):
@@ -141,5 +144,5 @@ def keep_compiled() -> None:
     kind = hashlib.sha256("\n".join(known).encode()).hexdigest()[:12]
     os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str((COMPILED / kind).absolute()))
     os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", str(COMPILE_SECONDS))
-    # A bound also has the folder locked, so that no job reads half of a file.
+    # With a size limit JAX also locks the folder, so that no job reads a partial file.
     os.environ.setdefault("JAX_COMPILATION_CACHE_MAX_SIZE", str(COMPILED_BYTES))

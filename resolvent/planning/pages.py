@@ -1,4 +1,4 @@
-"""What the pages of experiments and papers are made from, and what a study is to have on its front page."""
+"""Inputs of the pages of experiments and papers, and the contents of a study's front page."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from resolvent.figures.papers.registry import PAPERS
 from resolvent.planning.plan import STABILITY, Plan
 from resolvent.planning.provenance import command, provenance
 
-# What changes with any file of a run: run.json has their digests. Each file more makes planning longer.
+# Stand for all files of a run, since run.json holds their digests: each further input slows planning down.
 RECORDS = ("run.json", "cost.json")
 CHOSEN = {  # which test samples the pages show: of functions of space, of trajectories
     False: "The same four of the {test} test samples for every model{compare}.",
@@ -33,7 +33,7 @@ SLICE = " Drawn is the middle slice in z."
 
 
 class PaperPlan:
-    """Items of the paper `key`, each with the experiments that give it."""
+    """Items of the paper `key`, each with the experiments that show it."""
 
     def __init__(self, plan: Plan, key: str):
         self.plan, self.key, self.items = plan, key, PAPERS[key].items
@@ -45,7 +45,7 @@ class PaperPlan:
 
     @cached_property
     def experiments(self) -> dict[str, list[str]]:
-        """Return the experiments of each item that is made, in the paper's order, none if nothing is."""
+        """Return the experiments of each item that is built, in the paper's order; empty if none is."""
         named = {
             item: [
                 name
@@ -80,7 +80,7 @@ class PaperPlan:
 
     @property
     def all_made(self) -> dict[str, dict]:
-        """Return what the page says of each item, by name (`resolvent.figures.papers.page.Made`)."""
+        """Return the arguments of `resolvent.figures.papers.page.Made` for each item, by name."""
         return {
             name: {
                 "file": self.file(name),
@@ -103,13 +103,13 @@ class PaperPlan:
         return self.items[item].exhibit.files(f"{self.folder}/{item}")[0]
 
     def given(self, item: str) -> dict:
-        """Return what the item is made from (`resolvent.figures.papers.sources.READERS`)."""
+        """Return the sources of the item (`resolvent.figures.papers.sources.READERS`)."""
         names, needs = self.experiments[item], self.items[item].exhibit.needs
         if not names:
             return {"cost_file": self.costs}
         given = {
             "run_folders": [self.plan.run_folders(name) for name in names],
-            # Of each experiment the configured run first, which is shown.
+            # The first candidate of each experiment is the configured run.
             "candidates": [self.plan.shown_candidates(name, "latent_basis" in needs) for name in names],
             "planned_facts": caption_facts(self.plan, names[0]),
             "quantities": self.plan.dataset_of(names[0]).settings.quantities,
@@ -130,7 +130,7 @@ class PaperPlan:
         return files + given.get("comparison_files", []) + self._compared(item)
 
     def _compared(self, item: str) -> list[str]:
-        """Return the files with the ratios to the numbers that the item's table reports."""
+        """Return the files with the ratios of our numbers to the reported numbers of the item's table."""
         names = self.experiments[item] if "comparisons" in self.items[item].exhibit.needs else []
         return [f"{self.plan.results}/{name}/models.csv" for name in names]
 
@@ -160,13 +160,13 @@ def caption_facts(plan: Plan, experiment: str) -> dict:
 
 
 def forced_where_missing(workflow, rule: str, output: str, beside: list[str]) -> None:
-    """Have a rule run again where its output is there, and another file that it makes is not."""
+    """Force a rule to run if its output exists and a file written beside it (`beside`) is missing."""
     if Path(output).exists() and workflow.is_main_process and not all(map(os.path.exists, beside)):
         workflow.dag.forcerules.add(workflow.get_rule(rule))
 
 
 def given_to_report(plan: Plan, experiment: str) -> dict:
-    """Return what `resolvent.figures.experiment.report.write_report` is given."""
+    """Return the arguments of `resolvent.figures.experiment.report.write_report`."""
     folder, rolled = f"{plan.results}/{experiment}", plan.rolled_out(experiment)
     return {
         "run_folders": plan.run_folders(experiment),
@@ -185,8 +185,8 @@ def given_to_report(plan: Plan, experiment: str) -> dict:
 
 
 def planned_study(plan: Plan, papers: dict[str, PaperPlan]) -> dict:
-    """Return the fields of `Study`, without the command and the origin of the one who asks."""
-    pages = {"theory": "theory.html"}  # which may be asked for by name
+    """Return the fields of `Study`, except the command and the provenance of the calling process."""
+    pages = {"theory": "theory.html"}  # may be requested by name, even if it is not part of the study
     if plan.configuration.stability:
         pages[STABILITY] = f"{STABILITY}.html"
     planned = study.Study(
@@ -216,10 +216,10 @@ def planned_study(plan: Plan, papers: dict[str, PaperPlan]) -> dict:
 
 
 def show_what_there_is(plan: Plan, papers: dict[str, PaperPlan], file: str | Path) -> None:
-    """Write the plan of the study to `file`, and the front page of what is finished, or say why not.
+    """Write the plan of the study to `file`, and the front page from the finished results.
 
-    The plan is then newer than the page: where it is another one than that of the rule `front_page`, the next
-    run of everything makes the page again.
+    Prints why if the page cannot be written. The plan is dated after the page, so the next complete run
+    writes the page again if its plan differs from this one.
     """
     from resolvent.figures.front.page import write_front_page
 

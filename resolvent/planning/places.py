@@ -1,4 +1,4 @@
-"""Where Snakefile, rules and configuration are: beside the package in a checkout, in it when installed."""
+"""Locate Snakefile, rules and configuration: next to the package in a checkout, inside it when installed."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ HOME = PACKAGE if (PACKAGE / "Snakefile").exists() else PACKAGE.parent
 
 
 def search_working_folder() -> None:
-    """Let modules of a user's own in the working folder be found, behind all that is installed."""
+    """Make modules in the working folder importable, after all installed packages."""
     if (folder := os.getcwd()) not in sys.path:
         sys.path.append(folder)
 
 
 def check_folder() -> None:
-    """Raise a ResolventError where the project is in a folder whose path Snakemake takes for a pattern."""
+    """Raise `ResolventError` if the project's path has braces, which Snakemake takes for wildcards."""
     if set(str(HOME)) & set("{}"):
-        raise ResolventError(f"the folder {HOME} has braces in its path, which Snakemake replaces; rename it")
+        raise ResolventError(f"the folder {HOME} has braces in its path, wildcards to Snakemake; rename it")

@@ -34,22 +34,22 @@ from resolvent.planning.rerun import ESTIMATES, location_of, script_digest
 from resolvent.training.settings import TrainingSettings
 
 STEP_MEASURED = "transformer1d"  # architecture of the operator in resolvent.measurements.step_cost
-STABILITY = "stability"  # folder of the study of stability, which no experiment can have
+STABILITY = "stability"  # folder of the stability study; reserved, so no experiment can use the name
 RUN_FOLDER = "{experiment}/{model}/{group}/seed{seed}"
-# Of an experiment that tunes: a short run, and what the short runs of a model choose at a resolution.
+# For experiments with the key `tuning`: a short run, and the settings chosen for a model at a resolution.
 SHORT_RUN_FOLDER = "{experiment}/{model}/{group}/tuning/{candidate}/seed{seed}"
 TUNED_FILE = "{experiment}/{model}/{group}/tuned.json"
 
 
 class DatasetPlan:
-    """Files of one dataset, the beginning of whose names (`base`) is common to all.
+    """Paths of the files of one dataset, which share the prefix `base`.
 
-    receipt    pattern of the files that finished generation jobs leave (`receipts`).
-    motion     a sample at many moments, from which the film is drawn.
-    address    of the store where it lies in an object store; the file `store` then leads there.
-    modules    what scripts choose by the equation: the settings, which name the task.
-    moves      what solves the sample of `motion`; None where the solution has no time.
-    estimates  what knows of errors without labels.
+    receipt    pattern of the files (`receipts`) written by finished generation jobs.
+    motion     file with one sample at many times, for the film.
+    address    address of the store in an object store; the file `store` then points there.
+    modules    modules that scripts look up by the equation: the settings class, which names the task.
+    moves      function that solves the sample of `motion`; None for stationary problems.
+    estimates  methods that estimate errors without labels.
     """
 
     def __init__(self, name: str, settings: DatasetSettings, base: Path, address: str | None):
@@ -74,10 +74,10 @@ class DatasetPlan:
 
 @dataclass(frozen=True)
 class Training:
-    """All that a training run depends on beside its data and seed; nothing of other models, and no label.
+    """Everything that a training run depends on, except its data and seed; no labels, no other models.
 
-    `counts` are the samples of each split that the run uses, `noise_samples` those whose deviation is the
-    unit of the noise for all models. The job takes the settings named in `tuned` from short runs.
+    `counts` is the number of samples of each split, `noise_samples` the number of samples whose standard
+    deviation is the unit of the noise for all models. The settings in `tuned` come from short runs.
     """
 
     architecture: str
@@ -91,7 +91,7 @@ class Training:
 
     @cached_property
     def parameters(self) -> dict:
-        """Return what jobs take, which is what a run is recorded by: plain values in this order."""
+        """Return the job's parameters, which also identify the run: plain values in this order."""
         return {
             "architecture": self.architecture,
             "settings": self.settings.model_dump(mode="json"),
@@ -108,7 +108,7 @@ class Training:
 
 
 class Plan:
-    """Every file that the configuration asks for. Raises as `with_contents`."""
+    """Paths and parameters of every file that the configuration asks for. Raises as `with_contents`."""
 
     def __init__(self, configuration: Configuration):
         self.configuration = configuration = with_contents(configuration)
@@ -119,7 +119,7 @@ class Plan:
             address = f"{root}/{name}/{digest}.zarr" if is_address(root) else None
             base = local_folder(root) / name / digest
             self.datasets[name] = DatasetPlan(name, settings, base, address)
-        # The rules ask for the same once for every seed, parameter and resource.
+        # Rules call these for every seed, parameter and resource: cache the results per instance.
         for method in (
             self.run_folders, self.shown_candidates, self.sample_counts, self.training, self.modules_of,
             self.training_code, self._described,
@@ -127,7 +127,7 @@ class Plan:
             setattr(self, method.__name__, cache(method))
 
     def experiment(self, name: str) -> Experiment:
-        """Return the experiment, or, by the name of STABILITY, the trainings of that study."""
+        """Return the experiment; for the name STABILITY, the trainings of that study as an experiment."""
         if name == STABILITY:
             return self.configuration.stability.experiment  # type: ignore[union-attr]
         return self.configuration.experiments[name]
@@ -159,25 +159,25 @@ class Plan:
         return [self.run_folder(experiment, *run) for run in runs]
 
     def tested(self, experiment: str) -> list[Resolution]:
-        """Return the resolutions at which errors are measured; of an inverse problem each run's own."""
+        """Return the test resolutions; for an inverse problem, the training resolutions."""
         e, dataset = self.experiment(experiment), self.test_dataset_of(experiment).settings
         return e.test_resolutions or list(e.resolutions if dataset.inverse else dataset.resolutions)
 
     def baseline_resolutions(self, experiment: str) -> list[Resolution]:
-        """Return where there are baselines: the resolutions tested on that have training samples."""
+        """Return the test resolutions with training samples, for which baselines are computed."""
         stored = self.dataset_of(experiment).settings.resolutions
         return [one for one in self.tested(experiment) if one in stored]
 
     def finest(self, experiment: str) -> Resolution:
-        """Return the finest training resolution; of sets of times the first."""
+        """Return the finest training resolution, or the first set of times."""
         e, stored = self.experiment(experiment), self.dataset_of(experiment).settings.resolutions
         return max(e.resolutions) if isinstance(stored[0], int) else e.resolutions[0]
 
     def shown_candidates(self, experiment: str, latent_basis: bool = False) -> list[str]:
-        """Return the folders of the runs of which one is shown (`figures.common.shown`).
+        """Return the folders of the runs from which figures choose one (`figures.common.shown`).
 
-        The first is the shown model's on the finest training grid (`Experiment.names_shown`). With
-        `latent_basis`, the others are those that have one.
+        The first is the run of the shown model on the finest training grid (`Experiment.names_shown`). With
+        `latent_basis`, the others are restricted to models that have a latent basis.
         """
         e = self.experiment(experiment)
         models = [
@@ -191,9 +191,9 @@ class Plan:
         return list(dict.fromkeys(self.run_folder(experiment, *run) for run in runs))
 
     def rolled_out(self, experiment: str) -> str | None:
-        """Return the folder of the run whose rollout the page shows as a film: the configured one's.
+        """Return the folder of the configured run, if the page shows its rollout as a film.
 
-        There is none where the test samples have no later moments on the grid of that run.
+        Returns None if the test samples have no later frames on the grid of that run.
         """
         tested, resolution = self.test_dataset_of(experiment).settings, self.finest(experiment)
         if getattr(tested, "frames", 1) == 1 or resolution not in tested.resolutions:
@@ -212,7 +212,7 @@ class Plan:
     def training(
         self, experiment: str, model: str, resolution: Resolution, candidate: str | None = None
     ) -> Training:
-        """Return the trainings of a model, or the short run that tries a candidate of the tuning."""
+        """Return the training of a model, or the short run of a tuning candidate."""
         e, m = self.experiment(experiment), self.configuration.models[model]
         tried = e.tuning.short_run(candidate) if e.tuning and candidate else {}
         training = training_settings(e, model, m, resolution, tried)
@@ -230,9 +230,9 @@ class Plan:
         )
 
     def short_runs(self, experiment: str, model: str, resolution: Resolution) -> dict[str, dict]:
-        """Return the short runs that tune a model, by folder: the settings tried, and the hash of the run.
+        """Return the candidate settings and the configuration hash of each short run of a model, by folder.
 
-        There are none where nothing is tuned. All have the experiment's first seed.
+        Empty without `tuning`. All short runs have the experiment's first seed.
         """
         e, names = self.experiment(experiment), self._names(experiment, model, resolution)
         return {
@@ -244,7 +244,7 @@ class Plan:
         }
 
     def tuned(self, experiment: str, model: str, resolution: Resolution) -> str | None:
-        """Return the file with the settings that the short runs choose; None where nothing is tuned."""
+        """Return the file with the settings chosen from the short runs; None without `tuning`."""
         file = self.results / TUNED_FILE.format(**self._names(experiment, model, resolution))
         return str(file) if self.experiment(experiment).tuning else None
 
@@ -259,17 +259,17 @@ class Plan:
     def training_code(
         self, experiment: str, model: str, resolution: Resolution, script: str = "train"
     ) -> str:
-        """Return the digest of all that trains this model there, losses of the user's own too."""
+        """Return the digest of the code that trains this model, including user-defined losses."""
         tuning = self.experiment(experiment).tuning
         tried = tuning.candidates if tuning else [None]
         losses = {self.training(experiment, model, resolution, one).training.loss for one in tried}
         return script_digest(script, *self.modules_of(model), *sorted(one for one in losses if ":" in one))
 
     def description(self, experiment: str, model: str, resolution: Resolution, seed: int) -> dict:
-        """Return what tables and captions say of a run.
+        """Return the facts about a run that tables and captions state.
 
-        Where settings are tuned, `run` has the parameters of the training: the job completes it, and the
-        description, by what was chosen.
+        With `tuning`, `run` holds the parameters of the training; the job adds the chosen settings to it and
+        to the description.
         """
         return {**self._described(experiment, model, resolution), "seed": seed}
 
@@ -279,7 +279,7 @@ class Plan:
         run = self.training(experiment, model, resolution)
         architecture = model_settings(m, resolution, dataset.settings)
         on_training_grid = dataset.settings.inverse or architecture.one_grid
-        coarse = None  # points a side on which attention works, or of an inverse problem's targets
+        coarse = None  # points a side of the grid of attention, or of an inverse problem's targets
         if dataset.settings.inverse:
             coarse = dataset.settings.coarse_of(resolution)  # type: ignore[attr-defined]
         elif isinstance(resolution, int):
@@ -314,7 +314,7 @@ class Plan:
         }
 
     def stability(self, study: Stability, model: str) -> dict:
-        """Return what the runs of a model in the study of stability depend on beside their data."""
+        """Return everything that a model's runs in the stability study depend on, except their data."""
         return {
             "model": model,
             "resolution": study.resolution,
@@ -334,7 +334,7 @@ class Plan:
 
     @property
     def shows_theory(self) -> bool:
-        """Return whether a model of either paper is compared: the theory is about their attentions."""
+        """Return whether the study has a model of a reproduced paper: the theory is about their attention."""
         known, study = self.configuration.models, self.configuration.stability
         compared = {model for one in self.configuration.experiments.values() for model in one.models}
         compared |= set(study.models) if study else set()
@@ -345,10 +345,10 @@ class Plan:
 
 
 def architecture_modules(architecture: str) -> tuple[str, ...]:
-    """Return, as `script_digest` takes them: the architecture, its settings, versions of its packages.
+    """Return the arguments of `script_digest`: architecture, its settings, and versions of its packages.
 
-    Of a package that is not installed there is none: a job that builds the architecture says so, and a rule
-    that nothing asks for does not mind.
+    Leaves out the versions if a package is missing: the job that builds the architecture reports it, and
+    planning must not fail for rules that nobody requests.
     """
     settings = settings_class(architecture)
     installed = () if missing_packages(architecture) else settings.packages

@@ -1,4 +1,4 @@
-"""Where and how a report was made."""
+"""Provenance of a report: command, git revision, machine, library versions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COMMAND_VARIABLE = "RESOLVENT_COMMAND"  # jobs do not see the command line that 
 
 
 def record_command() -> None:
-    """Remember, in the environment that jobs inherit, the command line of this process."""
+    """Store the command line of this process in the environment, which jobs inherit."""
     name = Path(sys.argv[0]).name
     words = ["snakemake" if name == "__main__.py" else name, *sys.argv[1:]]
     os.environ.setdefault(COMMAND_VARIABLE, shlex.join(words))
@@ -41,7 +41,7 @@ def machine() -> str:
 
 
 def git_revision() -> str:
-    """Return the checkout's commit, marked where the working tree differs, or that there is none."""
+    """Return the commit of the checkout, with "-dirty" if the working tree differs, or why there is none."""
     if HOME == PACKAGE:
         return f"none: resolvent {version('resolvent')}, installed"
     try:

@@ -1,9 +1,9 @@
-"""Digest of what a job does and of all in the project that it reaches: the trigger of its rule to run again.
+"""Compute the digest of a job's code, including all project code it reaches: a change reruns its rule.
 
-It is derived from syntax trees: of the job, of the functions, classes and constants that it uses, of what
-these use in turn, and of what the modules on the way do when they are imported; and from the files that these
-read. Messages are no part of it, nor what only watches a job, nor the times of files (docs/jobs.md). What a
-job chooses by name when it runs is named by its rule.
+The digest covers the syntax trees of the job, of the functions, classes and constants that it uses directly
+or indirectly, and of the module-level code that runs on import, and the contents of the files they read. It
+ignores messages, code that only monitors a job, and modification times (docs/jobs.md). Names looked up at run
+time (equations, architectures, papers) are not imports, so each rule lists the names it uses.
 """
 
 from __future__ import annotations
@@ -25,39 +25,39 @@ from resolvent.common.errors import FileError
 from resolvent.common.files import write_json
 from resolvent.planning.places import HOME, PACKAGE
 
-# Where the files of the project's packages are; a wheel has the workflow inside of resolvent.
+# Parent folders of the project's packages; a wheel has the workflow inside resolvent.
 ROOTS = {"resolvent": PACKAGE.parent, "workflow": HOME}
 LIBRARIES = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
 JOBS = "workflow.scripts.jobs"  # has a function for each job
 
-# Tables from names to what a job looks up in them: rules name the entry that their job takes.
+# Registries that a job looks names up in. Not covered as a whole: rules list the entry that their job uses.
 TABLES = (
     "resolvent.datasets.tasks.registry:EQUATIONS",
     "resolvent.datasets.tasks.registry:IMPORTED",
     "resolvent.figures.papers.registry:PAPERS",
     "resolvent.models.registry:ARCHITECTURES",
 )
-# Rooms and modules, by the last part of their name, on which no result depends: what is planned reaches a job
-# as its parameters, and the others watch it, speak for it, or carry its files.
+# Packages and modules, by the last part of their name, that no result depends on: plans reach a job as its
+# parameters; the others monitor it, print messages, or transfer its files.
 WITHOUT_RESULT = {"planning", "errors", "progress", "interruption", "addresses", "object_store"}
-# Functions that predict a cost: a better prediction is no reason to run anything again.
+# Functions that predict a cost: a better prediction must not rerun anything.
 PREDICTIONS = {"cost", "seconds_per_sample", "seconds_of_checks", "bytes_of_checks", "bytes_of_solving"}
-# Methods that count only where a rule names them, "module:motion": a film is no part of the samples, nor is
-# what is known of errors of predictions, and what `resolvent.solve` calls is part of no job.
+# Methods that count only for rules that list them ("module:motion"): films and error estimates do not affect
+# the samples, and no job calls the methods of `resolvent.solve`.
 ESTIMATES = ("cheap_answer", "corrected", "energy_error", "error_bounds", "symmetries")
 APART = {"motion", "solve_values", *ESTIMATES}
-# What the class of an architecture says of figures, tests and examples: jobs get it as a parameter.
+# Attributes of architectures for figures, tests and examples: jobs receive them as parameters.
 SHOWN = {"look", "cut_off", "example", "variants"}
-# Calls, and keywords of calls, whose arguments are said to a person.
+# Calls, and keywords of calls, whose arguments are messages to users.
 SAID = re.compile("print|warn|progress_bar|.*(Error|Warning|Exception)")
 SAID_KEYWORDS = {"description", "symptom", "remedy", "hint"}
-WORDS = "Words"  # annotation of what is said
-# Decorators that do nothing but to the function or class that they decorate.
+WORDS = "Words"  # annotation of strings that are messages
+# Decorators without effects outside the decorated function or class.
 LOCAL_DECORATORS = {
     "cache", "compiled", "compiled_exactly", "contextmanager", "dataclass", "intrinsic", "jit",
     "lru_cache", "no_grad", "partial", "runtime_checkable", "wraps",
 }  # fmt: skip
-# Files that modules read beside the results: patterns, from the root of the project or, of a wheel, as ROOTS.
+# Files of the project that modules read at run time: patterns relative to ROOTS.
 FILES_READ = {
     f"resolvent.figures.{module}": tuple(f"resolvent/figures/{one}" for one in patterns)
     for module, *patterns in (
@@ -78,20 +78,20 @@ FILES_READ = {
         ("theory.page", "templates/theory.html.j2"),
     )
 }
-# What a module imports from all modules that it finds by listing a folder.
+# Names that a module imports from every module found by listing a folder.
 FOUND = {"resolvent.figures.published.beside": ("resolvent/figures/papers/*/reported.py", "EXAMPLES")}
 
-IMPORT, WHOLE = ":", ":*"  # after the name of a module: what its import does, and all that is in it
-# "module:function", or a module of the project, imported when it is called or run.
+IMPORT, WHOLE = ":", ":*"  # suffixes of a module's name: its import-time code, and its whole content
+# A string "module:function", or the name of one of the project's modules, that is imported at run time.
 LOCATION = re.compile(r"(\w+(?:\.\w+)+)(:\w+)?")
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 KEPT = Path(cache_from_source(__file__)).with_suffix(".json")
 
 
 def does(job: str, *names: str | Callable) -> dict[str, object]:
-    """Return the parameters of a rule that say what its job does: the function, and the digest of its code.
+    """Return the rule parameters `job` (name of the function) and `code` (digest of its code).
 
-    `names` are as for `script_digest`, or one function of the wildcards that returns them.
+    `names` are as for `script_digest`, or one function of the wildcards that returns such names.
     """
     if names and callable(of := names[0]):
         return {"job": job, "code": lambda wildcards: script_digest(job, *of(wildcards))}
@@ -100,10 +100,10 @@ def does(job: str, *names: str | Callable) -> dict[str, object]:
 
 @cache
 def script_digest(job: str, *names: str) -> str:
-    """Return sixteen hexadecimal digits for what a `job` does ("train", …) and what it chooses by name.
+    """Return 16 hexadecimal digits for the code of a `job` ("train", …) and for what it looks up by name.
 
-    `names` are modules or what is in them, "module:name"; and versions of packages, "name==1.0". Raises
-    `ModuleNotFoundError` for one that does not exist.
+    `names` are modules, definitions ("module:name") and versions of packages ("name==1.0"). Raises
+    `ModuleNotFoundError` for an unknown job or module.
     """
     kept, key = _kept(), "\0".join((job, *names))
     if key in kept["digests"]:
@@ -115,17 +115,17 @@ def script_digest(job: str, *names: str) -> str:
     for file in files_read(reached):
         content.update(f"{file.name}\0".encode() + file.read_bytes() + b"\0")
     digest = content.hexdigest()[:16]
-    # Of files of a user's own the state of the project's does not know.
+    # The cache is keyed by the state of the project's files, which does not cover a user's own modules.
     if all(_module_of(name).partition(".")[0] in ROOTS for name in reached) and not sys.dont_write_bytecode:
         kept["digests"][key] = digest
-        with suppress(OSError, FileError):  # it only saves time
+        with suppress(OSError, FileError):  # the cache only saves time
             write_json(KEPT, kept)
     return digest
 
 
 @cache
 def _kept() -> dict:
-    """Return the state of the project's files, and the digests that are known for it."""
+    """Return the cached digests for the current state of the project's files."""
     state = state_of((folder / root for root, folder in ROOTS.items()), TABLES, FILES_READ)
     with suppress(OSError, ValueError):
         kept = json.loads(KEPT.read_text(encoding="utf-8"))
@@ -135,13 +135,13 @@ def _kept() -> dict:
 
 
 def location_of(definition: type | Callable) -> str:
-    """Return the name, as `script_digest` takes it, of a class or function."""
+    """Return the name of a class or function in the form that `script_digest` accepts."""
     return f"{definition.__module__}:{definition.__qualname__}"
 
 
 @cache
 def everything_reached(job: str, *names: str) -> frozenset[str]:
-    """Return all that counts for the digest: "module:definition", and "module:" of what is imported."""
+    """Return everything the digest covers: "module:definition", and "module:" for import-time code."""
     if not _parts(f"{JOBS}:{job}"):
         raise ModuleNotFoundError(f"no module or function {job} in {JOBS}")
     waiting = [f"{JOBS}:{job}"]
@@ -154,7 +154,7 @@ def everything_reached(job: str, *names: str) -> frozenset[str]:
         name = waiting.pop()
         module = _module_of(name)
         root, *parts = module.split(".")
-        if root not in ROOTS:  # code of a user's own may do anything
+        if root not in ROOTS:  # a user's own code may have side effects: cover the whole module
             name = module + WHOLE
         no_result = root in ROOTS and not WITHOUT_RESULT.isdisjoint(parts) and module not in FILES_READ
         left_out = no_result or name in TABLES
@@ -185,7 +185,7 @@ def _module_of(name: str) -> str:
 @cache
 def _file_of(module: str) -> Path | None:
     root, *parts = module.split(".")
-    if root not in ROOTS:  # a model or an equation of a user's own, say
+    if root not in ROOTS:  # for example a user's own model or equation
         try:
             spec = find_spec(module)
         except (ImportError, ValueError):
@@ -200,7 +200,7 @@ def _file_of(module: str) -> Path | None:
 
 @cache
 def _of_project(module: str) -> bool:
-    """Say whether a module's code counts: the project's, and other code that is no installed library."""
+    """Return whether the digest covers a module: project code, and user code outside installed libraries."""
     top = module.partition(".")[0]
     if top in ROOTS:
         return True
@@ -210,7 +210,7 @@ def _of_project(module: str) -> bool:
 
 @cache
 def _tree(file: Path) -> ast.Module:
-    """Return the syntax tree without what is said, imports for type checkers, and predictions of costs."""
+    """Return the syntax tree without messages, imports for type checkers, and cost predictions."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
     _strip(tree)
     for owner in [node for node in tree.body if isinstance(node, ast.ClassDef)]:
@@ -221,7 +221,7 @@ def _tree(file: Path) -> ast.Module:
     return tree
 
 
-# `NodeTransformer` takes twice as long.
+# Not `ast.NodeTransformer`, which takes twice as long.
 def _strip(node: ast.AST) -> None:
     _strip_here(node)
     for key in node._fields:
@@ -274,9 +274,9 @@ def _are_words(annotation: ast.expr | None) -> bool:
 
 @cache
 def _contents(module: str) -> dict[str, list[ast.stmt]]:
-    """Return the statements of a module by the name that they define; under "" what its import does.
+    """Return the statements of a module by the name they define, and under "" its import-time code.
 
-    A decorator that could enter its function in a list elsewhere makes it part of the import.
+    A function with a decorator that may register it elsewhere also counts as import-time code.
     """
     contents: dict[str, list[ast.stmt]] = {"": []}
     for node in _tree(_file_of(module)).body:
@@ -288,7 +288,7 @@ def _contents(module: str) -> dict[str, list[ast.stmt]]:
 
 
 def _defined_by(node: ast.stmt) -> set[str]:
-    """Return the names that a statement defines; none when it does something else as well."""
+    """Return the names that a statement defines; empty if it also has other effects."""
     if isinstance(node, DEFINITIONS):
         return {node.name}
     targets = getattr(node, "targets", [getattr(node, "target", None)])
@@ -324,7 +324,7 @@ def _meaning(name: str) -> str:
 
 
 def _text(value: object) -> str:
-    """Return a syntax tree as text, the same for every version of Python that parses it alike."""
+    """Return a syntax tree as text that does not depend on the version of Python."""
     if isinstance(value, ast.AST):
         fields = []
         for key in value._fields:
@@ -337,10 +337,10 @@ def _text(value: object) -> str:
 
 @cache
 def _used_by(name: str) -> frozenset[str]:
-    """Return what a definition, or the import of a module, uses: of its module, and of others."""
+    """Return the names that a definition, or the import of a module, uses, in its own and other modules."""
     module, _, definition = name.partition(":")
     contents, bound = _contents(module), _bound_in(module)
-    if definition not in ("", "*", *contents):  # of another module, or made when it is asked for
+    if definition not in ("", "*", *contents):  # imported from another module, or created at run time
         return frozenset(bound.get(definition, {module + WHOLE}))
     used: set[str] = set()
     for part in _parts(name):
@@ -374,7 +374,7 @@ def _bound_in(module: str) -> dict[str, set[str]]:
 
 
 def _bound_by(nodes: Iterable[ast.AST]) -> dict[str, set[str]]:
-    """Return the names that imports among the nodes bind, each with what of the project is behind it."""
+    """Return the names bound by import statements in `nodes`, each with its project definitions."""
     bound: dict[str, set[str]] = {}
     for node in nodes:
         if isinstance(node, ast.Import | ast.ImportFrom):
@@ -384,9 +384,9 @@ def _bound_by(nodes: Iterable[ast.AST]) -> dict[str, set[str]]:
 
 
 def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
-    """Yield the names that an import statement binds, each with the project's module or definition behind it.
+    """Yield each name that an import statement binds, with the project module or definition it refers to.
 
-    The project uses absolute imports only.
+    Handles absolute imports only, which is all the project uses.
     """
     if isinstance(node, ast.Import):
         for alias in node.names:
@@ -400,14 +400,14 @@ def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
 
 
 def state_of(folders: Iterable[Path], *names: object) -> str:
-    """Return the hash of all files below `folders`, but for compiled ones, and of `names`."""
+    """Return the hash of all files below `folders`, except `__pycache__`, and of `names`."""
     content = hashlib.sha256(repr(names).encode())
     for folder in folders:
         for where, inner, files in os.walk(folder, followlinks=True):
             inner[:] = sorted(set(inner) - {"__pycache__"})
             for name in sorted(files):
                 file = Path(where, name)
-                with suppress(OSError):  # the link that an editor leaves beside an open file leads nowhere
+                with suppress(OSError):  # editors mark open files with dangling links
                     found = file.read_bytes()
                     content.update(f"{file.relative_to(folder)}\0{len(found)}\0".encode() + found)
     return content.hexdigest()

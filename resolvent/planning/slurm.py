@@ -1,19 +1,19 @@
-"""Work around failures of snakemake-executor-plugin-slurm 2.8: a report of each, and what is done here.
+"""Work around failures of snakemake-executor-plugin-slurm 2.8. Each failure, and its workaround:
 
 1. **Jobs are forgotten.** When `query_job_status` returns no states five times in a row, the plugin drops the
-   jobs, and Snakemake waits for ever. With SLURM's controller away that takes twenty seconds; where `sacct`
-   has no database behind it, one look. Expected: jobs keep the states last known. Here: `_States`.
-2. **A refusal for the moment fails the job.** `sbatch` refuses while the controller is away or the user has
-   as many jobs as are allowed. The retries are used up within seconds, each asking for more memory and time
-   than the last. Expected: the submission waits. Here: `submit`, in place of `subprocess.Popen`.
-3. **A late answer runs a job twice.** When the controller answers late, `sbatch` says that it failed, and the
-   job runs all the same. Submitted again, it would run twice and write the same files. Expected: the job is
-   looked for before it is submitted again. Here: each submission has a mark in its comment, and `submit`
-   looks for it.
-4. **A cluster without accounting is not usable.** Without an account and without `sacct` every submission
-   fails, and when that of a group does, Snakemake waits for ever. Where the cluster allows no job arrays, the
-   plugin does not start, although it needs none. Expected: no account is guessed, a group that was not
-   submitted has failed, arrays are not asked for. Here: the rest of `be_patient_with_slurm`.
+   jobs, and Snakemake waits forever. This takes twenty seconds if SLURM's controller is down, and one query
+   if `sacct` has no database. Expected: jobs keep their last known states. Workaround: `_States`.
+2. **A temporary refusal fails the job.** `sbatch` refuses jobs while the controller is down or the user has
+   reached a limit on jobs. The retries are used up within seconds, each requesting more memory and time than
+   the last. Expected: the submission waits. Workaround: `submit` replaces `subprocess.Popen`.
+3. **A late answer runs a job twice.** When the controller answers late, `sbatch` reports a failure although
+   the job was accepted. A second submission would run the job twice and write the same files. Expected: the
+   plugin looks for the job before it submits again. Workaround: each submission has a unique mark in its
+   comment, and `submit` looks for it.
+4. **Clusters without accounting are not supported.** Without an account and without `sacct` every submission
+   fails; if it is the submission of a group, Snakemake waits forever. On clusters that allow no job arrays
+   the plugin does not start, although it needs none. Expected: no account is guessed, a group that could not
+   be submitted fails, arrays are not required. Workaround: the rest of `be_patient_with_slurm`.
 
 tests/planning/test_slurm.py has a test for each, with scripts in place of SLURM; tests/slurm runs a real one.
 """
@@ -35,26 +35,26 @@ from typing import Any
 from snakemake.logging import logger
 
 PLUGIN = "snakemake_executor_plugin_slurm"
-ASKED_FOR = 60  # seconds for an answer that changes nothing; the plugin gives `squeue` as long
-SUBMITTED_FOR = 300  # seconds for an answer of sbatch, which tries several times by itself
-PATIENCE = 3600  # seconds for a controller that is away
-PAUSES = (5, 10, 20, 30, 60)  # seconds; the last one again and again
+ASKED_FOR = 60  # timeout in seconds of queries, as in the plugin
+SUBMITTED_FOR = 300  # timeout in seconds of sbatch, which itself retries several times
+PATIENCE = 3600  # seconds to wait for a controller that is down
+PAUSES = (5, 10, 20, 30, 60)  # seconds between attempts; the last one repeats
 NO_ANSWER = "no answer"
 AWAY = re.compile(
     r"unable to contact slurm controller|socket timed out|zero bytes were transmitted|"
     rf"connection (refused|reset)|temporarily un(available|able)|controller in standby|^{NO_ANSWER}$",
     re.IGNORECASE,
 )
-# What sbatch says of every limit, and the line before it, which newer versions say of the one that was met.
+# Message of sbatch for every limit, and the name of the limit, which newer versions print on the line before.
 LIMIT, WHICH_LIMIT = re.compile(r"job submit limit"), re.compile(r"\b(?:Assoc|QOS)\w*Limit\b")
 OWN_JOBS = ("squeue", "--noheader", "--me", "--format=%i")
 MARKED_JOBS = ("squeue", "--noheader", "--me", "--states=all", "--format=%i %k")
 
-_given_up = threading.Event()  # Snakemake cancels its jobs and ends
+_given_up = threading.Event()  # set when Snakemake cancels its jobs
 
 
 def be_patient_with_slurm() -> None:
-    """Let the plugin, where there is one in this process, survive what is listed above."""
+    """Patch the plugin, if it is loaded in this process, against the failures listed above."""
     plugin: Any = sys.modules.get(PLUGIN)
     if plugin is None or hasattr(plugin.Executor.run_job, "__wrapped__"):
         return
@@ -82,7 +82,7 @@ def be_patient_with_slurm() -> None:
         try:
             until_slurm_answers(OWN_JOBS)
             run_job(executor, job)
-        except Exception as error:  # also the plugin's own, when it says what failed in a group
+        except Exception as error:  # including errors raised by the plugin's own reporting for groups
             executor._report_job_error_threadsafe(
                 plugin.SubmittedJobInfo(job), f"The submission failed: {error.__context__ or error}"
             )
@@ -93,17 +93,16 @@ def be_patient_with_slurm() -> None:
         cancel(executor)
 
     plugin.get_submit_command, plugin.get_account = marked, guess
-    # The plugin wants arrays of two jobs to be allowed even where it is to make none.
+    # The plugin requires a maximum array size of at least two, even if it submits no arrays.
     plugin.get_max_array_size = wraps(size)(lambda: max(2, size()))
     plugin.Executor.run_job, plugin.Executor.cancel = run, give_up
 
 
 def submit(call: str, script: str | None = None) -> subprocess.CompletedProcess:
-    """Run a call of sbatch until it is answered for good; returns the answer.
+    """Call sbatch until it gives a definite answer; return the answer.
 
-    A controller that is away is waited for, up to an hour, and so is room below a limit of the user's jobs,
-    as long as the user has any. What may have been submitted without an answer is looked for before it is
-    submitted again.
+    Waits up to an hour for a controller that is down, and waits at a limit on jobs as long as the user has
+    jobs that can end. Before each retry, looks for the job, which may have been accepted without an answer.
     """
     reported = ""
     for pause in chain(PAUSES, repeat(PAUSES[-1])):
@@ -111,31 +110,31 @@ def submit(call: str, script: str | None = None) -> subprocess.CompletedProcess:
         if answer.returncode == 0 or not _may_pass(answer.stderr):
             return answer
         if (reason := _last_line(answer.stderr)) != reported:
-            logger.warning(f"SLURM takes no job for now, and is asked again: {reason}")
+            logger.warning(f"SLURM accepts no jobs at the moment, trying again: {reason}")
             reported = reason
         if _given_up.wait(pause) or (listed := until_slurm_answers(MARKED_JOBS)) is None:
             return answer
         if job := _job_marked_as(call, listed):
-            logger.warning(f"SLURM had taken the job, as {job}.")
+            logger.warning(f"SLURM had already accepted the job as {job}.")
             return subprocess.CompletedProcess(call, 0, job, "")
     raise AssertionError("pauses never end")
 
 
 def until_slurm_answers(words: Sequence[str]) -> str | None:
-    """Ask the controller until it answers; returns what it says, or None after an hour without an answer."""
+    """Query the controller until it answers; return its output, or None after an hour without an answer."""
     reported, end = False, time.monotonic() + PATIENCE
     for pause in chain(PAUSES, repeat(PAUSES[-1])):
         answer = _run(words, ASKED_FOR)
         if answer.returncode == 0 and reported:
             logger.warning("SLURM answers again.")
             reported = False
-            _given_up.wait(PAUSES[0])  # while it looks at what it was sent before
+            _given_up.wait(PAUSES[0])  # until it has processed earlier submissions
             answer = _run(words, ASKED_FOR)
         if answer.returncode == 0:
             return answer.stdout
         if not reported:
             logger.warning(
-                f"SLURM does not answer; submissions wait for it, up to an hour: {_last_line(answer.stderr)}"
+                f"SLURM does not answer; submissions wait up to an hour: {_last_line(answer.stderr)}"
             )
             reported = True
         if time.monotonic() > end or _given_up.wait(pause):
@@ -144,7 +143,7 @@ def until_slurm_answers(words: Sequence[str]) -> str | None:
 
 
 def _may_pass(refusal: str) -> bool:
-    """Say whether sbatch may say otherwise later; of a limit, when there are jobs of the user to end."""
+    """Return whether a refusal is temporary; a limit on jobs is, if the user has jobs that can end."""
     if not LIMIT.search(refusal):
         return bool(AWAY.search(refusal))
     own = _run(OWN_JOBS, ASKED_FOR)
@@ -153,7 +152,7 @@ def _may_pass(refusal: str) -> bool:
 
 
 def _job_marked_as(call: str, listed: str) -> str | None:
-    """Return the number of the job that this call of sbatch has submitted, if it is listed."""
+    """Return the id of the job that this call of sbatch submitted, if it is listed."""
     mark = re.search(r"#[0-9a-f]{12}\b", call)
     return next((line.split()[0] for line in listed.splitlines() if mark and mark[0] in line), None)
 
@@ -170,7 +169,7 @@ def _last_line(text: str) -> str:
 
 
 class _Subprocess:
-    """Stand for the module `subprocess` in the plugin, which starts only calls of sbatch by `Popen`."""
+    """Replace the module `subprocess` in the plugin, which uses `Popen` only for sbatch."""
 
     def __getattr__(self, name: str):
         return getattr(subprocess, name)
@@ -188,7 +187,7 @@ class _Subprocess:
 
 
 class _States:
-    """Ask `squeue` how jobs are where `sacct` fails; where both do, nothing new is known of any job."""
+    """Query `squeue` if `sacct` fails; if both fail, keep the last known job states."""
 
     def __init__(self, plugin: Any):
         self._query, self._by_squeue = plugin.query_job_status, plugin.query_job_status_squeue
@@ -200,18 +199,18 @@ class _States:
         if answer[0] is None and command.startswith("sacct"):
             answer = await self._query(self._by_squeue(command.split()[-1]), logger)
             if answer[0] is not None and not self._sacct_fails:
-                logger.warning("`sacct` fails; `squeue` is asked how jobs are.")
+                logger.warning("`sacct` fails; using `squeue` for job states.")
                 self._sacct_fails = True
         if (answer[0] is None) != self._silent:
             self._silent = not self._silent
             logger.warning(
-                "SLURM does not say how jobs are; they are left alone, and asked after again."
+                "SLURM reports no job states; keeping the last known states and asking again."
                 if self._silent
-                else "SLURM says again how jobs are."
+                else "SLURM reports job states again."
             )
         return ({}, 0.0) if self._silent else answer
 
     @property
     def command(self) -> Callable:
-        """Name the command, in place of the executor's method: once `sacct` has failed, the other one."""
+        """Replace the executor's method: return "squeue" once `sacct` has failed."""
         return lambda executor: "squeue" if self._sacct_fails else self._command(executor)

@@ -16,21 +16,21 @@ SLURM = "snakemake_executor_plugin_slurm"
 
 
 def start_snakemake(words: list[str]) -> int:
-    """Start Snakemake in the working folder; return its exit status.
+    """Run Snakemake in the working folder; return its exit status.
 
-    Raises `FileError` where SLURM is asked for and its plugin is absent; `ConfigurationError` where a file of
-    `--configfile` cannot be read, or is not what it looks like: Snakemake would execute expressions in it, or
-    end in a traceback.
+    Raises `FileError` if SLURM is requested without its plugin. Raises `ConfigurationError` if a file of
+    `--configfile` cannot be read or has values that YAML 1.1 misreads: Snakemake would execute expressions
+    in it, or end in a traceback.
     """
-    # Not before: help and completion answer at once.
+    # Imported here so that help and completion stay fast.
     from resolvent.planning.configuration.errors import ConfigurationError
     from resolvent.planning.configuration.likeness import placed
     from resolvent.planning.configuration.read import read_overlays
 
     check_folder()
-    # Snakemake would print the usage of all its options.
+    # Without the plugin Snakemake would only print its usage.
     if any(word.rstrip("/").endswith("slurm") for word in words) and not find_spec(SLURM):
-        raise FileError("SLURM needs a plugin of Snakemake: pip install 'resolvent[slurm]'")
+        raise FileError("SLURM needs a Snakemake plugin: pip install 'resolvent[slurm]'")
     os.environ["RESOLVENT_COMMAND"] = shlex.join(["resolvent", "snakemake", *words])  # for the pages
     words, files = _with_own_overlays(words)
     if (overlay := read_overlays(files)).problems:
@@ -42,12 +42,12 @@ def start_snakemake(words: list[str]) -> int:
     while True:
         try:
             return process.wait()
-        except KeyboardInterrupt:  # Snakemake has it as well, and ends its jobs
+        except KeyboardInterrupt:  # Snakemake receives the signal too, and ends its jobs
             continue
 
 
 def _with_own_overlays(words: list[str]) -> tuple[list[str], list[str]]:
-    """Return the words, and the files of `--configfile`: config/NAME.yaml for a NAME that is no file."""
+    """Return the arguments, and the files of `--configfile`; NAME stands for config/NAME.yaml."""
     result, files, named = [], [], False
     for word in words:
         option, equals, value = word.partition("=")
@@ -61,6 +61,6 @@ def _with_own_overlays(words: list[str]) -> tuple[list[str], list[str]]:
 
 
 def own_overlay(word: str) -> str:
-    """Return the path of config/NAME.yaml for a NAME that is no file."""
+    """Return the path of config/NAME.yaml if `word` is NAME and no such file exists here."""
     own = HOME / "config" / f"{word}.yaml"
     return str(own) if not Path(word).exists() and own.exists() else word

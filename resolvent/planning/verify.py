@@ -1,7 +1,7 @@
-"""Verify data and results: `resolvent verify data results/demo`, a line for each fault.
+"""Verify data and results: `resolvent verify data results/demo` prints one line for each fault.
 
-What is verified stands in docs/formats.md. What cannot be verified is listed, and is no fault. Nothing is
-changed and nothing runs.
+docs/formats.md lists the checks. Files that cannot be verified are listed, but are not faults. Nothing is
+changed or recomputed.
 """
 
 from __future__ import annotations
@@ -51,14 +51,14 @@ from resolvent.figures.front.results import read_results
 from resolvent.figures.front.study import STUDY_FILE, read_study
 
 BEGINNINGS = {".png": b"\x89PNG\r\n\x1a\n", ".pdf": b"%PDF-"}
-POOLED = ("mean", "median", "worst")  # statistics of errors, which no order of runs changes
-# What a row of a comparison is of.
+POOLED = ("mean", "median", "worst")  # statistics that do not depend on the order of runs
+# Columns that identify a row of a comparison.
 ROW = (
     "kind", "key", "trained_resolution", "trained_noise", "test_resolution", "test_noise", "metric",
     "statistic",
 )  # fmt: skip
 SUMS = "SHA256SUMS"
-# Files that are written with a digest, which is in it or beside it.
+# Files that are written with a digest, inside the file or in a sidecar file.
 INSIDE = ("run.json", "cost.json", "tuned.json", "verified.json", "dataset.json", STUDY_FILE)
 BESIDE = (
     "*/comparison.csv", "*/models.csv", "*/inference.csv", "*/estimates.csv", "*/scaling.csv",
@@ -66,13 +66,13 @@ BESIDE = (
     "*/rollout.npz",
     "*/latent_basis.npz",
 )  # fmt: skip
-# Tables that are made again to be compared, and the file beside them that they are made from.
+# Tables that are recomputed and compared, and the file in the same folder that they are computed from.
 MADE_FROM = dict.fromkeys(("table.csv", "table.tex", "metrics.tex"), "comparison.csv")
 MADE_FROM["leaderboard.csv"] = STUDY_FILE
 
 
 def faults_below(paths: list[Path]) -> Iterator[str]:
-    """Yield what is wrong with `paths`: folders of data or of results, runs, cards, or stores."""
+    """Yield one line for each fault in `paths`: folders of data or results, runs, cards, or stores."""
     stores = sorted({store for path in paths for store in _stores(path)})
     cards = _content_hashes(stores)
     for store in stores:
@@ -92,7 +92,7 @@ def files_below(paths: list[Path]) -> list[Path]:
 
 
 def _stores(path: Path) -> list[Path]:
-    """Return the stores at or below `path`, which may be the card of one."""
+    """Return the stores at or below `path`, which may also be the card of a store."""
     if path.suffix in (".zarr", ".json"):
         store = path.with_suffix(".zarr")
         return [store] if store.exists() or path.exists() else []
@@ -101,10 +101,10 @@ def _stores(path: Path) -> list[Path]:
 
 
 def faults_of_run(folder: Path, cards: dict[str, set[str]] | None = None) -> list[str]:
-    """Return what is wrong with the run in `folder`.
+    """Return the faults of the run in `folder`.
 
-    `cards` has the content hashes of the datasets at hand by name: a run of such a dataset has to be of one
-    of them.
+    `cards` maps names of the available datasets to their content hashes: the run's dataset, if it is
+    available, must have one of them.
     """
     try:
         run = read_run(folder)
@@ -119,7 +119,7 @@ def faults_of_run(folder: Path, cards: dict[str, set[str]] | None = None) -> lis
         return [_line(error)]
     record, faults = run.record, _faults_of_errors(run, errors)
     if list(history["epoch"]) != list(range(1, len(history) + 1)) or len(history) > run.cost.epochs:
-        faults.append(f"history.csv: its epochs are not 1 to {run.cost.epochs}, those of cost.json")
+        faults.append(f"history.csv: its epochs are not 1 to {run.cost.epochs}, as cost.json says")
     tested = {node_name(resolution) for resolution in record.test_resolutions}
     if set(predictions.children) != tested:
         faults.append(
@@ -127,7 +127,7 @@ def faults_of_run(folder: Path, cards: dict[str, set[str]] | None = None) -> lis
         )
     known = (cards or {}).get(record.dataset)
     if known and record.dataset_hash not in known:
-        faults.append(f"run.json: it was tested on another content of the dataset '{record.dataset}'")
+        faults.append(f"run.json: it was tested on other data than the dataset '{record.dataset}' has now")
     return [f"{folder}/{fault}" for fault in faults]
 
 
@@ -136,7 +136,7 @@ def _faults_of_errors(run: Run, errors: pandas.DataFrame) -> list[str]:
     metrics = metric_columns(errors)
     if unnamed := sorted(set(metrics) ^ set(record.metrics)):
         faults.append(
-            f"errors.csv: {', '.join(unnamed)} is in one of errors.csv and 'metrics' of run.json only"
+            f"errors.csv: {', '.join(unnamed)} is only in errors.csv or only in 'metrics' of run.json"
         )
     expected = {
         (str(resolution), float(level), draw)
@@ -151,7 +151,7 @@ def _faults_of_errors(run: Run, errors: pandas.DataFrame) -> list[str]:
         for (resolution, level, draw), rows in groups
     }
     if set(found) != expected or any(rows != list(numbers) for rows in found.values()):
-        faults.append("errors.csv: its rows are not every test sample, once for each condition of run.json")
+        faults.append("errors.csv: it must have one row for each test sample and condition of run.json")
     values = errors[metrics].to_numpy(float)
     if not run.diverged and not (np.isfinite(values).all() and (values >= 0).all()):
         faults.append("errors.csv: an error is negative or not finite, and the run is not diverged")
@@ -199,7 +199,7 @@ def _faults_of_sums(file: Path) -> list[str]:
         digest, _, name = line.partition("  ")
         place = file.parent / name
         if not place.is_file():
-            faults.append(f"{place}: is missing, and {file.name} names it")
+            faults.append(f"{place}: is missing, but {file.name} lists it")
         elif file_digest(place) != digest:
             faults.append(f"{place}: its SHA-256 is not that of {file.name}")
     return faults
@@ -233,7 +233,7 @@ def _columns(file: Path, columns: list[str]) -> list[str]:
 
 
 def _faults_of_comparison(file: Path) -> list[str]:
-    """Return what is wrong with a comparison: its columns, and the statistics of the runs beside it."""
+    """Return the faults of a comparison: wrong columns, or statistics that differ from the runs' errors."""
     if faults := _columns(file, list(COMPARISON_COLUMNS)):
         return faults
     try:
@@ -273,31 +273,31 @@ def _line(error: Exception) -> str:
 
 
 def verify(paths: list[Path]) -> int:
-    """Print a line for each fault, and how many there are; return the exit status."""
+    """Print one line for each fault, and their number; return the exit status."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", Unverified)  # each is a fault here
+        warnings.simplefilter("ignore", Unverified)  # reported as faults instead
         faults = list(faults_below(paths))
     unknown = list(not_verified(files_below(paths)))
     print(*map(printable, [*faults, *unknown]), sep="\n", end="\n" if faults or unknown else "")
     what = ", ".join(map(str, paths))
     said: Words = counted(len(faults), "fault") if faults else "as specified"
-    print(f"{what}: {said}{', but for what is not verified' if unknown else ''}", file=sys.stderr)
+    print(f"{what}: {said}{', except the files not verified' if unknown else ''}", file=sys.stderr)
     return 1 if faults else 0
 
 
 def lost_digest(file: Path) -> list[str]:
-    """Return whether a file is without the digest that it was written with."""
+    """Return a line if a file has lost the digest that it was written with."""
     if file.suffix == ".json":
         of_data = file.parent.suffix == ".shards" or file.with_suffix(".zarr").exists()
         lost = (of_data or file.name in INSIDE) and not _digest_inside(file)
     else:
         name = file.absolute().as_posix()
         lost = any(fnmatch(name, one) for one in BESIDE) and not digest_path(file).exists()
-    return [f"{file}: has no digest, which is written with it: delete it and run snakemake"] if lost else []
+    return [f"{file}: has lost its digest: delete the file and run snakemake"] if lost else []
 
 
 def differs_from_source(file: Path) -> list[str]:
-    """Return whether a table is not what is made from the file beside it."""
+    """Return a line if a table differs from the table recomputed from its source file."""
     source = file.with_name(MADE_FROM[file.name])
     if not source.is_file():
         return []
@@ -309,13 +309,13 @@ def differs_from_source(file: Path) -> list[str]:
             else:
                 write_error_tables(source, [made])
             same = made.read_bytes() == file.read_bytes()
-    except (ResolventError, ValueError):  # reported with the files that it is made from
+    except (ResolventError, ValueError):  # reported with the source file
         return []
-    return [] if same else [f"{file}: is not what {source.name} gives: delete it and run snakemake"]
+    return [] if same else [f"{file}: does not match {source.name}: delete it and run snakemake"]
 
 
 def not_verified(files: Iterable[Path]) -> Iterator[str]:
-    """Yield a line for each kind of file whose content nothing vouches for."""
+    """Yield one line for each kind of file without a digest, and for comparisons without their runs."""
     files = list(files)
     summed = {
         file.parent / line.partition("  ")[2]
@@ -330,14 +330,14 @@ def not_verified(files: Iterable[Path]) -> Iterator[str]:
             kinds.setdefault(kind, []).append(file)
     for kind, found in sorted(kinds.items()):
         names = ", ".join(sorted({file.name for file in found}))
-        yield f"not verified: {counted(len(found), 'file')} {kind}, for no digest is of them: {names}"
+        yield f"not verified: {counted(len(found), 'file')} {kind} without a digest: {names}"
     for file in files:
         if file.name == "comparison.csv" and (lost := ", and ".join(_rows_without_runs(file))):
-            yield f"not verified: {file}: {lost}: the runs are not beside it"
+            yield f"not verified: {file}: {lost}: their runs are missing"
 
 
 def _rows_without_runs(comparison: Path) -> list[str]:
-    """Return the models and resolutions of a comparison that has no run of them beside it."""
+    """Return the models and resolutions of a comparison whose runs are missing."""
     try:
         rows = parse_table(comparison, ["kind", "key", "trained_resolution"])
     except ResolventError:  # reported with the comparison
@@ -368,7 +368,7 @@ def _is_vouched_for(file: Path) -> bool:
 
 
 def _digest_inside(file: Path) -> bool:
-    """Say whether a JSON file has a digest, or is damaged, which is another fault."""
+    """Return whether a JSON file has a digest; also true for a damaged file, which is another fault."""
     content = _content(file)
     return not content or OWN_DIGEST in content
 

@@ -1,1 +1,1 @@
-"""Training: losses, schedules, the loop, and checkpoints; from a dataset to a run's weights."""
+"""Training: losses, schedules, training loop and checkpoints."""

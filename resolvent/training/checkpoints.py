@@ -1,4 +1,4 @@
-"""Checkpoints, and the operators in them: whole or absent, the same bytes of the same state."""
+"""Write and read checkpoints and their operators: atomically, with the same bytes for the same state."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ KEYS = ("operator", "architecture", "settings", "training", *IDENTITY)
 
 
 def save(state: dict, path: Path) -> None:
-    """Write `state` to `path` atomically, through memory: torch puts a file's name into its bytes."""
+    """Write `state` to `path` atomically, from memory, since torch writes a file's name into its content."""
     buffer = io.BytesIO()
     torch.save(state, buffer)
     write_atomically(path, lambda temporary: temporary.write_bytes(buffer.getbuffer()))
@@ -39,8 +39,8 @@ def save(state: dict, path: Path) -> None:
 def load(path: Path) -> dict:
     """Return the state saved at `path`, on the CPU; nothing in the file is executed.
 
-    Raises `TrainingError` when it is missing, damaged or not a checkpoint: every byte is held to the file's
-    own checksums, which torch does not look at.
+    Raises `TrainingError` if it is missing, damaged or not a checkpoint. All checksums in the file are
+    verified, which torch does not do.
     """
     try:
         with zipfile.ZipFile(path) as archive:
@@ -48,16 +48,16 @@ def load(path: Path) -> dict:
                 raise ValueError(f"the checksum of {part} is wrong")
         state = torch.load(path, map_location="cpu", weights_only=True)
         if not isinstance(state, dict) or "operator" not in state:
-            raise ValueError("it holds something else")
+            raise ValueError("it has no operator")
     except FileNotFoundError:
         raise TrainingError(f"no checkpoint at {path}; run snakemake again") from None
     except OSError as error:
         raise TrainingError(f"the checkpoint {path} cannot be read: {error.strerror or error}") from None
     except MemoryError:
         raise
-    except Exception as error:  # a strange file makes the reader raise anything
+    except Exception as error:  # a malformed file can make the reader raise anything
         reason: Words = f"{type(error).__name__}: {str(error).partition(chr(10))[0][:100]}"
-        if isinstance(error, pickle.UnpicklingError):  # torch would advise to execute it
+        if isinstance(error, pickle.UnpicklingError):  # torch's message recommends unsafe loading
             reason = NO_NUMBERS
         raise TrainingError(
             f"the checkpoint {path} is damaged ({reason}); delete it and run snakemake"
@@ -66,11 +66,11 @@ def load(path: Path) -> dict:
 
 
 def load_run(folder: Path, expected: dict | None = None) -> dict:
-    """Return the checkpoint of the run in `folder`: of `expected`, or of the run that cost.json is of.
+    """Return the checkpoint in `folder`, checked to be of the run `expected`, by default that of cost.json.
 
-    Where `expected` are the fields of a `RunRecord`, the network has to be the one that they describe, too.
-    Raises `TrainingError` when it is missing, damaged or lacks something, as those of earlier versions do,
-    and `FileError` when it is of another run, or cost.json cannot be read.
+    If `expected` has the fields of a `RunRecord`, also checks that the network matches them. Raises
+    `TrainingError` if the checkpoint is missing, damaged or incomplete (from an earlier version), and
+    `FileError` if it is of another run or cost.json cannot be read.
     """
     path = folder / CHECKPOINT
     checkpoint = load(path)
@@ -87,22 +87,22 @@ def load_run(folder: Path, expected: dict | None = None) -> dict:
 
 
 def trained_operator(checkpoint: dict) -> nn.Module | None:
-    """Return the operator from physical units to physical units; None for a run that diverged.
+    """Return the trained operator in physical units; None if the run diverged.
 
-    Raises `TrainingError` when the weights are not those of the architecture with its settings.
+    Raises `TrainingError` if the weights do not fit the architecture with its settings.
     """
     if checkpoint["operator"] is None:
         return None
     try:
         return restored(
             build(checkpoint["architecture"], checkpoint["settings"], seed=0),
-            # Of all that a training was asked for, this alone remains; a loss may be code of others.
+            # Only these settings affect the operator; a user's loss may refer to code that is missing here.
             TrainingSettings(
                 **{name: checkpoint["training"][name] for name in ("normalisation", "boundary")}
             ),
             checkpoint["operator"],
         )
-    except (RuntimeError, KeyError, ValueError, AttributeError, TypeError) as error:  # of torch and pydantic
+    except (RuntimeError, KeyError, ValueError, AttributeError, TypeError) as error:
         reason = " ".join(str(error).split())[:200]
         raise TrainingError(
             f"the checkpoint of {checkpoint['architecture']} does not fit its own settings ({reason}); "

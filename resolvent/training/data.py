@@ -1,4 +1,4 @@
-"""What a training reads in each step: batches from memory, or read from the store ahead of the step."""
+"""Batches for training, from memory or streamed from the store ahead of each step."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from resolvent.datasets.loading import Members, Samples, Source, Split
 from resolvent.training.settings import TrainingSettings
 from resolvent.training.tensors import as_samples, coordinate_tensor, function_tensor
 
-READERS = 2  # threads that read; what they do is decompression, which several can do at once
-AHEAD = 4  # batches that are read, or being read, before they are asked for
+READERS = 2  # reading threads; they mostly decompress, which runs in parallel
+AHEAD = 4  # batches prefetched
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Some samples on the device, in float32.
+    """A batch of samples on the device, in float32.
 
     inputs        (samples, ...space, channels).
-    targets       (samples, ...space) or (samples, channels, ...space), on a grid that may be coarser.
-    gradients     of the targets, (samples, dimension, ...space), where the loss needs them.
-    coefficients  (samples, ...space), where it needs those.
+    targets       (samples, ...space) or (samples, channels, ...space), possibly on a coarser grid.
+    gradients     of the targets, (samples, dimension, ...space); None if the loss does not need them.
+    coefficients  (samples, ...space); None if the loss does not need them.
     """
 
     inputs: Tensor
@@ -44,12 +44,12 @@ class Batch:
         return len(self.inputs)
 
     def map(self, function: Callable[[Tensor], Tensor]) -> Batch:
-        """Return what `function` makes of every tensor."""
+        """Return the batch with `function` applied to every tensor."""
         made: dict = {name: None if one is None else function(one) for name, one in vars(self).items()}
         return Batch(**made)
 
     def split(self, size: int) -> list[Batch]:
-        """Cut into parts of at most `size` samples."""
+        """Return parts of at most `size` samples each."""
         starts = range(0, max(len(self), 1), size)
         return [self.map(operator.itemgetter(slice(start, start + size))) for start in starts]
 
@@ -65,7 +65,7 @@ class InMemory:
         return len(self.samples)
 
     def batches(self, members: list[Tensor]) -> Iterator[Batch]:
-        """Yield the samples at each of these places (indices on the CPU)."""
+        """Yield one batch for each entry of `members`, the samples at these indices (on the CPU)."""
         if members:
             places = torch.cat(members).to(self.samples.inputs.device)  # one copy to the device
             for here in places.split([len(one) for one in members]):
@@ -73,9 +73,9 @@ class InMemory:
 
 
 class Streamed:
-    """Samples that stay in the store: threads read and decompress batches ahead of the step.
+    """Samples that stay in the store: threads read and decompress batches ahead of each step.
 
-    The batches, and so the training, are those of `InMemory`. At most AHEAD of them are in memory.
+    Batches, and therefore trainings, are identical to `InMemory`. At most AHEAD batches are in memory.
     """
 
     def __init__(self, split: Split, device: torch.device, settings: TrainingSettings | None = None):
@@ -86,7 +86,7 @@ class Streamed:
         return len(self.split)
 
     def batches(self, members: list[Tensor]) -> Iterator[Batch]:
-        """Yield the samples at each of these places. Raises `DatasetError` when one is damaged."""
+        """Yield batches as `InMemory.batches`. Raises `DatasetError` if a sample is damaged."""
         left, reading = deque(members), deque[Future[Batch]]()
         with ThreadPoolExecutor(READERS) as readers:
             try:
@@ -94,13 +94,13 @@ class Streamed:
                     while left and len(reading) < AHEAD:
                         reading.append(readers.submit(self._read, left.popleft().numpy()))
                     yield reading.popleft().result().map(lambda one: one.to(self.device, non_blocking=True))
-            finally:  # also where the training ends between two batches
+            finally:  # also if the training stops between two batches
                 readers.shutdown(cancel_futures=True)
 
     def _read(self, members: np.ndarray) -> Batch:
         exact = (
             self.settings is not None and self.settings.gradient_weight > 0
-        )  # gradients are of what is stored
+        )  # gradients are computed from the stored values in double precision
         samples = self.split.read(members, None if exact else np.float32)
         batch = _tensors(with_gradients(samples, self.split, members, self.settings), self.settings)
         return batch.map(Tensor.pin_memory) if self.device.type == "cuda" else batch
@@ -109,7 +109,7 @@ class Streamed:
 def with_gradients(
     samples: Samples, split: Split, members: Members, settings: TrainingSettings | None
 ) -> Samples:
-    """Return `samples`, those at `members` of `split`, with the gradients that the loss needs."""
+    """Return `samples` (at the indices `members` of `split`) with the gradients that the loss needs."""
     if settings is None or settings.gradient_weight == 0:
         return samples
     as_coded = settings.target_gradient == "public_code"
@@ -119,7 +119,7 @@ def with_gradients(
 def training_data(
     source: Source, device: torch.device, settings: TrainingSettings | None = None
 ) -> InMemory | Streamed:
-    """Return what a training reads: in memory what is there already, streamed what is still in the store."""
+    """Return batches of samples in memory (`Samples`), or batches streamed from the store (`Split`)."""
     if isinstance(source, Split):
         return Streamed(source, device, settings)
     return InMemory(source, device, settings)
@@ -128,32 +128,32 @@ def training_data(
 def read_where_it_fits(
     split: Split, device: torch.device, settings: TrainingSettings | None = None
 ) -> Source:
-    """Return the samples, with the gradients that the loss needs, or the split where they are too many.
+    """Read the samples, with the gradients that the loss needs, or return the split if they do not fit.
 
-    They fit where they take at most RESOLVENT_SAMPLES_GB (`samples_gb` of the configuration), or else half of
-    what is free of the machine's memory, and on a GPU half of that of the GPU.
+    The limit is RESOLVENT_SAMPLES_GB (`samples_gb` of the configuration), by default half of the free main
+    memory; on a GPU also half of its free memory.
     """
     one = split.read(range(1))
     sizes = [one.inputs.size, one.targets.size]
     gradients = settings is not None and settings.gradient_weight > 0
     numbers = len(split) * (sum(sizes) + gradients * sizes[1] * one.target_grid.dimension)
     limit = float(os.environ.get(SAMPLES_GB) or 0) * 1e9 or psutil.virtual_memory().available / 2
-    fits = 12 * numbers <= limit  # in double precision as read, and in single precision as computed with
+    fits = 12 * numbers <= limit  # double precision when read, and single precision for training
     if fits and device.type == "cuda":
         fits = 4 * numbers <= torch.cuda.mem_get_info(device)[0] / 2
     if fits:
         members = range(len(split))
         return with_gradients(split.read(members), split, members, settings)
     print(
-        f"{split.name}: {len(split):,} samples take {12 * numbers / 1e9:.3g} GB, more than the "
-        f"{limit / 1e9:.3g} GB for them: they are read from the store when they are needed",
+        f"{split.name}: {len(split):,} samples take {12 * numbers / 1e9:.3g} GB, more than the limit of "
+        f"{limit / 1e9:.3g} GB: they are streamed from the store",
         file=sys.stderr,
     )
     return split
 
 
 def _tensors(samples: Samples, settings: TrainingSettings | None) -> Batch:
-    """Return the samples in float32, and what the regulariser of `settings` needs besides."""
+    """Return the samples in float32, with gradients and coefficients if the regulariser needs them."""
     inputs = function_tensor(samples.inputs, samples.grid)
     gradients = coefficients = None
     if settings is not None and settings.gradient_weight > 0:

@@ -1,4 +1,4 @@
-"""Where a job computes, in which precision, with how much memory; and what that is called in the results."""
+"""Device, precision and memory of a job, and their names in the results."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from resolvent.common.machine import memory_share
 
 
 def choose_device(gpus: int) -> torch.device:
-    """Return CUDA when the job was granted a GPU and there is one, else the CPU; deterministic on both.
+    """Return the GPU if the job was granted one and CUDA finds it, else the CPU; deterministic on both.
 
-    On the CPU, numbers below 1e-38 become zero: Adam's averages for units that never fire decay into that
-    range, where arithmetic is slow (an epoch of the FNO took 48 s instead of 4 s).
+    Flushes denormal numbers (below 1e-38) to zero on the CPU: Adam's averages for units that never fire
+    decay into that range, where arithmetic is slow (an epoch of the FNO took 48 s instead of 4 s).
     """
     torch.set_flush_denormal(True)
     keep_memory(large=False)
@@ -37,9 +37,9 @@ def forward_precision(device: torch.device, precision: str) -> AbstractContextMa
 
 @contextmanager
 def tf32(allowed: bool) -> Iterator[None]:
-    """Let products and convolutions of float32 numbers on a GPU round their operands to 10 bits, or not.
+    """Allow or forbid TF32 (operands rounded to 10 bits) for float32 products and convolutions on a GPU.
 
-    By default torch allows it for convolutions and not for products. The backward pass has to be within, too.
+    By default torch allows it only for convolutions. The body must include the backward pass.
     """
     chosen = "tf32" if allowed else "ieee"
     switches = (torch.backends.cuda.matmul, torch.backends.cudnn.conv)  # type: ignore[attr-defined]
@@ -53,20 +53,20 @@ def tf32(allowed: bool) -> Iterator[None]:
             switch.fp32_precision = value
 
 
-# Of glibc's mallopt (malloc.h); the largest threshold that it takes, and how many arrays it maps of itself.
+# Options of glibc's mallopt (malloc.h), its largest accepted threshold, its default number of mapped arrays.
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_MMAP_MAX = -1, -3, -4
 LARGE, MAPPED = 2**25, 2**16
-# With large arrays kept, peaks of training steps were 1.1 to 2.4 times as high (on 416 x 416 points 8.6 GB in
-# place of 6.3 for AFNO, 18 in place of 7.6 for ViT-NO): the next array may fit nowhere in what is free.
+# Keeping large arrays fragments the memory: peaks of training steps rise by a factor of 1.1 to 2.4 (on
+# 416 x 416 points from 6.3 to 8.6 GB for AFNO, from 7.6 to 18 GB for ViT-NO).
 GAPS = 2.5
 
 
 def keep_memory(large: bool) -> None:
-    """Let this process keep the main memory that it frees, for its next arrays; where glibc is.
+    """Make glibc, if present, keep freed memory for the next arrays.
 
-    By default glibc returns large freed blocks to the system and requests them again, each page filled with
-    zeros: 5 to 50 % of the time of a training step on a CPU. Arrays of `LARGE` bytes and more are kept only
-    with `large`, for they leave gaps.
+    By default glibc returns large freed blocks to the system and requests them again, which zeroes each
+    page: 5 to 50 % of the time of a training step on a CPU. Arrays of at least `LARGE` bytes are kept only
+    with `large`, since they fragment the memory.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:
@@ -76,9 +76,9 @@ def keep_memory(large: bool) -> None:
 
 
 def keep_large_arrays(processes: int) -> None:
-    """Let this process keep large arrays, too, where its share of the memory holds `GAPS` times its peak.
+    """Also keep large arrays if `GAPS` times the peak memory so far fits into this process's share.
 
-    `processes` train together; a process has the threads, and the share of the machine, that are torch's.
+    `processes` is the number of processes of the training; the share follows from torch's threads.
     """
     if GAPS * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 <= memory_share(
         torch.get_num_threads(), processes
@@ -87,7 +87,7 @@ def keep_large_arrays(processes: int) -> None:
 
 
 def device_name(device: torch.device) -> str:
-    """Return the processor's own name, for tables of costs."""
+    """Return the model name of the GPU or CPU, for tables of costs."""
     if device.type == "cuda":
         return torch.cuda.get_device_name(device)
     cpuinfo = Path("/proc/cpuinfo")
@@ -99,12 +99,12 @@ def device_name(device: torch.device) -> str:
 
 
 def peak_memory_bytes(device: torch.device) -> int:
-    """Return the largest memory so far, in bytes: of torch's allocator on a GPU, else of the process."""
+    """Return the peak memory so far in bytes: of torch's allocator on a GPU, else of the process."""
     if device.type == "cuda":
         return torch.cuda.max_memory_allocated(device)
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024  # Linux counts in kilobytes
 
 
 def is_out_of_memory(error: Exception) -> bool:
-    """Return whether an exception says that memory is used up: on a CPU torch raises a plain RuntimeError."""
+    """Return whether an exception means out of memory; on a CPU torch raises a plain RuntimeError."""
     return isinstance(error, (torch.OutOfMemoryError, MemoryError)) or "can't allocate memory" in str(error)

@@ -1,4 +1,4 @@
-"""The energy that a training takes, where the machine counts it: a GPU by NVML, processors by RAPL."""
+"""Measure the energy of a training, if the machine counts it: GPUs by NVML, processors by RAPL."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from pathlib import Path
 
 import torch
 
-POWERCAP = Path("/sys/class/powercap")  # of Linux: a folder for each processor, and for parts of it
-SECONDS = 60.0  # between two readings: at 1 kW a counter of RAPL begins anew after four minutes or more
+POWERCAP = Path("/sys/class/powercap")  # on Linux: a folder for each processor and each of its parts
+SECONDS = 60.0  # between readings: at 1 kW RAPL counters wrap around after four minutes or more
 
 
 class Meter:
-    """Count the joules between one reading and the next.
+    """Measure joules between readings, of one GPU or of all processors.
 
     A GPU has one counter, so nothing is counted while others compute on it. Processors are counted as
     a whole, other programs included.
@@ -23,7 +23,7 @@ class Meter:
         self.joules()
 
     def joules(self) -> float | None:
-        """Return the joules since this was asked last, or since the beginning; None where nothing counts."""
+        """Return the joules since the last call, or since the beginning; None without counters."""
         if self.before is None:
             return None
         before, self.before = self.before, self._counts() or None
@@ -33,7 +33,7 @@ class Meter:
         return sum(one + end if one < 0 else one for one, end in apart)
 
     def _counts(self) -> list[tuple[float, float]]:
-        """Return what every counter says, and at what it begins anew, in joules."""
+        """Return value and wrap-around value of every counter, in joules."""
         try:
             if self.device.type == "cuda":
                 import pynvml  # type: ignore[import-not-found]
@@ -47,9 +47,9 @@ class Meter:
             whole = [one for one in sorted(self.powercap.glob("intel-rapl:*")) if _is_processor(one)]
             files = [(one / "energy_uj", one / "max_energy_range_uj") for one in whole]
             return [(float(now.read_text()) / 1e6, float(end.read_text()) / 1e6) for now, end in files]
-        except Exception:  # no training ends for it: most systems let only their administrator read RAPL
+        except Exception:  # optional, so no error ends a training: RAPL is often readable only by root
             return []
 
 
 def _is_processor(folder: Path) -> bool:
-    return (folder / "name").read_text().startswith("package")  # others are parts, or the whole machine
+    return (folder / "name").read_text().startswith("package")  # others are parts of a processor

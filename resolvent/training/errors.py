@@ -1,4 +1,4 @@
-"""What goes wrong with a run, in one line a user can act on."""
+"""Errors of trainings, with one-line messages that a user can act on."""
 
 from resolvent.common.errors import ResolventError, Words
 
@@ -6,4 +6,4 @@ NO_NUMBERS: Words = "it holds more than numbers and text, and is not executed"
 
 
 class TrainingError(ResolventError):
-    """A run cannot start or go on: unusable device, damaged checkpoint, settings that do not fit the data."""
+    """A run cannot start or continue: unusable device, damaged checkpoint, or settings unfit for the data."""

@@ -1,4 +1,4 @@
-"""Train one operator: resumable after every epoch, the best epoch chosen on the validation split."""
+"""Train one operator, resumable after every epoch, and select the best epoch on the validation split."""
 
 from __future__ import annotations
 
@@ -40,20 +40,20 @@ from resolvent.training.normalisation import NormalisedOperator
 from resolvent.training.settings import TrainingSettings
 from resolvent.training.tensors import as_functions, as_samples, batch_size
 
-VALIDATION_BATCH = 32  # samples at once, and fewer where they have more than
-VALIDATION_VALUES = 2**18  # grid values: 32 samples at 8192, 5 at 211 x 211
-# An epoch whose mean relative error is this large has diverged, even if every number is finite: predictions
-# ten times the size of the solution do not come back, they collapse to zero (error 1) and stay there.
+VALIDATION_BATCH = 32  # largest number of samples in a batch
+VALIDATION_VALUES = 2**18  # largest number of grid values in a batch: 32 samples at 8192, 5 at 211 x 211
+# A mean relative error this large counts as divergence, even if every number is finite: predictions ten times
+# the size of the solution never recover, but collapse to zero (error 1).
 DIVERGED_ERROR = 10.0
-PLATEAU_FACTOR = 0.5  # public code of Calvello et al. 2024
+PLATEAU_FACTOR = 0.5  # as in the public code of Calvello et al. 2024
 
 
 @dataclass
 class Progress:
-    """What a run has reached. `history` has a row of HISTORY_COLUMNS per epoch.
+    """State of a run. `history` has a row of HISTORY_COLUMNS per epoch.
 
-    `steps`, `loss` and `error` are of the epoch begun: steps done, and sums over them. `micro_batch` samples
-    fit into memory at once.
+    `steps`, `loss` and `error` belong to the current epoch: steps done, and sums over them. `micro_batch`
+    samples fit into memory at once.
     """
 
     micro_batch: int
@@ -73,7 +73,7 @@ class Progress:
 def schedule_of(
     optimizer: torch.optim.Optimizer, settings: TrainingSettings, steps_per_epoch: int
 ) -> OneCycleLR | ReduceLROnPlateau:
-    """Return torch's schedule that `settings` name: 1cycle moves by steps, a plateau by epochs."""
+    """Return torch's learning rate schedule: 1cycle (called every step) or plateau (every epoch)."""
     if settings.schedule == "plateau":
         return ReduceLROnPlateau(optimizer, factor=PLATEAU_FACTOR, patience=settings.plateau_patience)
     return OneCycleLR(
@@ -87,20 +87,21 @@ def schedule_of(
 
 
 class Trainer:
-    """Adam on the loss and with the schedule that the settings name.
+    """Training by Adam, with loss and schedule from the settings.
 
-    operator           freshly built, from physical units to physical units; moved to `device`.
-    train, validation  what a run learns from and chooses its epoch by: samples, or a split that is read while
-                       the network trains.
-    test               its error is recorded after every epoch, for a paper that reports the best of them.
-    seed               of the dropout masks, and of the order of the samples unless `settings.loader_seed` is:
-                       epoch e is permuted by a key of (seed, e) alone, so that a resumed run sees what an
-                       undisturbed one would have.
-    identity           of data, settings and code. A saved state of another identity is ignored.
-    directory          has `resume.pt` between epochs, and TensorBoard's events.
-    group              the processes that train it, each with all of the samples on its device. They take the
-                       same steps as one, up to rounding and to the dropout masks, which each draws for its
-                       part of a batch. The first one writes. A run may be resumed by another number of them.
+    operator           newly built, in physical units; moved to `device`.
+    train, validation  samples in memory, or splits that are streamed during the training. The validation
+                       samples select the epoch.
+    test               if given, its error is recorded after every epoch, for papers that report the lowest.
+    seed               of the dropout masks and, without `settings.loader_seed`, of the order of the samples.
+                       The order in epoch e depends only on (seed, e), so that resumed runs are identical to
+                       uninterrupted runs.
+    identity           digest of data, settings and code. A saved state with another identity is ignored.
+    directory          folder of `resume.pt` and TensorBoard's events.
+    group              the processes of the training, each with all samples on its device. Steps are the same
+                       for any number of processes, up to rounding and dropout masks, which each process draws
+                       for its part of a batch. The first process writes files. A run can be resumed with
+                       another number of processes.
     """
 
     def __init__(
@@ -140,14 +141,14 @@ class Trainer:
         self.meter = Meter(device)
 
     def fit(self) -> Progress:
-        """Train to the last epoch, or to the first that diverges; resumes by itself.
+        """Train to the last epoch, or until an epoch diverges; resume from `resume.pt` if it exists.
 
-        Raises `TrainingError` when a signal asks to end: the state after the last step is saved first. And
-        when one sample does not fit into memory: a batch that does not is taken in parts, whose gradients add
-        up to its own.
+        A batch that does not fit into memory is split, and the gradients of its parts are accumulated.
+        Raises `TrainingError` if a single sample does not fit, and after SIGTERM or SIGINT, when the state
+        after the current step has been saved.
         """
-        torch.manual_seed(self.group.seed(self.seed))  # of the dropout masks
-        self._resume()  # also the state that they have reached
+        torch.manual_seed(self.group.seed(self.seed))  # for dropout masks
+        self._resume()  # restores the random state of a resumed run
         progress, patience = self.progress, self.settings.early_stopping or math.inf
         done = len(progress.history)
         first = self.group.first
@@ -168,7 +169,7 @@ class Trainer:
         return progress
 
     def _choose(self, epoch: int, validation_error: float) -> None:
-        """Let the weights as they are be those of the checkpoint."""
+        """Select the current weights for the checkpoint."""
         self.progress.best_error, self.progress.best_epoch = validation_error, epoch
         self.progress.best_state = _on_cpu(self.operator.state_dict())
 
@@ -187,9 +188,9 @@ class Trainer:
         return row
 
     def _steps(self, epoch: int, asked: Interruption) -> tuple[float, float, float]:
-        """Do what is left of an epoch; return its last learning rate, mean loss and mean error."""
+        """Run the remaining steps of an epoch; return its last learning rate, mean loss and mean error."""
         start, progress = time.perf_counter(), self.progress
-        self.meter.joules()  # those of validation
+        self.meter.joules()  # discard the energy of validation
         self.operator.train()
         order = np.arange(len(self.train))
         if self.settings.shuffle:
@@ -201,7 +202,7 @@ class Trainer:
         members = torch.from_numpy(order).split(self.settings.batch_size)[: self.steps_per_epoch]
         shares = [self.group.share(batch) for batch in members]
         batches = self.train.batches(shares[progress.steps :])
-        # Sums over this process's shares; the first one goes on from those of the steps before.
+        # Sums over this process's shares; the first process adds the sums of an interrupted epoch.
         before = [progress.loss, progress.error] if self.group.first else [0.0, 0.0]
         totals = torch.tensor(before, device=self.device)
         learning_rate = self.optimizer.param_groups[0]["lr"]
@@ -212,8 +213,8 @@ class Trainer:
                 self._count(start)
                 self._save()
                 raise TrainingError(
-                    f"{Signals(stop).name} asked to end in epoch {epoch}, after {step} of "
-                    f"{self.steps_per_epoch} steps; all of it is saved, and the same command goes on"
+                    f"stopped by {Signals(stop).name} in epoch {epoch}, after {step} of "
+                    f"{self.steps_per_epoch} steps; the state is saved, and the same command resumes"
                 )
             totals += self._gradients(next(batches))
             self._clip()
@@ -230,7 +231,7 @@ class Trainer:
         return learning_rate, loss, error
 
     def _count(self, start: float) -> float:
-        """Add the seconds, and the energy, since a moment; return what the time is."""
+        """Add the seconds since `start`, and the energy, to the progress; return the current time."""
         now, joules, before = time.perf_counter(), self.meter.joules(), self.progress.joules
         self.progress.seconds += now - start
         self.progress.joules = None if before is None or joules is None else before + joules
@@ -246,7 +247,7 @@ class Trainer:
             nn.utils.clip_grad_norm_(parameters, bound)
 
     def _gradients(self, share: Batch) -> Tensor:
-        """Make the gradients of a batch, and return this share's part of its loss and mean error, (2,)."""
+        """Compute the gradients of a batch; return this share's part of its loss and mean error, (2,)."""
         while True:
             found = None
             try:
@@ -255,17 +256,17 @@ class Trainer:
             except (RuntimeError, MemoryError) as fault:
                 if not is_out_of_memory(fault):
                     raise
-            # Not within `except`: the exception holds the tensors of the failed step.
+            # Outside `except`, since the exception keeps the tensors of the failed step alive.
             unused = self.shared.make_up() and found is not None
             hindrance = self.group.largest(2 * (found is None) or unused)
-            if found is not None and not hindrance:  # all of it is done in every process
+            if found is not None and not hindrance:  # every process has finished its share
                 return found
             if hindrance == 2:
                 self._halve()
             self.shared.renew(unused=hindrance == 1)
 
     def _accumulated(self, samples: Batch) -> Tensor:
-        """Add these samples' share of a batch to the gradients; return that of loss and error, (2,)."""
+        """Accumulate the gradients of this share of a batch; return its part of loss and error, (2,)."""
         self.optimizer.zero_grad(set_to_none=True)
         found = torch.zeros(2, device=self.device)
         parts = samples.split(self.progress.micro_batch)
@@ -287,7 +288,7 @@ class Trainer:
 
     @property
     def _at_once(self) -> int:
-        """Return how many samples a process takes at once: no more than its share of a batch."""
+        """Return how many samples a process computes at once, at most its share of a batch."""
         return min(self.progress.micro_batch, -(-self.settings.batch_size // self.group.size))
 
     def _halve(self) -> None:
@@ -295,16 +296,16 @@ class Trainer:
         name = device_name(self.device)
         if not fitting:
             raise TrainingError(
-                f"out of memory: not even one sample fits into that of {name}; choose a smaller model or "
-                "resolution, checkpointing: true where the model has it, or a larger device"
+                f"out of memory: not even one sample fits on {name}; choose a smaller model or resolution, "
+                "checkpointing: true if the model has this setting, or a larger device"
             )
         if self.group.first:
-            print(f"out of memory: from now on {fitting} samples at once on {name}", file=sys.stderr)
+            print(f"out of memory: continuing with {fitting} samples at once on {name}", file=sys.stderr)
         self.progress.micro_batch = fitting
-        torch.cuda.empty_cache()  # does nothing where there is no GPU
+        torch.cuda.empty_cache()  # has no effect without a GPU
 
     def _in_loss_units(self, functions: Tensor) -> Tensor:
-        """Return functions, shaped as `as_samples` has them, in the units of the loss."""
+        """Return functions, in the shape of `as_samples`, in the units of the loss."""
         if self.settings.loss_units != "standardised":
             return functions
         assert isinstance(self.operator, NormalisedOperator)
@@ -313,7 +314,7 @@ class Trainer:
 
     @torch.no_grad()
     def _mean_error(self, data: InMemory | Streamed) -> float:
-        """Return the mean relative L2 error in evaluation; the batches go round the processes."""
+        """Return the mean relative L2 error in evaluation mode; batches are distributed over processes."""
         self.operator.eval()
         errors = torch.zeros(len(data), device=self.device)
         members = torch.arange(len(data)).split(self.validation_batch)[self.group.rank :: self.group.size]
@@ -333,12 +334,12 @@ class Trainer:
             "optimizer": self.optimizer.state_dict(),
             "schedule": self.schedule.state_dict(),
             "progress": vars(self.progress),
-            # Of every process, by rank: those of the CPU, and of the GPU where it computes on one.
+            # A list over ranks of CPU states and, if used, GPU states.
             "random_states": list(zip(*map(self.group.gathered, random_states), strict=True)),
         }
         if self.group.first:
             checkpoints.save(state, self.resume_path)
-        self.group.largest(0)  # until all have come here
+        self.group.largest(0)  # wait until all processes reach this line
 
     def _resume(self) -> None:
         if not self.resume_path.exists():
@@ -357,12 +358,12 @@ class Trainer:
                 torch.cuda.set_rng_state(*gpu)
 
     def measured_cost(self, threads: int) -> dict:
-        """Return what the run took, as `CostRecord` has it. Times are measured, so they differ between runs.
+        """Return the fields of a `CostRecord`. Times are measured, so they differ between runs.
 
-        `threads`, micro-batch and peak memory are those of a process, the memory that of this one.
+        `threads`, micro-batch and peak memory are per process; the peak is of this process.
         """
         progress, steps = self.progress, len(self.progress.history) * self.steps_per_epoch
-        # The protocol of a paper: the lowest test error of all epochs, and its epoch.
+        # Papers that select on test samples report the lowest test error of all epochs.
         tested = [(row[-1], row[0]) for row in progress.history if math.isfinite(row[-1] or math.nan)]
         test_error, test_epoch = min(tested, default=(None, None))
         return {
@@ -387,10 +388,10 @@ class Trainer:
 
 
 def computation_of(optimizer: torch.optim.Adam, precision: str) -> dict:
-    """Describe optimiser and arithmetic of a training, as `RunRecord.computation` has them."""
+    """Return optimiser and arithmetic of a training, for `RunRecord.computation`."""
     constants, group = optimizer.defaults, optimizer.param_groups[0]
     products = torch.get_float32_matmul_precision()
-    # torch's 1cycle moves the first beta against the learning rate
+    # torch's 1cycle varies the first beta inversely to the learning rate.
     cycled = [group["base_momentum"], group["max_momentum"]] if "base_momentum" in group else None
     if precision == "float32" and products != "highest":
         precision = f"float32, products {products}"
@@ -408,9 +409,9 @@ def computation_of(optimizer: torch.optim.Adam, precision: str) -> dict:
 
 @contextmanager
 def _shown(directory: Path, epochs: int, done: int) -> Iterator[Callable[[list[float | None]], None]]:
-    """Yield a function that shows an epoch's row on TensorBoard, without what is None, and in a bar.
+    """Yield a function that shows an epoch's row in TensorBoard, except None, and in a progress bar.
 
-    A run that begins anew leaves nothing of an earlier one on the board.
+    A run that starts from the beginning removes the events of an earlier run.
     """
     events = directory / "tensorboard"
     if not done:

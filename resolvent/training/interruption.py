@@ -10,19 +10,19 @@ SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 class Interruption:
-    """`signal` is the request, once one has come."""
+    """Holds the first `signal` received, or None."""
 
     signal: signal.Signals | None = None
 
 
-_noted: list[Interruption] = []  # in this process: one, or none
+_noted: list[Interruption] = []  # at most one per process
 
 
 @contextmanager
 def interruption() -> Iterator[Interruption]:
-    """Note SIGTERM and SIGINT only; a second one ends the process as usual. For the main thread.
+    """Record SIGTERM or SIGINT instead of ending the process; a second signal ends it as usual.
 
-    Within another one it is that one.
+    Only in the main thread. A nested context yields the outer one's `Interruption`.
     """
     if _noted:
         yield _noted[0]

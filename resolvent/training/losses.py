@@ -1,6 +1,6 @@
-"""Training losses: relative L2 with Cao 2021's regulariser, relative H1, and a user's own.
+"""Training losses: relative L2 with Cao 2021's regulariser, relative H1, and user-defined losses.
 
-Predictions and targets are (batch, ...space), or (batch, channels, ...space) of several functions.
+Predictions and targets are (batch, ...space), or (batch, channels, ...space) for several functions.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ from resolvent.training.settings import TrainingSettings
 
 
 def central_difference(values: Tensor, spacing: float, axis: int = -1) -> Tensor:
-    """Return the second-order derivative along `axis`; the last value is followed by the first."""
+    """Return the second-order central difference along `axis`, with periodic ends."""
     return (values.roll(-1, axis) - values.roll(1, axis)) / (2 * spacing)
 
 
 def inside(values: Tensor, axes: Sequence[int]) -> Tensor:
-    """Return `values` (..., *space) without the first and the last point of these axes."""
+    """Return `values` (..., *space) without the first and last point of `axes`."""
     for axis in axes:
         values = values.narrow(axis, 1, values.shape[axis] - 2)
     return values
 
 
 def interior(values: Tensor, grid: Grid | Product) -> Tensor:
-    """Return `values` (..., *space) where central differences exist: on a circle all, else those inside."""
+    """Return `values` (..., *space) where central differences exist: inside, or all on periodic axes."""
     kinds = zip(range(-grid.dimension, 0), grid.axes, strict=True)
     return inside(values, [at for at, axis in kinds if axis.kind != "periodic"])
 
 
 def central_gradient(values: Tensor, grid: Grid | Product) -> Tensor:
-    """Return central differences inside: (batch, *space) → (batch, dimension, *interior), ∂/∂x first."""
+    """Return central differences, (batch, *space) → (batch, dimension, *interior), ∂/∂x first."""
     components = [
         central_difference(values, axis.spacing, -1 - at)
         for at, axis in enumerate(reversed(grid.axes))
@@ -46,9 +46,9 @@ def central_gradient(values: Tensor, grid: Grid | Product) -> Tensor:
 
 
 def weights_of(grid: AnyGrid) -> Tensor | None:
-    """Return the weights of the points in training, (*grid): the quadrature's on uneven points of space.
+    """Return the quadrature weights (*grid) for training on uneven points in space, else None.
 
-    Elsewhere None, for equal ones: as in the papers' codes, also for observed trajectories.
+    None means equal weights, as in the papers' codes; also for trajectories at uneven times.
     """
     uneven = isinstance(grid, Product) and not grid.even
     return torch.from_numpy(grid.weights).float() if uneven else None
@@ -57,9 +57,8 @@ def weights_of(grid: AnyGrid) -> Tensor | None:
 def relative_l2(prediction: Tensor, target: Tensor, weights: Tensor | None = None) -> Tensor:
     """Return ‖p - u‖/‖u‖ of each sample, with the weights of `weights_of`: (batch, ...) → (batch,).
 
-    The loss and the errors of `history.csv` are this one; the errors of `errors.csv` have the weights of the
-    grid's quadrature (`resolvent.common.norms`), which differ on nodes, where the boundary counts less, and
-    on uneven times.
+    Used for the loss and for `history.csv`. The errors in `errors.csv` use the quadrature weights of the grid
+    (`resolvent.common.norms`), which differ on nodes, where the boundary counts less, and at uneven times.
     """
     error, size = (prediction - target) ** 2, target**2
     if weights is not None:
@@ -71,17 +70,17 @@ def relative_l2(prediction: Tensor, target: Tensor, weights: Tensor | None = Non
 class RelativeLoss:
     """mean_b ‖p - u‖/‖u‖ + mean_b √(γh) |p - u|/|u|, or the same with every norm squared (Cao 2021).
 
-    |·| is the seminorm of H1: the prediction's central differences in the interior, against the target's
-    gradient. With a coefficient a (Darcy: the flux is a∇u) it is, as in the public code of Example 2,
+    |·| is the H1 seminorm, with central differences of the prediction in the interior and the given gradient
+    of the target. With a coefficient a (Darcy: flux a∇u) it is, as in the public code of Example 2,
 
         |p - u|² / |u|² = mean ½ |a(∇p - ∇u)|² / mean a|∇u|²
 
-    grid             of the targets in training; h is its spacing, in x.
+    grid             of the training targets; h is its spacing in x.
     gradient_weight  γ; the paper's regulariser has the weight γ h. With 0 the second term is not computed.
-    squared          Cao 2021's eq. 2 has squared norms; the public code and the reported curves have norms.
-    without_ends     on a circle, leave the first and the last point out of |p - u|, and not out of |u|: the
-                     public code of Example 1, to which [0, 1] is an interval.
-    weights          of the points in ‖·‖ (`weights_of`).
+    squared          squared norms, as in Cao 2021, eq. 2; the public code and the reported curves use norms.
+    without_ends     leave the first and last point of a periodic grid out of |p - u|, but not out of |u|, as
+                     in the public code of Example 1, which treats [0, 1] as an interval.
+    weights          weights of the points in ‖·‖ (`weights_of`).
     """
 
     grid: AnyGrid
@@ -97,7 +96,7 @@ class RelativeLoss:
         gradient: Tensor | None = None,
         coefficient: Tensor | None = None,
     ) -> Tensor:
-        """Return the loss of a batch; `gradient`, the target's, is (batch, dimension, *space)."""
+        """Return the loss of a batch; `gradient` (of the target) is (batch, dimension, *space)."""
         errors = relative_l2(prediction, target, self.weights)
         loss = (errors**2 if self.squared else errors).mean()
         if self.gradient_weight == 0:
@@ -121,19 +120,19 @@ class RelativeLoss:
 
 
 class RelativeH1Loss:
-    """mean_b ‖p - u‖/‖u‖ in the norm of H1, ‖v‖² + ‖∇v‖²: second-order differences, the grid's weights.
+    """mean_b ‖p - u‖/‖u‖ in the H1 norm, ‖v‖² + ‖∇v‖², with second-order differences and the grid's weights.
 
-    `unit_spacing` is the public code of Calvello et al. 2024 (arXiv:2406.06486): ‖v‖ + ‖Dv‖ with root mean
-    squares for norms and D the differences of neighbours, one-sided at the rim, as if they were 1 apart. On
-    a fine grid that is nearly the L2 norm.
+    `unit_spacing` follows the public code of Calvello et al. 2024 (arXiv:2406.06486): ‖v‖ + ‖Dv‖ with root
+    mean squares as norms, and D the differences of neighbours (one-sided at the boundary) with spacing 1. On
+    a fine grid this is nearly the L2 norm.
     """
 
     def __init__(self, grid: AnyGrid, unit_spacing: bool):
         self.grid, self.unit_spacing = grid, unit_spacing
-        self.weights = torch.from_numpy(grid.weights).float()  # of the device that was last computed on
+        self.weights = torch.from_numpy(grid.weights).float()  # moved to the last used device
 
     def __call__(self, prediction: Tensor, target: Tensor, gradient=None, coefficient=None) -> Tensor:
-        """Return the loss of a batch; the gradient is that of the target's own differences."""
+        """Return the loss of a batch; `gradient` is ignored, since the target is differenced here."""
         return (self._norm(prediction - target) / self._norm(target)).mean()
 
     def _norm(self, values: Tensor) -> Tensor:
@@ -143,15 +142,12 @@ class RelativeH1Loss:
             return values.square().flatten(1).mean(1).sqrt() + slope.flatten(1).mean(1).sqrt()
         slope = _square([_slope(values, axis, at) for at, axis in zip(space, self.grid.axes, strict=True)])
         square = values.square() + slope
-        self.weights = self.weights.to(values.device)  # a copy would have to be waited for in every step
+        self.weights = self.weights.to(values.device)  # keep it there, or every step would wait for a copy
         return _sum(self.weights * square).sqrt()
 
 
 class OwnLoss:
-    """The mean over a batch of a user's function.
-
-    It takes predictions, targets and their grid, and returns a loss for each sample: (batch, ...) → (batch,).
-    """
+    """Mean over a batch of a user-defined loss (prediction, target, grid) → (batch,)."""
 
     def __init__(self, location: str, grid: AnyGrid):
         try:
@@ -161,7 +157,7 @@ class OwnLoss:
         self.location, self.grid = location, grid
 
     def __call__(self, prediction: Tensor, target: Tensor, gradient=None, coefficient=None) -> Tensor:
-        """Return the loss. Raises `TrainingError` unless the function returns a number for each sample."""
+        """Return the loss. Raises `TrainingError` if the function does not return one number per sample."""
         losses = self.function(prediction, target, self.grid)
         if not isinstance(losses, Tensor) or losses.shape != (len(target),):
             found = tuple(losses.shape) if isinstance(losses, Tensor) else type(losses).__name__
@@ -175,7 +171,7 @@ class OwnLoss:
 def build_loss(
     grid: AnyGrid, settings: TrainingSettings, weights: Tensor | None = None
 ) -> RelativeLoss | RelativeH1Loss | OwnLoss:
-    """Return the loss that `settings` ask for, of functions on `grid`, with `weights_of` it."""
+    """Return the loss chosen in `settings`, for functions on `grid` with `weights` from `weights_of`."""
     if ":" in settings.loss:
         return OwnLoss(settings.loss, grid)
     if settings.loss.startswith("h1"):
@@ -190,7 +186,7 @@ def build_loss(
 
 
 def _slope(values: Tensor, axis: Grid | Nodes, at: int) -> Tensor:
-    """Return the second-order derivative of `values` along dimension `at`, which is on `axis`."""
+    """Return the second-order difference of `values` along dimension `at`, with the points of `axis`."""
     if axis.kind == "periodic":
         assert isinstance(axis, Grid)
         return central_difference(values, axis.spacing, at)
@@ -206,7 +202,7 @@ def _slope(values: Tensor, axis: Grid | Nodes, at: int) -> Tensor:
 
 
 def _square(components: Sequence[Tensor]) -> Tensor:
-    """Return the square of a vector's length: its components' squares, added up."""
+    """Return the sum of the squares of a vector's components."""
     total = components[0].square()
     for component in components[1:]:
         total = total + component.square()
@@ -214,5 +210,5 @@ def _square(components: Sequence[Tensor]) -> Tensor:
 
 
 def _sum(values: Tensor) -> Tensor:
-    """Return the sum over everything but the batch: (batch, ...) → (batch,)."""
+    """Return the sum over all axes except the batch: (batch, ...) → (batch,)."""
     return values.flatten(1).sum(-1)

@@ -1,8 +1,8 @@
-"""The memory of a training step, predicted without taking it: on tensors that have shapes and no numbers.
+"""Predict the memory of a training step without allocating it, on meta tensors (shapes without numbers).
 
-Every array that a step makes is noted where it is made and where it is given back, so the peak is that of the
-step itself: weights, gradients, Adam's averages, what the forward pass keeps for the backward pass, and
-temporary arrays. What a kernel keeps to itself is not seen.
+Every allocation and release of an array during a step is counted, so the peak includes weights, gradients,
+Adam's averages, activations kept for the backward pass, and temporary arrays. Memory that kernels allocate
+internally is not counted.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from torch.utils._pytree import tree_leaves
 from resolvent.models.build import build
 from resolvent.models.registry import resolve
 
-ADAM_AVERAGES = 2  # of the gradient and of its square
+ADAM_AVERAGES = 2  # running means of the gradient and of its square
 
 
 @dataclass(frozen=True)
 class StepMemory:
-    """Bytes of a training step.
+    """Memory of a training step in bytes.
 
     weights    parameters and buffers.
     state      gradients and Adam's averages.
-    kept       what the forward pass keeps for the backward pass, beside the weights.
-    peak       all of these and temporary arrays, at the worst moment; without the samples.
+    kept       activations kept for the backward pass.
+    peak       largest total, including temporary arrays, without the samples.
     """
 
     weights: int
@@ -45,7 +45,7 @@ class StepMemory:
 def step_memory(architecture: str, settings: dict, points: int, batch: int, precision: str) -> StepMemory:
     """Predict the memory of a step with `batch` samples on a grid of `points` along each axis.
 
-    Raises `ValueError` as `resolvent.models.build.build` does, and for a grid that it cannot take.
+    Raises `ValueError` as `resolvent.models.build.build`, and for a grid that the architecture refuses.
     """
     resolved = resolve(architecture, settings)
     with torch.device("meta"):
@@ -62,7 +62,7 @@ def step_memory(architecture: str, settings: dict, points: int, batch: int, prec
 
 
 def memory_of_step(operator: nn.Module, loss: Callable[[], Tensor]) -> StepMemory:
-    """Predict the memory of a step of an operator on the device "meta"; `loss` does the forward pass."""
+    """Predict the memory of a step of an operator on the device "meta"; `loss` runs the forward pass."""
     parameters = list(operator.parameters())
     weights = sum(one.nbytes for one in (*parameters, *operator.buffers()))
     gradients = sum(one.nbytes for one in parameters if one.requires_grad)
@@ -80,12 +80,12 @@ def memory_of_step(operator: nn.Module, loss: Callable[[], Tensor]) -> StepMemor
             found = loss()
         found.backward()
     averages = ADAM_AVERAGES * gradients
-    # The gradients are among what was alive; clipping and Adam work in place.
+    # The peak of live arrays includes the gradients; clipping and Adam work in place.
     return StepMemory(weights, gradients + averages, sum(kept.values()), weights + averages + live.peak)
 
 
 class _Live(TorchDispatchMode):
-    """Follow how many bytes of arrays there are, of those that were made within; `peak` were the most."""
+    """Count the bytes of live arrays that were created inside this context; `peak` is the maximum."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -110,7 +110,7 @@ class _Live(TorchDispatchMode):
 
 
 class _FusedAttention(TorchFunctionMode):
-    """Let attention without dropout be the fused one, which a GPU and a CPU choose and "meta" does not."""
+    """Use fused attention if there is no dropout, as on CPUs and GPUs; meta tensors would not use it."""
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
         kwargs = kwargs or {}

@@ -1,4 +1,4 @@
-"""What stands around an operator in training: normalisers and boundary values.
+"""Normalisers and boundary values around an operator.
 
 Example 2 of Cao 2021 (arXiv:2105.14995, section C.3) normalises input and target point by point and, as its
 public code does, overwrites the boundary of the prediction by zero; Calvello et al. 2024 (arXiv:2406.06486,
@@ -19,18 +19,18 @@ from resolvent.datasets.loading import Source, blocks
 from resolvent.training.settings import TrainingSettings
 from resolvent.training.tensors import function_tensor
 
-# Added to a standard deviation, which is zero where the boundary condition holds, as in the papers.
+# Added to standard deviations, as in the papers, since they vanish where a boundary condition holds.
 FLOOR = 1e-5
-LARGEST_SHARE = 1e-2  # of the channel's own deviation that is added to it: the data may be of any size
-ROUNDING = 1e-7  # of a mean: below that the deviation of numbers in single precision is their rounding
+LARGEST_SHARE = 1e-2  # upper bound of the floor relative to a channel's deviation, for data of small size
+ROUNDING = 1e-7  # relative to a mean: a smaller deviation in single precision is only rounding
 
 
 class Normaliser(nn.Module):
-    """Standardisation, u ↦ (u - mean) / standard deviation, and its inverse; it is not trained.
+    """Standardisation u ↦ (u - mean) / standard deviation, and its inverse, with fixed statistics.
 
-    mean, deviation  (n1, n2, channels), at every point of the training grid, or (channels,), the same
-                     everywhere: fixed, saved with the operator's weights. Between the points of the training
-                     grid they are interpolated bilinearly; its corners are those of any grid of nodes.
+    mean, deviation  (n1, n2, channels), one for every point of the training grid, or (channels,). Saved with
+                     the operator's weights. On other grids they are interpolated bilinearly; all grids of
+                     nodes have the same corners.
     """
 
     mean: Tensor
@@ -43,7 +43,7 @@ class Normaliser(nn.Module):
 
     @classmethod
     def fitted(cls, blocks: Iterable[Tensor], normalisation: str) -> Normaliser:
-        """Return that of training samples, which come in blocks (samples, ...space, channels)."""
+        """Return the normaliser of training samples, given in blocks (samples, ...space, channels)."""
         moments = Moments()
         for values in blocks:
             _add(moments, values, normalisation)
@@ -51,7 +51,7 @@ class Normaliser(nn.Module):
 
     @classmethod
     def of(cls, moments: Moments) -> Normaliser:
-        """Return that of training samples; to the deviation 1e-5 is added, less where data are small."""
+        """Return the normaliser with these moments; adds 1e-5 to the deviation, or less for small data."""
         mean, points = moments.mean, tuple(range(moments.mean.ndim - 1))
         deviation, size = moments.variance.sqrt(), moments.mean.abs()
         if points:
@@ -62,7 +62,7 @@ class Normaliser(nn.Module):
         return cls(mean, deviation + torch.where(floor > 0, floor, FLOOR))
 
     def normalise(self, u: Tensor) -> Tensor:
-        """Convert from physical units; (batch, ...space, channels). The mean goes in double precision."""
+        """Convert from physical units, (batch, ...space, channels); computes in double precision."""
         normal = (u.double() - self._at(self.mean, u)) / self._at(self.deviation, u)
         return normal.to(torch.promote_types(u.dtype, torch.float32))
 
@@ -81,11 +81,11 @@ class Normaliser(nn.Module):
 
 
 class NormalisedOperator(nn.Module):
-    """An operator from physical units to physical units.
+    """An operator in physical units.
 
-    operator          computes in normalised units.
+    operator          the operator in normalised units.
     input, output     normalisers, or None for both.
-    zero_boundary     whether the prediction is set to zero on the boundary.
+    zero_boundary     whether to set the prediction to zero on the boundary.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class NormalisedOperator(nn.Module):
         self.zero_boundary = zero_boundary
 
     def forward(self, u: Tensor, x: Tensor) -> Tensor:
-        """Map u (batch, ...space, channels) at x (...space, dimension); all is in physical units."""
+        """Map u (batch, ...space, channels) at x (...space, dimension), all in physical units."""
         if self.input is not None:
             u = self.input.normalise(u)
         v = self.operator(u, x)
@@ -108,7 +108,7 @@ class NormalisedOperator(nn.Module):
 
 
 def in_physical_units(operator: nn.Module, settings: TrainingSettings, train: Source) -> nn.Module:
-    """Return `operator` with what `settings` ask for around it, fitted to `train`; or just itself."""
+    """Wrap `operator` in the normalisers and boundary values of `settings`, fitted to `train`, if any."""
     if settings.normalisation == "none":
         return _around(operator, settings, None, None)
     inputs, targets = Moments(), Moments()
@@ -119,14 +119,14 @@ def in_physical_units(operator: nn.Module, settings: TrainingSettings, train: So
 
 
 def _add(moments: Moments, values: Tensor, normalisation: str) -> None:
-    """Add functions (samples, ...space, channels): at every point, or all points of a channel alike."""
+    """Add functions (samples, ...space, channels) to the moments, per point or per channel."""
     over = 0 if normalisation == "pointwise" else tuple(range(values.ndim - 1))
     variance, mean = torch.var_mean(values.double(), dim=over, correction=0)
     moments.add(len(values), mean, variance)
 
 
 def restored(operator: nn.Module, settings: TrainingSettings, state: dict[str, Tensor]) -> nn.Module:
-    """Return the same around a freshly built `operator`, with weights and normalisers from `state`."""
+    """Wrap a newly built `operator` as `in_physical_units`, with weights and normalisers from `state`."""
     input = output = None
     if settings.normalisation != "none":
         input, output = (

@@ -1,4 +1,4 @@
-"""Operations counted rather than timed."""
+"""Count floating-point operations."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils.flop_counter import FlopCounterMode, sdpa_backward_flop_count, sdpa_flop_count
 
-# FlopCounterMode knows the fused attention of GPUs alone.
+# By default FlopCounterMode only knows the fused attention kernels of GPUs.
 CPU_ATTENTION = {
     torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: (
         lambda q, k, v, *_, **__: sdpa_flop_count(q, k, v)
@@ -20,10 +20,10 @@ CPU_ATTENTION = {
 
 
 def counted(step: Callable[[], object]) -> int:
-    """Return the operations of `step` by torch's FlopCounterMode: a multiplication and addition are two.
+    """Return the operations of `step` by torch's FlopCounterMode; a multiply-add counts as two.
 
-    Counted are matrix products, convolutions and attention, fused or not; neither pointwise work nor FFTs. A
-    complex product counts as one product, as in the formulas of Calvello et al. 2024, where it is four.
+    Counts matrix products, convolutions and attention, fused or not, but neither pointwise operations nor
+    FFTs. A complex product counts as one, as in the formulas of Calvello et al. 2024, although it is four.
     """
     with FlopCounterMode(display=False, custom_mapping=CPU_ATTENTION) as counter:
         step()
@@ -32,9 +32,9 @@ def counted(step: Callable[[], object]) -> int:
 
 @torch.no_grad()
 def forward_operations(operator: nn.Module, inputs: Tensor, coordinates: Tensor) -> int:
-    """Return operations, as `counted`, of the output for `inputs` (batch, ...space, channels).
+    """Return the operations (`counted`) of a forward pass for `inputs` (batch, ...space, channels).
 
-    The operator is left in evaluation, where it drops nothing.
+    Leaves the operator in evaluation mode.
     """
     operator.eval()
     return counted(lambda: operator(inputs, coordinates))

@@ -1,4 +1,4 @@
-"""What the configuration may say about training. No torch here."""
+"""Settings of training in the configuration. Does not import torch, so that planning is fast."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ class TrainingSettings(Settings):
     train_samples: int | None = Field(
         None,
         ge=1,
-        description="training samples used at most, the first of the experiment's; none: all of them",
+        description="largest number of training samples, from the first of the experiment; none: all",
     )
     epochs: int = Field(100, ge=1, le=1_000_000, description="passes over the training samples")
     batch_size: int = Field(8, ge=1, description="samples per step; an incomplete last batch is dropped")
     schedule: Literal["1cycle", "plateau"] = Field(
         "1cycle",
-        description="1cycle: up and down in cosines, a step at a time; plateau: halved after an epoch when "
-        "the validation error has not fallen for plateau_patience epochs",
+        description="learning rate schedule. 1cycle: rises and falls as a cosine, every step; plateau: "
+        "halved when the validation error has not fallen for plateau_patience epochs",
     )
     learning_rate: float = Field(
-        1e-3, ge=1e-12, le=1e9, description="peak of the 1cycle schedule; first of plateau"
+        1e-3, ge=1e-12, le=1e9, description="peak of the 1cycle schedule; initial learning rate of plateau"
     )
     peak_fraction: float = Field(
         0.3,
@@ -56,12 +56,15 @@ class TrainingSettings(Settings):
     )
     weight_decay: float = Field(0.0, ge=0, le=1e3, description="Adam's L2 penalty")
     gradient_clip: float | None = Field(
-        1.0, ge=1e-9, le=1e12, description="bound of the gradient (Cao 2021: 1; its code: 0.999); null: none"
+        1.0,
+        ge=1e-9,
+        le=1e12,
+        description="gradient clipping threshold (Cao 2021: 1; its code: 0.999); null: no clipping",
     )
     gradient_clip_by: Literal["norm", "value"] = Field(
         "norm",
-        description="what gradient_clip bounds: the global norm, or the size of every component, as in the "
-        "public code of Calvello et al. 2024",
+        description="clip the global norm, or the value of every component as in the public code of Calvello "
+        "et al. 2024",
     )
     gradient_weight: float = Field(
         0.1,
@@ -70,10 +73,10 @@ class TrainingSettings(Settings):
     )
     target_gradient: Literal["grid", "public_code"] = Field(
         "grid",
-        description="the target's derivative in the regulariser: grid, that of the grid, spectral on a "
-        "periodic one and one-sided on a boundary; or, as in the public code of Cao 2021, by central "
-        "differences on the finest stored grid, zero outside of the square, and on a periodic interval at "
-        "all points but the first and the last, relative to the norm over all",
+        description="derivative of the target in the regulariser. grid: spectral on periodic grids, "
+        "otherwise differences, one-sided on a boundary. public_code, as in the code of Cao 2021: central "
+        "differences on the finest stored grid, with zero outside the square; on a periodic interval at all "
+        "points except the first and last, relative to the norm over all points",
     )
     gradient_coefficient: Literal["one", "input"] = Field(
         "one",
@@ -81,58 +84,57 @@ class TrainingSettings(Settings):
     )
     loss: Annotated[str, AfterValidator(_loss)] = Field(
         "norms",
-        description="norms: mean of relative norms (the public code of Cao 2021, and what the paper's curves "
-        "show); squared_norms: of their squares (the paper's eq. 2); h1: relative H1, the norm itself; "
-        "h1_unit_spacing: as in the public code of Calvello et al. 2024, with differences of neighbours for "
-        "derivatives; or module:function of your own (see tutorials/own-metric.md)",
+        description="norms: mean of relative L2 norms (public code and curves of Cao 2021); squared_norms: "
+        "mean of their squares (eq. 2 of the paper); h1: mean of relative H1 norms; h1_unit_spacing: as in "
+        "the public code of Calvello et al. 2024, with differences of neighbours as derivatives; or your own "
+        "module:function (see tutorials/own-metric.md)",
     )
     batch_reduction: Literal["mean", "sum"] = Field(
         "mean",
-        description="of the samples' losses in a batch; sum, as in the public code of Li et al. 2021, is "
-        "felt beside weight_decay and gradient_clip (histories have the mean)",
+        description="reduction of the losses of a batch; sum, as in the public code of Li et al. 2021, "
+        "changes the effect of weight_decay and gradient_clip (histories always have the mean)",
     )
     loss_units: Literal["physical", "standardised"] = Field(
         "physical",
-        description="of prediction and target in the loss; standardised, as normalisation has them, as in "
-        "the public code of Calvello et al. 2024",
+        description="units of prediction and target in the loss; standardised by normalisation as in the "
+        "public code of Calvello et al. 2024",
     )
     precision: Literal["float32", "tf32", "bfloat16"] = Field(
         "float32",
-        description="of matrix products and convolutions in a training step; with bfloat16, Fourier "
-        "transforms stay in float32, as weights always do. tf32: an NVIDIA GPU rounds operands to 10 bits; a "
-        "CPU does not. Errors of each: performance.md",
+        description="precision of matrix products and convolutions in a training step. bfloat16: mixed "
+        "precision (bf16); Fourier transforms and weights stay in float32. tf32: an NVIDIA GPU rounds "
+        "operands to 10 bits; no effect on a CPU. Errors of each: performance.md",
     )
     record_test_error: bool = Field(
         False,
-        description="also measure the test error after every epoch, to report the paper's number, the best "
-        "epoch on the test samples: on the first of them, as many as there are validation samples; it never "
-        "chooses the checkpoint",
+        description="also measure the test error after every epoch, for papers that report its lowest value. "
+        "Uses the first test samples, as many as there are validation samples; never selects the checkpoint",
     )
     selection: Literal["best", "last"] = Field(
         "best",
-        description="the epoch of the checkpoint: that of the lowest validation error, or the last one, as "
-        "in the public code of Calvello et al. 2024",
+        description="epoch of the checkpoint: the epoch with the lowest validation error, or the last epoch "
+        "as in the public code of Calvello et al. 2024",
     )
     shuffle: bool = Field(
         True,
-        description="draw a new order of the training samples for every epoch; false, as in the public code "
-        "of Calvello et al. 2024: always the stored one",
+        description="shuffle the training samples in every epoch; false, as in the public code of Calvello "
+        "et al. 2024: always the stored order",
     )
     fresh_samples: bool = Field(
         False,
-        description="draw and solve new training samples for every epoch, while the network trains on those "
-        "before them; as many as `samples.train`. Normalisers are fitted to the stored ones",
+        description="draw and solve `samples.train` new training samples for every epoch, in parallel with "
+        "the training. Normalisers are fitted to the stored samples",
     )
     loader_seed: Seed | None = Field(
         None,
-        description="seed of the order of the training samples; none: the run's seed. With a number, runs "
-        "that differ in their seed see the samples in the same order (Cao 2021, Figure 8a)",
+        description="seed of the order of the training samples; none: the run's seed. With a fixed value, "
+        "runs with different seeds see the samples in the same order (Cao 2021, Figure 8a)",
     )
     normalisation: Literal["none", "pointwise", "scalar"] = Field(
         "none",
-        description="input and target are standardised by the mean and standard deviation of the training "
-        "samples: at every point, or one of each for a channel",
+        description="standardise input and target by mean and standard deviation of the training samples: "
+        "pointwise (at every grid point) or scalar (one of each per channel)",
     )
     boundary: Literal["free", "zero"] = Field(
-        "free", description="zero: the prediction is overwritten by zero on the boundary"
+        "free", description="zero: set the prediction to zero on the boundary"
     )

@@ -1,4 +1,4 @@
-"""Turn samples into what operators take, and back: channels last, coordinates, batches that fit."""
+"""Convert between samples and the tensors of operators: channels last, coordinates, batch sizes."""
 
 from __future__ import annotations
 
@@ -11,25 +11,24 @@ from resolvent.training.errors import TrainingError
 
 
 def function_tensor(values: np.ndarray, grid: AnyGrid) -> Tensor:
-    """Return the samples as `resolvent.datasets.loading.Samples` has them → (samples, ...space, channels), in
-    float32."""
+    """Convert functions as in `datasets.loading.Samples` to float32 (samples, ...space, channels)."""
     return as_functions(torch.from_numpy(np.asarray(values, dtype=np.float32)), grid)
 
 
 def as_functions(samples: Tensor, grid: AnyGrid) -> Tensor:
-    """Invert `as_samples`: channels last, one where there is no such axis."""
+    """Move channels to the last axis, with one channel if there is no such axis; inverse of `as_samples`."""
     return samples[..., None] if samples.ndim == 1 + grid.dimension else samples.movedim(1, -1)
 
 
 def as_samples(functions: Tensor) -> Tensor:
-    """Invert `function_tensor`: channels after the batch, and no such axis for a single one."""
+    """Move channels behind the batch axis; a single channel has no axis. Inverse of `as_functions`."""
     return functions.squeeze(-1) if functions.shape[-1] == 1 else functions.movedim(-1, 1)
 
 
 def coordinate_tensor(grid: AnyGrid) -> Tensor:
-    """Return the positions (...space, dimension) in float32: x, along the last axis, comes first.
+    """Return the positions (...space, dimension) in float32, with x (the last axis of space) first.
 
-    Raises `TrainingError` if two of them are the same in float32, which no operator looks for on a GPU.
+    Raises `TrainingError` if two positions coincide in float32, which operators do not check.
     """
     axes = [torch.from_numpy(axis.coordinates.astype(np.float32)) for axis in grid.axes]
     if not all((x.diff() > 0).all() for x in axes):
@@ -38,5 +37,5 @@ def coordinate_tensor(grid: AnyGrid) -> Tensor:
 
 
 def batch_size(grid: AnyGrid, values: int, most: int) -> int:
-    """Return the size of a batch of at most `values` grid values and `most` samples: at least one."""
+    """Return the batch size for at most `values` grid values and `most` samples; at least 1."""
     return max(1, min(most, values // grid.size))

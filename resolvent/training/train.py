@@ -1,4 +1,4 @@
-"""Train a run: a dataset in, a checkpoint out."""
+"""Train a run: read a dataset, write a checkpoint."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from resolvent.training.operations import forward_operations
 from resolvent.training.settings import TrainingSettings
 from resolvent.training.tensors import coordinate_tensor, function_tensor
 
-CHECKED = 2  # samples that an operator maps before it is trained, to see that it gives functions
+CHECKED = 2  # samples for the check of an operator's output before training
 
 
 def train_run(
@@ -47,20 +47,20 @@ def train_run(
     processes: int = 1,
     nodes: int = 1,
 ) -> None:
-    """Train one run into `folder`: history.csv, cost.json and, last, checkpoint.pt.
+    """Train one run; write history.csv, cost.json and, last, checkpoint.pt to `folder`.
 
-    `run` is what `resolvent.planning.plan.Plan.training` gives: architecture, settings, grids, training,
-    samples. A run that diverges (`resolvent.training.fit`) ends there, which is a result: its checkpoint
-    holds no operator. It is trained by as many `processes`, divided among the `nodes` of a SLURM job, or by
-    fewer where there are fewer GPUs, and without GPUs fewer `threads`. Raises `FileError` where another job
-    trains this run: a killed Snakemake may have left its jobs behind.
+    `run` are the parameters from `resolvent.planning.plan.Plan.training`: architecture, settings, grids,
+    training, samples. A run that diverges (`resolvent.training.fit`) stops, which is a result: its checkpoint
+    has no operator. Uses as many `processes`, divided among the `nodes` of a SLURM job, or fewer if there are
+    fewer GPUs (without GPUs: fewer `threads`). Raises `FileError` if another job trains this run, since a
+    killed Snakemake may have left its jobs running.
     """
     devices = visible_devices() if gpus else []
     nodes = nodes_given(nodes)
     here = min(processes // nodes, len(devices) or threads // nodes)
     size = here * nodes
     if size < processes:
-        print(f"trains in {size} instead of {processes} processes: it was given no more", file=sys.stderr)
+        print(f"training in {size} instead of {processes} processes: no more were granted", file=sys.stderr)
     arguments: dict[str, Any] = {
         "card": str(card), "folder": str(folder), "resolution": resolution, "seed": seed, "run": run,
         "code_digest": code_digest, "threads": threads // size, "gpus": gpus,
@@ -84,7 +84,7 @@ def train_in_group(
     threads: int,
     gpus: int,
 ) -> None:
-    """Do what one process of the group does; the files are written by the first one."""
+    """Run the training in one process of the group; the first process writes the files."""
     torch.set_num_threads(threads)
     device, path = choose_device(gpus), Path(card)
     settings = TrainingSettings.model_validate(run["training"])
@@ -115,7 +115,7 @@ def train_in_group(
     progress = trainer.fit()
     if group.first:
         if progress.diverged_epoch == 1 and settings.normalisation == "none":
-            # Data far from size 1 may be why.
+            # A likely reason is data whose size is far from 1.
             functions = {"inputs": some.inputs, "targets": some.targets}
             for words in unscaled({name: (float(f.mean()), float(f.std())) for name, f in functions.items()}):
                 print(f"diverged in the first epoch: {words}", file=sys.stderr)
@@ -124,9 +124,9 @@ def train_in_group(
 
 
 def check_output(operator: nn.Module, samples: Samples, architecture: str) -> None:
-    """Raise `TrainingError` where an operator does not map samples to functions shaped as their targets.
+    """Raise `TrainingError` if an operator's output does not have the shape of the targets.
 
-    Nothing is learned, and no random number is drawn.
+    Changes neither the operator nor the state of the random number generator.
     """
     given, wanted = (
         function_tensor(values, grid)
@@ -145,13 +145,13 @@ def check_output(operator: nn.Module, samples: Samples, architecture: str) -> No
 
 
 def run_identity(card: Path, run: dict, resolution: int | str, seed: int, code_digest: str) -> str:
-    """Return the name of a run's data, settings and code: two runs of one name are the same."""
+    """Return a digest of a run's data, settings and code: runs with equal digests are identical."""
     data = read_card(card)["content_hash"]
     return settings_hash({**run, "resolution": resolution, "seed": seed, "code": code_digest, "data": data})
 
 
 def versions_of(operator: nn.Module) -> dict[str, str]:
-    """Return the versions of torch and of every other package that a module of the operator comes from."""
+    """Return the versions of torch and of every package that provides a module of the operator."""
     packages = {"torch"} | {type(module).__module__.partition(".")[0] for module in operator.modules()}
     distributions = packages_distributions()
     names = {name for one in packages for name in distributions.get(one, ())} - {"resolvent"}
@@ -161,14 +161,14 @@ def versions_of(operator: nn.Module) -> dict[str, str]:
 def _write(
     trainer: Trainer, progress: Progress, run: dict, of_run: dict, grid: AnyGrid, threads: int
 ) -> None:
-    """Write the files of the run. `of_run` (resolution, seed, config_hash) goes into them."""
+    """Write the files of the run, with the fields `of_run` (resolution, seed, config_hash)."""
 
     def write_history(path: Path) -> None:
         with open(path, "w", encoding="utf-8", newline="") as file:
             csv.writer(file, lineterminator="\n").writerows([HISTORY_COLUMNS, *progress.history])
 
     write_atomically(trainer.directory / "history.csv", write_history)
-    # Parameters as Calvello et al. 2024 count them; the operations of one output, at the training resolution.
+    # Count parameters as Calvello et al. 2024, and operations for one sample at the training resolution.
     once, _ = parameter_counts(trainer.operator)
     one = next(trainer.validation.batches([torch.arange(1)]))
     cost = CostRecord(

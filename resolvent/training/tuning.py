@@ -1,4 +1,4 @@
-"""The choice of training settings on validation samples, by short runs, and what it makes of a run."""
+"""Choose training settings from short runs by their validation error, and apply them to a run."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from resolvent.common.settings import settings_hash
 def choose_settings(
     short_runs: Mapping[str, dict], *, resolution: int | str, seed: int, epochs: int, output: Path
 ) -> None:
-    """Write the settings of the short run with the lowest error on the validation samples, a `TunedRecord`.
+    """Write a `TunedRecord` with the settings of the short run with the lowest validation error.
 
-    `short_runs` has the folders, as `resolvent.planning.plan.Plan.short_runs` gives them. Of equal errors the
-    first one counts. Raises `FileError` when a folder has no cost.json, or that of another run.
+    `short_runs` are from `resolvent.planning.plan.Plan.short_runs`, by folder. The first of equal errors
+    wins. Raises `FileError` if a folder has no cost.json, or the cost.json of another run.
     """
     tried = []
     for folder, run in short_runs.items():
@@ -49,12 +49,12 @@ def choose_settings(
 
 
 def tuned_run(run: dict, tuned: Path) -> dict:
-    """Return what `Plan.training` gives of a run, completed by the settings chosen in the file `tuned`."""
+    """Return the parameters `run` of `Plan.training` with the settings chosen in the file `tuned`."""
     return {**run, "training": {**run["training"], **read_record(tuned, TunedRecord).chosen}}
 
 
 def tuned_description(description: dict, tuned: Path) -> dict:
-    """Return what `Plan.description` gives of a run, completed by the settings chosen in the file `tuned`."""
+    """Return the description of `Plan.description` with the settings chosen in the file `tuned`."""
     record = read_record(tuned, TunedRecord)
     rest = {name: value for name, value in description.items() if name != "run"}
     return rest | {

@@ -127,7 +127,7 @@ def test_times_are_kept_and_what_a_layout_cannot_have_is_one_line(cards, tmp_pat
         export(card, "pdebench", tmp_path / "pdebench.h5")
     with pytest.raises(DatasetError, match="nothing at resolution 5; accepted: 64, 128"):
         export(cards["burgers"], "npz", tmp_path / "a.npz", 5)
-    with pytest.raises(DatasetError, match="is there already"):
+    with pytest.raises(DatasetError, match="exists; choose"):
         export(cards["burgers"], "npz", path)
 
 
@@ -144,7 +144,7 @@ def test_a_folder_for_the_hub_can_be_verified_and_made_again(cards, tmp_path):
     _, front, page = (out / "README.md").read_text(encoding="utf-8").split("---\n", 2)
     assert yaml.safe_load(front)["license"] == "mit"
     assert "resolvent verify ." in page
-    assert "is installed, the same samples are made again by\n\n    resolvent run finalise_burgers" in page
+    assert "installed, regenerate the same samples by\n\n    resolvent run finalise_burgers" in page
     facts = read_card(cards["burgers"])
     theirs = {**facts, "settings": facts["settings"] | {"equation": "my_lab.heat:HeatDataset"}}
     assert "`my_lab.heat:HeatDataset`, which is not in this folder" in _made_again(theirs)
@@ -156,6 +156,6 @@ def test_a_folder_for_the_hub_can_be_verified_and_made_again(cards, tmp_path):
     write_json(card, read_json(card, "the card") | {"seed": 5})
     (moved / "LICENSE").unlink()
     faults = list(faults_below([moved]))
-    assert any("LICENSE: is missing, and SHA256SUMS names it" in fault for fault in faults)
+    assert any("LICENSE: is missing, but SHA256SUMS lists it" in fault for fault in faults)
     assert any(fault.startswith(f"{card}: its SHA-256 is not that of SHA256SUMS") for fault in faults)
     assert any("its attributes are not the card" in fault for fault in faults)

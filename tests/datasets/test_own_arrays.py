@@ -62,7 +62,7 @@ def test_a_dataset_is_stored_with_a_card_that_claims_no_error(tmp_path):
     export(card, "huggingface", tmp_path / "shared")
     page = (tmp_path / "shared/README.md").read_text(encoding="utf-8")
     (file,) = facts["imported"]["files"]
-    assert f"come from these alone:\n\n- `data.npz`, SHA-256 `{file['sha256']}`" in page
+    assert f"which are not in this folder:\n\n- `data.npz`, SHA-256 `{file['sha256']}`" in page
     path.unlink()
     with pytest.raises(
         DatasetError, match=r"data\.npz does not exist; .* read again from data\.npz with the SHA"

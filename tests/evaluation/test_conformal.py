@@ -44,7 +44,7 @@ def test_a_scaled_ball_is_smaller_where_the_error_is():
 
 
 def test_a_level_that_takes_more_samples_is_refused():
-    with pytest.raises(EvaluationError, match=r"level 0\.95 takes 19 samples or more, got 18"):
+    with pytest.raises(EvaluationError, match=r"level 0\.95 needs at least 19 samples, got 18"):
         calibrated(np.ones((18, 16)), np.zeros((18, 16)), GRID, 0.95)
     calibrated(np.ones((19, 16)), np.zeros((19, 16)), GRID, 0.95)
     with pytest.raises(EvaluationError, match="level must be between 0 and 1, got 1"):

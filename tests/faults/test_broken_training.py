@@ -42,7 +42,7 @@ def test_sigterm_within_an_epoch_costs_no_byte(untrained, to, fault, monkeypatch
     fault(f"SIGTERM to {to} within an epoch")
     output, _ = process.communicate()
     assert process.returncode != 0
-    reported = re.search(r"train: SIGTERM asked to end in epoch (\d), after (\d) of 6 steps; all of", output)
+    reported = re.search(r"train: stopped by SIGTERM in epoch (\d), after (\d) of 6 steps; the state", output)
     assert "Traceback" not in output
     saved = checkpoints.load(resume)["progress"]
     assert (len(saved["history"]) + 1, saved["steps"]) == (int(reported[1]), int(reported[2]))
@@ -57,7 +57,7 @@ def test_training_that_runs_out_of_memory_takes_its_batches_in_parts(untrained, 
     monkeypatch.setenv("FAULT", "memory")
     fault("out of memory in a training step")
     output = untrained.build(f"{RUN}/errors.csv")
-    assert "out of memory: from now on 2 samples at once on" in output
+    assert "out of memory: continuing with 2 samples at once on" in output
     assert json.loads((untrained.folder / RUN / "cost.json").read_text())["micro_batch_size"] == 2
     for row, expected in zip(history(untrained), csv.DictReader(undisturbed), strict=True):
         numbers = [float(number or "nan") for number in expected.values()]

@@ -166,6 +166,6 @@ def test_a_folder_with_braces_is_refused_in_one_line(name, tmp_path, fault):
     environment = os.environ | {"PYTHONPATH": str(folder)}
     status, output = dry_run(folder, *words, environment=environment)
     assert status != 0
-    assert f"the folder {folder} has braces in its path, which Snakemake replaces; rename it" in output
+    assert f"the folder {folder} has braces in its path, wildcards to Snakemake; rename it" in output
     assert "NameError" not in output
     assert "Traceback" not in output

@@ -22,13 +22,17 @@ def test_a_disk_and_a_memory_that_are_too_small_are_warned_of(tmp_path):
     solve = Job("solve", (str(tmp_path / "data/x"),), Need(1.0, 1e18, disk=2e17))
     more = Job("solve", (str(tmp_path / "data/y"),), Need(1.0, 1e6, disk=1e17))
     disk, memory = forecast([solve, more], cores=1, gpus=0).splitlines()[-2:]
-    assert disk.startswith("Warning: 300,000,000.0 GB are to be written and ")
-    assert disk.endswith(f"GB are free on the disk of {tmp_path}; name another in data_root or results_root")
-    assert memory.startswith("Warning: a job of solve needs 1,000,000,000.0 GB and this machine has ")
+    assert disk.startswith("Warning: 300,000,000.0 GB will be written, but ")
+    assert disk.endswith(
+        f"GB are free on the disk of {tmp_path}; choose another in data_root or results_root"
+    )
+    assert memory.startswith(
+        "Warning: a job of solve needs 1,000,000,000.0 GB of memory, but this machine has "
+    )
     (tmp_path / "data").mkdir()
     (tmp_path / "data/x").touch()
     (disk,) = shortages([solve, more])
-    assert disk.startswith("100,000,000.0 GB are to be written")
+    assert disk.startswith("100,000,000.0 GB will be written")
     assert list(shortages([replace(more, need=Need(1.0, 1e6, disk=1.0))])) == []
 
 

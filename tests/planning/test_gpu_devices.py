@@ -73,7 +73,7 @@ def test_devices_are_those_listed_and_visible(nvidia_smi, monkeypatch, text, vis
 def test_a_visible_device_that_there_is_not_is_refused(nvidia_smi, monkeypatch, name):
     nvidia_smi(WHOLE)
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", f"0,{name}")
-    message = f"CUDA_VISIBLE_DEVICES names '{name}', which is none of this host's GPUs: {FIRST}, {SECOND}"
+    message = f"CUDA_VISIBLE_DEVICES names '{name}', which is not a GPU of this host: {FIRST}, {SECOND}"
     with pytest.raises(GpuError, match=f"^{re.escape(message)}$"):
         devices_for(1, pytest.fail)
 
@@ -99,7 +99,7 @@ def test_a_failing_nvidia_smi_is_reported(nvidia_smi):
     messages = []
     assert devices_for(1, messages.append) == []
     assert messages == [
-        "computes on the CPU, for nvidia-smi finds no GPU (NVIDIA-SMI has failed because it could not "
+        "computes on the CPU: nvidia-smi finds no GPU (NVIDIA-SMI has failed because it could not "
         "communicate with the NVIDIA driver.)\n"
     ]
 

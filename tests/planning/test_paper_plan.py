@@ -104,7 +104,7 @@ def test_the_shown_model_is_the_last_by_default(chosen):
         ({"burgers": ["table1"]}, "unknown item 'table1'; did you mean"),  # needs no experiment
         (
             {"burgers": ["table2a"], "burgers_seeds": ["table2a"]},
-            "experiments.burgers_seeds.shows.cao2021: table2a is of one experiment, and 'burgers' shows it",
+            "experiments.burgers_seeds.shows.cao2021: table2a can be shown once; 'burgers' shows it already",
         ),
     ],
 )
@@ -113,7 +113,9 @@ def test_items_that_cannot_be_shown(shows, message):
         planned(shows)
     assert message in str(caught.value)
     assert len(str(caught.value).splitlines()) == 1
-    assert "accepted: table2a, table2b, table3" in str(caught.value) or "is of one" in str(caught.value)
+    assert "accepted: table2a, table2b, table3" in str(caught.value) or "can be shown once" in str(
+        caught.value
+    )
 
 
 @pytest.mark.parametrize("overlay", [None, "config/calvello2024.yaml"])

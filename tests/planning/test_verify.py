@@ -196,14 +196,14 @@ DAMAGES = {
     ),
     "errors.csv": (lambda f: cut(f / RUN / "errors.csv"), "errors.csv was altered or is of another run"),
     "predictions.nc": (lambda f: (f / RUN / "predictions.nc").unlink(), "predictions.nc is missing"),
-    "a sample's error": (other_rows, "its rows are not every test sample"),
+    "a sample's error": (other_rows, "must have one row for each test sample"),
     "a key of run.json": (lambda f: edit(f / RUN / "run.json", colour=1), "'colour': Unexpected keyword"),
     "a type in cost.json": (
         lambda f: edit(f / RUN / "cost.json", steps=1.5),
         "'steps': Input should be a val",
     ),
     "a run of another folder": (moved_run, "is of the run small/tiny/n64/seed3, not of small/tiny/n64/seed4"),
-    "a run of other data": (of_other_data, "another content of the dataset 'burgers'"),
+    "a run of other data": (of_other_data, "other data than the dataset 'burgers'"),
     "a statistic": (altered_table, "the worst of relative_l2 is"),
     "comparison.csv": (
         lambda f: cut(f / EXPERIMENT / "comparison.csv"),
@@ -229,17 +229,17 @@ DAMAGES = {
     "a figure": (lambda f: (f / "results/demo/one.svg").write_text("<svg"), "is not an SVG"),
     "a number of the leaderboard": (
         lambda f: other_number(f / "results/demo/leaderboard.csv"),
-        "leaderboard.csv: is not what",
+        "leaderboard.csv: does not match",
     ),
     **{
         f"a number of {name}": (
             lambda f, name=name: other_number(f / EXPERIMENT / name),
-            f"{name}: is not what",
+            f"{name}: does not match",
         )
         for name in ("table.csv", "table.tex", "metrics.tex")
     },
     **{
-        f"no digest in {name}": (of_json_without_digest(name), "has no digest, which is written with it")
+        f"no digest in {name}": (of_json_without_digest(name), "has lost its digest")
         for name in (
             f"{RUN}/run.json",
             f"{RUN}/cost.json",
@@ -252,7 +252,7 @@ DAMAGES = {
     **{
         f"no digest of {name}": (
             lambda f, name=name: (f / f"{name}.sha256").unlink(),
-            f"{name.rpartition('/')[2]}: has no digest, which is written with it",
+            f"{name.rpartition('/')[2]}: has lost its digest",
         )
         for name in (
             f"{EXPERIMENT}/comparison.csv",
@@ -279,7 +279,7 @@ def test_a_damaged_copy_has_a_line_that_names_the_fault(name, finished, copy):
 
 def test_the_command_ends_with_a_line_for_each_fault(copy, capsys):
     assert verify([copy]) == 0
-    assert capsys.readouterr().err.startswith(f"{copy}: as specified, but for what is not")
+    assert capsys.readouterr().err.startswith(f"{copy}: as specified, except the files not")
     cut(copy / RUN / "errors.csv")
     assert verify([copy / "results", copy / CARD]) == 1
     lines = capsys.readouterr().out.splitlines()
@@ -345,4 +345,4 @@ def test_rows_whose_runs_are_not_there_are_not_verified(copy, capsys):
     _, lines = printed_of(copy / "results", capsys)
     (line,) = (one for one in lines if "comparison.csv: " in one)
     assert line.startswith("not verified: ")
-    assert "comparison.csv: tiny, n64: the runs are not beside it" in line
+    assert "comparison.csv: tiny, n64: their runs are missing" in line

@@ -255,14 +255,14 @@ def test_control_c_waits_for_snakemake(monkeypatch):
 
 def test_slurm_without_its_plugin_is_one_line(monkeypatch, capsys):
     monkeypatch.setattr(start, "find_spec", lambda name: None)
-    message = "resolvent: SLURM needs a plugin of Snakemake: pip install 'resolvent[slurm]'\n"
+    message = "resolvent: SLURM needs a Snakemake plugin: pip install 'resolvent[slurm]'\n"
     assert failing(monkeypatch, capsys, "run", "--profile", "workflow/profiles/slurm") == message
 
 
 def test_a_folder_with_braces_is_refused_in_one_line(monkeypatch, capsys):
     monkeypatch.setattr(places, "HOME", places.Path("/srv/a{x}b"))
     assert failing(monkeypatch, capsys, "run") == (
-        "resolvent: the folder /srv/a{x}b has braces in its path, which Snakemake replaces; rename it\n"
+        "resolvent: the folder /srv/a{x}b has braces in its path, wildcards to Snakemake; rename it\n"
     )
 
 

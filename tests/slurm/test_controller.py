@@ -68,7 +68,7 @@ def late_submission(folder: Path) -> Path:
 
 def let_it_happen(run: Run, other: str, late: Path) -> None:
     """Start the controller, lift the limit, let it be late, and restart it while they end."""
-    run.says("SLURM does not answer; submissions wait for it")
+    run.says("SLURM does not answer; submissions wait up to an hour")
     cluster.start_controller()
     run.says("job submit limit")
     (late / "once").touch()
@@ -76,10 +76,10 @@ def let_it_happen(run: Run, other: str, late: Path) -> None:
     cluster.limit_jobs(False)
     run.says("Socket timed out")
     cluster.thaw_controller()
-    run.says("SLURM had taken the job")
+    run.says("SLURM had already accepted the job")
     stopped = run.suspended(*SEEDS)
     cluster.stop_controller()
-    run.says("SLURM does not say how jobs are")
+    run.says("SLURM reports no job states")
     for training in stopped:
         training.process.resume()
     for training in stopped:
@@ -94,7 +94,7 @@ def test_a_submission_waits_for_a_controller_that_is_away(run, fault):
 
 def test_a_job_that_was_taken_without_an_answer_is_not_submitted_again(run, fault):
     fault("sbatch without an answer")
-    for taken in re.findall(r"SLURM had taken the job, as (\d+)", run.output):
+    for taken in re.findall(r"SLURM had already accepted the job as (\d+)", run.output):
         assert f"submitted with SLURM jobid {taken} " in run.output
     for seed in SEEDS:
         for job, again in pairwise(submissions_of(seed, run.folder)):
@@ -103,7 +103,7 @@ def test_a_job_that_was_taken_without_an_answer_is_not_submitted_again(run, faul
 
 def test_jobs_end_while_the_controller_is_restarted(run, fault):
     fault("the controller restarted")
-    assert "SLURM says again how jobs are" in run.output
+    assert "SLURM reports job states again" in run.output
     for training in run.trainings:
         (job,) = submissions_of(training.seed, run.folder)
         assert job["JobState"] == "COMPLETED"
@@ -118,7 +118,7 @@ def test_what_is_above_the_limit_of_submissions_waits(run, fault):
 
 def test_squeue_is_asked_where_sacct_fails(run, fault):
     fault("sacct failing")
-    assert run.output.count("`sacct` fails; `squeue` is asked how jobs are") == 1
+    assert run.output.count("`sacct` fails; using `squeue` for job states") == 1
     assert "Unable to retrieve reason" not in run.output
 
 

@@ -97,7 +97,7 @@ def test_both_take_smaller_parts_where_one_is_short_of_memory(done, tmp_path):
 def test_a_signal_to_one_stops_both_after_the_same_step(done):
     for rank in range(2):
         message = (done / f"fourier_asked/message{rank}").read_text()
-        assert message.startswith("SIGTERM asked to end in epoch 2, after 2 of 3 steps")
+        assert message.startswith("stopped by SIGTERM in epoch 2, after 2 of 3 steps")
 
 
 def test_a_run_begun_by_two_is_finished_by_one(done, tmp_path):
@@ -132,7 +132,7 @@ def test_a_resumed_run_of_two_ends_with_the_same_bytes(done, gone_on, tmp_path):
 
 def test_a_signal_to_the_launcher_is_handed_on(gone_on):
     folder, message = gone_on
-    assert message.startswith("SIGTERM asked to end in epoch 2, after 2 of 3 steps; all of it is saved")
+    assert message.startswith("stopped by SIGTERM in epoch 2, after 2 of 3 steps; the state is saved")
     assert checkpoints.load(folder / "asked/resume.pt")["progress"]["steps"] == 2
 
 
@@ -157,7 +157,7 @@ def test_a_process_that_is_killed_ends_those_on_other_nodes(tmp_path, slurm_of_t
         srun.write_text(srun.read_text().replace('exec "$@"', '"$@"; status=$?; sleep 1; exit $status'))
     with pytest.raises(TrainingError) as error:
         launch("rank_faults:fail_in_the_second", 1, [], {"way": "is killed"}, nodes=2, shared=tmp_path)
-    assert str(error.value) == "rank 1 of 2: was ended by SIGKILL, perhaps for want of memory"
+    assert str(error.value) == "rank 1 of 2: was killed by SIGKILL, perhaps out of memory"
     assert not capfd.readouterr().err
 
 
@@ -185,7 +185,7 @@ def test_nodes_that_do_not_meet_are_named_with_their_place(tmp_path, slurm_of_th
 
 def test_a_request_to_end_before_they_have_met_is_obeyed_at_once(tmp_path, slurm_of_this_host):
     (tmp_path / "bin/srun").write_text(f"#!/bin/bash\nsleep 3; kill -TERM {os.getpid()}; exec sleep 1\n")
-    with pytest.raises(TrainingError, match=r"^SIGTERM asked to end before there was anything to save$"):
+    with pytest.raises(TrainingError, match=r"^stopped by SIGTERM before there was anything to save$"):
         launch("rank_faults:wait_for_ever", 1, [], {}, nodes=2, shared=tmp_path)
 
 

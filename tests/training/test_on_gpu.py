@@ -60,7 +60,7 @@ def test_a_run_that_is_ended_and_goes_on_ends_in_the_same_bits(tmp_path, archite
     undisturbed = small_trainer(tmp_path / "a", **kind)
     undisturbed.fit()
     ended = small_trainer(tmp_path / "b", **kind)
-    with pytest.raises(TrainingError, match="SIGTERM asked to end in epoch 2, after 2 of 4 steps"):
+    with pytest.raises(TrainingError, match="stopped by SIGTERM in epoch 2, after 2 of 4 steps"):
         at_step(ended, 6, lambda: os.kill(os.getpid(), signal.SIGTERM)).fit()
     resumed = small_trainer(tmp_path / "b", **kind)
     resumed.fit()

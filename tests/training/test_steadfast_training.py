@@ -26,7 +26,7 @@ def test_a_signal_within_an_epoch_costs_no_step(tmp_path, kind, asked):
     undisturbed.fit()
     asked_to_end = small_trainer(tmp_path / "b", **kind)
     at_step(asked_to_end, 7, lambda: signal.raise_signal(asked))
-    with pytest.raises(TrainingError, match=f"{asked.name} asked to end in epoch 2, after 3 of 4 steps"):
+    with pytest.raises(TrainingError, match=f"stopped by {asked.name} in epoch 2, after 3 of 4 steps"):
         asked_to_end.fit()
     resumed = small_trainer(tmp_path / "b", **kind)
     resumed._resume()
@@ -67,7 +67,7 @@ def test_a_batch_in_parts_has_the_same_gradients(tmp_path, kind, fitting, capsys
     taken = 2 if fitting == 3 else 1  # of a batch of 4
     assert parts.measured_cost(threads=1)["micro_batch_size"] == taken
     assert whole.measured_cost(threads=1)["micro_batch_size"] == 4
-    assert f"from now on {taken} samples at once" in capsys.readouterr().err
+    assert f"continuing with {taken} samples at once" in capsys.readouterr().err
     for name, value in whole.operator.state_dict().items():
         torch.testing.assert_close(parts.operator.state_dict()[name], value, rtol=2e-3, atol=2e-4)
     for one, other in zip(whole.progress.history, parts.progress.history, strict=True):
@@ -76,7 +76,7 @@ def test_a_batch_in_parts_has_the_same_gradients(tmp_path, kind, fitting, capsys
 
 def test_a_resumed_run_remembers_what_fits(tmp_path):
     trainer = at_step(with_memory_for(small_trainer(tmp_path), 2), 6, lambda: signal.raise_signal(15))
-    with pytest.raises(TrainingError, match="asked to end"):
+    with pytest.raises(TrainingError, match="stopped by SIG"):
         trainer.fit()
     resumed = small_trainer(tmp_path)
     resumed._resume()

@@ -1,12 +1,12 @@
-# The page of each dataset: what it is, how wrong it is, what it looks like, how to load it.
+# The page of each dataset: description, accuracy, samples, how to load it.
 
 from resolvent.figures.dataset.page import exhibits_of
 
 DATASET_PAGES = f"{plan.results}/datasets"
 
 
-# Of each dataset what its page shows of the samples, and where there is time a sample solved again, observed at
-# many moments. A changed card is a changed page: these rules take it as it is, not as `ancient`.
+# The samples for each dataset's page and, for time-dependent problems, one sample solved again at many times. The
+# card is not `ancient` here, since the page shows its contents.
 for _dataset in plan.datasets.values():
     _made = {"preview": ["preview_dataset"]}
     if _dataset.moves:

@@ -1,4 +1,4 @@
-# Errors of every test sample at every resolution and level of noise, for trained models and for the baselines.
+# Errors of every test sample at every resolution and level of noise, for trained models and baselines.
 
 
 rule evaluate:
@@ -35,7 +35,7 @@ rule evaluate:
         "../scripts/jobs.py"
 
 
-# One job for all operators of an experiment: they are timed on the same cores, one after another.
+# One job times all operators of an experiment, one after another on the same cores, so that times are comparable.
 rule inference:
     input:
         card=lambda wildcards: card_of(plan.dataset_of(wildcards.experiment)),
@@ -59,7 +59,7 @@ rule inference:
         "../scripts/jobs.py"
 
 
-# Errors of all runs of an experiment beside what is known of them without labels; it solves the samples of shifts.
+# Errors of all runs of an experiment and their estimates without labels, also on shifted distributions.
 rule estimates:
     input:
         card=lambda wildcards: card_of(plan.dataset_of(wildcards.experiment)),
@@ -126,7 +126,7 @@ rule baselines:
         "../scripts/jobs.py"
 
 
-# What a trained encoder on the square expands functions in; the checkpoint is read, nothing is trained.
+# Latent basis functions of a trained encoder on the square, from its checkpoint.
 rule latent_basis:
     input:
         card=lambda wildcards: card_of(plan.dataset_of(wildcards.experiment)),
@@ -149,7 +149,7 @@ rule latent_basis:
         "../scripts/jobs.py"
 
 
-# Predictions of a trained run for functions of one's own: `inputs/mine.npz` gives `<run>/predicted/mine.npz`.
+# Predictions of a trained run for your own inputs: `inputs/mine.npz` gives `<run>/predicted/mine.npz`.
 rule predict:
     input:
         source="inputs/{file}",
@@ -174,8 +174,8 @@ rule predict:
         "../scripts/jobs.py"
 
 
-# A trained step of the Kolmogorov flow, applied again and again to its own predictions; nothing is trained.
-# The runs whose rollout is shown as a film, by experiment.
+# Rollouts of a trained time step of the Kolmogorov flow, applied repeatedly to its own predictions.
+# Folder of the run whose rollout is shown as a film, by experiment.
 ROLLED_OUT = {name: folder for name in plan.configuration.experiments if (folder := plan.rolled_out(name))}
 
 

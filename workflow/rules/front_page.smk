@@ -1,11 +1,11 @@
-# The front page, from all that the study has: where something has failed, `onerror` makes it from the rest.
+# The front page, from all results of the study. If a job fails, `onerror` writes the page from the other results.
 
 
 rule front_page:
     input:
         ancient(rules.page_assets.output),
         study=rules.plan_study.output.study,
-        # As functions: of a list beside outputs of rules Snakemake hashes the whole for each of its files.
+        # Functions, because Snakemake hashes a whole list once for each of its files.
         cards=lambda wildcards: [
             of_data(file) for dataset in plan.datasets.values() for file in (dataset.card, dataset.preview)
         ],
@@ -18,14 +18,14 @@ rule front_page:
             [rules.compare.output.comparison, rules.compare.output.models, rules.inference.output.table],
             experiment=plan.configuration.experiments,
         ),
-        # It links to these, and takes nothing from them.
+        # Only linked to, so changes of their content do not matter.
         pages=lambda wildcards: ancient(
             [
                 *REPORTS,
                 *(f"{plan.results}/{e}/compare.html" for e in plan.configuration.experiments),
                 *expand(f"{DATASET_PAGES}/{{dataset}}.html", dataset=plan.datasets),
                 *(paper.page for paper in papers.values() if paper.experiments),
-                # As new words: `ancient` marks those that it is given, here and wherever else they are an input.
+                # Copied by str(): `ancient` marks the given object, also where it is an input of another rule.
                 *([str(rules.theory_page.output.page)] if plan.shows_theory else []),
                 *([str(rules.stability_page.output.page)] if plan.configuration.stability else []),
             ]

@@ -1,10 +1,10 @@
-# What all pages share, what the study is to have, and its front page.
+# Shared assets of all pages, and the plan of the study.
 
 from resolvent.figures.common.assets import NAMES as ASSETS
 from resolvent.figures.front.study import STUDY_FILE
 
 
-# Pages take it as `ancient`: a changed style is seen by all of them as it is.
+# `ancient` for all pages: they load the style at viewing time, so a changed style needs no new pages.
 rule page_assets:
     output:
         [f"{plan.results}/assets/{name}" for name in ASSETS],

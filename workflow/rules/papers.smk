@@ -1,10 +1,10 @@
-# The tables and figures of the papers that experiments say they show, and a page for each paper.
+# The tables and figures of papers named in the key `shows` of experiments, and a page for each paper.
 
 from resolvent.figures.common.exhibit import SUFFIXES
 from resolvent.measurements.architecture_formulas import MEASURED
 
 SHOWN = f"{plan.results}/{{paper}}/{{item}}"
-COSTS = {PAPERS[key].costs: paper.costs for key, paper in papers.items()}  # by the rule that measures them
+COSTS = {PAPERS[key].costs: paper.costs for key, paper in papers.items()}  # by rule
 
 
 for _job, _sizes, _architectures in (
@@ -35,7 +35,7 @@ for _job, _sizes, _architectures in (
             "../scripts/jobs.py"
 
 
-# Each table and figure is a job of its own: it can be made as soon as its experiments have ended.
+# One job for each table and figure, which can be drawn as soon as its own experiments have finished.
 rule show:
     input:
         lambda wildcards: papers[wildcards.paper].inputs(wildcards.item),
@@ -72,7 +72,7 @@ use rule show as show_table with:
 rule paper_page:
     input:
         unpack(lambda wildcards: papers[wildcards.paper].page_inputs),
-        # It links to these, and takes nothing from them.
+        # Only linked to, so changes of their content do not matter.
         pages=lambda wildcards: ancient(
             [f"{plan.results}/{experiment}/compare.html" for experiment in papers[wildcards.paper].sources]
         ),

@@ -1,4 +1,4 @@
-# From result files to the tables, figures and the page of an experiment.
+# Tables, figures and pages of an experiment.
 
 from resolvent.common.records import RUN_FILES
 from resolvent.figures.common.exhibit import SUFFIXES
@@ -7,7 +7,7 @@ from resolvent.planning.pages import RECORDS, forced_where_missing, given_to_rep
 
 EXPERIMENT = f"{plan.results}/{{experiment}}"
 BASELINES = f"{EXPERIMENT}/baselines"
-# What evaluated runs of an experiment leave, which figures and pages read.
+# Result files of the evaluated runs of an experiment, for figures and pages.
 results_of = lambda experiment: files_of_runs(experiment, "run.json", "cost.json", *RUN_FILES)
 
 
@@ -37,7 +37,7 @@ rule compare:
         "../scripts/jobs.py"
 
 
-# The figures of an experiment and its page are one job: to start a job takes longer than to draw a figure.
+# One job for all figures of an experiment and its page: starting a job takes longer than drawing a figure.
 for _experiment, _settings in plan.configuration.experiments.items():
     _folder = f"{plan.results}/{_experiment}"
     _own = {f"{_folder}/own_figures/{name}.svg": where for name, where in _settings.own_figures.items()}
@@ -93,9 +93,8 @@ for _experiment, _settings in plan.configuration.experiments.items():
 REPORTS = [f"{plan.results}/{name}/report.html" for name in plan.configuration.experiments]
 
 
-# The pages of all runs of an experiment are one job: to start a job takes longer than to write a page. It names those
-# that are not of one run as its outputs: of each output Snakemake keeps all inputs, and for every job that ends it
-# writes down all outputs of those behind it.
+# One job for the pages of all runs of an experiment: starting a job takes longer than writing a page. Only the pages
+# about all runs are outputs, since planning slows down with outputs times inputs.
 for _experiment in plan.configuration.experiments:
 
     rule:

@@ -1,4 +1,4 @@
-# Which trainings collapse, and at which learning rates: a job a model, all of its runs in one process.
+# Which trainings collapse at which learning rates: one job per model, with all its runs in one process.
 
 STUDY = plan.configuration.stability
 STABILITY_FIGURES = [f"panel{number}" for number, _ in enumerate(STUDY.panels, 1)]
@@ -57,7 +57,7 @@ rule stability_page:
         "../scripts/jobs.py"
 
 
-# The study alone, without the pages of the theory: `snakemake stability --configfile config/stability.yaml`.
+# Only the stability study, without the theory page: `snakemake stability --configfile config/stability.yaml`.
 rule stability:
     input:
         rules.stability_page.output,

@@ -1,5 +1,5 @@
-# What Cao (2021) and Calvello et al. (2024) prove of attention, measured, and its page.
-# Needs no dataset and no training.
+# Measurements of the theorems on attention by Cao (2021) and Calvello et al. (2024), and their page. Needs no dataset
+# and no training.
 
 from resolvent.figures.theory.page import EXHIBITS as THEORY_EXHIBITS
 from resolvent.figures.theory.page import TABLES as THEORY_TABLES
@@ -20,7 +20,7 @@ rule theory:
     resources:
         **requested(needs.theory),
     params:
-        # Of the registry it takes all.
+        # The job uses all architectures of the registry.
         **does(
             "theory",
             "resolvent.models.registry:ARCHITECTURES",

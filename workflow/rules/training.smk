@@ -1,6 +1,6 @@
-# One run: one model of one experiment, at one training resolution, from one seed.
+# One run: one model of an experiment, at one training resolution, from one seed.
 
-# Functions of the run only where runs differ: Snakemake takes longer to call a function than to plan most else.
+# Constants unless runs differ: calling functions for each job is a large part of Snakemake's planning time.
 PROCESSES, PLACEMENT, TRAINING_THREADS, TUNED = 1, {"nodes": 1}, plan.configuration.training_threads, []
 if needs.some_share_trainings:
     PROCESSES, PLACEMENT = needs.processes, placement(needs)
@@ -36,8 +36,8 @@ rule train:
         "../scripts/jobs.py"
 
 
-# Of an experiment with the key `tuning`: short runs of every model, a job each, and what they choose on validation
-# samples for the model's own runs. A short run is trained as any other: it goes on after a kill, and may diverge.
+# For experiments with the key `tuning`: one job for each short run, and the selection of settings on validation
+# samples. Short runs are trained like others: they resume after a kill, and may diverge.
 use rule train as train_short with:
     input:
         card=lambda wildcards: card_of(plan.dataset_of(wildcards.experiment)),

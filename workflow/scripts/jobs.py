@@ -1,7 +1,7 @@
-"""What the job of each rule does: the function that the rule names in its parameter `job`.
+"""Run the job of a rule: the function named in the rule's parameter `job`.
 
-Each imports what it needs by itself, so that no job waits for torch or JAX without need, and so that its
-digest (`resolvent.planning.rerun`) covers no other's.
+Each function has its own imports, so that no job imports torch or JAX without need, and so that its digest
+(`resolvent.planning.rerun`) does not cover the code of other jobs.
 """
 
 import os
@@ -15,10 +15,10 @@ from resolvent.planning.job import job
 from resolvent.planning.provenance import command, provenance
 
 files, made, given, wildcards = snakemake.input, snakemake.output, snakemake.params, snakemake.wildcards
-# The parameters of the rule have the names of the function's arguments, but for what only triggers a rerun.
+# The rule's parameters are the function's arguments, except parameters that only trigger reruns.
 arguments = {name: value for name, value in given.items() if name not in ("job", "code", "dataset_code")}
 computing = {"threads": snakemake.threads, "gpus": snakemake.resources.get("gpu")}
-TIMED = ("inference", "measure_architectures", "measure_cost")  # each alone on its GPU
+TIMED = ("inference", "measure_architectures", "measure_cost")  # need an exclusive GPU
 
 
 def resolution():
@@ -120,7 +120,7 @@ def baselines():
 
 
 def inference():
-    # As many cores for both: JAX, which computes with all cores by itself, finds these alone.
+    # Give JAX, which uses every visible core, as many cores as torch has threads.
     if hasattr(os, "sched_setaffinity"):
         cores = sorted(os.sched_getaffinity(0))
         os.sched_setaffinity(0, random.sample(cores, min(snakemake.threads, len(cores))))
@@ -342,7 +342,7 @@ def front_page():
     write_front_page(Path(made.page).parent)
 
 
-# What `ps` and `top` show in place of "python", where the system is Linux.
+# On Linux `ps` and `top` then show the job's name instead of "python".
 with suppress(OSError):
     Path("/proc/self/comm").write_text(given.job)
 with job(snakemake, alone=given.job in TIMED):

@@ -1,4 +1,4 @@
-"""Problems that no single key of a configuration has: names that refer to nothing, sizes that do not fit."""
+"""Cross-field checks of a configuration: unknown references and incompatible sizes."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ from resolvent.planning.configuration.settings import (
 )
 from resolvent.training.settings import TrainingSettings
 
-# Training settings that only functions on nodes of a square can have, and the value that they have elsewhere.
+# Values of training settings that need functions on the nodes of a square.
 ON_NODES = {"normalisation": "pointwise", "boundary": "zero", "gradient_coefficient": "input"}
-# Training settings of which an inverse problem accepts one value: its target jumps, and does not vanish.
+# The only accepted values for inverse problems, whose target jumps and does not vanish on the boundary.
 OF_A_JUMP = {"gradient_weight": 0.0, "boundary": "free"}
-# Lists of an experiment in which an entry is named once.
+# Lists of an experiment without repeated entries.
 LISTS = ("models", "resolutions", "test_resolutions", "test_noise", "seeds", "metrics", "baselines")
-# Names of folders beside those of experiments, and beside those of an experiment's models.
+# Reserved names: other folders next to the folders of experiments, and of an experiment's models.
 TAKEN = {
     "experiments": ("assets", "datasets", "stability", "theory", *PAPERS),
     "models": ("figures", "baselines"),
 }
-# What `shows` may name, by paper; with it, whether several experiments may name it.
+# Items that `shows` accepts, by paper, with whether several experiments may show the same item.
 SHOWN = {
     key: {name: item.several for name, item in paper.items.items() if item.shown_by_experiments}
     for key, paper in PAPERS.items()
@@ -50,9 +50,9 @@ SHOWN = {
 
 
 def problems(configuration: Configuration, datasets: list[str]) -> Iterator[str]:
-    """Yield the problems that no single key has: names that refer to nothing, sizes that do not fit.
+    """Yield the problems found by cross-field checks: unknown references and incompatible sizes.
 
-    `datasets` are the names of all datasets, of which the configuration has those that are built.
+    `datasets` are the names of all datasets, including datasets that are not built, for the messages.
     """
     for section, taken in TAKEN.items():
         for name in getattr(configuration, section):
@@ -82,7 +82,7 @@ def _model_problems(name: str, model: Model) -> Iterator[str]:
 
 
 def _stability_problems(configuration: Configuration, study: Stability, datasets: list[str]) -> Iterator[str]:
-    """Yield what an experiment of the same trainings would have, and what is named twice or not at all."""
+    """Yield the problems of the stability study, checked as an experiment, and of its own lists."""
     if study.training.schedule != "1cycle":
         yield f"stability.training.schedule: {study.training.schedule!r} has no peak; accepted: '1cycle'"
     lists: dict[str, list | None] = {"learning_rates": study.learning_rates}
@@ -92,7 +92,7 @@ def _stability_problems(configuration: Configuration, study: Stability, datasets
         if model not in study.models:
             yield f"stability.seeds_of: {unknown('model', model, study.models)}"
     for line in _experiment_problems(configuration, "stability", study.experiment, datasets):
-        line = line.replace("stability.models:", "stability.panels:")  # which have its models
+        line = line.replace("stability.models:", "stability.panels:")  # the key that lists its models
         yield re.sub(r"^stability\.(test_)?resolutions:", "stability.resolution:", line)
 
 
@@ -208,9 +208,9 @@ def _repeated(at: str, lists: dict[str, list | None]) -> Iterator[str]:
 def _fit_problems(
     at: str, experiment: Experiment, dataset, tested: list, key: str, model: Model
 ) -> Iterator[str]:
-    """Report a model whose functions, grids or settings are not the dataset's, before any training.
+    """Yield the mismatches between a model and its dataset: dimension, grids, channels, settings.
 
-    `dataset` are the settings of the training data, `tested` the resolutions of the test samples.
+    `dataset` are the settings of the training data, `tested` the test resolutions.
     """
     architecture, name = settings_class(model.architecture), experiment.dataset
     which = f"{at}.models: '{key}' ({model.architecture})"
@@ -263,7 +263,7 @@ def _fit_problems(
 
 
 def _factor_problems(key: str, model: Model, experiment: Experiment, dataset) -> Iterator[str]:
-    """Yield down-sampling factors that lead from a fine grid to another coarse grid than the stored one."""
+    """Yield the down-sampling factors that do not lead from the fine grid to the stored coarse grid."""
     for fine, coarse in zip(dataset.resolutions, dataset.coarse, strict=True):
         if fine not in experiment.resolutions:
             continue
@@ -280,8 +280,7 @@ def _factor_problems(key: str, model: Model, experiment: Experiment, dataset) ->
 
 
 def _training_problems(at: str, experiment: Experiment, dataset, models: dict[str, Model]) -> Iterator[str]:
-    """Report merged training settings that do not fit the data; each problem once, however many models have
-    it."""
+    """Yield the merged training settings that do not fit the data, each problem once for all models."""
     available = experiment.samples.train or dataset.samples.train
     candidates = experiment.tuning.candidates.values() if experiment.tuning else [{}]
     found: dict[str, None] = {}
@@ -326,7 +325,7 @@ def _misfits(settings: TrainingSettings, train: int, processes: int, nodes: int)
 
 
 def _misfits_of_data(settings: TrainingSettings, dataset, name: str) -> Iterator[str]:
-    """Yield training settings that the functions of dataset `name` cannot have."""
+    """Yield the training settings that are not possible for the functions of dataset `name`."""
     for key, only in ON_NODES.items() if dataset.grid_kind != "nodes" or dataset.dimension == 3 else ():
         if getattr(settings, key) == only:
             yield (
@@ -363,6 +362,6 @@ def shown_problems(experiments: dict) -> Iterator[str]:
                 if item not in SHOWN[paper]:
                     yield f"{at}.{paper}: {unknown('item', item, SHOWN[paper])}"
                 elif not SHOWN[paper][item] and (paper, item) in given:
-                    yield f"{at}.{paper}: {item} is of one experiment, and '{given[paper, item]}' shows it"
+                    yield f"{at}.{paper}: {item} can be shown once; '{given[paper, item]}' shows it already"
                 else:
                     given[paper, item] = name

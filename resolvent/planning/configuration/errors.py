@@ -1,4 +1,4 @@
-"""The error of a configuration that is not acceptable."""
+"""The exception for invalid configurations."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ LONGEST_LINE, MOST_LINES = 800, 40
 
 
 class ConfigurationError(ResolventError):
-    """The configuration is not acceptable: `lines` has a line for each problem, which names the key."""
+    """The configuration is invalid: `lines` has one line for each problem, starting with the key."""
 
     def __init__(self, lines: Iterable[str]):
         self.lines = list(dict.fromkeys(lines))

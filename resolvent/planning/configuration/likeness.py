@@ -1,6 +1,6 @@
-"""Entries that are `like` another one: they take from it all that they do not say themselves, but its sweep.
+"""Resolve the key `like`: entries with a `like:` inherit every setting they do not override, except the sweep.
 
-A model without a label is there for others to be like it, and is no model itself.
+A model without a label only serves as a base for others, and is not a model itself.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from resolvent.planning.configuration.messages import shown
 from resolvent.planning.configuration.read import merged
 
 SECTIONS = {"datasets": "dataset", "models": "model", "experiments": "experiment"}
-ENTRY = re.compile(r"(\w+)\.(\w+)")  # that a line about a configuration begins with
+ENTRY = re.compile(r"(\w+)\.(\w+)")  # section and entry at the beginning of a message
 
 
 def without_like(content: Mapping) -> dict:
-    """Return `content` with the entry that a `like` names in its place, changed by the entry's own keys."""
+    """Return `content` with each `like` replaced by the keys of its base; the entry's own keys win."""
     result = dict(content)
     for section in SECTIONS:
         if isinstance(entries := content.get(section), Mapping):
@@ -40,7 +40,7 @@ def likes(content: Mapping) -> dict[tuple[str, str], str]:
 
 
 def said_once(lines: Iterable[str], content: Mapping) -> list[str]:
-    """Return the problems without those that an entry has only because it is like one that has them, too."""
+    """Return the problems without duplicates that an entry inherits from its base."""
     lines, bases = list(lines), likes(content)
 
     def inherited(line: str) -> bool:
@@ -71,9 +71,9 @@ def _resolved(section: str, entries: Mapping, name: object, above: tuple) -> obj
 
 
 def placed(error: ConfigurationError, content: Mapping) -> ConfigurationError:
-    """Return the error with file and line before each problem: where the key was set last.
+    """Return the error with file and line before each problem, where the key was last set.
 
-    `content` is what the reader returned (`resolvent.planning.configuration.read`).
+    `content` is the result of `resolvent.planning.configuration.read`.
     """
     places = {".".join(map(str, keys)): place for keys, place in getattr(content, "places", {}).items()}
     keys = [_set_at(line, places, likes(content)) for line in error.lines]
@@ -82,12 +82,12 @@ def placed(error: ConfigurationError, content: Mapping) -> ConfigurationError:
 
 
 def _set_at(line: str, places: Mapping[str, str], bases: dict[tuple[str, str], str]) -> str:
-    """Return the longest key that begins the line, of its entry or of the one that this is like."""
+    """Return the longest known key that the line begins with, in its entry or inherited from its base."""
     own = max((one for one in places if line.startswith((f"{one}:", f"{one}."))), key=len, default="")
     entry = ENTRY.match(line)
     if entry is None or (entry[1], entry[2]) not in bases:
         return own
-    others = dict(bases)  # the names may be a circle
+    others = dict(bases)  # each base is removed when followed, so that circular names end
     base = f"{entry[1]}.{others.pop((entry[1], entry[2]))}"
     inherited = _set_at(base + line[entry.end() :], places, others)
     return inherited if len(inherited) - len(base) > len(own) - len(entry[0]) else own

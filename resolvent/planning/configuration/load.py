@@ -1,4 +1,4 @@
-"""Turn the merged YAML files into a checked configuration of what is built, or a line for each problem."""
+"""Validate the merged YAML files and return the configuration, or one line for each problem."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from resolvent.planning.configuration.variants import at_origins, with_variants
 
 
 def load_configuration(content: Mapping) -> Configuration:
-    """Check `content`, the merged YAML files; return what its `build` asks for.
+    """Validate `content`, the merged YAML files; return the part that its `build` asks for.
 
-    It is checked in steps, each of which needs the one before: plain values, entries that are `like` others,
-    types and ranges, recipes, names and sizes that have to fit each other. Raises `ConfigurationError` with a
-    line for each problem of the first step that has one: where, what, and what is accepted.
+    The checks run in steps that depend on each other: plain values, `like`, types and ranges, recipes,
+    cross-field checks. Raises `ConfigurationError` at the first step with problems, one line for each: the
+    key, what is wrong, and what is accepted.
     """
     _refuse([*getattr(content, "problems", ()), *odd_values(content)])
     resolved = without_like(content)
@@ -50,7 +50,7 @@ def _refuse(lines: list[str]) -> None:
 
 
 def _errors(resolved: Mapping, unbuilt: Container[tuple]) -> list:
-    """Return what pydantic finds; sizes of what is not built need not fit each other."""
+    """Return pydantic's errors, except inconsistent sizes of entries that are not built."""
     try:
         Configuration.model_validate(resolved)
     except ValidationError as error:
@@ -70,7 +70,7 @@ def _without(content: Mapping, entries: Container[tuple[str, str]]) -> dict:
 
 
 def _build(content: Mapping) -> Build:
-    """Return the key `build`, whose names are all there."""
+    """Return the validated key `build`. Raises `ConfigurationError` for names that do not exist."""
     given = content.get("build", {})
     try:
         build = Build.model_validate(given)
@@ -89,7 +89,7 @@ def _build(content: Mapping) -> Build:
 
 
 def entries_not_built(content: Mapping, build: Build) -> Iterator[tuple[str, str]]:
-    """Yield section and name of every dataset and experiment that is not asked for; none if all is built."""
+    """Yield section and name of every dataset and experiment that is not built."""
     if build.datasets is None and build.experiments is None:
         return
     needed = [*(build.datasets or []), _entries(content, "stability").get("dataset")]
@@ -109,7 +109,7 @@ def _entries(content: Mapping, section: str) -> Mapping:
 
 
 def with_recipes(configuration: Configuration) -> Configuration:
-    """Return the configuration with the recipe of each model below the model's own settings."""
+    """Return the configuration with each model's recipe filled in; the model's own settings win."""
     models = {
         name: _filled(model, recipe) if (recipe := _recipe_of(configuration, model)) else model
         for name, model in configuration.models.items()
@@ -118,9 +118,9 @@ def with_recipes(configuration: Configuration) -> Configuration:
 
 
 def recipe_problems(configuration: Configuration) -> Iterator[str]:
-    """Yield a line for each recipe that is named and not there, and for what it says of no setting or value.
+    """Yield one line for each missing recipe, and for each unknown setting or value in a recipe's `by`.
 
-    What is wrong with its settings is said of the models that have it.
+    Invalid settings in a recipe are reported for the models that use it.
     """
     for name, model in configuration.models.items():
         if model.recipe and is_architecture(model.architecture) and not _recipe_of(configuration, model):
@@ -163,9 +163,9 @@ def _filled(model: Model, recipe: Recipe) -> Model:
 
 
 def check(files: Iterable[Path | str]) -> int:
-    """Print what is wrong with overlays of config.yaml, the last one wins, or that nothing is, and warnings.
+    """Print the problems of overlays of config.yaml, each with file, line and key, or warnings if valid.
 
-    Each problem has file, line and key. Nothing runs. Returns the exit status.
+    Later overlays win. Nothing runs. Returns the exit status.
     """
     content: Mapping = {}
     try:
@@ -182,7 +182,7 @@ def check(files: Iterable[Path | str]) -> int:
 
 
 def remarks(configuration: Configuration) -> Iterator[str]:
-    """Yield what is accepted and likely to be regretted, a line each."""
+    """Yield a warning for each setting that is valid but probably a mistake."""
     for name, one in configuration.experiments.items():
         tested = configuration.datasets[one.test_dataset or one.dataset].samples.test
         if words := of_few(one.samples.test or tested):
@@ -197,9 +197,9 @@ def remarks(configuration: Configuration) -> Iterator[str]:
 
 
 def with_contents(configuration: Configuration) -> Configuration:
-    """Return the configuration with the digest of every file that a dataset is imported from.
+    """Return the configuration with the digests of all files from which datasets are imported.
 
-    Raises `ConfigurationError` where a file is missing, or is not what the configuration says.
+    Raises `ConfigurationError` if a file is missing or contradicts the configuration.
     """
     datasets, problems = {}, []
     for name, settings in configuration.datasets.items():

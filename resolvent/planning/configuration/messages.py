@@ -1,4 +1,4 @@
-"""Words of the messages about a configuration."""
+"""Turn validation errors of a configuration into messages for users."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from resolvent.datasets.tasks.registry import EQUATIONS, settings_class
 from resolvent.datasets.tasks.settings import DatasetSettings
 from resolvent.training.settings import TrainingSettings
 
-NO_MAPPING = ("dict_type", "model_type", "model_attributes_type")  # pydantic's words for it
+NO_MAPPING = ("dict_type", "model_type", "model_attributes_type")  # pydantic's error types
 
 
 def explain(
     root: type[BaseModel], problems: Sequence[Any], content: Any, prefix: tuple = ()
 ) -> Iterator[str]:
-    """Yield entries of a `ValidationError.errors()` as lines: key, what is wrong, what is accepted.
+    """Yield one line for each entry of `ValidationError.errors()`: key, what is wrong, what is accepted.
 
-    `content` is what was validated.
+    `content` is the validated mapping.
     """
     for problem in problems:
         location = problem["loc"]
         if location[-1:] == ("[key]",) and problem["type"] != "extra_forbidden":
-            location = location[:-1]  # pydantic's word for a problem of the key itself
+            location = location[:-1]  # pydantic adds "[key]" for a problem of the key itself
         keys, beside = _walk(root, location, content)
         where = ".".join(map(str, (*prefix, *keys)))
         if problem["type"] == "extra_forbidden":
@@ -49,7 +49,7 @@ def explain(
 
 
 def partial_problems(settings: dict, location: tuple) -> Iterator[str]:
-    """Yield what is wrong with training settings that override others; every key has a default."""
+    """Yield the problems of training settings that override others, and so need not be complete."""
     try:
         TrainingSettings.model_validate(settings)
     except ValidationError as error:
@@ -63,9 +63,9 @@ def shown(value: object) -> Words:
 
 
 def _walk(root: Any, location: tuple, content: Any) -> tuple[list, list[str]]:
-    """Return the keys of `location` as the user wrote them, and the names accepted beside the last one.
+    """Return the keys of `location` as the user wrote them, and the keys accepted at its last level.
 
-    `content` is what the user wrote: a dataset's equation says what may stand beside it.
+    `content` is the user's input, since the keys of a dataset depend on its equation.
     """
     accepted: list[str] = []
     keys, place = [], root
@@ -84,7 +84,7 @@ def _walk(root: Any, location: tuple, content: Any) -> tuple[list, list[str]]:
 
 
 def _inside(annotation: Any) -> Any:
-    """Return what stands at an annotation, without what is noted beside it, and without none."""
+    """Return the type inside `Annotated` and optional annotations."""
     origin, parts = typing.get_origin(annotation), typing.get_args(annotation)
     if origin in (typing.Union, types.UnionType) and len(parts) == 2 and parts[1] is types.NoneType:
         return _inside(parts[0])

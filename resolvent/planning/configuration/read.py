@@ -1,7 +1,7 @@
-"""Configuration files, read with the place of every key, and merged as Snakemake merges them.
+"""Read configuration files with the line of every key, and merge them as Snakemake does.
 
-What Snakemake itself has read is not used: here numbers and words mean what they look like, and what YAML 1.1
-takes for something else is refused, such as 010 for 8, 1:30 for 90, no for false.
+Snakemake's own reading by YAML 1.1 is not used. Values that YAML 1.1 reads as something else than they look
+like are refused, such as 010 (8), 1:30 (90), no (false).
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from resolvent.common.errors import Words
 from resolvent.planning.configuration.errors import ConfigurationError
 from resolvent.planning.places import HOME
 
-# What a configuration starts from, in this order; each changes single keys of those before. Of models and of
-# experiments those of the papers come first, by their years.
+# Default files; later files override single keys of earlier files. Sorting by the year at the end of the name
+# puts the papers' models and experiments in the order of publication.
 DEFAULTS = (
     "config/datasets.yaml",
     *(
@@ -35,15 +35,15 @@ CONSTANTS |= dict.fromkeys(("true", "True", "TRUE"), True)
 CONSTANTS |= dict.fromkeys(("false", "False", "FALSE"), False)
 CONSTANTS |= {f"{sign}{word}": float(f"{sign}inf") for sign in ("", "+", "-") for word in (".inf", ".Inf")}
 CONSTANTS |= {".nan": math.nan, ".NaN": math.nan}
-VALUES = 1_000_000  # in one file, aliases written out: the whole configuration has some thousand
+VALUES = 1_000_000  # limit for one file with its aliases expanded: the defaults have a few thousand
 INTEGER = re.compile(r"[+-]?(0|[1-9][0-9]{0,999})")  # Python reads no integer of more than 4,300 digits
 FLOAT = re.compile(r"[+-]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))([eE][+-]?[0-9]+)?")
 YAML_1_1 = yaml.resolver.Resolver()
 TEXT, LIST, MAPPING, MERGE = (f"tag:yaml.org,2002:{kind}" for kind in ("str", "seq", "map", "merge"))
 UNQUOTED = "unquoted"
-# Every scalar without quotes and tag; what it is, is decided in `_plain`.
+# Leaves scalars without quotes and tags unresolved; `_scalar` decides on their types.
 RESOLVERS = {None: [(UNQUOTED, re.compile(""))]}
-# Characters that the reader in C takes otherwise: a tab after a colon, a mark of byte order, tags.
+# Characters that the C reader treats differently: tabs after a colon, byte order marks, tags.
 READ_OTHERWISE = "\t\ufeff!"
 LONGEST_TEXT = 500
 LARGEST = 2**63
@@ -54,7 +54,7 @@ class _Reader(yaml.SafeLoader):
 
 
 class _FastReader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """The reader in C, where PyYAML has it: eight times as fast."""
+    """The C reader, if PyYAML was built with it: eight times as fast."""
 
     yaml_implicit_resolvers = RESOLVERS
 
@@ -62,8 +62,8 @@ class _FastReader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignor
 class Read(dict):
     """Content of configuration files.
 
-    places      file and line of each key, by the keys to it: where it was set last.
-    problems    a line for each value or key that is left out, as it is not what it looks like.
+    places      file and line where each key was last set, by its path of keys.
+    problems    one line for each value or key that was refused, and left out.
     """
 
     def __init__(self, content: Mapping, places: dict[tuple, str], problems: Iterable[str] = ()):
@@ -72,7 +72,7 @@ class Read(dict):
 
 
 def read_configuration(files: Iterable[Path | str]) -> Read:
-    """Return the defaults with these overlays. Raises as `read_overlays`."""
+    """Return the defaults, changed by these overlays. Raises as `read_overlays`."""
     return with_defaults(read_overlays(files))
 
 
@@ -81,19 +81,19 @@ def with_defaults(overlay: Mapping) -> Read:
 
 
 def read_overlays(files: Iterable[Path | str], given: Mapping | None = None) -> Read:
-    """Return what the files say, the last one wins, and then what is `given` on the command line.
+    """Return the merged files; later files win, and values `given` on the command line win over all files.
 
-    Raises `ConfigurationError` with a line for a file that cannot be read.
+    Raises `ConfigurationError` with one line for a file that cannot be read.
     """
     contents = [read_file(Path(file)) for file in files]
     return _merged_with_places([*contents, Read(given or {}, dict(_places_given(given or {}, ())))])
 
 
 def read_again(config: Mapping, settings: Any) -> Mapping:
-    """Return what files and values on Snakemake's command line say, read here.
+    """Read the files and values on Snakemake's command line again.
 
-    `config` is what Snakemake has read, `settings` its `config_settings`. A workflow that imports this one
-    may have put together a `config` of its own: that is returned as it is.
+    `config` is Snakemake's own reading, `settings` its `config_settings`. If a workflow that imports this
+    one has built its own `config`, that is returned unchanged.
     """
     if config != settings.overwrite_config:
         return config
@@ -135,7 +135,7 @@ def read_file(file: Path) -> Read:
 
 
 def _composed(text: str) -> yaml.Node | None:
-    """Return the nodes of a text; where it is wrong, the error is that of the reader in Python."""
+    """Parse a text into nodes; for invalid YAML raise the error of the Python reader, which is clearer."""
     if set(text).isdisjoint(READ_OTHERWISE):
         try:
             return yaml.compose(text, _FastReader)
@@ -145,7 +145,7 @@ def _composed(text: str) -> yaml.Node | None:
 
 
 def _values(node: yaml.Node | None, known: dict[int, int]) -> int:
-    """Return how many values a node has with its aliases written out. One within itself counts once."""
+    """Return the number of values of a node with aliases expanded; a node inside itself counts once."""
     if node is None or isinstance(node, yaml.ScalarNode):
         return 1
     if id(node) not in known:
@@ -156,7 +156,7 @@ def _values(node: yaml.Node | None, known: dict[int, int]) -> int:
 
 
 class _Reading:
-    """The values of one file, with what is wrong with them (`problems`), and `places` by key."""
+    """Construct the values of one file; collect `problems`, and `places` by key."""
 
     def __init__(self, file: str):
         self.file = file
@@ -187,7 +187,7 @@ class _Reading:
         return None
 
     def _mapping(self, node: yaml.MappingNode, at: tuple, above: tuple) -> dict:
-        if id(node) not in self.seen:  # and not again, by an alias
+        if id(node) not in self.seen:  # an alias leads to the same node again
             self.seen.add(id(node))
             self._report_repeated(node, at)
             self.merges.flatten_mapping(node)
@@ -223,9 +223,9 @@ class _Reading:
 
 
 def _scalar(node: yaml.Node) -> tuple[Any, Words | None]:
-    """Return null, true or false, a decimal number, or text; and what is wrong with a scalar.
+    """Return the value of a scalar (null, boolean, decimal number or text), and its problem if it has one.
 
-    YAML 1.1 takes some words for another thing than the text that they look like.
+    YAML 1.1 reads some words as another type than they look like.
     """
     text = node.value
     if node.tag == TEXT:
@@ -242,8 +242,8 @@ def _scalar(node: yaml.Node) -> tuple[Any, Words | None]:
     if kind == "str" and not re.fullmatch(r"[+-]?0[0-9]+", text):
         return text, None
     return text, (
-        f"{text!r} is no decimal number, and to YAML 1.1 not the text that it looks like but {kind}; write "
-        "true, false or decimal digits, or put it in quotes"
+        f"{text!r} is ambiguous (YAML 1.1 reads it as {kind}); write true, false or decimal digits, or put "
+        "it in quotes"
     )
 
 
@@ -273,9 +273,9 @@ def _places_given(content: Mapping, at: tuple) -> Iterator[tuple[tuple, str]]:
 
 
 def odd_values(content: Mapping) -> Iterator[str]:
-    """Yield one line for each value or key that is no plain text, number, list or mapping.
+    """Yield one line for each value or key that is not a string, number, list or mapping.
 
-    What is left has a short `repr`, and can be hashed, written as JSON and put into a file name.
+    Accepted values have a short `repr`, and can be hashed, written as JSON and put into a file name.
     """
     yield from _odd(content, "")
 
@@ -295,7 +295,7 @@ def _odd(value: object, at: str) -> Iterator[str]:
 
 
 def odd_key(key: object) -> Words | None:
-    """Say why a key cannot be one of a configuration; None if it can."""
+    """Return why a key is not accepted in a configuration, or None."""
     if isinstance(key, bool | float) or key is None:
         return f"a key is text, got {key}; put it in quotes"
     words = _odd_scalar(key)
@@ -313,7 +313,7 @@ def _odd_scalar(value: object) -> Words | None:
             return "an integer of more than 64 bits"
     elif isinstance(value, float):
         if not math.isfinite(value):
-            return f"{value} is no finite number"
+            return f"{value} is not a finite number"
     elif value is not None:
         return f"a {type(value).__name__}; accepted: text, numbers, lists and mappings (put it in quotes)"
     return None

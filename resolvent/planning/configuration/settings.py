@@ -1,4 +1,7 @@
-"""The settings classes of config.yaml as a whole; the parts live with the rooms that use them."""
+"""Settings classes of config.yaml: the whole file, models and experiments.
+
+Settings of datasets, architectures, training and measurements are defined in their own packages.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,7 @@ def _resolution(value: Any) -> int | str:
 
 def _words(value: str) -> str:
     if not value.strip():
-        raise ValueError("empty, and it is what figures and tables say")
+        raise ValueError("empty; figures and tables show it")
     if "$" in value:
         raise ValueError(f"{value!r}: '$' starts mathematics in figures; write the symbol itself, such as ν")
     return value
@@ -44,18 +47,18 @@ def _folder(value: str) -> str:
     if is_address(value):
         raise ValueError("an address; accepted: a folder")
     if value.startswith("~") or "$" in value:
-        raise ValueError(f"{value!r}: '~' and '$' stand for nothing here; write the whole path")
+        raise ValueError(f"{value!r}: '~' and '$' are not expanded; write the whole path")
     if set(value) & set("{}*?"):
         raise ValueError(
-            f"{value!r}: '{{', '}}', '*' and '?' are patterns to Snakemake; choose another folder"
+            f"{value!r}: '{{', '}}', '*' and '?' are patterns in Snakemake; choose another folder"
         )
     if not value.strip():
         raise ValueError("empty; '.' is the working folder")
     if not os.path.isabs(value) and os.path.normpath(value).split("/")[0] == "..":
-        raise ValueError(f"{value!r} leaves the working folder; if that is meant, write the absolute path")
+        raise ValueError(f"{value!r} leaves the working folder; if you mean that, write the absolute path")
     there = next((one for one in (Path(value), *Path(value).parents) if os.path.lexists(one)), None)
     if there is not None and not there.is_dir():
-        raise ValueError(f"{str(there)!r} is a file, or a link to nothing; accepted: a folder, there or not")
+        raise ValueError(f"{str(there)!r} is a file or a broken link; accepted: a folder, existing or new")
     return value
 
 
@@ -82,19 +85,19 @@ def _in_labels(values: list) -> list:
     return values
 
 
-# What datasets, models, experiments and configurations are called.
+# Name of a dataset, model, experiment or configuration.
 Name = Annotated[str, Field(pattern="^[a-z0-9_]{1,64}$")]
-# Of people, in figures and tables.
+# Text in figures and tables.
 Words = Annotated[str, AfterValidator(_words)]
-# Points along each axis of a grid, or the name of a set of times.
+# Points along each axis of a grid, or name of a set of times.
 Resolution = Annotated[int | str, PlainValidator(_resolution)]
-# Where files are written: below the working folder, or an absolute path.
+# Folder for files: a path below the working folder, or an absolute path.
 Folder = Annotated[str, AfterValidator(_folder)]
-# Where stores are written: a folder, or a folder of a bucket.
+# Folder for stores: as above, or an address in an object store.
 DataRoot = Annotated[str, AfterValidator(_data_root)]
 
-# The key `tuning` of an experiment has values of training settings, whose combinations every model tries; not
-# of these: the length of a run, its samples, what is recorded, a seed.
+# The key `tuning` of an experiment lists values of training settings; every model tries all combinations.
+# Not tunable: the length of a run, its samples, what is recorded, a seed.
 NOT_TUNED = ("epochs", "train_samples", "record_test_error", "loader_seed", "fresh_samples")
 TUNABLE = [name for name in TrainingSettings.model_fields if name not in NOT_TUNED]
 
@@ -123,10 +126,7 @@ class _Tuning(Settings):
         return {"-".join(f"{name}_{value}" for name, value in one.items()): one for one in combinations}
 
     def short_run(self, candidate: str) -> dict[str, Any]:
-        """Return the training settings that differ in the short run of a candidate.
-
-        It never sees a test sample.
-        """
+        """Return the training settings that the short run of a candidate changes; it uses no test samples."""
         return {**self.candidates[candidate], "epochs": self.epochs, "record_test_error": False}
 
 
@@ -146,7 +146,7 @@ Tuning = create_model(  # type: ignore[call-overload]
 
 
 class Model(Settings):
-    """A row of the tables: an architecture with its settings and what it needs of its own in training."""
+    """A row of the tables: an architecture with its settings and its own training settings."""
 
     label: Words = Field(description="name in tables and figures")
     architecture: str = Field(
@@ -154,8 +154,8 @@ class Model(Settings):
     )
     recipe: typing.Literal["paper", "code"] | None = Field(
         None,
-        description="what the model starts from: what its paper says, or what the paper's public code does, "
-        "as `recipes` has them for its architecture; none: the architecture's defaults",
+        description="base settings from `recipes`: as described in the architecture's paper, or as in the "
+        "paper's public code; none: the architecture's defaults",
     )
     settings: dict[str, Any] = Field({}, description="settings of the architecture")
     settings_at: dict[Resolution, dict[str, Any]] = Field(
@@ -164,37 +164,37 @@ class Model(Settings):
     )
     grids: typing.Literal["stored", "fine", "coarse"] = Field(
         "stored",
-        description="of input and target in an inverse problem: as stored, fine to coarse, or one for both; "
-        "on the coarse one the input is what was measured at its nodes",
+        description="grids of input and target in an inverse problem: as stored (fine to coarse), or the "
+        "same grid for both; on the coarse grid the input is the data measured at its nodes",
     )
     training: dict[str, Any] = Field({}, description="training settings that differ for this model")
 
 
 class RecipePart(Settings):
-    """Settings and training that a model starts from; its own keys go before."""
+    """Base settings of models, for architecture and training; a model's own keys win."""
 
     settings: dict[str, Any] = Field({}, description="settings of the architecture")
     settings_at: dict[Resolution, dict[str, Any]] = Field(
         {}, description="settings that differ at a training resolution"
     )
-    training: dict[str, Any] = Field({}, description="training settings of such a model")
+    training: dict[str, Any] = Field({}, description="training settings")
 
 
 class Recipe(RecipePart):
-    """What a paper or its public code does with an architecture."""
+    """Settings of an architecture in its paper or in the paper's public code."""
 
     by: dict[str, dict[str, RecipePart]] = Field(
         {},
-        description="what the value of a setting of the model brings further: "
+        description="further settings, by setting of the model and its value: "
         "`attention: {fourier: {settings: {...}}}`",
     )
 
 
 class Build(Settings):
-    """What to build; where neither list is given, everything."""
+    """Datasets and experiments to build; everything, if neither list is given."""
 
     datasets: list[str] | None = Field(
-        None, description="keys of `datasets`, built beside those that the experiments need"
+        None, description="keys of `datasets`, built in addition to the datasets of the experiments"
     )
     experiments: list[str] | None = Field(
         None, description="keys of `experiments`; none, if only `datasets` are listed"
@@ -202,7 +202,7 @@ class Build(Settings):
 
 
 class SampleCounts(Settings):
-    """How many samples of each split an experiment uses: the first ones."""
+    """Number of samples of each split that an experiment uses, from the first."""
 
     train: int | None = Field(None, ge=1, description="default: all")
     validation: int | None = Field(None, ge=1, description="default: all")
@@ -215,23 +215,23 @@ Factors = Annotated[list[Annotated[float, Field(gt=0)]], Field(min_length=1)]
 
 
 class Stress(Settings):
-    """Shifted distributions on which trained models are tested: what is changed, by which factors.
+    """Shifted distributions on which trained models are tested: parameters, each with factors.
 
-    Without any, models are tested beside what is known of their errors without labels, as they were trained.
+    Without factors, errors are estimated without labels on the training distribution only.
     """
 
     samples: int = Field(
-        64, ge=2, description="test samples that estimates.csv has: the first ones, solved for each shift"
+        64, ge=2, description="number of test samples in estimates.csv: the first ones, solved for each shift"
     )
     amplitude: Factors = Field([], description="of the initial field")
     length_scale: Factors = Field([], description="of the random field, at the same variance")
     viscosity: Factors = Field([], description="of the equation")
-    contrast: Factors = Field([], description="of a coefficient: of its values, or of its logarithm")
+    contrast: Factors = Field([], description="of the values of a coefficient, or of its logarithm")
     horizon: Factors = Field([], description="of the time from input to target")
 
     @property
     def shifts(self) -> list[tuple[str, float]]:
-        """Return every shift with its factors, in the order of the settings."""
+        """Return a pair of name and factor for every shift, in the order of the settings."""
         given = self.model_dump(exclude={"samples"})
         return [(name, factor) for name, factors in given.items() for factor in factors]
 
@@ -262,7 +262,8 @@ class Experiment(Settings):
         description="training resolutions: points along each axis, or names of sets of times"
     )
     test_resolutions: list[Resolution] | None = Field(
-        None, description="resolutions tested on, those of training among them; default: every stored one"
+        None,
+        description="test resolutions, including the training resolutions; default: all stored resolutions",
     )
     test_dataset: str | None = Field(
         None,
@@ -276,10 +277,10 @@ class Experiment(Settings):
         "standard deviation: one draw a sample, the same in every epoch; for equation darcy_inverse",
     )
     test_noise: list[Annotated[float, Field(ge=0)]] | None = Field(
-        None, description="levels ε of noise tested on, that of training among them; default: that one"
+        None, description="test levels ε of noise, which include the training level; default: only that level"
     )
     noise_realisations: int = Field(
-        1, ge=1, description="draws of the noise on each test sample, at each level above 0"
+        1, ge=1, description="noise realisations of each test sample, at each level above 0"
     )
     seeds: Annotated[list[Seed], Field(min_length=1)] = Field([1127802], description="one run per seed")
     samples: SampleCounts = Field(SampleCounts(), description="default: every sample of the dataset")
@@ -292,14 +293,15 @@ class Experiment(Settings):
     )
     tuning: Tuning | None = Field(
         None,
-        description="training settings that short runs choose on validation samples, of the same candidates "
-        "for every model: `{learning_rate: [5.0e-4, 1.0e-3], epochs: 10}`; none: recipes as they are",
+        description="hyperparameter sweep: short runs try all combinations of these training settings, and "
+        "the validation error selects one for every model: `{learning_rate: [5.0e-4, 1.0e-3], epochs: 10}`; "
+        "none: recipes unchanged",
     )
     processes: int = Field(
         1,
         ge=1,
-        description="processes that share each training, every one on a GPU of its own where there are "
-        "some; the same results up to rounding and dropout, and nothing runs again. See gpus.md",
+        description="processes that share each training, each on its own GPU if there are GPUs; the results "
+        "are the same up to rounding and dropout, and nothing runs again. See gpus.md",
     )
     processes_of: dict[str, Annotated[int, Field(ge=1)]] = Field(
         {}, description="the same, where it differs for a model: `{large: 4}`"
@@ -307,25 +309,25 @@ class Experiment(Settings):
     nodes: int = Field(
         1,
         ge=1,
-        description="nodes of a cluster among which the processes of each training are divided evenly; "
-        "elsewhere than in SLURM all are on this host. See cluster.md",
+        description="nodes of a SLURM cluster among which the processes of each training are divided evenly; "
+        "without SLURM all processes run on this host. See cluster.md",
     )
     nodes_of: dict[str, Annotated[int, Field(ge=1)]] = Field(
         {}, description="the same, where it differs for a model: `{large: 2}`"
     )
     shown: str | None = Field(
         None,
-        description="the model whose predictions are drawn; default, or if not in `models`: that of the best "
-        "run that finished, and of figures of a paper and the film of a rollout, which are planned before "
-        "any run, the last of them. If the run of a model named here diverged, the best that finished is "
-        "drawn, and the caption says so",
+        description="model whose predictions are drawn; default, or if not in `models`: the model of the "
+        "best finished run. Figures of papers and films of rollouts are planned before any run and show the "
+        "last model instead. If the run of this model diverged, the best finished run is drawn, and the "
+        "caption says so",
     )
     shows: dict[str, list[str]] = Field(
-        {}, description="tables and figures that it gives, by paper: `cao2021: [table2a, figure9]`"
+        {}, description="tables and figures of papers that it reproduces: `cao2021: [table2a, figure9]`"
     )
     stress: Stress = Field(
         Stress(),
-        description="test the trained runs on shifted distributions too, whose labels are solved for it: "
+        description="out-of-distribution tests: shifted distributions, for which new labels are solved: "
         "`{viscosity: [0.5, 2], samples: 64}`",
     )
     scaling: Scaling | None = Field(
@@ -341,18 +343,16 @@ class Experiment(Settings):
     )
     metrics: list[Location] = Field(
         [],
-        description="metrics of your own, beside those that every run has: module:name (see "
+        description="your own metrics, in addition to the standard ones: module:name (see "
         "tutorials/own-metric.md)",
     )
     baselines: list[Location] = Field(
-        [], description="baselines of your own, beside those that the task has: module:name"
+        [], description="your own baselines, in addition to the baselines of the task: module:name"
     )
-    figures: list[Location] = Field(
-        [], description="figures of your own on the experiment's page: module:name"
-    )
+    figures: list[Location] = Field([], description="your own figures on the experiment's page: module:name")
 
     def processes_for(self, model: str) -> int:
-        """Return how many processes share a training of this model; it does not identify a run."""
+        """Return the number of processes that share a training; it is not part of a run's hash."""
         return self.processes_of.get(model, self.processes)
 
     def nodes_for(self, model: str) -> int:
@@ -364,7 +364,7 @@ class Experiment(Settings):
 
     @property
     def shown_model(self) -> str:
-        """Return the model whose predictions are drawn where a plan has to know it before any run."""
+        """Return the model for figures that are planned before any run."""
         return str(self.shown) if self.names_shown else self.models[-1]
 
     @property
@@ -382,27 +382,27 @@ class Stability(Settings):
     dataset: str = Field(description="a key of `datasets`")
     resolution: Resolution = Field(description="training resolution")
     panels: Annotated[dict[Words, dict[Words, str]], Field(min_length=1)] = Field(
-        description="what is compared: panels of figures by title, and in each keys of `models` by the words "
-        "for them there: `Galerkin: {as printed: galerkin}`"
+        description="panels of the figure by title; each maps labels to keys of `models`: "
+        "`Galerkin: {as printed: galerkin}`"
     )
     learning_rates: Annotated[list[Annotated[float, Field(gt=0)]], Field(min_length=1)] = Field(
-        description="each takes the place of the learning rate of every model"
+        description="each replaces the learning rate of every model"
     )
     seeds: Annotated[list[Seed], Field(min_length=1)] = Field(description="one run per model, rate and seed")
     seeds_of: dict[str, Annotated[list[Seed], Field(min_length=1)]] = Field(
-        {}, description="seeds that differ for a model"
+        {}, description="other seeds for single models"
     )
     samples: SampleCounts = Field(SampleCounts(), description="default: every sample of the dataset")
     training: TrainingSettings = Field(TrainingSettings(), description="for every model")
 
     @property
     def models(self) -> list[str]:
-        """Keys of the models, in the order of the panels, each once."""
+        """Return the keys of the models in the order of the panels, without duplicates."""
         return list(dict.fromkeys(key for panel in self.panels.values() for key in panel.values()))
 
     @property
     def experiment(self) -> Experiment:
-        """Return the same trainings as an experiment, at each model's own learning rate."""
+        """Return the study's trainings as an experiment with each model's own learning rate."""
         return Experiment(
             title="Stability of training",
             dataset=self.dataset,
@@ -419,7 +419,7 @@ class Stability(Settings):
 
 
 class Configuration(Settings):
-    """The whole configuration: config.yaml with what it starts from, and overlays."""
+    """The whole configuration: the defaults, config.yaml and overlays."""
 
     name: Name = Field(
         description="results go to <results_root>/<name>. All names are folders: "
@@ -427,10 +427,13 @@ class Configuration(Settings):
     )
     data_root: DataRoot = Field(
         "data",
-        description="folder of the stores, for all configurations: below the working folder, or absolute; or "
-        "of an object store, `s3://bucket/folder` (see datasets.md)",
+        description="folder of the stores, shared by all configurations: a path below the working folder, an "
+        "absolute path, or an address in an object store, `s3://bucket/folder` (see datasets.md)",
     )
-    results_root: Folder = Field("results", description="folder of runs, tables and reports, in the same way")
+    results_root: Folder = Field(
+        "results",
+        description="folder of runs, tables and reports: a path below the working folder, or absolute",
+    )
     training_threads: int = Field(
         1, ge=1, description="CPU threads of a training process; changes the last digits"
     )
@@ -438,30 +441,30 @@ class Configuration(Settings):
         120.0,
         ge=1,
         le=1e6,
-        description="a job that shows no progress for so long (a step, a batch of samples) is ended, "
+        description="kill a job that reports no progress (a step, a batch of samples) for so many minutes, "
         "with the stacks of its threads in its log",
     )
     samples_gb: float | None = Field(
         None,
         gt=0,
-        description="memory, in GB, that the samples of a job of training or evaluation may take; more are "
-        "read from the store while it computes, with the same results. Default: half of what is free",
+        description="memory, in GB, for the samples of a training or evaluation job; samples beyond it are "
+        "streamed from the store, with the same results. Default: half of the free memory",
     )
     gpu_jobs_per_device: int = Field(
-        1, ge=1, description="jobs at once on a GPU: more than 1 where models are small; see gpus.md"
+        1, ge=1, description="concurrent jobs on a GPU: more than 1 for small models; see gpus.md"
     )
     build: Build = Field(Build(), description="what to build; default: everything")
-    datasets: dict[Name, AnyDataset] = Field(description="what can be solved")
+    datasets: dict[Name, AnyDataset] = Field(description="datasets by name")
     recipes: dict[str, dict[typing.Literal["paper", "code"], Recipe]] = Field(
-        {}, description="what models start from, by architecture"
+        {}, description="base settings of models, by architecture"
     )
-    models: dict[Name, Model] = Field(description="what can be trained")
-    experiments: dict[Name, Experiment] = Field(description="what can be compared")
+    models: dict[Name, Model] = Field(description="models by name")
+    experiments: dict[Name, Experiment] = Field(description="experiments by name")
     stability: Stability | None = Field(
-        None, description="a study of which trainings collapse at which learning rates; none: no such study"
+        None, description="study of which trainings collapse at which learning rates; none: no such study"
     )
-    theory: TheorySettings = Field(TheorySettings(), description="sizes at which theory is measured")
-    cost: CostSettings = Field(CostSettings(), description="sizes at which the cost of a step is measured")
+    theory: TheorySettings = Field(TheorySettings(), description="sizes of the theory measurements")
+    cost: CostSettings = Field(CostSettings(), description="sizes of the measured training step")
     architecture_costs: ArchitectureCostSettings = Field(
         ArchitectureCostSettings(), description="sizes at which parameters and operations are counted"
     )
@@ -470,15 +473,15 @@ class Configuration(Settings):
 def model_settings(model: Model, resolution: Resolution, dataset: DatasetSettings) -> ArchitectureSettings:
     """Return the validated settings of the model's architecture, trained at `resolution` of a dataset.
 
-    Numbers of channels, and of points where they are a setting, are the dataset's; all else not given is the
-    architecture's default.
+    The dataset determines the numbers of channels and, for architectures with this setting, of points; other
+    settings that are not given have the architecture's defaults. Raises `ValueError` for invalid settings.
     """
     own = {**model.settings, **model.settings_at.get(resolution, {})}
     return resolve(model.architecture, {**given_by_data(model.architecture, resolution, dataset), **own})
 
 
 def given_by_data(architecture: str, resolution: Resolution, dataset: DatasetSettings) -> dict[str, Any]:
-    """Return the settings of the architecture that the functions of the dataset leave no choice of."""
+    """Return the settings of the architecture that are determined by the dataset."""
     if not is_architecture(architecture):
         return {}
     names = ("in_channels", "initial_channels", "out_channels")
@@ -490,9 +493,10 @@ def given_by_data(architecture: str, resolution: Resolution, dataset: DatasetSet
 
 
 def samples_read(counts: Mapping[str, int], training: TrainingSettings) -> dict[str, int]:
-    """Return how many samples of each split a training reads, of those that its run uses (`counts`).
+    """Return the number of samples of each split that a training reads, out of its run's `counts`.
 
-    A paper chooses its epoch by test samples: here by as many of them as there are for validation.
+    With `record_test_error` (for papers that select the epoch on test samples) it also reads as many test
+    samples as there are validation samples.
     """
     read = {split: counts[split] for split in ("train", "validation")}
     if training.record_test_error:
@@ -507,10 +511,10 @@ def training_settings(
     resolution: Resolution,
     tuned: Mapping[str, Any] = MappingProxyType({}),
 ) -> TrainingSettings:
-    """Return the experiment's settings, changed at the resolution, by the model, and for model `key` in it.
+    """Return the merged training settings of model `key` at a resolution of an experiment.
 
-    The model's own settings have its recipe's below them (`load.with_recipes`). What
-    is `tuned` goes before all of them.
+    Later entries win: the experiment's `training`, `training_at`, the model's `training` (its recipe filled
+    in by `load.with_recipes`), the experiment's `training_of`, and the `tuned` settings.
     """
     return TrainingSettings.model_validate(
         {

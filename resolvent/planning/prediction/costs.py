@@ -1,8 +1,8 @@
-"""What jobs take, predicted from their sizes; and what the rules ask for, which is more.
+"""Predict time and memory of each job from its sizes, and the resources requested for it, with a margin.
 
-A prediction (`Need`) is for one core of the processor that the constants were measured on, a shared Xeon at
-2.5 GHz, quiet, or for a GPU. They are fitted by hand to what runs left behind and to the tables of
-docs/performance.md and docs/datasets.md, and good to a factor of two or three.
+A prediction (`Need`) is for one core of an otherwise idle Xeon at 2.5 GHz, on which the constants were
+measured, or for a GPU. The constants are fitted by hand to records of runs and to the tables of
+docs/performance.md and docs/datasets.md, and are accurate to a factor of two or three.
 """
 
 from __future__ import annotations
@@ -16,41 +16,41 @@ from resolvent.models.cost import Cost
 
 MEGABYTE = 1e6
 
-# Of any job: imports of jax or torch, and compilation.
+# Every job: imports of jax or torch, and compilation.
 START_SECONDS = 6.0
 START_BYTES = 500e6
 
-# Of operators in training, on one core.
+# Training operators on one core.
 FLOP_PER_SECOND = 3e10  # float32: the transformers of docs/performance.md at 512 to 8192 points
-STEP_SECONDS = 0.01  # of a step, however small
-VALUE_SECONDS = 3e-8  # of a value of a hidden function, both ways: transforms, activations, norms
-# Of a GPU no run was measured: guesses on the safe side. Too little time is no loss, for the next attempt
-# goes on from the last epoch.
+STEP_SECONDS = 0.01  # overhead of a step
+VALUE_SECONDS = 3e-8  # for each value of a hidden function, both passes: transforms, activations, norms
+# No run on a GPU was measured: these are conservative guesses. A job that runs out of time loses little,
+# since the next attempt resumes from the last epoch.
 GPU_SPEED = 100.0
 GPU_STEP_SECONDS = 0.03
 GPU_BYTES = 3e9  # of main memory, for the libraries
 BACKWARD = 3.0  # forward and backward over forward
 KEPT_VALUES = 20  # numbers kept for the gradient, for each channel of each layer at each point
-SAMPLER_BYTES = 8e3  # the same for each point of the fine grid of an operator that works on a coarse one
-STATE_BYTES = 32  # of a weight: value, gradient, Adam's averages, the best epoch, what is saved
-SAMPLE_BYTES = 12  # of a value of the samples that a training run holds
-EVALUATED_BYTES = 32  # the same of samples with predictions, errors and spectra
+SAMPLER_BYTES = 8e3  # bytes for each fine-grid point of an operator that works on a coarse grid
+STATE_BYTES = 32  # bytes for each weight: value, gradient, Adam's averages, best epoch, checkpoint
+SAMPLE_BYTES = 12  # bytes for each value of the samples in training
+EVALUATED_BYTES = 32  # bytes for each value of the samples in evaluation: predictions, errors, spectra
 
-READ_BYTES_PER_SECOND = 2e7  # of a store: read, decompressed, digested, statistics
-COPIES = 4  # of a shard in a job that makes or reads it
+READ_BYTES_PER_SECOND = 2e7  # reading a store: decompression, digests, statistics
+COPIES = 4  # of a shard in a job that writes or reads it
 
-# What is asked for beyond the prediction; beyond what was measured it is less (`measured`).
-TIME_FACTOR = 3.0  # a busy machine was seen to take three times as long as a quiet one
+# Margin requested beyond the prediction; the margin beyond a measurement is smaller (`measured`).
+TIME_FACTOR = 3.0  # jobs took up to three times as long on a busy machine as on an idle one
 MEMORY_FACTOR = 1.5
 LEAST_MINUTES = 10
-SNAKEMAKE_BYTES = 500e6  # the two processes of Snakemake that a job on a cluster runs in
+SNAKEMAKE_BYTES = 500e6  # the two processes of Snakemake around a job on a cluster
 
 
 @dataclass(frozen=True)
 class Need:
-    """What a job is predicted to take: seconds by the clock, and bytes of main memory at its peak.
+    """Predicted resources of a job: wall-clock seconds, and peak main memory in bytes.
 
-    `disk` are the bytes that it leaves, of jobs that leave much. The factors are what is asked for beyond it.
+    `disk` is the size in bytes of its output, if it is large. The factors are the requested margins.
     """
 
     seconds: float
@@ -61,7 +61,7 @@ class Need:
 
 
 def minutes_requested(need: Need, attempt: int, longest: int | None = None) -> int:
-    """Return the wall time to ask for, at most `longest`, which is what a cluster allows."""
+    """Return the wall time to request in minutes, at most `longest`, the limit of the cluster."""
     minutes = max(LEAST_MINUTES, math.ceil(need.time_factor * need.seconds / 60)) * 2 ** (attempt - 1)
     return minutes if longest is None else min(minutes, longest)
 
@@ -73,7 +73,7 @@ def megabytes_requested(need: Need, attempt: int) -> int:
 def request(need: Need | Callable[..., Need], longest: int | None) -> dict[str, Callable[..., int]]:
     """Return the resources `mem_mb` and `runtime` of a rule; `need` may be a function of the job's wildcards.
 
-    `runtime` keeps this function as its attribute `need`, for the forecast.
+    The function is also stored as attribute `need` of `runtime`, for the forecast.
     """
 
     def of(wildcards) -> Need:
@@ -90,7 +90,7 @@ def request(need: Need | Callable[..., Need], longest: int | None) -> dict[str, 
 
 
 def solving(dataset: DatasetSettings, address: str | None = None) -> Need:
-    """Predict a generation job: one shard; nothing of it lies on the disk if the store has an address."""
+    """Predict a generation job for one shard; it needs no disk space if the store has an `address`."""
     samples = min(dataset.samples_per_shard, dataset.samples.total)
     shard_bytes = samples * dataset.largest_array * 8
     return Need(
@@ -101,14 +101,14 @@ def solving(dataset: DatasetSettings, address: str | None = None) -> Need:
 
 
 def finalising(dataset: DatasetSettings) -> Need:
-    """Predict verifying every shard, measuring the errors of some samples, the card."""
+    """Predict finalising a dataset: verify all shards, measure errors of some samples, write the card."""
     seconds = START_SECONDS + store_bytes(dataset) / READ_BYTES_PER_SECOND + dataset.seconds_of_checks()
     shard_bytes = min(dataset.samples_per_shard, dataset.samples.total) * dataset.largest_array * 8
     return Need(seconds, START_BYTES + COPIES * shard_bytes + dataset.bytes_of_checks())
 
 
 def store_bytes(dataset: DatasetSettings) -> float:
-    """Predict the size of a store before compression, roughly: input and target on every grid."""
+    """Return the approximate uncompressed size of a store in bytes: input and target on every grid."""
     functions = dataset.in_channels + dataset.out_channels
     points = sum(map(dataset.num_points, dataset.resolutions))
     return (4.0 if dataset.dimension == 2 else 8.0) * functions * points * dataset.samples.total
@@ -129,8 +129,8 @@ def training(
 ) -> Need:
     """Predict a training run.
 
-    `tested` samples follow every epoch; each sample has as many functions as `channels`, and all take at most
-    `most` bytes. Each process has all samples in its memory. The memory is that of each of the `nodes`.
+    After every epoch the model is tested on `tested` samples. Each sample has `channels` functions; all
+    samples take at most `most` bytes, in the memory of each process. The predicted memory is per node.
     """
     work = operator.forward_flop / FLOP_PER_SECOND
     part, tested_part = math.ceil(batch_size / processes), math.ceil(tested / processes)
@@ -150,10 +150,10 @@ def training(
 def evaluating(
     operators: list[Cost], *, samples: int, channels: int, gpu: bool, most: float = math.inf
 ) -> Need:
-    """Predict outputs for test samples, their errors and spectra: `operators` has one for each grid tested
-    on.
+    """Predict an evaluation: outputs for the test samples, their errors and spectra.
 
-    `samples` are counted with every level and draw of noise; those at hand take at most `most` bytes.
+    `operators` has the cost for each test grid. `samples` counts every level and realisation of noise;
+    samples in memory take at most `most` bytes.
     """
     flop = sum(operator.forward_flop for operator in operators)
     values = sum(operator.points for operator in operators) * channels

@@ -1,6 +1,6 @@
-"""What a configuration will take, predicted before anything runs: jobs by rule, hours, memory and disk.
+"""Forecast the cost of a configuration before anything runs: jobs by rule, hours, memory and disk space.
 
-The jobs are those of Snakemake's own graph, with what their rules ask for: there is no second list of them.
+The jobs come from Snakemake's own graph, with the resources of their rules, so they cannot differ from it.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from resolvent.planning.prediction.costs import Need, drawing
 from resolvent.planning.prediction.needs import Needs
 
 HEADER = ("rule", "jobs", "done", "core-hours", "GPU-hours", "GB of a job", "GB on disk")
-COLUMNS = ("rule", "output", "seconds", "memory_bytes", "disk_bytes")  # of the table with a row a job
+COLUMNS = ("rule", "output", "seconds", "memory_bytes", "disk_bytes")  # of the table with one row per job
 
 
 @dataclass(frozen=True)
 class Job:
-    """A job: the files that it leaves, and what it is predicted to take, on a core or a GPU.
+    """A job: its output files, and its predicted resources on a core or a GPU.
 
-    Each of its `processes` has a core or a GPU of its own.
+    Each of its `processes` has its own core or GPU.
     """
 
     rule: str
@@ -41,12 +41,12 @@ class Job:
 
 
 def jobs(workflow, gpu: bool) -> list[Job]:
-    """Return every job of `rule all`, whether or not it is done; `gpu` says whether there are any."""
-    from resolvent.planning.dag import jobs_behind  # which can be imported within Snakemake alone
+    """Return every job of `rule all`, done or not; `gpu` is whether there are GPUs."""
+    from resolvent.planning.dag import jobs_behind  # can only be imported inside Snakemake
 
     found = []
     for job in jobs_behind(workflow, "all"):
-        # As the rule has them: `--set-resources` changes what a cluster is asked for, and no prediction.
+        # The resources of the rule, not of the job: `--set-resources` changes requests, but not predictions.
         asked: dict[str, Any] = (job.rule.ruleinfo.resources or ((), {}))[1]
         predicted = getattr(asked.get("runtime"), "need", None)
         need = predicted(job.wildcards) if predicted else drawing(1)
@@ -58,7 +58,7 @@ def jobs(workflow, gpu: bool) -> list[Job]:
 
 
 def print_forecast(workflow, needs: Needs, table: Path) -> None:
-    """Print the forecast, and write what each job is predicted to take to the file `table`."""
+    """Print the forecast, and write the prediction for each job to the file `table`."""
     gpus = workflow.global_resources.get("gpu").value or 0
     needs.gpu = gpus > 0
     listed = jobs(workflow, needs.gpu)
@@ -73,7 +73,7 @@ def print_forecast(workflow, needs: Needs, table: Path) -> None:
 
 
 def forecast(listed: list[Job], cores: int, gpus: int) -> str:
-    """Return a table of the jobs, and what is still to be done comes to on so many cores and GPUs."""
+    """Return a table of the jobs, and the time that the remaining jobs take on so many cores and GPUs."""
     rules = dict.fromkeys(job.rule for job in listed)
     rows = [HEADER, *(_row(rule, [job for job in listed if job.rule == rule]) for rule in rules)]
     rows.append(_row("total", listed))
@@ -86,16 +86,16 @@ def forecast(listed: list[Job], cores: int, gpus: int) -> str:
     longest = max(core_hours / cores, gpu_hours / max(gpus, 1))
     on = counted(cores, "core") + (f" and {counted(gpus, 'GPU')}" if gpus else "")
     about = (
-        f"About {longest:.1f} hours on {on}, for what is not done yet. Predictions are good to a factor of "
-        "two or three; a GPU's are guesses."
+        f"About {longest:.1f} hours on {on} for the remaining jobs. Predictions are accurate to a factor of "
+        "two or three; predictions for GPUs are guesses."
     )
     return "\n".join([*lines, "", about, *(f"Warning: {shortage}" for shortage in shortages(listed))])
 
 
 def shortages(listed: Iterable[Job]) -> Iterator[str]:
-    """Say what this machine lacks for the jobs that are not done: space on its disks, and memory.
+    """Yield a warning for too little disk space or memory on this machine for the remaining jobs.
 
-    A training that does not fit into memory takes its batches in parts.
+    Trainings on the CPU are left out: they split their batches if they do not fit into memory.
     """
     waiting = [job for job in listed if not job.done]
     needed: dict[int, float] = {}
@@ -108,16 +108,16 @@ def shortages(listed: Iterable[Job]) -> Iterator[str]:
     for device, size in needed.items():
         if size > (free := disk_usage(places[device]).free):
             yield (
-                f"{size / 1e9:,.1f} GB are to be written and {free / 1e9:,.1f} GB are free on the disk of "
-                f"{places[device]}; name another in data_root or results_root"
+                f"{size / 1e9:,.1f} GB will be written, but {free / 1e9:,.1f} GB are free on the disk of "
+                f"{places[device]}; choose another in data_root or results_root"
             )
     memory = machine_memory()
     others = (job for job in waiting if job.gpu or job.rule != "train")
     largest = max(others, key=lambda job: job.need.bytes, default=None)
     if largest and largest.need.bytes > memory:
         yield (
-            f"a job of {largest.rule} needs {largest.need.bytes / 1e9:,.1f} GB and this machine has "
-            f"{memory / 1e9:,.1f} GB; run it on a larger one, or make it smaller"
+            f"a job of {largest.rule} needs {largest.need.bytes / 1e9:,.1f} GB of memory, but this machine "
+            f"has {memory / 1e9:,.1f} GB; use a larger machine, or reduce the sizes"
         )
 
 

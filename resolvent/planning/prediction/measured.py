@@ -1,6 +1,6 @@
-"""Take what ended jobs of the study took in place of what others of their kind are predicted to take.
+"""Replace predictions by measurements of finished jobs of the same kind in the study.
 
-The records are those that jobs leave anyway: cost.json of a run, Snakemake's benchmark of a shard.
+The measurements are cost.json of each run, and Snakemake's benchmark file of each shard.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from resolvent.common.records import CostRecord, read_record
 from resolvent.planning.plan import Training
 from resolvent.planning.prediction.costs import START_BYTES, START_SECONDS, Need
 
-TIME_FACTOR, MEMORY_FACTOR = 2.0, 1.25  # what is asked for beyond the most that was measured
-SHARDS = 8  # of a dataset that are looked at, the first ones
+TIME_FACTOR, MEMORY_FACTOR = 2.0, 1.25  # margins beyond the largest measurement
+SHARDS = 8  # number of shards of a dataset whose benchmarks are read, from the first
 
 
 def of_trainings(
@@ -31,13 +31,14 @@ def of_trainings(
     nodes: int,
     threads: int,
 ) -> Need:
-    """Return what a training takes by those of the same run from other seeds, computed in the same way.
+    """Return the resources of a training, measured in finished runs that differ only in the seed.
 
-    Of runs on a GPU the memory of the GPU is recorded; main memory stays predicted.
+    Only runs on the same kind of device and number of processes and threads count. On a GPU main memory
+    stays predicted, since such runs record the memory of the GPU.
     """
     alike = []
     for file in (f"{folder}/cost.json" for folder in folders):
-        if not os.path.exists(file):  # as in a study that begins: to read it would take longer
+        if not os.path.exists(file):  # faster than a failed read for each run of a new study
             continue
         with suppress(FileError):
             cost = read_record(file, CostRecord)
@@ -51,7 +52,7 @@ def of_trainings(
 
 
 def of_shards(predicted: Need, benchmark: str, shards: int) -> Need:
-    """Return what a shard takes by those that have ended; `benchmark` is the pattern of their files."""
+    """Return the resources of a shard, measured for finished shards; `benchmark` is their file pattern."""
     seconds, held = [], []
     for shard in range(min(shards, SHARDS) if os.path.exists(os.path.dirname(benchmark)) else 0):
         with suppress(OSError, ValueError, KeyError):
@@ -63,7 +64,7 @@ def of_shards(predicted: Need, benchmark: str, shards: int) -> Need:
 
 
 def _with(predicted: Need, seconds: list[float], held: list[float]) -> Need:
-    """Replace what was measured, where it is a number that a job can have taken."""
+    """Replace predictions by the largest measurements, if these are positive and finite."""
     changes: dict[str, float] = {}
     if 0 < max(seconds, default=0) < math.inf:
         changes |= {"seconds": max(seconds), "time_factor": TIME_FACTOR}

@@ -1,4 +1,4 @@
-"""What each job of a plan is predicted to take, a method a rule."""
+"""Predict the resources of each job of a plan, one method per rule."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ from resolvent.planning.prediction.measured import of_shards, of_trainings
 
 
 def run_of(wildcards) -> tuple[str, str, Resolution]:
-    """Return experiment, model and training resolution, which the folder of a run names."""
+    """Return experiment, model and training resolution from the wildcards of a run's folder."""
     return wildcards.experiment, wildcards.model, resolution_of(wildcards.group)
 
 
 class Needs:
-    """`gpu`: whether jobs of operators are given one."""
+    """Predicted resources of the jobs of a plan; `gpu` is whether operators run on a GPU."""
 
     def __init__(self, plan: Plan, gpu: bool):
         self.plan, self.gpu = plan, gpu
         self._training, self._evaluation = cache(self.training), cache(self.evaluation)
 
     def train(self, wildcards) -> Need:
-        """Predict a training, or take what its run took from other seeds."""
+        """Predict a training, or take the measurements of the same run with other seeds."""
         experiment, model, resolution = run = run_of(wildcards)
         seeds = self.plan.experiment(experiment).seeds
         return of_trainings(
@@ -54,7 +54,7 @@ class Needs:
         )
 
     def solve(self, dataset: DatasetPlan, benchmark: str) -> Need:
-        """Predict a shard, or take what others took; `benchmark` is the pattern of their files."""
+        """Predict a shard, or take the measurements of other shards; `benchmark` is their file pattern."""
         predicted = solving(dataset.settings, dataset.address)
         return of_shards(predicted, benchmark, dataset.settings.num_shards)
 
@@ -76,7 +76,7 @@ class Needs:
         return self._evaluation(*run_of(wildcards), gpu=self.gpu)
 
     def rollout(self, wildcards) -> Need:
-        """Predict the step applied once for every frame."""
+        """Predict a rollout: one evaluation of the operator for every frame."""
         once = self.evaluate(wildcards)
         frames = getattr(self.plan.test_dataset_of(wildcards.experiment).settings, "frames", 1)
         return Need(START_SECONDS + frames * (once.seconds - START_SECONDS), once.bytes * (1 + frames / 4))
@@ -87,7 +87,7 @@ class Needs:
         return Need(once.seconds + START_SECONDS, once.bytes + 300e6)
 
     def baselines(self, wildcards) -> Need:
-        """Predict classical answers for the test samples on every grid tested on."""
+        """Predict the classical baselines for the test samples on every test grid."""
         dataset = self.plan.dataset_of(wildcards.experiment).settings
         samples, counts = self._tested(wildcards.experiment), self.plan.sample_counts(wildcards.experiment)
         largest = dataset.largest_array
@@ -97,7 +97,7 @@ class Needs:
         return Need(2 * START_SECONDS + seconds, START_BYTES + held)
 
     def inference(self, wildcards) -> Need:
-        """Predict timings of every operator and solver, and making a batch of training samples."""
+        """Predict timing every operator and solver, and solving a batch of training samples."""
         e = self.plan.experiment(wildcards.experiment)
         dataset = self.plan.dataset_of(wildcards.experiment).settings
         runs = [
@@ -108,7 +108,7 @@ class Needs:
         return Need(seconds, START_BYTES + max(need.bytes for need in runs))
 
     def estimates(self, wildcards) -> Need:
-        """Predict every run under every symmetry, as trained and on the samples of shifts; solving these."""
+        """Predict evaluating every run under every symmetry, with and without shifts, and solving shifts."""
         e = self.plan.experiment(wildcards.experiment)
         dataset = self.plan.dataset_of(wildcards.experiment).settings
         shifts, images = len(e.stress.shifts), 1 + len(dataset.symmetries())
@@ -124,7 +124,7 @@ class Needs:
         )
 
     def preview(self, dataset: DatasetPlan) -> Need:
-        """Predict reading the samples that the page shows, and spectra of some."""
+        """Predict reading the samples for the page, and computing spectra."""
         size = store_bytes(dataset.settings)
         return Need(START_SECONDS + size / 1e8, START_BYTES + min(size, 1e9))
 
@@ -132,7 +132,7 @@ class Needs:
         return Need(2 * START_SECONDS + 10 * dataset.settings.seconds_per_sample(), 2 * START_BYTES)
 
     def stability(self, wildcards) -> Need:
-        """Predict all runs of a model in the study of stability, one after the other."""
+        """Predict all runs of a model in the stability study, which run one after another."""
         study: Any = self.plan.configuration.stability
         once = self._training(STABILITY, wildcards.model, study.resolution)
         runs = len(study.learning_rates) * len(study.seeds_for(wildcards.model))
@@ -140,7 +140,7 @@ class Needs:
 
     @property
     def theory(self) -> Need:
-        """Timings are most of it: attentions on every grid, two of them on all pairs of points."""
+        """Predict the theory measurements, dominated by timings of attention on all pairs of points."""
         settings = self.plan.configuration.theory
         pairs = sum(n**2 for n in settings.cost_points)
         return Need(
@@ -150,7 +150,7 @@ class Needs:
 
     @property
     def measure_cost(self) -> Need:
-        """Steps of training in processes of their own: some ten matrices of all pairs of points."""
+        """Predict timed training steps in separate processes, with ten matrices of all pairs of points."""
         cost = self.plan.configuration.cost
         flop = 6 * cost.batch_size * 4 * cost.points * (3000 * 128 + 2 * 4 * 128 * cost.points)  # of a round
         return Need(
@@ -160,7 +160,7 @@ class Needs:
 
     @property
     def measure_architectures(self) -> Need:
-        """Operators on tensors without numbers, at the paper's widths; the smallest are also run."""
+        """Predict counting operations on meta tensors at the paper's widths, and timing the smallest."""
         settings = self.plan.configuration.architecture_costs
         cases = len(settings.points) * len(settings.widths) * 7
         seconds = cases * (3 + (settings.rounds + 1) * settings.timed_flop / FLOP_PER_SECOND)
@@ -169,7 +169,7 @@ class Needs:
     def training(
         self, experiment: str, model: str, resolution: Resolution, candidate: str | None = None
     ) -> Need:
-        """Predict a training; where settings are tuned, that with the candidate that takes most."""
+        """Predict a training; with `tuning`, the most expensive candidate."""
         e, m = self.plan.experiment(experiment), self.plan.configuration.models[model]
         run = self.plan.training(experiment, model, resolution, candidate)
         tried = e.tuning.candidates.values() if e.tuning and not candidate else []
@@ -215,7 +215,7 @@ class Needs:
         )
 
     def operator(self, experiment: str, model: str, trained: Resolution, resolution: Resolution) -> Cost:
-        """Predict what is trained at one resolution, on the grid of another."""
+        """Return the cost of an operator trained at resolution `trained`, on the grid of `resolution`."""
         run = self.plan.training(experiment, model, trained)
         dataset = self.plan.test_dataset_of(experiment).settings
         if resolution not in dataset.resolutions:
@@ -231,15 +231,15 @@ class Needs:
 def _points(grids: str, dataset: Any, resolution: Resolution) -> int:
     if grids == "coarse":
         return dataset.coarse_of(resolution)
-    # Of unlike sides their mean, by which the points of the whole grid are counted.
+    # On rectangular grids the geometric mean of the sides, which gives the right number of points.
     return round(dataset.num_points(resolution) ** (1 / len(dataset.sides(resolution))))
 
 
 def placement(needs: Needs) -> dict[str, Callable]:
-    """Return the resources of a training that say where SLURM puts it; functions of the job's wildcards.
+    """Return the resources that place a training on SLURM nodes, as functions of the job's wildcards.
 
-    For several nodes `mpi` says to the executor plugin that the script on the first one starts what runs on
-    the others; each node has a task, and its share of CPUs and GPUs. What is None is not asked for.
+    For several nodes, `mpi` makes the executor plugin let the script on the first node start the processes
+    on the others. Each node has one task, and its share of CPUs and GPUs. None requests nothing.
     """
 
     def several(value: Callable[[object, int], int | str]) -> Callable:

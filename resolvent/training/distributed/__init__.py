@@ -1,1 +1,1 @@
-"""Several processes that train one run."""
+"""Distributed data-parallel training of one run."""

@@ -1,8 +1,7 @@
-"""The processes that share one training: each takes its part of every batch, and all take the same step.
+"""Data-parallel training: each process takes its part of every batch, and all take the same step.
 
-Torch's DistributedDataParallel adds the gradients of all processes up, also where one of them fails.
-
-The first process has rank 0. One process alone is a group too, and every sum in it is its own number.
+Torch's DistributedDataParallel sums the gradients; here this also works if one process runs out of memory.
+A single process is a group of size 1, whose sums are its own numbers.
 """
 
 from __future__ import annotations
@@ -23,16 +22,16 @@ from resolvent.training.errors import TrainingError
 
 
 class LostProcesses(TrainingError):
-    """Another process of the group has ended or does not answer; what it has to say says more."""
+    """Another process of the group has ended or does not answer; its own error is the cause."""
 
 
 @dataclass(frozen=True)
 class Group:
-    """`size` processes, of which this is number `rank`.
+    """A group of `size` processes; this one has number `rank`, the first one 0.
 
-    All of them call the same methods in the same order. Numbers are agreed on through the CPU (gloo), which
-    does not wait for a GPU; tensors are added up where they are (NCCL on GPUs). Where the others are gone,
-    `LostProcesses` is raised.
+    All processes call the same methods in the same order. Numbers are exchanged on the CPU (gloo), without
+    waiting for a GPU; tensors are summed on their device (NCCL on GPUs). Methods raise `LostProcesses` if
+    other processes are gone.
     """
 
     rank: int = 0
@@ -40,26 +39,26 @@ class Group:
 
     @property
     def first(self) -> bool:
-        """Say whether this is the process that writes and shows."""
+        """Return whether this is the process that writes files and shows progress."""
         return self.rank == 0
 
     def share(self, batch: Tensor) -> Tensor:
-        """Return this process's part of a batch: no two parts differ by more than one sample."""
+        """Return this process's part of a batch; sizes of parts differ by at most one sample."""
         return batch.tensor_split(self.size)[self.rank]
 
     def seed(self, seed: int) -> int:
-        """Return the seed of random numbers that differ between the processes; the first one's is `seed`."""
+        """Return a different seed for each process; the first process gets `seed` itself."""
         return seed if self.first else int(np.random.default_rng([seed, self.rank]).integers(2**63))
 
     def add_up(self, numbers: Tensor) -> Tensor:
-        """Replace real numbers by their sums over the processes, the same bits in all; return them."""
+        """Replace real numbers in place by their sums over all processes, bit-identical; return them."""
         if self.size > 1:
             with answering():
                 distributed.all_reduce(numbers)
         return numbers
 
     def largest(self, number: int) -> int:
-        """Return the largest of the processes' numbers, so that all decide alike."""
+        """Return the largest number of all processes, so that all take the same decision."""
         if self.size == 1:
             return int(number)
         message = torch.tensor(int(number))
@@ -68,7 +67,7 @@ class Group:
         return int(message)
 
     def gathered(self, state: Tensor) -> list[Tensor]:
-        """Return the processes' tensors of one shape, on the CPU, by rank."""
+        """Return the tensors of all processes, of equal shape on the CPU, by rank."""
         if self.size == 1:
             return [state]
         states = [torch.empty_like(state) for _ in range(self.size)]
@@ -82,7 +81,7 @@ ALONE = Group()
 
 @contextmanager
 def answering(sums: _Sums | None = None) -> Iterator[None]:
-    """Turn what torch raises where another process is gone into one line; of `sums`, where one has failed."""
+    """Turn torch's error for a lost process into `LostProcesses`; with `sums`, only if a sum has failed."""
     try:
         yield
     except RuntimeError as error:
@@ -94,11 +93,11 @@ def answering(sums: _Sums | None = None) -> Iterator[None]:
 
 
 class _Sums:
-    """Torch's communication hook: it adds gradients up, where torch would average them.
+    """Communication hook of DistributedDataParallel that sums gradients, which torch averages by default.
 
-    `begun` counts the buckets of gradients in this backward pass, `fault` is what stopped a sum. Complex
-    numbers go as pairs of real ones, for NCCL adds no others. It does not refer to the module around the
-    operator, which refers to it where Python's garbage collector does not see it.
+    `begun` counts the gradient buckets of this backward pass; `fault` is the error of a failed sum. Complex
+    numbers are sent as pairs of real numbers, since NCCL sums only these. The hook must not refer to the
+    DistributedDataParallel module: that cycle would be invisible to Python's garbage collector.
     """
 
     def __init__(self) -> None:
@@ -125,14 +124,13 @@ class _Sums:
 
 
 class SharedOperator:
-    """An operator whose backward pass adds the gradients of all processes up: the same bits in all.
+    """An operator whose backward pass sums the gradients over all processes, bit-identical in each.
 
-    Torch adds them up bucket by bucket while the backward pass goes on. A process that cannot finish its
-    pass, for want of memory, would leave the others waiting for its buckets: `make_up` sends zeros instead,
-    as torch does for a process that has run out of batches, and all can agree on what comes next. In a
-    group of one this is the operator itself.
+    Torch sums bucket by bucket during the backward pass. If a process runs out of memory, the others would
+    wait for its buckets: `make_up` sends zeros instead, as torch does for processes without further batches,
+    and then all can agree on the next step. In a group of size 1 this is the operator itself.
 
-    Raises `TrainingError` for batch normalisation, where several processes do not compute what one does.
+    Raises `TrainingError` for batch normalisation, whose result depends on the number of processes.
     """
 
     def __init__(self, operator: nn.Module, group: Group):
@@ -141,8 +139,8 @@ class SharedOperator:
         if group.size > 1:
             if any(isinstance(module, _BatchNorm) for module in operator.modules()):
                 raise TrainingError(
-                    "batch normalisation is of each process's part of a batch, not of the batch: train it "
-                    "with processes: 1, or normalise otherwise (torch.nn.GroupNorm)"
+                    "batch normalisation would use each process's part of a batch, not the whole batch: "
+                    "train with processes: 1, or use another normalisation (torch.nn.GroupNorm)"
                 )
             self.renew()
 
@@ -150,14 +148,14 @@ class SharedOperator:
         return (self._parallel or self.operator)(*inputs)
 
     def renew(self, unused: bool = False) -> None:
-        """Restart on all ranks after an incomplete backward pass; `unused` weights get no gradient."""
+        """Restart on all ranks after an incomplete pass; `unused` allows weights without gradient."""
         if self.group.size == 1:
             return
         self._unused, self._sums, self._parallel = unused, _Sums(), None
-        gc.collect()  # what is left of the failed pass also listens to the gradients
+        gc.collect()  # the module of the failed pass still has hooks on the gradients
         self._parallel = DistributedDataParallel(
             self.operator,
-            forward_sync_buffers=False,  # they are constants
+            forward_sync_buffers=False,  # buffers are constants
             find_unused_parameters=unused,
             gradient_as_bucket_view=True,
         )
@@ -165,9 +163,9 @@ class SharedOperator:
 
     @contextmanager
     def passes(self, last: bool) -> Iterator[None]:
-        """Do the forward and the backward pass of a part of the process's share; the last one's adds all up.
+        """Run the forward and backward pass of one part of this process's share; sum gradients at the last.
 
-        Raises `LostProcesses` where another process is gone.
+        Raises `LostProcesses` if another process is gone.
         """
         if self._parallel is None:
             yield
@@ -177,7 +175,7 @@ class SharedOperator:
             yield
 
     def make_up(self) -> bool:
-        """Contribute zero gradients for what the last backward pass left out; return whether any was."""
+        """Contribute zeros for gradients missing from the last backward pass; return whether any were."""
         if self._parallel is None:
             return False
         reducer = self._parallel.reducer

@@ -1,8 +1,7 @@
-"""Several processes for one task, on one node or on several: started, looked after, reported of in one line.
+"""Launch several processes for one task on one or more nodes, supervise them, and report one error line.
 
-A launcher computes nothing. It starts the processes of its node and, where it is the first, by srun another
-launcher on every other one. All processes meet at the first launcher, and what they have to say is left in a
-folder that all nodes see.
+A launcher starts the processes of its node; the first launcher also starts, by srun, a launcher on every
+other node. All processes connect to the first launcher, and write their errors to a shared folder.
 """
 
 from __future__ import annotations
@@ -35,24 +34,24 @@ from resolvent.training.interruption import SIGNALS, interruption
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 LOOPBACK = "localhost"
 MODULE = "resolvent.training.distributed.launch"
-CONNECTING = timedelta(seconds=60)  # that a connection to the place where they meet may take
-MEETING_SECONDS = 600  # that the nodes wait for each other
-ENDING_SECONDS = 3600  # that processes have for their step, once they are asked to end
-FOLLOWING_SECONDS = 10  # that they have to end by themselves when another has failed, and then on SIGTERM
-LOOK = 0.1  # seconds between two looks at the processes
-KINDS = ("cause", "silent", "follows")  # of reports; what followed from another's end counts last
+CONNECTING = timedelta(seconds=60)  # timeout of connections to the first launcher
+MEETING_SECONDS = 600  # timeout of nodes waiting for each other
+ENDING_SECONDS = 3600  # time for processes to finish their step after a signal
+FOLLOWING_SECONDS = 10  # time for processes to end after another has failed, and again after SIGTERM
+LOOK = 0.1  # seconds between polls of the processes
+KINDS = ("cause", "silent", "follows")  # of reports, by priority; "follows" is caused by another process
 
 
 def visible_devices() -> list[str]:
-    """Return the GPUs that this process was given, as CUDA_VISIBLE_DEVICES names them."""
+    """Return the GPUs in CUDA_VISIBLE_DEVICES."""
     return [name for name in os.environ.get(VISIBLE, "").split(",") if name]
 
 
 def nodes_given(wanted: int) -> int:
-    """Return how many of the `wanted` nodes this SLURM job has; 1 outside of one.
+    """Return how many of the `wanted` nodes this SLURM job has; 1 outside SLURM.
 
-    A step within the job knows their number. The executor plugin of Snakemake hides it from a script that
-    starts steps of its own, as one on several nodes does; that has what it asked for.
+    SLURM_JOB_NUM_NODES is unset in scripts on several nodes, where Snakemake's executor plugin hides it, so
+    that they can start steps; such a job has all nodes it requested.
     """
     if "SLURM_JOB_ID" not in os.environ:
         return 1
@@ -62,13 +61,13 @@ def nodes_given(wanted: int) -> int:
 def launch(
     task: str, size: int, devices: list[str], arguments: dict, nodes: int = 1, shared: Path | None = None
 ) -> None:
-    """Call `task`, "module:function", in `size` processes on each node, and wait until all have ended.
+    """Call `task` ("module:function") in `size` processes on each node, and wait until all have ended.
 
-    It is called with the `Group` of them and the `arguments`, which JSON can hold. Each process sees one
-    of its node's GPUs where there are `devices`. SIGTERM and SIGINT are handed on. Several `nodes` are those
-    of a SLURM job of which this is the first; `shared` is a folder that all see.
+    The task is called with the processes' `Group` and the JSON-serialisable `arguments`. If there are
+    `devices`, each process sees one GPU of its node. SIGTERM and SIGINT are forwarded. Several `nodes` must
+    belong to one SLURM job, with this as its first node; `shared` is a folder that all nodes see.
 
-    Raises `TrainingError` when one of them failed: its rank, and in one line what it reported.
+    Raises `TrainingError` with rank and error line of the first cause if a process failed.
     """
     host = LOOPBACK if nodes == 1 else socket.gethostname()
     try:
@@ -83,29 +82,29 @@ def launch(
             "port": meeting.port, "meeting_seconds": MEETING_SECONDS, "watch": watch(),
         }  # fmt: skip
         path.write_text(json.dumps(order))
-        if nodes > 1:  # once on each node after the first
+        if nodes > 1:  # one launcher on each further node
             others = ["srun", f"--nodes={nodes - 1}", f"--ntasks={nodes - 1}", "--ntasks-per-node=1"]
             others += ["--relative=1", "--overlap", "--mem=0", "--cpu-bind=none"]
             others += [f"--gpus-per-node={len(devices[:size])}"] * bool(devices)
             others += [sys.executable, "-m", MODULE, str(path)]
-        with unwatched():  # the processes are watched where they are
+        with unwatched():  # each process watches its own progress
             fault = _attend(path, 0, devices, others)
         if fault:
             raise TrainingError(_reported(path.parent, size * nodes) or fault)
 
 
 def _environment(host: str) -> dict[str, str]:
-    """Return what the processes inherit: they find this one's modules, and alone listen on the loopback."""
+    """Return the environment of the processes: this one's modules, and on one node only the loopback."""
     loopback = {"GLOO_SOCKET_IFNAME": "lo" if sys.platform == "linux" else "lo0"} if host == LOOPBACK else {}
     return loopback | os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
 
 
 def _attend(path: Path, node: int, devices: list[str], others: list[str]) -> Words:
-    """Run this node's processes of the order in `path`, and the command `others`, until all have ended.
+    """Run this node's processes, as described in the file `path`, and the command `others`, until all end.
 
-    Return nothing where all ended well, or what can be said without their reports. A request to end is
-    handed on, and they have time for their step. When one has failed, those that do not end by themselves are
-    ended. Of a process that ended for itself and left no report, one is left here.
+    Returns "" on success, else a message for the case that no process left a report. Forwards signals, and
+    gives the processes time to finish their step. If a process fails, ends the others after a while. Writes
+    a report for a process that ended without one.
     """
     order = json.loads(path.read_text())
     own: dict[int, subprocess.Popen] = {}
@@ -125,7 +124,7 @@ def _attend(path: Path, node: int, devices: list[str], others: list[str]) -> Wor
                 environment[VISIBLE] = devices[place]
             command = [sys.executable, "-m", MODULE, str(path), str(rank), str(os.getpid())]
             own[rank] = subprocess.Popen(command, env=environment)
-            if asked:  # while it was started
+            if asked:  # the signal came while the process was being started
                 own[rank].send_signal(asked[0])
         everyone, ended, deadline = list(own.values()), set[int](), inf
         if others:
@@ -144,7 +143,7 @@ def _attend(path: Path, node: int, devices: list[str], others: list[str]) -> Wor
             time.sleep(LOOK)
     finally:
         for process in own.values():
-            process.kill()  # does nothing to one that has ended
+            process.kill()  # has no effect on processes that have ended
         for number, handler in before.items():
             signal.signal(number, handler)
     for rank, process in own.items():
@@ -156,7 +155,7 @@ def _attend(path: Path, node: int, devices: list[str], others: list[str]) -> Wor
     if not any(process.returncode for process in everyone):
         return ""
     if asked:
-        return f"{asked[0].name} asked to end before there was anything to save"
+        return f"stopped by {asked[0].name} before there was anything to save"
     if others and (status := everyone[-1].returncode):
         return f"the launchers on the other nodes ended with status {status}"
     return "the processes have ended"
@@ -167,24 +166,24 @@ def _report(path: Path, rank: int) -> Path:
 
 
 def _ending(code: int) -> Words:
-    """Say how a process ended that left no report."""
+    """Return a message for a process that ended without a report, with exit status `code`."""
     if code > 0:
         return f"ended with status {code}"
     killed = signal.Signals(-code)
-    want = ", perhaps for want of memory" if killed == signal.SIGKILL else ""
-    return f"was ended by {killed.name}{want}"
+    want = ", perhaps out of memory" if killed == signal.SIGKILL else ""
+    return f"was killed by {killed.name}{want}"
 
 
 def _reported(folder: Path, size: int) -> Words:
-    """Return what went wrong, in one line: the first cause, not what followed; nothing if none is known."""
+    """Return one line for the first cause of a failure, not for its consequences; "" if unknown."""
     found: dict[str, dict[int, str]] = {kind: {} for kind in KINDS}
     for rank in range(size):
-        with suppress(OSError, ValueError):  # there is none, or its process was killed as it wrote
+        with suppress(OSError, ValueError):  # no report, or its process was killed while writing
             report = json.loads(_report(folder / "order.json", rank).read_text())
             found[report["kind"]][rank] = report["message"]
     causes = found["cause"]
     if len(causes) == size and len(set(causes.values())) == 1:
-        return causes[0]  # all of them agree
+        return causes[0]  # all processes report the same
     for of_kind in filter(None, found.values()):
         rank = min(of_kind)
         return f"rank {rank} of {size}: {of_kind[rank]}"
@@ -192,7 +191,7 @@ def _reported(folder: Path, size: int) -> Words:
 
 
 def _work(path: Path, rank: int, launcher: int) -> None:
-    """Do the part of one process, which ends when its launcher does, however that ended."""
+    """Run one process of the task, which also ends when its launcher ends for any reason."""
     order = json.loads(path.read_text())
     log = open(order["watch"][1], "a") if order["watch"] else sys.stderr  # noqa: SIM115 - open until the end
 
@@ -215,18 +214,17 @@ def _work(path: Path, rank: int, launcher: int) -> None:
             text = " ".join(f"{type(error).__name__}: {error}".split())
         kind = "follows" if isinstance(error, LostProcesses) else "cause"
         _report(path, rank).write_text(json.dumps({"kind": kind, "message": text}))
-        os._exit(1)  # an orderly end would wait for the others
+        os._exit(1)  # a normal exit would wait for the other processes
     sys.stdout.flush()
     sys.stderr.flush()
-    os._exit(0)  # torch's threads may still hold Python's objects, which an interpreter that ends aborts for
+    os._exit(0)  # a normal exit may abort, since torch's threads still hold Python objects
 
 
 def _serve(order: dict, rank: int) -> None:
-    """Join the others and do the task.
+    """Connect to the other processes and run the task.
 
-    Until they have met a request to end is obeyed at once. Then the first one is noted, and heeded in
-    training; others, which follow where SLURM sends it to all processes and the launcher hands it on, are
-    ignored.
+    Until all are connected, signals end the process at once. After that the first signal is noted and handled
+    by the training; further signals are ignored, since SLURM and the launcher may both send the same one.
     """
     for number in SIGNALS:
         signal.signal(number, signal.SIG_DFL)
