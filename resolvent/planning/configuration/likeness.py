@@ -1,4 +1,4 @@
-"""Resolve the key `like`: entries with a `like:` inherit every setting they do not override, except the sweep.
+"""Resolve the key `like`: entries with a `like:` inherit every setting they do not override but the sweep.
 
 A model without a label only serves as a base for others, and is not a model itself.
 """

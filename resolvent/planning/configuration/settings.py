@@ -293,7 +293,7 @@ class Experiment(Settings):
     )
     tuning: Tuning | None = Field(
         None,
-        description="hyperparameter sweep: short runs try all combinations of these training settings, and "
+        description="short runs try all combinations of these training settings, and "
         "the validation error selects one for every model: `{learning_rate: [5.0e-4, 1.0e-3], epochs: 10}`; "
         "none: recipes unchanged",
     )
