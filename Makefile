@@ -83,7 +83,7 @@ bench: .venv/developed
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[bench]"
 	$(BIN)/python -m benchmarks
 
-environment.yml: pyproject.toml constraints.txt .venv/installed
+environment.yml: pyproject.toml .venv/installed
 	$(BIN)/python -m resolvent.documentation.environment
 
 # Keeps the versions that are there: take those out that are to be the newest. torch says itself what it needs of CUDA.

@@ -115,10 +115,16 @@ def without_signature_of_settings(app, what, name, obj, options, signature, retu
     return None
 
 
-def write_notebooks(app, exception) -> None:
-    """Write the tutorials as notebooks, without outputs, beside their pages."""
+def write_beside(app, exception) -> None:
+    """Write the tutorials as notebooks, without outputs, beside their pages; and llms.txt (llmstxt.org)."""
     if exception is not None or app.builder.name != "html":
         return
+    text = f"# {project}\n\n> Data for operator learning, comparisons of neural operators\n\n## Pages\n\n"
+    for name, title in sorted(app.env.titles.items()):
+        paragraphs = app.env.get_doctree(name).findall(nodes.paragraph)
+        words = next(one.astext() for one in paragraphs if isinstance(one.parent, nodes.section))
+        text += f"- [{title.astext()}]({name}.html): {' '.join(words.split())}\n"
+    Path(app.outdir, "llms.txt").write_text(text, encoding="utf-8")
     for name in NOTEBOOKS:
         notebook = jupytext.read(ROOT / f"docs/tutorials/{name}.md")
         jupytext.write(notebook, Path(app.outdir, f"tutorials/{name}.ipynb"), fmt="ipynb")
@@ -132,4 +138,4 @@ def setup(app) -> None:
     app.connect("source-read", with_changes)
     app.connect("autodoc-process-docstring", prepare_docstring, priority=400)  # before napoleon
     app.connect("autodoc-process-signature", without_signature_of_settings)
-    app.connect("build-finished", write_notebooks)
+    app.connect("build-finished", write_beside)

@@ -112,6 +112,13 @@ def test_every_module_has_a_place_on_the_page_of_its_package(package):
     assert set(named) == modules
 
 
+def test_all_pages_are_listed_for_language_models(site):
+    lines = (site / "llms.txt").read_text(encoding="utf-8").partition("## Pages\n\n")[2].splitlines()
+    listed = [re.fullmatch(r"- \[.+\]\((.+)\): \S.+", line)[1] for line in lines]
+    pages = [path.relative_to(ROOT / "docs") for path in (ROOT / "docs").rglob("*.md")]
+    assert sorted(listed) == sorted(str(path.with_suffix(".html")) for path in pages)
+
+
 def test_tutorials_are_there_as_notebooks(site):
     pages = (ROOT / "docs/tutorials").glob("*.md")
     tutorials = [path for path in pages if path.read_text(encoding="utf-8").startswith("---\njupytext:")]

@@ -8,13 +8,17 @@ from types import SimpleNamespace
 
 import pandas as pd
 import pytest
+import yaml
+from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
+from typer.main import get_command
 
 from benchmarks.__main__ import COMMANDS
 from benchmarks.__main__ import PAGE as PERFORMANCE
 from benchmarks.runner import measure_parts
 from benchmarks.summary import BARS, OF_GEMM, summary
+from resolvent.__main__ import app
 from resolvent.common import predictions, records
 from resolvent.common.digests import write_digest
 from resolvent.common.runs import save_table
@@ -24,7 +28,7 @@ from resolvent.documentation.configuration import keys
 from resolvent.documentation.datasets import accuracy
 from resolvent.documentation.default_run import overview
 from resolvent.documentation.docstrings import as_restructured_text
-from resolvent.documentation.environment import dependencies, environment_text, pins
+from resolvent.documentation.environment import BY_PIP, NAMES, environment_text
 from resolvent.documentation.pages import ROOT, planned, table, write_part
 from resolvent.documentation.paper_sizes import size_sections
 from resolvent.figures.common import comparison
@@ -228,15 +232,32 @@ def test_a_docstring_keeps_its_formulas_its_tables_and_its_sections():
 
 def test_every_python_that_is_allowed_has_a_pin_of_all_that_is_asked_for():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    asked = list(map(Requirement, sum(project["optional-dependencies"].values(), project["dependencies"])))
+    assert {one.name for one in asked} >= {*NAMES, *BY_PIP}
     allowed = [
         f"3.{minor}" for minor in range(30) if f"3.{minor}" in SpecifierSet(project["requires-python"])
     ]
     assert f"Resolvent needs Python {allowed[0]} to {allowed[-1]};" in (ROOT / "Makefile").read_text()
     assert {"3.11", "3.13"} <= set(allowed)
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    pins = [Requirement(line) for line in lines if not line.startswith("#")]
     for python in allowed:
-        pinned = pins(python)
-        for one in dependencies(*project["optional-dependencies"]):
-            assert pinned[canonicalize_name(one.name)] in one.specifier, (python, one.name)
+        machine = {"python_version": python, "python_full_version": f"{python}.9", "sys_platform": "linux"}
+        pinned = {
+            canonicalize_name(one.name): str(one.specifier).removeprefix("==")
+            for one in pins
+            if one.marker is None or one.marker.evaluate(machine)
+        }
+        for one in asked:
+            assert one.name == "resolvent" or pinned[canonicalize_name(one.name)] in one.specifier, one
+
+
+def test_the_file_for_continuous_integration_takes_this_version_and_known_commands():
+    text = re.search(r"```yaml\n(.+?)```", (ROOT / "docs/quickstart.md").read_text(), re.DOTALL)[1]
+    runs = [one["run"] for one in yaml.safe_load(text)["jobs"]["study"]["steps"] if "run" in one]
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert f" --branch v{version} " in runs[0]
+    assert {one.split()[1] for one in runs if one.startswith("resolvent ")} <= set(get_command(app).commands)
 
 
 @pytest.mark.parametrize("recipe", ["Dockerfile", "resolvent.def"])

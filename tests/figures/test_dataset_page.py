@@ -3,6 +3,7 @@
 import base64
 import json
 import re
+import tomllib
 from xml.etree import ElementTree
 
 import numpy as np
@@ -225,6 +226,9 @@ def test_a_film_is_played_on_demand_and_described(dataset, tmp_path):
 
 def test_the_citation_of_resolvent_is_that_of_its_citation_file():
     stated = yaml.safe_load((HOME / "CITATION.cff").read_text())
+    assert stated["version"] == tomllib.loads((HOME / "pyproject.toml").read_text())["project"]["version"]
+    release = f"## {stated['version']} ({stated['date-released']})"
+    assert release in re.findall("^## .*", (HOME / "CHANGELOG.md").read_text(), re.MULTILINE)[:2]
     entry = bibtex({"equation": {"source": "ours"}})
     assert entry.startswith("@software{resolvent")
     for value in (stated["title"], stated["version"], stated["license"], stated["authors"][0]["name"]):
