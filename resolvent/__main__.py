@@ -27,11 +27,11 @@ from resolvent.planning.places import HOME, search_working_folder
 from resolvent.planning.start import own_overlay, start_snakemake
 
 TO_SNAKEMAKE = {"allow_extra_args": True, "ignore_unknown_options": True}
-STUDIES, USE, REST = "Studies", "Data and trained models", "The workflow itself"
-JUDGED = "Judged here"
+STUDIES, USE, REST = "Studies", "Data and trained models", "Workflow"
+JUDGED = "Judge and verify"
 
 app = typer.Typer(
-    help="Make datasets for operator learning with measured errors, train neural operators, compare them.\n\n"
+    help="Make datasets with measured errors for operator learning, train and compare neural operators.\n\n"
     "A first look: [bold]resolvent demo[/bold], then [bold]resolvent open[/bold]. Everything is made by "
     "Snakemake in the working folder: [bold]data/[/bold] has the datasets, [bold]results/<study>/[/bold] the "
     "runs and pages.",
@@ -80,7 +80,7 @@ def demo(context: typer.Context, cores: Cores = "all") -> None:
 
 @app.command(rich_help_panel=STUDIES, context_settings=TO_SNAKEMAKE)
 def plan(context: typer.Context, cores: Cores = "all", configfile: Configs = None) -> None:
-    """Say what a study would make, how long it would take and how much room it needs. Nothing is made."""
+    """Show the jobs, time and disk space that a study needs, without running it."""
     raise typer.Exit(start_snakemake(["plan", "--cores", cores, *_configured(configfile), *context.args]))
 
 
@@ -88,7 +88,7 @@ def plan(context: typer.Context, cores: Cores = "all", configfile: Configs = Non
 def check(
     files: Annotated[list[str] | None, typer.Argument(help="Configurations; the last one wins.")] = None,
 ) -> None:
-    """Say what is wrong with configurations, by file, line and key. Nothing runs."""
+    """Report errors in configurations by file, line and key, without running anything."""
     from resolvent.planning.configuration.load import check as checked
 
     search_working_folder()
@@ -106,7 +106,7 @@ def run(
     cores: Cores = "all",
     configfile: Configs = None,
 ) -> None:
-    """Run a study: what is missing or out of date is made, and what was interrupted goes on.
+    """Run or resume a study: make whatever is missing, out of date or interrupted.
 
     This is `snakemake` with the Snakefile and the profile of the package: options that are not known here go
     to Snakemake, such as `-n`, which shows what would run.
@@ -116,10 +116,10 @@ def run(
 
 @app.command(rich_help_panel=STUDIES, name="open")
 def open_page(
-    study: Annotated[str, typer.Argument(help="Its name, or its folder.")] = "demo",
+    study: Annotated[str, typer.Argument(help="Name or folder of the study.")] = "demo",
     results: Results = "results",
 ) -> None:
-    """Print the address of a study's front page, and open it where there is a browser."""
+    """Print the address of a study's front page, and open it if there is a browser."""
     page = next(
         (p for p in (Path(study, "index.html"), Path(results, study, "index.html")) if p.is_file()), None
     )
@@ -138,7 +138,7 @@ def info(
     results: Results = "results",
     data: Data = None,
 ) -> None:
-    """Say what is known of a study, a run ('demo/burgers/fno/n128/seed1127802') or a dataset ('burgers')."""
+    """Describe a study, a run ('demo/burgers/fno/n128/seed1127802') or a dataset ('burgers')."""
     from resolvent.public.describe import Terminal, describe
 
     describe(name, Terminal(), results=results, data=data or "data")
@@ -156,14 +156,14 @@ def predict(
         Path, typer.Argument(metavar="INPUT", help="Functions in physical units: .npy, .npz, .nc or .zarr.")
     ],
     target: Annotated[
-        Path, typer.Argument(metavar="OUTPUT", help="Where predictions go: of the same kinds.")
+        Path, typer.Argument(metavar="OUTPUT", help="File for the predictions, of the same kinds.")
     ],
     variable: Annotated[
         list[str] | None,
         typer.Option(help="Name of an input function in the file; repeat it for several channels."),
     ] = None,
     group: Annotated[str | None, typer.Option(help="Group of a file or store, such as 'n512'.")] = None,
-    device: Annotated[str | None, typer.Option(help="Where torch computes: 'cpu' or 'cuda'.")] = None,
+    device: Annotated[str | None, typer.Option(help="Device of torch: 'cpu' or 'cuda'.")] = None,
     results: Results = "results",
     data: Data = None,
     allow: Allow = None,
@@ -195,7 +195,7 @@ Files = Annotated[
 
 @app.command(rich_help_panel=USE)
 def inspect(files: Files) -> None:
-    """Look into files of arrays, and print the configuration that imports them as a dataset.
+    """Inspect files of arrays, and print the configuration that imports them as a dataset.
 
     NumPy, MAT, HDF5, NetCDF, Zarr and PyTorch files are read. Nothing is written.
     """
@@ -209,7 +209,7 @@ def import_file(
         "mine.yaml"
     ),
 ) -> None:
-    """Write the configuration that imports files of arrays as a dataset: what `inspect` prints.
+    """Write the configuration printed by `inspect`, which imports files of arrays as a dataset.
 
     The study that has the dataset imports it.
     """
@@ -239,7 +239,7 @@ def export(
     data: Annotated[str, typer.Option(help="Folder of the datasets.")] = "data",
     allow: Allow = None,
 ) -> None:
-    """Write a dataset in a layout that others read, or as a folder for the Hugging Face hub."""
+    """Export a dataset in another layout, or as a folder for the Hugging Face hub."""
     from resolvent.datasets.loading import read_card
     from resolvent.planning.export import export as exported
     from resolvent.public.consent import check_allowed
@@ -265,14 +265,14 @@ def export_run(
         list[str] | None,
         typer.Option("--format", help="Also as a program: 'torch_export' or 'onnx'; it may be repeated."),
     ] = None,
-    points: Annotated[int | None, typer.Option(help="Points along each axis that programs take.")] = None,
-    samples: Annotated[int, typer.Option(help="Samples that programs take at once.")] = 1,
+    points: Annotated[int | None, typer.Option(help="Points along each axis, for programs.")] = None,
+    samples: Annotated[int, typer.Option(help="Samples in a batch, for programs.")] = 1,
     licence: Annotated[str | None, typer.Option(help="Of the weights, such as 'MIT'.")] = None,
     results: Results = "results",
     data: Data = None,
     allow: Allow = None,
 ) -> None:
-    """Write a trained run for others: weights as safetensors, its records, and a model card."""
+    """Export a trained run: weights as safetensors, records, and a model card."""
     from resolvent.public.export import export_run as exported
     from resolvent.public.runs import load_run
 
@@ -285,7 +285,7 @@ def export_run(
 def verify(
     paths: Annotated[list[Path], typer.Argument(help="Folders of data or results, cards, runs.")],
 ) -> None:
-    """Hold datasets and results against their specification (docs/formats.md): a line for each fault."""
+    """Check datasets and results against docs/formats.md, and print a line for each fault."""
     from resolvent.planning.verify import verify as verified
 
     raise typer.Exit(verified(paths))
@@ -295,9 +295,9 @@ def verify(
 def verify_run(
     folder: Annotated[Path, typer.Argument(help="An exported run.")],
     allow: Allow = None,
-    by: Annotated[str, typer.Option(help="Who verifies.")] = "not stated",
+    by: Annotated[str, typer.Option(help="Name of the person who verifies.")] = "not stated",
 ) -> None:
-    """Make the test samples of an exported run again, run its weights on them, and compare every mean error.
+    """Regenerate the test samples of an exported run, run its weights on them, and compare every mean error.
 
     What was found is written to 'verified.json' in the folder.
     """
@@ -311,7 +311,7 @@ def verify_run(
 
 @app.command(rich_help_panel=JUDGED)
 def tasks() -> None:
-    """List the tasks that models are judged for."""
+    """List the tasks that models can be judged on."""
     from resolvent.judging.tasks import names, read_task
 
     for name in names():
@@ -325,7 +325,7 @@ def task(
     form: Annotated[str, typer.Option("--format", help="'npz', 'netcdf', 'zarr' or 'huggingface'.")] = "npz",
     cores: Annotated[int, typer.Option(help="Processes that make the samples.")] = 1,
 ) -> None:
-    """Write a task for people who train elsewhere: training samples, inputs of the test, and what to do."""
+    """Write a task to train on elsewhere: training samples, test inputs and instructions."""
     from resolvent.judging.give import give
 
     files = give(name, to, form, cores)
@@ -343,13 +343,13 @@ def evaluate(
         ),
     ],
     task: Annotated[str, typer.Option(help="A task of `resolvent tasks`.")],
-    out: Annotated[Path, typer.Option(help="Where record, page and tables go.")] = Path("judged"),
-    label: Annotated[str, typer.Option(help="What tables call it.")] = "",
-    certify: Annotated[bool, typer.Option("--certify", help="Also what is known without labels.")] = False,
-    data: Annotated[Path, typer.Option(help="Where the test samples are made, and kept.")] = Path("data"),
-    cores: Annotated[int, typer.Option(help="Processes that make them.")] = 1,
+    out: Annotated[Path, typer.Option(help="Folder for record, page and tables.")] = Path("judged"),
+    label: Annotated[str, typer.Option(help="Name in tables.")] = "",
+    certify: Annotated[bool, typer.Option("--certify", help="Also estimate errors without labels.")] = False,
+    data: Annotated[Path, typer.Option(help="Folder for the test samples.")] = Path("data"),
+    cores: Annotated[int, typer.Option(help="Processes that make the test samples.")] = 1,
 ) -> None:
-    """Judge predictions that were made elsewhere: their errors, with intervals, beside classical solvers."""
+    """Judge predictions made elsewhere: errors with intervals, compared with classical solvers."""
     from resolvent.judging.judge import in_words, judge
 
     search_working_folder()
@@ -366,7 +366,7 @@ def compare(
     ],
     csv: Annotated[Path | None, typer.Option(help="Also write the table to this file.")] = None,
 ) -> None:
-    """Compare verified runs and judgements: on each test set the lowest error first, and what was judged."""
+    """Compare verified runs and judgements on each test set, the lowest error first."""
     from resolvent.judging.tasks import listed as of_tasks
     from resolvent.public.describe import Terminal, describe_compared, write_compared
     from resolvent.public.verification import compare as compared
@@ -387,7 +387,7 @@ def compare(
 
 @app.command(rich_help_panel=REST, context_settings=TO_SNAKEMAKE, add_help_option=False)
 def snakemake(context: typer.Context) -> None:
-    """Run Snakemake itself, with the Snakefile and the profile of the package and all options as they are."""
+    """Run Snakemake with the Snakefile and profile of the package; all options are passed on."""
     raise typer.Exit(start_snakemake(context.args))
 
 
