@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import typing
+from collections import defaultdict
 from typing import Any
 
 from pydantic import BaseModel
@@ -13,7 +14,7 @@ from resolvent.datasets.tasks import registry as equations
 from resolvent.datasets.tasks.distributions import CircleDistribution, GaussianDistribution, TorusDistribution
 from resolvent.datasets.tasks.settings import SplitSizes
 from resolvent.datasets.tasks.trajectories import ObservationTimes
-from resolvent.documentation.pages import table
+from resolvent.documentation.pages import planned, table
 from resolvent.measurements.settings import ArchitectureCostSettings, CostSettings, TheorySettings
 from resolvent.models.registry import ARCHITECTURES, settings_class
 from resolvent.planning.configuration import settings
@@ -54,7 +55,25 @@ def keys() -> str:
         ("cost", CostSettings),
         ("architecture_costs", ArchitectureCostSettings),
     ]
-    return "\n\n".join(_section(title, model) for title, model in sections)
+    return "\n\n".join([_names(), *(_section(title, model) for title, model in sections)])
+
+
+def _names() -> str:
+    """Return the tables of all datasets, experiments and models of the default configuration."""
+    configuration, models = planned().configuration, defaultdict(list)
+    for name, model in configuration.models.items():
+        models[model.architecture].append(f"`{name}`")
+    datasets = [(f"`{name}`", one.equation) for name, one in configuration.datasets.items()]
+    experiments = [
+        (f"`{name}`", one.title, f"`{one.dataset}`") for name, one in configuration.experiments.items()
+    ]
+    of_architectures = [(f"`{name}`", ", ".join(found)) for name, found in sorted(models.items())]
+    return "\n\n".join([
+        "## Names that come with Resolvent",
+        table(("dataset", "equation"), datasets),
+        table(("experiment", "title", "dataset"), experiments),
+        table(("architecture", "models"), of_architectures),
+    ])  # fmt: skip
 
 
 def _section(title: str, model: type[BaseModel]) -> str:
