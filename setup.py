@@ -6,7 +6,7 @@ from pathlib import Path
 from setuptools import setup
 from setuptools.command.build_py import build_py
 
-BESIDE = ("Snakefile", "config.yaml", "config", "workflow", "environment.yml")
+BESIDE = ("Snakefile", "config.yaml", "config", "workflow", "environment.yml", "LICENSE")
 
 
 class BuildWithWorkflow(build_py):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import csv
 import shutil
-from datetime import UTC, datetime
 from pathlib import Path
 
 import yaml
@@ -12,8 +12,9 @@ from resolvent.common.digests import file_digest
 from resolvent.common.files import remove, write_text
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.exports import LAYOUTS, Content
-from resolvent.datasets.loading import read_card
+from resolvent.datasets.loading import load_arrays, read_card
 from resolvent.datasets.storage.addresses import located
+from resolvent.datasets.storage.layout import grid_from_facts
 from resolvent.figures.dataset.card import bibtex, groups, licence, snippets
 from resolvent.figures.dataset.croissant import write_croissant
 from resolvent.figures.dataset.error_budget import summary
@@ -21,6 +22,7 @@ from resolvent.planning.places import HOME
 
 FOLDER = "huggingface"
 SUMS = "SHA256SUMS"
+FEW = 2  # samples of each split, in the table for Croissant loaders
 SIZES = {"n<1K": 1e3, "1K<n<10K": 1e4, "10K<n<100K": 1e5, "100K<n<1M": 1e6}  # size categories of the hub
 
 
@@ -49,19 +51,14 @@ def _folder(card: Path, out: Path) -> list[Path]:
     remove(part)
     part.mkdir(parents=True)
     try:
-        shutil.copytree(store, part / name / f"{digest}.zarr")
-        shutil.copy2(card, part / name / f"{digest}.json")
+        copied = part / name / f"{digest}.json"
+        shutil.copytree(store, copied.with_suffix(".zarr"))
+        shutil.copy2(card, copied)
         settings = {"name": name, "build": {"datasets": [name]}, "datasets": {name: facts["settings"]}}
         write_text(part / "dataset.yaml", yaml.safe_dump(settings, sort_keys=False, allow_unicode=True))
-        date = datetime.fromtimestamp(card.stat().st_mtime, UTC).date().isoformat()
-        copied = part / name / f"{digest}.json"
-        write_croissant(
-            part / "croissant.json",
-            card=copied,
-            store=str(copied.with_suffix(".zarr")),
-            page="README.md",
-            date=date,
-        )
+        table, near = part / "samples.csv", str(copied.with_suffix(".zarr"))
+        first = (_write_first_samples(copied, table), table)
+        write_croissant(part / "croissant.json", card=copied, store=near, page="README.md", first=first)
         write_text(part / "README.md", _readme(facts))
         name_of, words = licence(facts)
         text = (HOME / "LICENSE").read_text("utf-8") if name_of == "MIT" else f"{name_of}\n\n{words}\n"
@@ -73,6 +70,23 @@ def _folder(card: Path, out: Path) -> list[Path]:
     finally:
         remove(part)
     return sorted(file for file in out.rglob("*") if file.is_file())
+
+
+def _write_first_samples(card: Path, table: Path) -> str:
+    """Write the first samples of each split, and return their group, the smallest that has most variables."""
+    facts = read_card(card)
+    ranks = {
+        group: (-len(known["variables"]), grid_from_facts(known["grid"]).size)
+        for group, known in facts["groups"].items()
+    }
+    group, rows = min(ranks, key=lambda one: ranks[one]), []
+    for split, size in facts["samples"].items():
+        arrays = load_arrays(card, group, split, min(FEW, size)) if size else {}
+        texts = {name: [" ".join(map(str, one.ravel())) for one in many] for name, many in arrays.items()}
+        rows += [(split, *row) for row in zip(*texts.values(), strict=True)]
+    with table.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([("split", *facts["groups"][group]["variables"]), *rows])
+    return group
 
 
 def _readme(facts: dict) -> str:

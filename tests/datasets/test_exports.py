@@ -1,6 +1,7 @@
 """Datasets given away: in the layouts of others, whole, and imported again with the same numbers."""
 
 import json
+import re
 import shutil
 
 import h5py
@@ -15,7 +16,7 @@ from resolvent.common.files import read_json, write_json
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.exports import CARD
 from resolvent.datasets.imported.check import check_file
-from resolvent.datasets.loading import load_samples, read_card
+from resolvent.datasets.loading import load_arrays, load_samples, read_card
 from resolvent.datasets.tasks.registry import settings_of
 from resolvent.planning.export import _made_again, export
 from resolvent.planning.verify import faults_below
@@ -131,16 +132,32 @@ def test_times_are_kept_and_what_a_layout_cannot_have_is_one_line(cards, tmp_pat
         export(cards["burgers"], "npz", path)
 
 
+@pytest.mark.parametrize("name", ["burgers", "darcy", "lorenz63"])
+def test_a_loader_of_croissant_reads_the_first_samples_of_a_folder_for_the_hub(name, cards, tmp_path):
+    import mlcroissant
+
+    export(cards[name], "huggingface", tmp_path / "shared")
+    dataset = mlcroissant.Dataset(jsonld=tmp_path / "shared/croissant.json")
+    assert not dataset.metadata.ctx.issues.errors
+    assert not dataset.metadata.ctx.issues.warnings
+    records, facts = list(dataset.records("first-samples")), read_card(cards[name])
+    (described,) = (one.description for one in dataset.metadata.record_sets if one.name == "first-samples")
+    group = re.search(r"in (.+);", described)[1]
+    assert [record["first-samples/split"].decode() for record in records] == [
+        split for split in FEW for _ in range(2)
+    ]
+    for index, record in enumerate(records):
+        stored = load_arrays(cards[name], group, list(FEW)[index // 2], 2)
+        assert {*facts["inputs"], *facts["targets"]} <= set(stored)
+        for variable, values in stored.items():
+            np.testing.assert_array_equal(record[f"first-samples/{variable}"], values[index % 2].ravel())
+
+
 def test_a_folder_for_the_hub_can_be_verified_and_made_again(cards, tmp_path):
     out = tmp_path / "shared"
     export(cards["burgers"], "huggingface", out)
-    assert {"README.md", "LICENSE", "SHA256SUMS", "croissant.json", "dataset.yaml", "burgers"} == {
-        path.name for path in out.iterdir()
-    }
-    import mlcroissant
-
-    metadata = mlcroissant.Dataset(jsonld=out / "croissant.json").metadata
-    assert not metadata.ctx.issues.errors
+    files = {"README.md", "LICENSE", "SHA256SUMS", "croissant.json", "samples.csv", "dataset.yaml", "burgers"}
+    assert {path.name for path in out.iterdir()} == files
     _, front, page = (out / "README.md").read_text(encoding="utf-8").split("---\n", 2)
     assert yaml.safe_load(front)["license"] == "mit"
     assert "resolvent verify ." in page

@@ -19,7 +19,7 @@ def written(request, tmp_path_factory):
     (folder / "results/datasets").mkdir(parents=True)
     output = folder / f"results/datasets/{request.param}.croissant.json"
     store = str(card.with_suffix(".zarr"))
-    write_croissant(output, card=card, store=store, page=f"{request.param}.html", date="2026-11-23")
+    write_croissant(output, card=card, store=store, page=f"{request.param}.html")
     return card, output
 
 

@@ -1,6 +1,7 @@
 """The wheel has one top-level package, with the workflow in it, and runs from any folder."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -52,6 +53,13 @@ def test_one_package_is_installed_and_leaves_others_whole(site, tmp_path):
     assert Path(resolvent) == site / "resolvent/__init__.py"
     assert Path(solvers) == site / "resolvent/solvers/__init__.py"
     assert Path(printed(site, tmp_path, "-m", "resolvent", "where").strip()) == site / "resolvent"
+
+
+def test_what_lies_beside_the_package_in_a_checkout_is_installed(site):
+    code = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "resolvent").rglob("*.py"))
+    named = re.findall(r'HOME / "([^"]+)"', code)
+    assert {"LICENSE", "Snakefile"} <= set(named)
+    assert [one for one in named if not (site / "resolvent" / one).exists()] == []
 
 
 def test_the_installed_package_knows_the_tasks(site, tmp_path):

@@ -8,7 +8,6 @@ import os
 import random
 import sys
 from contextlib import suppress
-from datetime import UTC, datetime
 from pathlib import Path
 
 from resolvent.planning.job import job
@@ -280,8 +279,7 @@ def dataset_page():
 
     card, page = Path(files.card), Path(made.page)
     store = located(card.with_suffix(".zarr"))
-    finished = datetime.fromtimestamp(card.stat().st_mtime, UTC).date().isoformat()
-    write_croissant(made.croissant, card=card, store=str(store), page=page.name, date=finished)
+    write_croissant(made.croissant, card=card, store=str(store), page=page.name)
     write_dataset_page(
         page,
         card=card,

@@ -5,6 +5,7 @@ and each of its groups a set of records, a record a sample.
 """
 
 import hashlib
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +15,18 @@ from resolvent.figures.common.results import read_json
 from resolvent.figures.dataset.card import bibtex, licence, points_of
 from resolvent.figures.dataset.error_budget import summary
 
+FIRST = "first-samples"  # no name of a group has a hyphen
 CONTEXT = Path(__file__).parents[1] / "templates/croissant_context.json"  # as the format prescribes it
 
 
-def write_croissant(output: str | Path, *, card: str | Path, store: str, page: str, date: str) -> None:
+def write_croissant(
+    output: str | Path, *, card: str | Path, store: str, page: str, first: tuple[str, Path] | None = None
+) -> None:
     """Write the metadata of the dataset of `card`; paths in it are from the folder of `output`.
 
-    `store` is the path or the address of the store, `page` the link to the dataset's page, `date` the day on
-    which the dataset was finished, "2026-11-23".
+    `store` is the path or the address of the store, `page` the link to the dataset's page. `first` has the
+    name of a group and a CSV file of its first samples, which loaders can read: a row a sample, arrays as
+    numbers apart by spaces. The dataset is as old as its card.
     """
     card, folder, facts = Path(card), Path(output).parent, read_json(card)
     place = store if "://" in store else relative(store, folder)
@@ -37,22 +42,14 @@ def write_croissant(output: str | Path, *, card: str | Path, store: str, page: s
         "license": "https://opensource.org/license/mit" if known == "MIT" else about,
         "url": page,
         "creator": {"@type": "sc:Organization", "name": authors},
-        "datePublished": date,
+        "datePublished": f"{datetime.fromtimestamp(card.stat().st_mtime, UTC):%Y-%m-%d}",
         "version": f"1.0.0+{facts['content_hash'][:12]}",
         "keywords": ["operator learning", "partial differential equations", facts["settings"]["equation"]],
         "citeAs": bibtex(facts),
         "isLiveDataset": False,
         **_responsible(facts),
         "distribution": [
-            {
-                "@type": "cr:FileObject",
-                "@id": "card",
-                "name": card.name,
-                "description": "The dataset card: settings, error budget, statistics, digests.",
-                "contentUrl": relative(card, folder),
-                "encodingFormat": "application/json",
-                "sha256": hashlib.sha256(card.read_bytes()).hexdigest(),
-            },
+            _file(card, folder, "card", "The dataset card: settings, error budget, statistics, digests."),
             {
                 "@type": "cr:FileSet",
                 "@id": "store",
@@ -68,12 +65,30 @@ def write_croissant(output: str | Path, *, card: str | Path, store: str, page: s
                 "@id": name,
                 "name": name,
                 "description": f"The group {name} of the store: a record is a sample, in its order.",
-                "field": _fields(facts, name),
+                "field": _fields(facts, name, name),
             }
             for name in facts["groups"]
         ],
     }
+    if first is not None:
+        group, table = first
+        words = f"The first samples of each split in {group}; arrays row by row."
+        content["distribution"].append(_file(table, folder, "table", words))
+        set_ = {"@type": "cr:RecordSet", "@id": FIRST, "name": FIRST, "description": words}
+        content["recordSet"].append(set_ | {"field": _fields(facts, group, FIRST)})
     write_text(Path(output), json_text(content))
+
+
+def _file(path: Path, folder: Path, name: str, description: str) -> dict[str, str]:
+    return {
+        "@type": "cr:FileObject",
+        "@id": name,
+        "name": path.name,
+        "description": description,
+        "contentUrl": relative(path, folder),
+        "encodingFormat": {".json": "application/json", ".csv": "text/csv"}[path.suffix],
+        "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
+    }
 
 
 def _responsible(facts: dict) -> dict[str, str]:
@@ -95,8 +110,11 @@ def _responsible(facts: dict) -> dict[str, str]:
     }
 
 
-def _fields(facts: dict, name: str) -> list[dict]:
-    """Return the variables of a group with their shapes, and the split; -1: a length that no card says."""
+def _fields(facts: dict, name: str, records: str) -> list[dict]:
+    """Return the variables of a group with their shapes, and the split, as fields of `records`.
+
+    A length that no card says is -1. The fields are those of the store, or of the table.
+    """
     group, fields = facts["groups"][name], []
     roles = dict.fromkeys(facts["inputs"], "input") | dict.fromkeys(facts["targets"], "target")
     axes = group["grid"].get("axes", [group["grid"]] * 3)  # of one grid the same along each
@@ -107,15 +125,19 @@ def _fields(facts: dict, name: str) -> list[dict]:
     for variable, known in (*group["variables"].items(), ("split", None)):
         field: dict[str, Any] = {
             "@type": "cr:Field",
-            "@id": f"{name}/{variable}",
-            "name": f"{name}/{variable}",
+            "@id": f"{records}/{variable}",
+            "name": f"{records}/{variable}",
             "description": f"{roles.get(variable, 'more')}: {known['long_name']}" if known else split,
             "dataType": number if known else "sc:Text",
             "source": {"fileSet": {"@id": "store"}, "extract": {"fileProperty": "content"}},
         }
+        if records == FIRST:
+            field["source"] = {"fileObject": {"@id": "table"}, "extract": {"column": variable}}
         if known and (dims := known["dimensions"][1:]):
             shape = ",".join(str(lengths.get(dim, -1)) for dim in dims)
             field |= {"isArray": True, "arrayShape": shape}
+            if records == FIRST:
+                field["source"]["transform"] = {"separator": " "}
         fields.append(field)
     return fields
 
