@@ -30,9 +30,11 @@ def with_variants(configuration: Configuration) -> tuple[Configuration, Origins]
     for name, experiment in configuration.experiments.items():
         at, order, shown = f"experiments.{name}", list[str](), experiment.shown
         of = {key: dict(getattr(experiment, key)) for key in ("training_of", "processes_of", "nodes_of")}
-        _refuse_misplaced(f"{at}.sweep", experiment)
+        for key in experiment.sweep.keys() - experiment.models:
+            words = unknown("model of the experiment", key, experiment.models)
+            raise ConfigurationError([f"{at}.sweep: {words}"])
         for key in experiment.models:
-            axes = _axes(experiment, key)
+            axes = _axes(at, experiment, key)
             if not axes or key not in known:  # which is reported with all others that are not there
                 order.append(key)
                 continue
@@ -49,8 +51,8 @@ def with_variants(configuration: Configuration) -> tuple[Configuration, Origins]
                 if new in known or new in order or (new in models and before.label != label):
                     raise ConfigurationError([f"{made_by}: model '{new}' is there already"])
                 if len(new) > LONGEST_NAME:
-                    words = f"has {len(new)} characters; accepted: at most {LONGEST_NAME}"
-                    raise ConfigurationError([f"{made_by}: the name of model '{new}' {words}"])
+                    words = f"has a name of {len(new)} characters; accepted: at most {LONGEST_NAME}"
+                    raise ConfigurationError([f"{made_by}: model '{new}' {words}"])
                 settings_at = {
                     points: before.settings_at.get(points, {}) | settings
                     for points in (*before.settings_at, *experiment.resolutions)
@@ -70,30 +72,16 @@ def with_variants(configuration: Configuration) -> tuple[Configuration, Origins]
     return changed, origins
 
 
-def _refuse_misplaced(at: str, experiment: Experiment) -> None:
-    lines, scaling = [], experiment.scaling
-    for key, sweep in experiment.sweep.items():
-        if key not in experiment.models:
-            lines.append(f"{at}: {unknown('model of the experiment', key, experiment.models)}")
-        taken = {"settings.width": sweep.settings} if scaling and scaling.width else {}
-        taken |= {"training.train_samples": sweep.training} if scaling else {}
-        for setting, given in taken.items():
-            if setting.partition(".")[2] in given:
-                words = "`scaling` has values of it for every model; leave it out here or there"
-                lines.append(f"{at}.{key}.{setting}: {words}")
-    if lines:
-        raise ConfigurationError(lines)
-
-
-def _axes(experiment: Experiment, key: str) -> dict[tuple[str, str], list]:
+def _axes(at: str, experiment: Experiment, key: str) -> dict[tuple[str, str], list]:
     """Return the values of a model in the experiment, by part and setting."""
     sweep, scaling = experiment.sweep.get(key, Sweep()), experiment.scaling
     axes = {(part, setting): one for part in PARTS for setting, one in getattr(sweep, part).items()}
-    if scaling:
-        axes["training", "train_samples"] = scaling.samples
-    if scaling and scaling.width:
-        axes["settings", "width"] = scaling.width
-    return axes
+    sizes = {("training", "train_samples"): scaling.samples} if scaling else {}
+    sizes |= {("settings", "width"): scaling.width} if scaling and scaling.width else {}
+    for part, setting in axes.keys() & sizes.keys():
+        words = "`scaling` has values of it for every model; leave it out here or there"
+        raise ConfigurationError([f"{at}.sweep.{key}.{part}.{setting}: {words}"])
+    return axes | sizes
 
 
 def _slug(value: object) -> str:
@@ -106,8 +94,7 @@ def at_origins(lines: Iterable[str], origins: Origins) -> list[str]:
     A variant whose model has the same problem is left out.
     """
     found: dict[str, None] = {}
-    lines = list(lines)
-    for line in lines:
+    for line in (lines := list(lines)):
         key = next((one for one in origins if line.startswith((f"{one}:", f"{one}."))), "")
         model, origin = origins.get(key, ("", ""))
         if not key or f"{model}{line[len(key) :]}" not in lines:
