@@ -255,7 +255,7 @@ def test_errors_stand_beside_what_is_known_without_labels(project):
     pages = [
         project.folder / f"results/test/{name}/report.html" for name in ("burgers", "darcy_inverse_noise1")
     ]
-    heads = ["On other distributions, and without labels", "What is known without labels"]
+    heads = ["Shifted distributions, and errors without labels", "Errors without labels"]
     assert all(head in page.read_text() for head, page in zip(heads, pages, strict=True))
 
 
