@@ -1,7 +1,7 @@
-"""environment.yml from pyproject.toml and constraints.txt: `python -m resolvent.documentation.environment`
-writes it.
+"""Write environment.yml from pyproject.toml and constraints.txt.
 
-conda brings Python, pip brings the pinned direct dependencies: the versions are those that pip users have.
+Run `python -m resolvent.documentation.environment`. conda installs Python, and pip installs the pinned direct
+dependencies in the same versions as for pip users.
 """
 
 import re
@@ -14,9 +14,9 @@ from resolvent.documentation.pages import ROOT
 
 
 def environment_text() -> str:
-    """Return the content that environment.yml should have, whose head stays as it is.
+    """Return the content of environment.yml with its present head.
 
-    Raises `KeyError` when a dependency of pyproject.toml has no pin in constraints.txt for its Python.
+    Raises `KeyError` if a dependency in pyproject.toml has no pin in constraints.txt for this Python.
     """
     head, begin, _ = (ROOT / "environment.yml").read_text().partition("  - pip:\n")
     (python,) = re.findall(r"- python=(.+)", head)
@@ -28,7 +28,7 @@ def environment_text() -> str:
 
 
 def dependencies(*extras: str) -> list[Requirement]:
-    """Return what pyproject.toml asks for, with what these extras add, and the extras that they name."""
+    """Return the requirements in pyproject.toml, including `extras` and the extras that they include."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     optional, found = project["optional-dependencies"], list(map(Requirement, project["dependencies"]))
     left = [Requirement(one) for extra in extras for one in optional[extra]]
@@ -42,7 +42,7 @@ def dependencies(*extras: str) -> list[Requirement]:
 
 
 def pins(python: str) -> dict[str, str]:
-    """Return the versions that constraints.txt has for this Python, "3.11", on Linux, by name of package."""
+    """Return the pinned versions in constraints.txt by package, for Linux and `python`, such as "3.11"."""
     machine = {"python_version": python, "python_full_version": f"{python}.9", "sys_platform": "linux"}
     lines = [line for line in (ROOT / "constraints.txt").read_text().splitlines() if not line.startswith("#")]
     return {
