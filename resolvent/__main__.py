@@ -1,6 +1,6 @@
-"""The command `resolvent`; `python -m resolvent` is the same.
+"""The command `resolvent`, also available as `python -m resolvent`.
 
-Commands import what they need when they run, so that help and completion answer at once.
+Commands import their modules when they run, so help and completion are fast.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ import os
 import sys
 
 if __name__ == "__main__" and sys.path[0] == os.getcwd():
-    # `python -m` searches the working folder before all others, and a run of anyone may lie there. Modules of
-    # a user's own are found behind all that is installed (`search_working_folder`).
+    # `python -m` imports from the working folder first, which may contain anyone's run. A user's own modules
+    # are found after installed packages (`search_working_folder`).
     del sys.path[0]
 
 import atexit
@@ -32,9 +32,8 @@ JUDGED = "Judged here"
 
 app = typer.Typer(
     help="Make datasets for operator learning with measured errors, train neural operators, compare them.\n\n"
-    "A first look: [bold]resolvent demo[/bold], then [bold]resolvent open[/bold]. Everything is made by "
-    "Snakemake in the working folder: [bold]data/[/bold] has the datasets, [bold]results/<study>/[/bold] the "
-    "runs and pages.",
+    "To start: [bold]resolvent demo[/bold], then [bold]resolvent open[/bold]. Snakemake writes to the "
+    "working folder: datasets to [bold]data/[/bold], runs and pages to [bold]results/<study>/[/bold].",
     rich_markup_mode="rich",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -46,21 +45,21 @@ Configs = Annotated[
     list[str] | None,
     typer.Option(
         "--configfile",
-        help="A configuration: a file, or the name of one that comes with the package, such as 'demo' or "
-        "'cao2021'. It may be repeated; the last one wins.",
+        help="A configuration: a file, or the name of a configuration in the package, such as 'demo' or "
+        "'cao2021'. May be repeated; later configurations override earlier ones.",
     ),
 ]
-Results = Annotated[str, typer.Option(help="Folder of the studies, where names of runs are looked for.")]
+Results = Annotated[str, typer.Option(help="Folder of the studies, searched for names of runs.")]
 Allow = Annotated[
     list[str] | None,
     typer.Option(
-        help="A folder whose modules may run, where the code is that of authors (read it before), or an "
-        "address that test samples may be read from; it may be repeated."
+        help="A folder of modules that may run, if the run has its authors' code (read it first), or an "
+        "address from which test samples may be read. May be repeated."
     ),
 ]
 Data = Annotated[
     str | None,
-    typer.Option(help="Folder of the datasets, or the card of the one that the run was trained on."),
+    typer.Option(help="Folder of the datasets, or the card of the training dataset."),
 ]
 
 
@@ -68,8 +67,8 @@ Data = Annotated[
 def demo(context: typer.Context, cores: Cores = "all") -> None:
     """Run the whole pipeline at a small size, and print the leaderboard.
 
-    It takes about ten minutes on two cores, and ends with the address of the front page. Options that are
-    not known here go to Snakemake.
+    Takes about ten minutes on two cores, and prints the address of the front page at the end. Unknown options
+    are passed to Snakemake.
     """
     if status := start_snakemake(["--cores", cores, "--configfile", "demo", *context.args]):
         raise typer.Exit(status)
@@ -80,15 +79,15 @@ def demo(context: typer.Context, cores: Cores = "all") -> None:
 
 @app.command(rich_help_panel=STUDIES, context_settings=TO_SNAKEMAKE)
 def plan(context: typer.Context, cores: Cores = "all", configfile: Configs = None) -> None:
-    """Say what a study would make, how long it would take and how much room it needs. Nothing is made."""
+    """Show the jobs of a study and its predicted time and disk space. Nothing is run."""
     raise typer.Exit(start_snakemake(["plan", "--cores", cores, *_configured(configfile), *context.args]))
 
 
 @app.command(rich_help_panel=STUDIES)
 def check(
-    files: Annotated[list[str] | None, typer.Argument(help="Configurations; the last one wins.")] = None,
+    files: Annotated[list[str] | None, typer.Argument(help="Configurations; later ones override.")] = None,
 ) -> None:
-    """Say what is wrong with configurations, by file, line and key. Nothing runs."""
+    """Check configurations, and print errors by file, line and key. Nothing is run."""
     from resolvent.planning.configuration.load import check as checked
 
     search_working_folder()
@@ -100,26 +99,26 @@ def run(
     targets: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Rules or files to make, none: all that the configuration asks for; and Snakemake's options."
+            help="Rules or files to make, and Snakemake's options. By default the whole study is made."
         ),
     ] = None,
     cores: Cores = "all",
     configfile: Configs = None,
 ) -> None:
-    """Run a study: what is missing or out of date is made, and what was interrupted goes on.
+    """Run a study: make missing and outdated files, and resume interrupted jobs.
 
-    This is `snakemake` with the Snakefile and the profile of the package: options that are not known here go
-    to Snakemake, such as `-n`, which shows what would run.
+    Runs `snakemake` with the Snakefile and profile of the package. Unknown options, such as `-n` (dry run),
+    are passed to Snakemake.
     """
     raise typer.Exit(start_snakemake([*(targets or []), "--cores", cores, *_configured(configfile)]))
 
 
 @app.command(rich_help_panel=STUDIES, name="open")
 def open_page(
-    study: Annotated[str, typer.Argument(help="Its name, or its folder.")] = "demo",
+    study: Annotated[str, typer.Argument(help="Name or folder of the study.")] = "demo",
     results: Results = "results",
 ) -> None:
-    """Print the address of a study's front page, and open it where there is a browser."""
+    """Print the address of a study's front page, and open it in a browser if there is one."""
     page = next(
         (p for p in (Path(study, "index.html"), Path(results, study, "index.html")) if p.is_file()), None
     )
@@ -138,7 +137,7 @@ def info(
     results: Results = "results",
     data: Data = None,
 ) -> None:
-    """Say what is known of a study, a run ('demo/burgers/fno') or a dataset ('burgers')."""
+    """Print a summary of a study, a run ('demo/burgers/fno') or a dataset ('burgers')."""
     from resolvent.public.describe import Terminal, describe
 
     describe(name, Terminal(), results=results, data=data or "data")
@@ -147,28 +146,28 @@ def info(
 @app.command(rich_help_panel=USE)
 def predict(
     run: Annotated[
-        str, typer.Argument(metavar="RUN", help="A run: its name, 'demo/burgers/fno', or folder.")
+        str, typer.Argument(metavar="RUN", help="A run: its name, such as 'demo/burgers/fno', or its folder.")
     ],
     source: Annotated[
         Path, typer.Argument(metavar="INPUT", help="Functions in physical units: .npy, .npz, .nc or .zarr.")
     ],
     target: Annotated[
-        Path, typer.Argument(metavar="OUTPUT", help="Where predictions go: of the same kinds.")
+        Path, typer.Argument(metavar="OUTPUT", help="File for the predictions, of the same kinds.")
     ],
     variable: Annotated[
         list[str] | None,
-        typer.Option(help="Name of an input function in the file; repeat it for several channels."),
+        typer.Option(help="Name of an input function in the file; repeat for several channels."),
     ] = None,
     group: Annotated[str | None, typer.Option(help="Group of a file or store, such as 'n512'.")] = None,
-    device: Annotated[str | None, typer.Option(help="Where torch computes: 'cpu' or 'cuda'.")] = None,
+    device: Annotated[str | None, typer.Option(help="Torch device: 'cpu' or 'cuda'.")] = None,
     results: Results = "results",
     data: Data = None,
     allow: Allow = None,
 ) -> None:
     """Predict with a trained model for functions in a file or a store.
 
-    Arrays are (samples, ...space), or (samples, channels, ...space) of several functions. Inputs outside of
-    the range of the training data are warned of.
+    Arrays are (samples, ...space), or (samples, channels, ...space) for several functions. Inputs outside the
+    range of the training data give a warning.
     """
     from resolvent.public.files import predict_file
     from resolvent.public.runs import load_run
@@ -186,15 +185,15 @@ def predict(
 
 Files = Annotated[
     list[str],
-    typer.Argument(help="A file, a store, an address, a folder; two: inputs and targets; or many."),
+    typer.Argument(help="Files, stores, addresses or folders: one, inputs and targets, or many."),
 ]
 
 
 @app.command(rich_help_panel=USE)
 def inspect(files: Files) -> None:
-    """Look into files of arrays, and print the configuration that imports them as a dataset.
+    """Read files of arrays, and print a configuration that imports them as a dataset.
 
-    NumPy, MAT, HDF5, NetCDF, Zarr and PyTorch files are read. Nothing is written.
+    Accepts NumPy, MAT, HDF5, NetCDF, Zarr and PyTorch files. Nothing is written.
     """
     print(_configuration_of(files), end="")
 
@@ -202,13 +201,13 @@ def inspect(files: Files) -> None:
 @app.command(rich_help_panel=USE, name="import")
 def import_file(
     files: Files,
-    out: Annotated[Path, typer.Option("--output", "-o", help="A new file, for the configuration.")] = Path(
+    out: Annotated[Path, typer.Option("--output", "-o", help="A new file for the configuration.")] = Path(
         "mine.yaml"
     ),
 ) -> None:
-    """Write the configuration that imports files of arrays as a dataset: what `inspect` prints.
+    """Write the configuration printed by `inspect`, which imports files of arrays as a dataset.
 
-    The study that has the dataset imports it.
+    The files are imported when a study with the dataset runs.
     """
     text = _configuration_of(files)
     try:
@@ -225,18 +224,16 @@ def import_file(
 
 @app.command(rich_help_panel=USE)
 def export(
-    dataset: Annotated[str, typer.Argument(help="A finished dataset: its name, hash, card or store.")],
-    out: Annotated[Path, typer.Argument(help="A new file; of 'well' and 'huggingface' a new folder.")],
-    to: Annotated[
-        str, typer.Option(help="The layout: 'well', 'pdebench', 'netcdf', 'npz' or 'huggingface'.")
-    ],
+    dataset: Annotated[str, typer.Argument(help="A finished dataset: name, hash, card or store.")],
+    out: Annotated[Path, typer.Argument(help="A new file, or a new folder for 'well' and 'huggingface'.")],
+    to: Annotated[str, typer.Option(help="Format: 'well', 'pdebench', 'netcdf', 'npz' or 'huggingface'.")],
     resolution: Annotated[
         str | None, typer.Option(help="Points along each axis, or a set of times; by default the finest.")
     ] = None,
     data: Annotated[str, typer.Option(help="Folder of the datasets.")] = "data",
     allow: Allow = None,
 ) -> None:
-    """Write a dataset in a layout that others read, or as a folder for the Hugging Face hub."""
+    """Export a dataset in a common format, or as a folder for the Hugging Face hub."""
     from resolvent.datasets.loading import read_card
     from resolvent.planning.export import export as exported
     from resolvent.public.consent import check_allowed
@@ -252,21 +249,21 @@ def export(
 @app.command(rich_help_panel=USE)
 def export_run(
     run: Annotated[
-        str, typer.Argument(metavar="RUN", help="A run: its name, 'demo/burgers/fno', or folder.")
+        str, typer.Argument(metavar="RUN", help="A run: its name, such as 'demo/burgers/fno', or its folder.")
     ],
     folder: Annotated[Path, typer.Argument(help="A new folder.")],
     form: Annotated[
         list[str] | None,
-        typer.Option("--format", help="Also as a program: 'torch_export' or 'onnx'; it may be repeated."),
+        typer.Option("--format", help="Also export a program: 'torch_export' or 'onnx'. May be repeated."),
     ] = None,
-    points: Annotated[int | None, typer.Option(help="Points along each axis that programs take.")] = None,
-    samples: Annotated[int, typer.Option(help="Samples that programs take at once.")] = 1,
-    licence: Annotated[str | None, typer.Option(help="Of the weights, such as 'MIT'.")] = None,
+    points: Annotated[int | None, typer.Option(help="Points per axis of the program's inputs.")] = None,
+    samples: Annotated[int, typer.Option(help="Batch size of the program.")] = 1,
+    licence: Annotated[str | None, typer.Option(help="Licence of the weights, such as 'MIT'.")] = None,
     results: Results = "results",
     data: Data = None,
     allow: Allow = None,
 ) -> None:
-    """Write a trained run for others: weights as safetensors, its records, and a model card."""
+    """Export a trained run: weights as safetensors, records and a model card."""
     from resolvent.public.export import export_run as exported
     from resolvent.public.runs import load_run
 
@@ -279,7 +276,7 @@ def export_run(
 def verify(
     paths: Annotated[list[Path], typer.Argument(help="Folders of data or results, cards, runs.")],
 ) -> None:
-    """Hold datasets and results against their specification (docs/formats.md): a line for each fault."""
+    """Check datasets and results against their specification (docs/formats.md). Prints one line per fault."""
     from resolvent.planning.verify import verify as verified
 
     raise typer.Exit(verified(paths))
@@ -289,11 +286,11 @@ def verify(
 def verify_run(
     folder: Annotated[Path, typer.Argument(help="An exported run.")],
     allow: Allow = None,
-    by: Annotated[str, typer.Option(help="Who verifies.")] = "not stated",
+    by: Annotated[str, typer.Option(help="Name of the person or group that verifies.")] = "not stated",
 ) -> None:
-    """Make the test samples of an exported run again, run its weights on them, and compare every mean error.
+    """Recompute the test samples of an exported run, run its weights on them, and compare every mean error.
 
-    What was found is written to 'verified.json' in the folder.
+    The result is written to 'verified.json' in the folder.
     """
     from resolvent.public.describe import Terminal, describe_verification
     from resolvent.public.verification import verify_run as verified
@@ -305,7 +302,7 @@ def verify_run(
 
 @app.command(rich_help_panel=JUDGED)
 def tasks() -> None:
-    """List the tasks that models are judged for."""
+    """List the tasks for evaluating models."""
     from resolvent.judging.tasks import names, read_task
 
     for name in names():
@@ -317,9 +314,9 @@ def task(
     name: Annotated[str, typer.Argument(help="A task of `resolvent tasks`.")],
     to: Annotated[Path, typer.Option(help="A new folder.")],
     form: Annotated[str, typer.Option("--format", help="'npz', 'netcdf', 'zarr' or 'huggingface'.")] = "npz",
-    cores: Annotated[int, typer.Option(help="Processes that make the samples.")] = 1,
+    cores: Annotated[int, typer.Option(help="Number of processes for making samples.")] = 1,
 ) -> None:
-    """Write a task for people who train elsewhere: training samples, inputs of the test, and what to do."""
+    """Export a task for people who train elsewhere: training samples, test inputs and instructions."""
     from resolvent.judging.give import give
 
     files = give(name, to, form, cores)
@@ -331,19 +328,19 @@ def evaluate(
     predictions: Annotated[
         str,
         typer.Argument(
-            help="Predictions for the test of a task: a file or a folder. Or what predicts, and can do "
-            "whatever you can: a class in Python, module:name; a program, .onnx or .pt2; the URL of a "
-            "server on this machine."
+            help="Predictions for the test inputs: a file or a folder. Or a model, which runs with all your "
+            "permissions: a Python class, module:name; a program, .onnx or .pt2; or the URL of a server on "
+            "this machine."
         ),
     ],
     task: Annotated[str, typer.Option(help="A task of `resolvent tasks`.")],
-    out: Annotated[Path, typer.Option(help="Where record, page and tables go.")] = Path("judged"),
-    label: Annotated[str, typer.Option(help="What tables call it.")] = "",
-    certify: Annotated[bool, typer.Option("--certify", help="Also what is known without labels.")] = False,
-    data: Annotated[Path, typer.Option(help="Where the test samples are made, and kept.")] = Path("data"),
-    cores: Annotated[int, typer.Option(help="Processes that make them.")] = 1,
+    out: Annotated[Path, typer.Option(help="Folder for record, page and tables.")] = Path("judged"),
+    label: Annotated[str, typer.Option(help="Name in tables.")] = "",
+    certify: Annotated[bool, typer.Option("--certify", help="Add error estimates without labels.")] = False,
+    data: Annotated[Path, typer.Option(help="Folder for the test samples.")] = Path("data"),
+    cores: Annotated[int, typer.Option(help="Number of processes for making test samples.")] = 1,
 ) -> None:
-    """Judge predictions that were made elsewhere: their errors, with intervals, beside classical solvers."""
+    """Evaluate predictions for a task: errors with intervals, compared with classical solvers."""
     from resolvent.judging.judge import in_words, judge
 
     search_working_folder()
@@ -356,11 +353,11 @@ def evaluate(
 @app.command(rich_help_panel=JUDGED)
 def leaderboard(
     folders: Annotated[
-        list[Path], typer.Argument(help="Exported runs that were verified, and judgements by `evaluate`.")
+        list[Path], typer.Argument(help="Verified exported runs, and folders written by `evaluate`.")
     ],
     csv: Annotated[Path | None, typer.Option(help="Also write the table to this file.")] = None,
 ) -> None:
-    """List verified runs and judgements, the lowest error first on each test set, and what was judged."""
+    """List verified runs and evaluated predictions by test set, lowest error first."""
     from resolvent.judging.tasks import listed as of_tasks
     from resolvent.public.describe import Terminal, describe_leaderboard, write_leaderboard
     from resolvent.public.verification import leaderboard as verified
@@ -381,7 +378,7 @@ def leaderboard(
 
 @app.command(rich_help_panel=REST, context_settings=TO_SNAKEMAKE, add_help_option=False)
 def snakemake(context: typer.Context) -> None:
-    """Run Snakemake itself, with the Snakefile and the profile of the package and all options as they are."""
+    """Run Snakemake with the Snakefile and profile of the package; all options are passed unchanged."""
     raise typer.Exit(start_snakemake(context.args))
 
 
@@ -392,8 +389,8 @@ def where() -> None:
 
 
 def main() -> int:
-    """Run the command line; an expected fault ends it with one line. Returns the exit status."""
-    # As in a job (`resolvent.planning.job`): half a second less at the end of a command that imports torch.
+    """Run the command line, and return the exit status. Expected errors print one line."""
+    # As in a job (`resolvent.planning.job`): saves half a second at exit after importing torch.
     atexit.register(gc.freeze)
     try:
         app(prog_name="resolvent")
@@ -409,7 +406,7 @@ def main() -> int:
         found = [error]
         if isinstance(error, ValidationError):
             found = [one["ctx"]["error"] for one in error.errors() if "error" in one.get("ctx", {})]
-        # That a user's module is not there is expected; all else is not.
+        # A missing user's module is an expected error; others are not.
         missing = [one for one in found if isinstance(one, NoSuchModule)]
         if not missing:
             raise
@@ -419,7 +416,7 @@ def main() -> int:
 
 
 def _configuration_of(files: list[str]) -> str:
-    """Return the text for files of arrays; where they cannot be imported print it, and say why."""
+    """Return the configuration for files of arrays. If they cannot be imported, print it and raise."""
     from resolvent.datasets.imported.check import check_file
 
     report = check_file(*files)

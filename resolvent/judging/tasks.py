@@ -25,7 +25,7 @@ from resolvent.planning.places import HOME
 
 FOLDER = HOME / "config/tasks"
 SIGNS = 4  # number of vectors of random signs
-CODE = "named-task"  # replaces the digest of the code in a dataset's name
+CODE = "named-task"  # in place of the digest of a dataset's code
 
 Marks = dict[str, list[float]]  # by array, such as "n512/u"
 
