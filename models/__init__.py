@@ -1,1 +1,1 @@
-"""Neural operators as plain torch modules: a room for each family, built by name with `models.build`."""
+"""Neural operators as plain torch modules, one package per family, built by name with `models.build`."""

@@ -13,11 +13,11 @@ from resolvent.models.registry import missing_packages, resolve
 
 
 def build(architecture: str, settings: dict, seed: int) -> nn.Module:
-    """Build the operator `architecture` with `settings`; its initial weights depend on `seed` alone.
+    """Build the operator `architecture` with `settings`; its initial weights depend only on `seed`.
 
-    The architecture's file is imported here and not above, so that a change in one model is no change in
-    another. torch's own generator is left as it was. Raises `ValueError` as `models.registry.resolve` does,
-    and where the architecture's package is not installed.
+    The architecture's module is imported here, so that a change of one model does not affect others. torch's
+    global generator is not changed. Raises `ValueError` as `models.registry.resolve`, and if the
+    architecture's package is not installed.
     """
     resolved = resolve(architecture, settings)
     if missing := missing_packages(architecture):
@@ -29,7 +29,7 @@ def build(architecture: str, settings: dict, seed: int) -> nn.Module:
 
 
 def parameter_counts(operator: nn.Module) -> tuple[int, int]:
-    """Count parameters, a complex one once, as Calvello et al. (2024) do, and twice, as Cao (2021) does."""
+    """Count the parameters with complex ones counted once (Calvello et al. 2024) and twice (Cao 2021)."""
     pairs: set[nn.Parameter] = set()
     for module in operator.modules():
         if isinstance(module, SpectralConvolution | SpectralConvolution2d | SpectralConvolution3d):

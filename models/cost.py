@@ -1,7 +1,7 @@
-"""What one output of an operator takes, predicted from its settings, so that jobs can be planned. No torch.
+"""Predict the cost of one output of an operator from its settings, for planning jobs. Does not import torch.
 
-Formulas count products of matrices to first order. Those of the registered architectures are within a factor
-of three of torch's own count, and a test holds them to it.
+Formulas count matrix products to first order. For registered architectures they are within a factor of three
+of torch's own count, which a test checks.
 """
 
 from dataclasses import dataclass
@@ -9,14 +9,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Cost:
-    """What one output on one grid takes.
+    """Cost of one output on one grid.
 
     points            points of the whole grid.
-    forward_flop      operations, a multiplication and an addition being two.
+    forward_flop      operations; a multiply-add counts as two.
     hidden_values     values of the hidden functions of all layers.
     weights           parameters.
     width             channels of the hidden function.
-    resampled_points  points of a grid that is resampled to a coarser one, on which the layers work; else 0.
+    resampled_points  points of the fine grid if the layers work on a coarser grid; else 0.
     """
 
     points: int
@@ -38,12 +38,13 @@ def cost_of_layers(
     weights: int = 8,
     fine_points: int | None = None,
 ) -> Cost:
-    """Add up equal layers that work on `points`.
+    """Return the cost of equal layers that work on `points`.
 
-    `layer_flop` are the operations of a layer at a point, `outside_flop` those of lifting and projection at a
-    point; `layer_values` are what a layer forms at a point beside `width` channels, such as a row of the
-    attention matrix. `weights` are a layer's, in units of width². `fine_points` are those of the whole grid
-    where `points` are a coarser one's, which convolutional samplers go to and come from.
+    `layer_flop` are the operations of a layer per point, `outside_flop` the operations of lifting and
+    projection per point; `layer_values` are the values that a layer forms per point in addition to `width`
+    channels, such as a row of the attention matrix. `weights` are per layer, in units of width².
+    `fine_points` are the points of the whole grid if `points` belong to a coarser grid between convolutional
+    samplers.
     """
     flop = (num_layers * layer_flop + outside_flop) * points
     return Cost(
@@ -57,8 +58,8 @@ def cost_of_layers(
 
 
 def transformer_flop(width: int, feedforward_width: int, attended: int | float) -> int | float:
-    """Count the operations of an encoder layer at a point that attends to `attended` points.
+    """Return the operations per point of an encoder layer with attention to `attended` points.
 
-    For attention of linear cost `attended` is what costs as much: the features of a head.
+    For attention of linear cost, `attended` is the number of features of a head, which costs as much.
     """
     return 8 * width**2 + 4 * width * feedforward_width + 4 * width * attended

@@ -1,4 +1,4 @@
-"""Architectures by name, and those of others by `module:SettingsClass`. No torch here."""
+"""Registry of architectures; user-defined ones are `module:SettingsClass`. Does not import torch."""
 
 import sys
 from importlib.metadata import PackageNotFoundError, version
@@ -10,8 +10,8 @@ from pydantic_core import ErrorDetails
 from resolvent.common.outside import find, not_imported, unknown
 from resolvent.models.settings import Settings
 
-# An architecture is the class of its settings, which says where its torch module is. One from outside of this
-# checkout is given in a configuration as these are here.
+# An architecture is represented by its settings class, which names its torch module. User-defined
+# architectures are given in configurations in the same form.
 ARCHITECTURES: dict[str, str] = {
     "fno1d": "resolvent.models.other_works.settings:FNO1dSettings",
     "transformer1d": "resolvent.models.cao2021.settings:Transformer1dSettings",
@@ -42,9 +42,9 @@ ARCHITECTURES: dict[str, str] = {
 
 
 def examples() -> list[tuple[str, str, dict]]:
-    """List every variant of every registered architecture: its name, the variant's words, small settings.
+    """Return name, variant and small settings for every variant of every registered architecture.
 
-    Those whose package is not installed are left out.
+    Leaves out architectures whose package is not installed.
     """
     return [
         (name, words, known.example | changed)
@@ -56,9 +56,9 @@ def examples() -> list[tuple[str, str, dict]]:
 
 
 def settings_class(architecture: str) -> type[Settings]:
-    """Find the settings class of an architecture: a key of `ARCHITECTURES`, or "module:SettingsClass".
+    """Return the settings class of an architecture: a key of `ARCHITECTURES`, or "module:SettingsClass".
 
-    Raises `ValueError`, in one line, if there is none, or if it does not say what it must (`Settings`).
+    Raises `ValueError`, in one line, if there is none, or if it lacks required attributes (`Settings`).
     """
     location = ARCHITECTURES.get(architecture, architecture)
     if ":" not in location:
@@ -73,7 +73,7 @@ def settings_class(architecture: str) -> type[Settings]:
 
 
 def missing_packages(architecture: str) -> str:
-    """Say which of its packages are not installed, and how they are; nothing where all are."""
+    """Return which of its packages are missing and how to install them, or ""."""
     missing = []
     for package in settings_class(architecture).packages:
         try:
@@ -88,7 +88,7 @@ def missing_packages(architecture: str) -> str:
 
 
 def is_architecture(architecture: str) -> bool:
-    """Say whether `settings_class` finds one."""
+    """Return whether `settings_class` finds an architecture."""
     try:
         settings_class(architecture)
     except ValueError:
@@ -110,9 +110,9 @@ def resolve(architecture: str, settings: dict) -> Settings:
 
 
 def _check_description(settings: type[Settings]) -> None:
-    """Raise `ValueError` unless the class says its dimension and where its torch module is.
+    """Raise `ValueError` unless the class has a dimension and names an existing torch module.
 
-    That module is not imported for it, since torch takes seconds; only looked for.
+    The module is only located, not imported, since importing torch takes seconds.
     """
     name, operator = f"{settings.__module__}:{settings.__name__}", getattr(settings, "operator", None)
     if getattr(settings, "dimension", None) not in (1, 2, 3):
@@ -133,6 +133,6 @@ def _problem(details: ErrorDetails, known: type[Settings]) -> str:
     key = ".".join(str(part) for part in details["loc"])
     if details["type"] == "extra_forbidden":
         return unknown("setting", key, known.model_fields)
-    if details["type"] == "value_error":  # ours: the message says it all
+    if details["type"] == "value_error":  # our own errors have complete messages
         return str(details["ctx"]["error"])
     return f"{key}: {details['msg']}, got {details['input']!r}"

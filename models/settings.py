@@ -1,6 +1,6 @@
-"""What the settings of every architecture have in common.
+"""Base class of the settings of all architectures.
 
-No torch here: the workflow parses and checks a configuration without importing it.
+Does not import torch, since the workflow parses and checks configurations without it.
 """
 
 from typing import Annotated, Any, ClassVar, Literal
@@ -21,17 +21,17 @@ MODES_2D_DESCRIPTION = "Fourier modes kept, k₁ = -modes..modes-1 and k₂ = 0.
 Coordinates = Annotated[
     Literal["grid", "linspace"],
     Field(
-        description="grid: the coordinates as given; linspace: rescaled by n/(n-1), so that they end at the "
-        "right end of the periodic interval, as the public codes of Cao (2021) and Li et al. (2021) have them"
+        description="grid: the coordinates as given; linspace: rescaled by n/(n-1), to end at the right end "
+        "of the periodic interval, as in the public codes of Cao (2021) and Li et al. (2021)"
     ),
 ]
 Boundary = Annotated[
     Literal["periodic", "edges"],
     Field(
-        description="periodic: the last point of an axis is beside the first; edges: the function ends there"
+        description="periodic: the last point of an axis is next to the first; edges: the function ends there"
     ),
 ]
-# What the architectures with an encoder have, each with its own default.
+# Settings of architectures with an encoder, each with its own default.
 EncoderWidth = Annotated[Width, Field(description="channels of the hidden function")]
 EncoderLayers = Annotated[Layers, Field(description="encoder layers")]
 Heads = Annotated[int, Field(ge=1, le=64, description="attention heads; they divide width")]
@@ -39,14 +39,12 @@ FeedforwardWidth = Annotated[Width, Field(description="hidden width of a layer's
 Factor = Annotated[
     float,
     Field(
-        gt=0.0, le=1.0, description="r: n points a side become ⌊n r⌋ and then, on the coarse grid, ⌊⌊n r⌋ r⌋"
+        gt=0.0, le=1.0, description="r: n points per side become ⌊n r⌋ and then ⌊⌊n r⌋ r⌋, the coarse grid"
     ),
 ]
 EqualLayers = Annotated[
     bool,
-    Field(
-        description="all layers start as copies of one, as in the papers' public codes, and part in training"
-    ),
+    Field(description="all layers start as copies of one layer, as in the papers' public codes"),
 ]
 Epsilon = Annotated[float, Field(gt=0.0, le=1.0, description="added to the variances in the layer norms")]
 
@@ -54,24 +52,24 @@ SMALL_ENCODER = {"width": 16, "num_layers": 2, "num_heads": 2, "feedforward_widt
 
 
 class Settings(StrictSettings):
-    """Describe an architecture: what it is, what it can be asked for, what it costs and how it is drawn.
+    """Description of an architecture: module, settings, cost, and appearance in figures.
 
     A class that a configuration may name sets
 
-    operator       "module:Class" of its torch module, which is imported only when built and takes the
-                   settings as keywords.
-    dimension      how many variables the functions have that it maps: 1, 2 or 3.
+    operator       "module:Class" of its torch module, which is imported only when built, with the settings as
+                   keywords.
+    dimension      number of variables of the functions: 1, 2 or 3.
     coarse_output  whether its output is on a coarser grid than its input.
-    any_nodes      whether it takes functions on unevenly spaced points, such as observed trajectories.
-    one_grid       whether it takes functions on one grid only, the one of its setting `points`, an integer,
-                   or a list where axes have unlike numbers of points.
-    trapezoidal    whether it weighs the points by the trapezoidal rule: for grids with both ends.
-    all_pairs      whether all points attend to all, for its cost.
-    order          in the spacing, of what separates its outputs on two grids, where it claims invariance.
-    packages       of PyPI, whose code is the network: another version of one is another model.
-    look           colour, "#rrggbb", and marker in figures; None: a colour that no other model has.
-    example        small settings, for tests and for the measurements of invariance.
-    variants       what these build, by the words in their tables: settings that change the example.
+    any_nodes      whether it accepts functions on unevenly spaced points, such as trajectories.
+    one_grid       whether it accepts only one grid, given by its setting `points`, an integer, or a list for
+                   rectangular grids.
+    trapezoidal    whether it weights the points by the trapezoidal rule, for grids with both ends.
+    all_pairs      whether all points attend to all points, for the cost.
+    order          order in the spacing of the difference between outputs on two grids, if it is invariant.
+    packages       PyPI packages whose code is the network: another version is another model.
+    look           colour, "#rrggbb", and marker in figures; None: an unused colour.
+    example        small settings, for tests and measurements of invariance.
+    variants       settings that change the example, by their names in tables.
     """
 
     operator: ClassVar[str]
@@ -91,27 +89,27 @@ class Settings(StrictSettings):
     out_channels: Channels = Field(1, description="channels of the output function")
 
     def check_grid(self, sides: tuple[int, ...]) -> None:
-        """Raise `ValueError` if the architecture cannot take a grid of so many points along its axes.
+        """Raise `ValueError` if the architecture does not support a grid with these sides.
 
-        It says before anything is trained what the architecture would say when it meets the grid.
+        Reports before any training what the module would raise for this grid.
         """
 
     def coarse_points(self, points: int) -> int | None:
-        """Return the points along each axis of the coarser grid on which the layers work, if there is one."""
+        """Return the points along each axis of the coarser grid of the layers, or None."""
         return None
 
     def cut_off(self) -> float | None:
-        """Return the largest wavenumber along an axis that a layer passes on, in cycles; None without one."""
+        """Return the largest wavenumber along an axis that a layer retains, in cycles, or None."""
         return None
 
     def cost(self, points: int) -> Cost:
-        """Predict what one output on a grid of `points` along each axis takes, to plan jobs.
+        """Predict the cost of one output on a grid of `points` along each axis, for planning jobs.
 
-        Of axes with unlike numbers of points, `points` is their geometric mean.
+        For rectangular grids `points` is the geometric mean of the sides.
 
-        An architecture that says nothing counts as layers of four affine maps and a feed-forward network at
-        each point, by its settings `width`, `num_layers` and `feedforward_width` where it has them; else
-        128, 4 and the width. Where all points attend to all, `all_pairs` should say so.
+        The default assumes layers of four affine maps and a feed-forward network at each point, by the
+        settings `width`, `num_layers` and `feedforward_width`, if they exist; else 128, 4 and the width. Set
+        `all_pairs` if all points attend to all points.
         """
         whole, width = points**self.dimension, getattr(self, "width", 128)
         hidden, num_layers = getattr(self, "feedforward_width", width), getattr(self, "num_layers", 4)
@@ -120,7 +118,7 @@ class Settings(StrictSettings):
 
 
 def divides_width(name: str) -> Any:
-    """Make a validator of a class of settings: `name` divides `width`."""
+    """Return a validator for a settings class: `name` divides `width`."""
 
     def check(self: Any) -> Any:
         parts = getattr(self, name)
@@ -132,7 +130,7 @@ def divides_width(name: str) -> Any:
 
 
 def along_y_and_x(name: str) -> Any:
-    """Make a validator of a class of settings: `name` is a number, or two of them."""
+    """Return a validator for a settings class: `name` is one number, or two."""
 
     def check(self: Any) -> Any:
         value = getattr(self, name)
@@ -144,13 +142,13 @@ def along_y_and_x(name: str) -> Any:
 
 
 def pair(value: int | list[int]) -> tuple[int, int]:
-    """Return what such a setting says along y and along x."""
+    """Return the values of such a setting along y and x."""
     along_y, along_x = value if isinstance(value, list) else (value, value)
     return along_y, along_x
 
 
 def check_points(modes: int, sides: tuple[int, ...], least: int) -> None:
-    """Raise `ValueError` unless a grid of these sides, each at least `least`, carries `modes`."""
+    """Raise `ValueError` if a side of the grid has fewer than `least` points, which `modes` need."""
     if min(sides) < least:
         got = " x ".join(map(str, sides if len(set(sides)) > 1 else sides[:1]))
         raise ValueError(f"{modes} modes need at least {least} points; got {got}")

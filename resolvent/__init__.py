@@ -1,11 +1,11 @@
 """Operator-learning data you can trust, and comparisons you can believe.
 
-    open_dataset(name)             a dataset, as xarray sees it, and for torch, JAX and NumPy
-    load_run(name)                 a trained model with its errors, its history, `.predict` and `.export`
-    predict(run, inputs)           what a trained model predicts
-    solve(equation, values)        what the solvers compute
+    open_dataset(name)             a dataset for xarray, torch, JAX and NumPy
+    load_run(name)                 a trained model with errors, history, `.predict` and `.export`
+    predict(run, inputs)           predictions of a trained model
+    solve(equation, values)        solutions of the solvers
 
-The rest of the package belongs to the pipeline and may change. Importing this imports nothing heavy.
+Other modules belong to the pipeline and may change. Importing this package imports no large libraries.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The command `resolvent`; `python -m resolvent` is the same.
+"""The command `resolvent`, also available as `python -m resolvent`.
 
-Commands import what they need when they run, so that help and completion answer at once.
+Commands import their modules when they run, so help and completion are fast.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ import os
 import sys
 
 if __name__ == "__main__" and sys.path[0] == os.getcwd():
-    # `python -m` searches the working folder before all others, and a run of anyone may lie there. Modules of
-    # a user's own are found behind all that is installed (`search_working_folder`).
+    # `python -m` imports from the working folder first, which may contain anyone's run. A user's own modules
+    # are found after installed packages (`search_working_folder`).
     del sys.path[0]
 
 import atexit
@@ -46,21 +46,21 @@ Configs = Annotated[
     list[str] | None,
     typer.Option(
         "--configfile",
-        help="A configuration: a file, or the name of one that comes with the package, such as 'demo' or "
-        "'cao2021'. It may be repeated; the last one wins.",
+        help="A configuration: a file, or the name of a configuration in the package, such as 'demo' or "
+        "'cao2021'. May be repeated; later configurations override earlier ones.",
     ),
 ]
-Results = Annotated[str, typer.Option(help="Folder of the studies, where names of runs are looked for.")]
+Results = Annotated[str, typer.Option(help="Folder of the studies, searched for names of runs.")]
 Allow = Annotated[
     list[str] | None,
     typer.Option(
-        help="A folder whose modules may run, where the code is that of authors (read it before), or an "
-        "address that test samples may be read from; it may be repeated."
+        help="A folder of modules that may run, if the run has its authors' code (read it first), or an "
+        "address from which test samples may be read. May be repeated."
     ),
 ]
 Data = Annotated[
     str | None,
-    typer.Option(help="Folder of the datasets, or the card of the one that the run was trained on."),
+    typer.Option(help="Folder of the datasets, or the card of the training dataset."),
 ]
 
 
@@ -68,8 +68,8 @@ Data = Annotated[
 def demo(context: typer.Context, cores: Cores = "all") -> None:
     """Run the whole pipeline at a small size, and print the leaderboard.
 
-    It takes about ten minutes on two cores, and ends with the address of the front page. Options that are
-    not known here go to Snakemake.
+    Takes about ten minutes on two cores, and prints the address of the front page at the end. Unknown options
+    are passed to Snakemake.
     """
     if status := start_snakemake(["--cores", cores, "--configfile", "demo", *context.args]):
         raise typer.Exit(status)
@@ -86,7 +86,7 @@ def plan(context: typer.Context, cores: Cores = "all", configfile: Configs = Non
 
 @app.command(rich_help_panel=STUDIES)
 def check(
-    files: Annotated[list[str] | None, typer.Argument(help="Configurations; the last one wins.")] = None,
+    files: Annotated[list[str] | None, typer.Argument(help="Configurations; later ones override.")] = None,
 ) -> None:
     """Report errors in configurations by file, line and key, without running anything."""
     from resolvent.planning.configuration.load import check as checked
@@ -100,7 +100,7 @@ def run(
     targets: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Rules or files to make, none: all that the configuration asks for; and Snakemake's options."
+            help="Rules or files to make, and Snakemake's options. By default the whole study is made."
         ),
     ] = None,
     cores: Cores = "all",
@@ -108,8 +108,8 @@ def run(
 ) -> None:
     """Run or resume a study: make whatever is missing, out of date or interrupted.
 
-    This is `snakemake` with the Snakefile and the profile of the package: options that are not known here go
-    to Snakemake, such as `-n`, which shows what would run.
+    Runs `snakemake` with the Snakefile and profile of the package. Unknown options, such as `-n` (dry run),
+    are passed to Snakemake.
     """
     raise typer.Exit(start_snakemake([*(targets or []), "--cores", cores, *_configured(configfile)]))
 
@@ -160,7 +160,7 @@ def predict(
     ],
     variable: Annotated[
         list[str] | None,
-        typer.Option(help="Name of an input function in the file; repeat it for several channels."),
+        typer.Option(help="Name of an input function in the file; repeat for several channels."),
     ] = None,
     group: Annotated[str | None, typer.Option(help="Group of a file or store, such as 'n512'.")] = None,
     device: Annotated[str | None, typer.Option(help="Device of torch: 'cpu' or 'cuda'.")] = None,
@@ -170,8 +170,8 @@ def predict(
 ) -> None:
     """Predict with a trained model for functions in a file or a store.
 
-    Arrays are (samples, ...space), or (samples, channels, ...space) of several functions. Inputs outside of
-    the range of the training data are warned of.
+    Arrays are (samples, ...space), or (samples, channels, ...space) for several functions. Inputs outside the
+    range of the training data give a warning.
     """
     from resolvent.public.files import predict_file
     from resolvent.public.runs import load_run
@@ -189,7 +189,7 @@ def predict(
 
 Files = Annotated[
     list[str],
-    typer.Argument(help="A file, a store, an address, a folder; two: inputs and targets; or many."),
+    typer.Argument(help="Files, stores, addresses or folders: one, inputs and targets, or many."),
 ]
 
 
@@ -197,7 +197,7 @@ Files = Annotated[
 def inspect(files: Files) -> None:
     """Inspect files of arrays, and print the configuration that imports them as a dataset.
 
-    NumPy, MAT, HDF5, NetCDF, Zarr and PyTorch files are read. Nothing is written.
+    Accepts NumPy, MAT, HDF5, NetCDF, Zarr and PyTorch files. Nothing is written.
     """
     print(_configuration_of(files), end="")
 
@@ -205,13 +205,13 @@ def inspect(files: Files) -> None:
 @app.command(rich_help_panel=USE, name="import")
 def import_file(
     files: Files,
-    out: Annotated[Path, typer.Option("--output", "-o", help="A new file, for the configuration.")] = Path(
+    out: Annotated[Path, typer.Option("--output", "-o", help="A new file for the configuration.")] = Path(
         "mine.yaml"
     ),
 ) -> None:
     """Write the configuration printed by `inspect`, which imports files of arrays as a dataset.
 
-    The study that has the dataset imports it.
+    The files are imported when a study with the dataset runs.
     """
     text = _configuration_of(files)
     try:
@@ -228,11 +228,9 @@ def import_file(
 
 @app.command(rich_help_panel=USE)
 def export(
-    dataset: Annotated[str, typer.Argument(help="A finished dataset: its name, hash, card or store.")],
-    out: Annotated[Path, typer.Argument(help="A new file; of 'well' and 'huggingface' a new folder.")],
-    to: Annotated[
-        str, typer.Option(help="The layout: 'well', 'pdebench', 'netcdf', 'npz' or 'huggingface'.")
-    ],
+    dataset: Annotated[str, typer.Argument(help="A finished dataset: name, hash, card or store.")],
+    out: Annotated[Path, typer.Argument(help="A new file, or a new folder for 'well' and 'huggingface'.")],
+    to: Annotated[str, typer.Option(help="Format: 'well', 'pdebench', 'netcdf', 'npz' or 'huggingface'.")],
     resolution: Annotated[
         str | None, typer.Option(help="Points along each axis, or a set of times; by default the finest.")
     ] = None,
@@ -263,7 +261,7 @@ def export_run(
     folder: Annotated[Path, typer.Argument(help="A new folder.")],
     form: Annotated[
         list[str] | None,
-        typer.Option("--format", help="Also as a program: 'torch_export' or 'onnx'; it may be repeated."),
+        typer.Option("--format", help="Also export a program: 'torch_export' or 'onnx'. May be repeated."),
     ] = None,
     points: Annotated[int | None, typer.Option(help="Points along each axis, for programs.")] = None,
     samples: Annotated[int, typer.Option(help="Samples in a batch, for programs.")] = 1,
@@ -299,7 +297,7 @@ def verify_run(
 ) -> None:
     """Regenerate the test samples of an exported run, run its weights on them, and compare every mean error.
 
-    What was found is written to 'verified.json' in the folder.
+    The result is written to 'verified.json' in the folder.
     """
     from resolvent.public.describe import Terminal, describe_verification
     from resolvent.public.verification import verify_run as verified
@@ -323,7 +321,7 @@ def task(
     name: Annotated[str, typer.Argument(help="A task of `resolvent tasks`.")],
     to: Annotated[Path, typer.Option(help="A new folder.")],
     form: Annotated[str, typer.Option("--format", help="'npz', 'netcdf', 'zarr' or 'huggingface'.")] = "npz",
-    cores: Annotated[int, typer.Option(help="Processes that make the samples.")] = 1,
+    cores: Annotated[int, typer.Option(help="Number of processes for making samples.")] = 1,
 ) -> None:
     """Write a task to train on elsewhere: training samples, test inputs and instructions."""
     from resolvent.judging.give import give
@@ -337,9 +335,9 @@ def evaluate(
     predictions: Annotated[
         str,
         typer.Argument(
-            help="Predictions for the test of a task: a file or a folder. Or what predicts, and can do "
-            "whatever you can: a class in Python, module:name; a program, .onnx or .pt2; the URL of a "
-            "server on this machine."
+            help="Predictions for the test inputs: a file or a folder. Or a model, which runs with all your "
+            "permissions: a Python class, module:name; a program, .onnx or .pt2; or the URL of a server on "
+            "this machine."
         ),
     ],
     task: Annotated[str, typer.Option(help="A task of `resolvent tasks`.")],
@@ -362,7 +360,7 @@ def evaluate(
 @app.command(rich_help_panel=JUDGED)
 def compare(
     folders: Annotated[
-        list[Path], typer.Argument(help="Exported runs that were verified, and judgements by `evaluate`.")
+        list[Path], typer.Argument(help="Verified exported runs, and folders written by `evaluate`.")
     ],
     csv: Annotated[Path | None, typer.Option(help="Also write the table to this file.")] = None,
 ) -> None:
@@ -398,8 +396,8 @@ def where() -> None:
 
 
 def main() -> int:
-    """Run the command line; an expected fault ends it with one line. Returns the exit status."""
-    # As in a job (`resolvent.planning.job`): half a second less at the end of a command that imports torch.
+    """Run the command line, and return the exit status. Expected errors print one line."""
+    # As in a job (`resolvent.planning.job`): saves half a second at exit after importing torch.
     atexit.register(gc.freeze)
     try:
         app(prog_name="resolvent")
@@ -415,7 +413,7 @@ def main() -> int:
         found = [error]
         if isinstance(error, ValidationError):
             found = [one["ctx"]["error"] for one in error.errors() if "error" in one.get("ctx", {})]
-        # That a user's module is not there is expected; all else is not.
+        # A missing user's module is an expected error; others are not.
         missing = [one for one in found if isinstance(one, NoSuchModule)]
         if not missing:
             raise
@@ -425,7 +423,7 @@ def main() -> int:
 
 
 def _configuration_of(files: list[str]) -> str:
-    """Return the text for files of arrays; where they cannot be imported print it, and say why."""
+    """Return the configuration for files of arrays. If they cannot be imported, print it and raise."""
     from resolvent.datasets.imported.check import check_file
 
     report = check_file(*files)

@@ -1,8 +1,8 @@
-"""Equations and random fields → arrays, with JAX, NumPy, SciPy and Numba.
+"""Solvers of equations and random fields, with JAX, NumPy, SciPy and Numba.
 
-There are no files, no PyTorch and no configuration here. Importing a module has no effect on JAX: solvers
-compute in double precision in a scope of their own.
+No files, no PyTorch and no configuration here. Importing a module does not change JAX's settings: solvers
+enable double precision only in their own scope.
 
-Import the module you need, such as `solvers.common.grid` or `solvers.burgers.split_step`. The packages
-themselves import nothing, so that the grid costs a training job no JAX.
+Import the module you need, such as `solvers.common.grid` or `solvers.burgers.split_step`. The packages import
+nothing, so that training jobs can use grids without importing JAX.
 """

@@ -4,14 +4,14 @@
 
 z    state;  u: control, with amplitudes a_j and frequencies η_j.
 
-Since dz / sin z = d ln tan(z/2), the state is a function of the control's present value alone:
+Since dz / sin z = d ln tan(z/2), the state depends only on the present value of the control:
 
     z(t) = 2 arctan( tan(z₀/2) · e^{u(t) - u(0)} )
 
 between the multiples of π, which are fixed points: a state between two of them stays between them, and other
 branches of the tangent are reached by adding the multiple of 2π next to z₀.
 
-Expect: rounding error (about 1e-15), at any times, in any order; no step, no tolerance.
+Expect: rounding errors (about 1e-15), at any times, without steps or tolerances.
 Source: Calvello et al. 2024, arXiv:2406.06486, section 6.1 (J = 10, η_j ~ U(0, J), T = 2). There a_j ~ N(0,
 1); the public code divides a_j by j, and its z₀ is 1. The reported numbers come from the code.
 """
@@ -31,14 +31,14 @@ from resolvent.solvers.random_fields.streams import generator
 
 NAME = "controlled ODE"
 DECAYS = ("inverse", "none")
-LANES = 512  # samples computed together, always this many
+LANES = 512  # fixed number of samples computed at once
 
 
 @dataclass(frozen=True)
 class ControlledOde:
     """Controls → states. The module's docstring has the equation.
 
-    initial_value  z₀, any finite number; a ValueError otherwise.
+    initial_value  z₀. Raises `ValueError` if it is not finite.
     """
 
     initial_value: float = 1.0
@@ -57,8 +57,8 @@ class ControlledOde:
 
         amplitudes, frequencies  a_j and η_j.
 
-        Raises a ValueError where these are not two arrays of one shape, (batch, terms); a SolverError where
-        an amplitude or a frequency is not finite.
+        Raises `ValueError` if these are not two arrays of equal shape (batch, terms), and `SolverError` if an
+        amplitude or frequency is not finite.
         """
         check_array(amplitudes, "f", ("batch", "terms"), f"amplitudes of {NAME}")
         check_array(frequencies, "f", amplitudes.shape, f"frequencies of {NAME}")
@@ -66,7 +66,7 @@ class ControlledOde:
         check_initial(frequencies, NAME)
         real = amplitudes.dtype.type
         angles = np.pi * times.coordinates.astype(real)
-        # On the branch next to z₀ the tangent is finite; a multiple of π has sine zero, and stays.
+        # On the branch next to z₀ the tangent is finite; multiples of π are fixed points.
         turns = 2 * np.pi * np.round(self.initial_value / (2 * np.pi))
         tangent = real(np.tan((self.initial_value - turns) / 2))
         controls, states = in_lanes(
@@ -78,7 +78,7 @@ class ControlledOde:
         return controls, states
 
     def state(self, control: Float[np.ndarray, "batch times"]) -> Float[np.ndarray, "batch times"]:
-        """Return z where the control, zero at time 0, has these values: the same closed form."""
+        """Return the state z for values of a control that is zero at time 0, by the closed form."""
         turns = 2 * np.pi * np.round(self.initial_value / (2 * np.pi))
         return turns + 2 * np.arctan(np.tan((self.initial_value - turns) / 2) * np.exp(control))
 
@@ -89,7 +89,7 @@ class ControlledOde:
         times: Nodes,
         tolerance: float = 1e-13,
     ) -> Float[np.ndarray, "batch times"]:
-        """Return the same states by SciPy's DOP853, one sample after the other: the check, not the method."""
+        """Return the states by SciPy's DOP853, sample by sample, as an independent check."""
         states = np.empty((len(amplitudes), times.points))
         for row, (amplitude, frequency) in enumerate(zip(amplitudes, frequencies, strict=True)):
 
@@ -132,7 +132,7 @@ def draw_control(
     decay      "inverse": a_j = ξ_j / j, as in the public code; "none": a_j = ξ_j, as in the paper's text;
                ξ_j ~ N(0, 1).
 
-    Raises a ValueError where num_terms is not positive, or the decay unknown.
+    Raises `ValueError` if num_terms is not positive, or the decay is unknown.
     """
     if num_terms < 1:
         raise ValueError(f"num_terms must be at least 1, got {num_terms}")

@@ -1,35 +1,35 @@
-"""Lorenz's model of convection by Taylor series, at any times.
+"""Solve Lorenz's model of convection by Taylor series, at any times.
 
     dx/dt = σ(y - x),    dy/dt = x(ρ - z) - y,    dz/dt = xy - βz
 
-x        intensity of the convection; y, z: the temperature differences it makes, across and upwards.
+x        intensity of the convection; y, z: horizontal and vertical temperature differences.
 σ, ρ, β  Prandtl number, Rayleigh number over its critical value, geometric factor: 10, 28, 8/3.
 
-Method: steps end at every observation time, and are no longer than `step`. In each, of size h, the solution
-is its own Taylor polynomial, x(t_n + h) = Σ_k X_k, whose terms follow from the equation one after the other:
+Method: steps end at every observation time, and are at most `step`. In each step of size h the solution is a
+Taylor polynomial, x(t_n + h) = Σ_k X_k, with terms from the recurrence
 
     X_{k+1} = h/(k+1) · σ(Y_k - X_k)
     Y_{k+1} = h/(k+1) · (ρX_k - Y_k - Σ_j X_j Z_{k-j})
     Z_{k+1} = h/(k+1) · (Σ_j X_j Y_{k-j} - βZ_k)
 
 The error is of order h^K for K = `order`; the last terms, |X_K| and so on, summed over the steps, estimate
-what the polynomials leave out.
+the truncation error.
 
 Expect: with the defaults relative errors near 1e-9 on [0, 2], for initial states of the size of the
-attractor. The model is chaotic: what is left out grows by e^{0.9t}, so that t beyond 30 is out of reach of
+attractor. The model is chaotic: errors grow by e^{0.9t}, so that times beyond 30 cannot be computed in
 float64.
-Good values: a longer step wants a higher order. A sample has the same bits in any batch.
 
-An accuracy is enough for `solve_to`: steps are as long as the times allow, and each sample gets an order of
-its own, by `solvers.common.accuracy`. What an order leaves out is carried along: a disturbance d of the
-state, which begins with zero, goes from step to step by the equation linearised about the solution (its own
-series, of degree 3), and the first terms left out, X_{K+1}, are added to it. At every time d is the error,
-but for its square, growth by chaos included. These steps are compiled with Numba, eight trajectories side by
-side.
-Source: Lorenz 1963, J. Atmos. Sci. 20, 130; the task: Calvello et al. 2024, arXiv:2406.06486, section 6.1.
+Good values: longer steps need a higher order. Results are bit-identical in any batch.
 
-Beside the solver: the distribution of initial states, an independent integrator as a check, and what an
-observed x says of y and z.
+`solve_to` needs only an accuracy: steps are as long as the times allow, and each sample has an adaptive
+order, by `solvers.common.accuracy`. The truncation error is propagated: a disturbance d of the state,
+initially zero, follows the equation linearised about the solution (by a series of degree 3), and in each step
+the first truncated terms, X_{K+1}, are added. At every time d is the error up to second order, including
+growth by chaos. These steps are compiled with Numba, for eight trajectories at once. Source: Lorenz 1963, J.
+Atmos. Sci. 20, 130; the task: Calvello et al. 2024, arXiv:2406.06486, section 6.1.
+
+The module also has the distribution of initial states, an independent integrator as a check, and the
+reconstruction of y and z from an observed x.
 """
 
 from dataclasses import dataclass
@@ -52,12 +52,12 @@ from resolvent.solvers.common.vectors import larger, load, store
 from resolvent.solvers.random_fields.streams import generator
 
 NAME = "Lorenz-63"
-LANES = 512  # trajectories advanced together, always this many
-ORDERS = (*range(4, 17), 18, 20, 22, 24, 27, 30)  # that a sample may be solved with
+LANES = 512  # fixed number of trajectories computed at once
+ORDERS = (*range(4, 17), 18, 20, 22, 24, 27, 30)  # adaptive choices of the order
 EIGHT = vectors.LANES
-MARGIN = 3.0  # of the error over the disturbance that is carried along
-BEGIN = 1.0  # orders above the typical one, so that few trajectories are solved again
-LINEAR = 3  # degree of the series of a disturbance
+MARGIN = 3.0  # safety factor of the error relative to the propagated disturbance
+BEGIN = 1.0  # start above the typical order, so that few trajectories are solved again
+LINEAR = 3  # degree of the series of the disturbance
 _GAUSS_NODES, _GAUSS_WEIGHTS = np.polynomial.legendre.leggauss(3)
 
 
@@ -66,11 +66,11 @@ class Lorenz63:
     """Initial states → trajectories. The module's docstring has the equation and the method.
 
     sigma, rho, beta  σ, ρ, β > 0.
-    step              the largest step in time.
+    step              largest time step.
     order             K, the degree of the Taylor polynomials.
     tolerance         largest sum of last terms, relative to the largest state of the trajectory.
 
-    Raises a ValueError where a parameter is not positive, or the order is below 2.
+    Raises `ValueError` if a parameter is not positive, or the order is below 2.
     """
 
     sigma: float = 10.0
@@ -90,10 +90,10 @@ class Lorenz63:
     def solve(
         self, initial: Float[np.ndarray, "batch 3"], times: Nodes
     ) -> Float[np.ndarray, "batch 3 times"]:
-        """Return the states (x, y, z) at `times`, from the initial states, those at time 0.
+        """Return the states (x, y, z) at `times`, from the initial states at time 0.
 
-        Raises a ValueError where a time is negative, or the initial states are not an array (batch, 3); a
-        SolverError where an initial state is not finite, or the steps are too long for the tolerance.
+        Raises `ValueError` if a time is negative, or the initial states are not an array (batch, 3), and
+        `SolverError` if an initial state is not finite, or the steps are too long for the tolerance.
         """
         _check(initial, times)
         sizes, counts = _steps(times, self.step)
@@ -103,7 +103,7 @@ class Lorenz63:
             lambda block: _integrate(block, steps, ends, parameters, self.order), LANES, initial
         )
         refuse(
-            ~(left_out <= self.tolerance * largest),  # also true of numbers that are not finite
+            ~(left_out <= self.tolerance * largest),  # also true for NaN
             NAME,
             symptom=f"the last terms of the series exceed the tolerance {self.tolerance:.0e}",
             remedy=f"use a shorter step (now {self.step:g})",
@@ -119,11 +119,11 @@ def solve_to(
     rho: float = 28.0,
     beta: float = 8 / 3,
 ) -> Solved:
-    """Solve for trajectories (3, times) to a relative L² error of `accuracy`: each with an order of its own.
+    """Solve for trajectories (3, times) to a relative L² error of `accuracy`, with adaptive orders.
 
-    The rungs found are those of `ORDERS`; no step is longer than `longest_step`. The same bits in any batch.
+    The rungs refer to `ORDERS`; steps are at most `longest_step`. Results are bit-identical in any batch.
 
-    Raises as `Lorenz63` and its `solve`; a SolverError where the accuracy cannot be reached.
+    Raises as `Lorenz63` and its `solve`, and `SolverError` if the accuracy cannot be reached.
     """
     Lorenz63(sigma, rho, beta)
     _check(initial, times)
@@ -153,12 +153,12 @@ def solve_to(
 
 
 def expected_order(accuracy: float, final_time: float, step: float) -> float:
-    """Return the order that a typical trajectory of Lorenz's parameters takes, as measured, within two."""
+    """Return the typical order for Lorenz's parameters, measured, correct to about two."""
     return max(4.0, (0.35 * final_time - 0.9 - np.log10(accuracy)) / np.log10(0.16 / min(step, 0.08)))
 
 
 def longest_step(sigma: float = 10.0, rho: float = 28.0, beta: float = 8 / 3) -> float:
-    """Return the longest step that `solve_to` takes: at Lorenz's parameters that of the least cost."""
+    """Return the longest step of `solve_to`: the most efficient step for Lorenz's parameters."""
     return 0.56 / max(28, sigma, rho, beta)
 
 
@@ -170,7 +170,7 @@ def _check(initial: Float[np.ndarray, "batch 3"], times: Nodes) -> None:
 
 
 def _steps(times: Nodes, largest: float) -> tuple[Float[np.ndarray, " times"], Int[np.ndarray, " times"]]:
-    """Return the size of the steps up to each time, and their number: none longer than `largest`."""
+    """Return size (at most `largest`) and number of the steps up to each time."""
     intervals = np.diff(times.coordinates, prepend=0.0)
     counts = np.ceil(intervals / largest - 1e-9).astype(int)
     return intervals / np.maximum(counts, 1), counts
@@ -183,9 +183,9 @@ def _march(
     order: int,
     parameters: tuple[float, float, float],
 ) -> tuple[Float[np.ndarray, "batch 3 times"], Float[np.ndarray, " batch"], Float[np.ndarray, " batch"]]:
-    """Return the states, their relative error, estimated, and its fall from one order to the next.
+    """Return the states, their estimated relative errors, and the error reduction per order.
 
-    The fall is estimated from the last terms. States may be not finite where the order is too low.
+    The reduction is estimated from the last terms. States may be not finite if the order is too low.
     """
     batch, blocks = len(initial), -(-len(initial) // EIGHT)
     padded = np.pad(initial, ((0, blocks * EIGHT - batch), (0, 0))).reshape(blocks, EIGHT, 3)
@@ -198,17 +198,17 @@ def _march(
     square, norm, before, last = sums.transpose(1, 0, 2).reshape(4, -1)[:, :batch]
     with np.errstate(invalid="ignore", divide="ignore"):
         errors, falls = np.sqrt(square / norm), np.sqrt(last / before)
-    # A state at rest has no error, and one that is lost more than any number; ratios want numbers.
+    # Zero states have no error and lost states an infinite one; both need finite numbers for ratios.
     errors = np.nan_to_num(np.where(square == 0, 0, errors), nan=1e100).clip(1e-100, 1e100)
     return result, errors, np.nan_to_num(falls, nan=0.5).clip(1e-3, 0.5)
 
 
 @compiled
 def _series(starts, terms, sizes, counts, order, sigma, rho, beta, all_states, all_sums):
-    """March blocks of eight states; `terms` has room for those of x, y, z and of a disturbance of each.
+    """Advance blocks of eight states; `terms` is work space for x, y, z and their disturbances.
 
-    Adds up in the sums, eight numbers each, the squares of the disturbance and of the state at the times, and
-    the terms one degree below the order and one above it.
+    Accumulates in the sums, eight numbers each, the squares of disturbance and state at the times, and of the
+    terms one degree below and above the order.
     """
     x, y, z, a, b, c = terms[0], terms[1], terms[2], terms[3], terms[4], terms[5]
     last = (order + 1) * EIGHT
@@ -250,7 +250,7 @@ def _series(starts, terms, sizes, counts, order, sigma, rho, beta, all_states, a
                         high = high + load(disturbance, at)
                     store(disturbance, 0, high)
                     total = load(values, last - EIGHT)
-                    for at in range(last - 2 * EIGHT, -1, -EIGHT):  # small terms first: less rounding
+                    for at in range(last - 2 * EIGHT, -1, -EIGHT):  # small terms first, for less rounding
                         total = total + load(values, at)
                     store(values, 0, total)
             for part in range(3):
@@ -268,7 +268,7 @@ def _integrate(
     parameters: Float[Array, "3"],
     order: int,
 ) -> tuple[Float[Array, "lanes 3 times"], Float[Array, " lanes"], Float[Array, " lanes"]]:
-    """Return the states after `ends` steps, the sum of all steps' last terms, and the largest state."""
+    """Return the states after `ends` steps, the sum of last terms over all steps, and the largest state."""
     sigma, rho, beta = parameters
 
     def step(carry, size):
@@ -281,7 +281,7 @@ def _integrate(
             x.append(factor * (sigma * (y[k] - x[k])))
             y.append(factor * (rho * x[k] - y[k] - product_xz))
             z.append(factor * (product_xy - beta * z[k]))
-        # Small terms first: less rounding.
+        # Small terms first, for less rounding.
         state = jnp.stack([sum(reversed(terms)) for terms in (x, y, z)])
         return (state, left_out + abs(x[-1]) + abs(y[-1]) + abs(z[-1])), state
 
@@ -293,7 +293,8 @@ def _integrate(
 def initial_condition(seed: int, split: int, index: int) -> Float[np.ndarray, "3"]:
     """Draw the initial state of sample `index` of split number `split`: x, y ~ U(-15, 15), z ~ U(0, 40).
 
-    Calvello et al. 2024, arXiv:2406.06486, section 6.1, names no distribution; this is its public code's.
+    As in the public code of Calvello et al. 2024 (arXiv:2406.06486); section 6.1 does not state the
+    distribution.
     """
     deviates = generator(seed, split, index).uniform(size=3)
     return np.array([-15.0, -15.0, 0.0]) + np.array([30.0, 30.0, 40.0]) * deviates
@@ -307,8 +308,8 @@ def solve_diffrax(
     beta: float = 8 / 3,
     tolerance: float = 1e-12,
 ) -> Float[np.ndarray, "batch 3 times"]:
-    """Return the states (x, y, z) at `times` by diffrax's Dopri8, for this `tolerance`: a check."""
-    import diffrax  # seconds to import, and needed for this check alone
+    """Return the states (x, y, z) at `times` by diffrax's Dopri8 with this `tolerance`, as a check."""
+    import diffrax  # slow to import, and only needed for this check
 
     def rate(time, state, parameters):
         x, y, z = state
@@ -336,8 +337,8 @@ def unobserved_y(
 ) -> Float[np.ndarray, "batch times"]:
     """Return y = x + (dx/dt)/σ at the times, from x there; `sigma` is σ.
 
-    Between the times x is a cubic spline, not-a-knot, and dx/dt its derivative. Expect errors of order h³ for
-    times h apart, the largest near the first and the last time.
+    dx/dt is the derivative of a not-a-knot cubic spline. Expect errors of order h³ for times h apart, largest
+    near the first and last time.
     """
     return x + CubicSpline(times.coordinates, x, axis=-1)(times.coordinates, 1) / sigma
 
@@ -351,8 +352,8 @@ def unobserved_z(
 ) -> Float[np.ndarray, "batch times"]:
     """Return z(t) = e^{-βt} z(0) + ∫₀ᵗ e^{-β(t-s)} x(s) y(s) ds at the times; `beta` is β.
 
-    x and y are cubic splines between the times, the integral is by three Gauss points in each interval.
-    Expect errors as of `unobserved_y`.
+    x and y are interpolated by cubic splines, with three Gauss points in each interval. Expect errors as in
+    `unobserved_y`.
     """
     t = times.coordinates
     lengths = np.diff(t)

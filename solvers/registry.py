@@ -1,7 +1,7 @@
-"""Every discretisation of these solvers, once: `tests/solvers/test_registry.py` runs its tests for each line.
+"""Registry of all discretisations; `tests/solvers/test_registry.py` runs its tests for each line.
 
-Closed forms (`solvers.burgers.cole_hopf`, `solvers.controlled_ode`) have no order of convergence, and tests
-of their own.
+Closed forms (`solvers.burgers.cole_hopf`, `solvers.controlled_ode`) have no order of convergence, and
+separate tests.
 """
 
 SOLVERS = (

@@ -418,7 +418,7 @@ def test_a_store_that_is_gone_is_made_again_by_the_same_command(project, tmp_pat
     store = next((other.folder / "data/burgers").glob("*.zarr"))
     shutil.rmtree(store)
     name = store.relative_to(other.folder)
-    words = f"the store {name} is gone: snakemake makes it again, to the same bytes"
+    words = f"the store {name} is gone: snakemake regenerates it, to the same bytes"
     planned = other.dry_run("--cores", "2")
     assert words in planned
     solved = {rule: jobs for rule, jobs in job_counts(planned).items() if rule.startswith(("solve", "train"))}
@@ -479,7 +479,7 @@ def test_a_damaged_store_is_reported_and_its_remedy_makes_the_same_bits(project)
     output = project.forked_build(target, "-R", "evaluate", succeeds=False)
     name = store.relative_to(project.folder)
     assert f"evaluate: the store {name} is damaged in 'n64/initial_velocity'" in output
-    assert "make it again with snakemake -R solve_burgers" in output
+    assert "regenerate it with snakemake -R solve_burgers" in output
     assert "Traceback" not in output
     project.forked_build(target, "-R", "solve_burgers")
     assert project.contents("data") == before

@@ -17,9 +17,9 @@ class CodomainAttentionOperator2d(nn.Module):
     of a point.
 
     The tokens of A are the `width` channels of v, functions on the whole square. Rahman et al. (2024,
-    arXiv:2403.12553), to whom the remark refers, take the physical variables instead, each lifted to several
-    channels; the datasets here have one on the plane, and a single token attends to nothing. This arrangement
-    is ours. The cost is O(width²·n1·n2), linear in the points.
+    arXiv:2403.12553), cited in the remark, use the physical variables as tokens, each lifted to several
+    channels; the datasets here have one variable in two dimensions, and attention needs several tokens. This
+    arrangement is ours. The cost is O(width²·n1·n2), linear in the points.
 
     With d = width, f = feedforward_width, e = features, M modes, a complex weight as two:
     (c_in + 3)d + L(4M²(2e + 1) + 2df + f + d + 4d) + (d + 1)c_out parameters.
@@ -47,7 +47,7 @@ class CodomainAttentionOperator2d(nn.Module):
         self.projection = nn.Linear(width, out_channels)
 
     def forward(self, u: Input, x: Points) -> Output:
-        """Return the output function. Raises `ValueError` if the grid cannot carry the modes."""
+        """Return the output function. Raises `ValueError` if the grid is too coarse for the modes."""
         v = self.lifting(with_coordinates(u, x))
         for layer in self.layers:
             v = layer(v)
@@ -68,12 +68,11 @@ class _Layer(nn.Module):
 
 
 class CodomainAttention(nn.Module):
-    """Attention between the channels of a function, each a function on all of D (remark 16).
+    """Attention between the channels of a function, each a function on the whole domain D (remark 16).
 
-    Rahman et al. (2024, arXiv:2403.12553) in the notation of definition 14: D' = D, and instead of patches
-    the channels u_j: D → ℝ are compared. Q, K: u_j ↦ L²(D, ℝᵉ), e = `features`, and V: u_j ↦ a function D → ℝ
-    are convolutions, the same ones for every channel: the number of channels is free. The volume of D counts
-    as one (eq. 63).
+    Rahman et al. (2024, arXiv:2403.12553) in the notation of definition 14: D' = D, with channels u_j: D → ℝ
+    instead of patches. Q, K: u_j ↦ L²(D, ℝᵉ), e = `features`, and V: u_j ↦ a function D → ℝ are convolutions
+    shared by all channels, so the number of channels is arbitrary. The volume of D is taken as one (eq. 63).
     """
 
     def __init__(self, *, features: int, modes: int) -> None:
@@ -84,7 +83,7 @@ class CodomainAttention(nn.Module):
         )
 
     def forward(self, u: Float[Tensor, "batch n1 n2 channels"]) -> Float[Tensor, "batch n1 n2 channels"]:
-        """Return the channels' weighted means. Raises `ValueError` if the grid cannot carry the modes."""
+        """Return weighted means of the channels. Raises `ValueError` if the grid has too few points."""
         batch, n1, n2, channels = u.shape
         functions = u.permute(0, 3, 1, 2).reshape(batch * channels, n1, n2, 1)
         projected = self.projections(functions).view(batch, 1, channels, n1, n2, -1)

@@ -1,4 +1,4 @@
-"""Cross-attention from the points of an output function to those of an input function, on a square."""
+"""Cross-attention from the points of an output function to the points of an input function, on a square."""
 
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -17,15 +17,15 @@ class CrossAttentionOperator2d(nn.Module):
     v ← LN(v + A(v, w)); v ← LN(v + F(v))              `num_layers` times
     affine to `out_channels`
 
-    A has Q of v, and K and V of w, on trapezoidal weights. The points of the output attend to those of the
-    input and never to each other: what comes out is a function of y, which may be asked for anywhere (`at`).
-    The paper defines the attention and trains no such operator; this arrangement is ours. n points that are
-    asked for cost O(n·n1·n2).
+    A has Q from v, and K and V from w, with trapezoidal weights. The points of the output attend only to
+    points of the input, so the output is a function of y that can be evaluated anywhere (`at`). The paper
+    defines the attention, but trains no such operator; this arrangement is ours. n output points cost
+    O(n·n1·n2).
 
-    `forward` asks at the coarse grid of `models.layers.grid_sizes.downsampled_sizes`, whose corners are those
-    of the grid of u. `layer` are the keywords of `TransformerLayer`. With d = width, f = feedforward_width,
-    c_in and c_out channels: (c_in + 3)f + (f + 1)d + 3d + L(4(d² + d) + 2df + f + d + 4d) + (d + 1)c_out
-    parameters.
+    `forward` evaluates on the coarse grid of `models.layers.grid_sizes.downsampled_sizes`, which has the same
+    corners as the grid of u. `layer` are keywords of `TransformerLayer`. With d = width, f =
+    feedforward_width, c_in and c_out channels: (c_in + 3)f + (f + 1)d + 3d + L(4(d² + d) + 2df + f + d + 4d)
+    + (d + 1)c_out parameters.
     """
 
     discretisation_invariant = True
@@ -54,7 +54,7 @@ class CrossAttentionOperator2d(nn.Module):
     def forward(self, u: Input, x: Points) -> Float[Tensor, "batch *coarse out_channels"]:
         """Return the output function on the coarse grid.
 
-        Raises `ValueError` if the grid is too small for `downsampling_factor`, and as `at` does.
+        Raises `ValueError` if the grid is too small for `downsampling_factor`, and as `at`.
         """
         n1, n2, _ = x.shape
         coarse = downsampled_sizes(n1, self.factor)[1], downsampled_sizes(n2, self.factor)[1]
@@ -64,7 +64,7 @@ class CrossAttentionOperator2d(nn.Module):
     def at(
         self, u: Input, x: Points, y: Float[Tensor, "points dim"]
     ) -> Float[Tensor, "batch points out_channels"]:
-        """Return the output function at the points y. Raises `ValueError` as `trapezoid_weights` does."""
+        """Return the output function at the points y. Raises `ValueError` as `trapezoid_weights`."""
         w = self.lifting(with_coordinates(u, x)).flatten(1, 2)
         log_weights = trapezoid_log_weights(x)
         v = self.queries(y).expand(len(u), -1, -1)

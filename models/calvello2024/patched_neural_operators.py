@@ -1,7 +1,7 @@
-"""The transformers on patches of Calvello et al. (2024, arXiv:2406.06486): ViT-NO and FANO.
+"""Transformers on patches by Calvello et al. (2024, arXiv:2406.06486): ViT-NO and FANO.
 
-A function on the square is cut into its restrictions to patches (eqs. 5-6), which attend to each other as
-functions (section 3); a last layer may take out the jumps between them (remark 21).
+A function on the square is split into its restrictions to patches (eqs. 5-6), which attend to each other as
+functions (section 3); an optional last layer smooths the jumps between them (remark 21).
 """
 
 import math
@@ -23,7 +23,7 @@ from resolvent.models.settings import pair
 def split(
     u: Float[Tensor, "batch n1 n2 channels"], patches: tuple[int, int]
 ) -> Float[Tensor, "batch all_patches p1 p2 channels"]:
-    """Cut u into its restrictions to congruent patches, so many along each axis, row by row.
+    """Split u into its restrictions to congruent patches, `patches` along each axis, row by row.
 
     Raises `ValueError` if `patches` do not divide the sides of the grid.
     """
@@ -41,7 +41,7 @@ def split(
 def join(
     v: Float[Tensor, "batch all_patches p1 p2 channels"], patches: tuple[int, int]
 ) -> Float[Tensor, "batch n1 n2 channels"]:
-    """Put the restrictions together to one function: the inverse of `split`."""
+    """Join the restrictions to one function; the inverse of `split`."""
     i, j = patches
     return rearrange(v, "batch (i j) p1 p2 channels -> batch (i p1) (j p2) channels", i=i, j=j)
 
@@ -49,8 +49,8 @@ def join(
 class LearnedSmoother(nn.Module):
     """z ← z + Kz with a spectral convolution K on the whole grid (first version of the paper, remark 21).
 
-    With one channel and 64 modes K has 8,192 complex weights. They start from Unif[0, 1)/channels² in both
-    parts. The grid has to carry the modes: 64 need 128 x 126 points.
+    With one channel and 64 modes K has 8,192 complex weights, initially Unif[0, 1)/channels² in both parts.
+    64 modes need at least 128 x 126 points.
     """
 
     def __init__(self, *, channels: int, modes: int) -> None:
@@ -62,23 +62,22 @@ class LearnedSmoother(nn.Module):
     def forward(
         self, z: Float[Tensor, "batch n1 n2 channels"], x: Float[Tensor, "n1 n2 2"]
     ) -> Float[Tensor, "batch n1 n2 channels"]:
-        """Smooth z. Raises `ValueError` if the grid cannot carry the modes."""
+        """Smooth z. Raises `ValueError` if the grid is too coarse for the modes."""
         return z + self.convolution(z)
 
 
 class InverseLaplacianSmoother(nn.Module):
-    """z ← (I - εΔ)^(-α) z (journal version, eq. 29), nothing learned.
+    """z ← (I - εΔ)^(-α) z (journal version, eq. 29), without parameters.
 
-    `boundary` says how Δ closes:
+    `boundary` is the boundary condition of Δ:
 
     - "periodic": the Fourier coefficient of the wave vector k is multiplied by (1 + ε|k|²)^(-α). k is
-      physical, 2π/L times integers on a square of side L, and ε has the unit of an area. L is n times the
-      spacing of the coordinates;
+    physical,
+      2π/L times integers on a square of side L = n times the spacing, and ε has the unit of an area;
     - "even": z is mirrored at the sides of the square, half a cell outside the first and last points, and has
-      the period 2L: cosines, zero normal derivative, no jump where opposite sides of a function that is not
-      periodic would meet.
+      period 2L: cosines with zero normal derivative, without jumps for functions that are not periodic.
 
-    The mean over the square stays what it is.
+    The mean over the square does not change.
     """
 
     def __init__(self, *, epsilon: float, exponent: float, boundary: Literal["periodic", "even"]) -> None:
@@ -88,7 +87,7 @@ class InverseLaplacianSmoother(nn.Module):
     def forward(
         self, z: Float[Tensor, "batch n1 n2 channels"], x: Float[Tensor, "n1 n2 2"]
     ) -> Float[Tensor, "batch n1 n2 channels"]:
-        """Smooth z in the precision of the coordinates, whatever autocast says."""
+        """Smooth z in the precision of the coordinates, regardless of autocast."""
         _, n1, n2, _ = z.shape
         with without_autocast(z.device):
             z = z.to(x.dtype)
@@ -104,7 +103,7 @@ class InverseLaplacianSmoother(nn.Module):
 
 
 class PatchConvolution(nn.Module):
-    """One spectral convolution, with what of its band a patch resolves, on every patch for itself.
+    """A spectral convolution on every patch separately, with the modes that a patch resolves.
 
     With `periodic_extension` it acts on the even extension of each patch (section 6.2, figure 19).
     """
@@ -130,12 +129,12 @@ class PatchConvolution(nn.Module):
 
 
 class PatchedEncoderLayer(nn.Module):
-    """y ← LN(y + Z), y ← LN(y + F(y)) on functions on patches; the norms are over the channels of a point.
+    """y ← LN(y + Z), y ← LN(y + F(y)) for functions on patches; the norms are over the channels of a point.
 
-    `projections` makes Q, K and V of all heads from y, as 3·width channels. Z is `patched_attention` of each
-    head, and an affine map of the heads side by side. F is affine to `feedforward_width`, GELU, dropout,
-    affine back. `dropout` is one rate: of the attention matrix, of Z, inside F and of F(y). The maps W₁ and
-    W₂ of eq. 10 that y goes through before it is added are identities, as in the public code.
+    `projections` maps y to Q, K and V of all heads, 3·width channels. Z is `patched_attention` of each head,
+    followed by an affine map of the concatenated heads. F is affine to `feedforward_width`, GELU, dropout,
+    affine back. `dropout` is the common rate for the attention matrix, for Z, inside F and for F(y). The skip
+    maps W₁ and W₂ of eq. 10 are identities, as in the public code.
     """
 
     def __init__(
@@ -157,12 +156,12 @@ class PatchedEncoderLayer(nn.Module):
     def forward(
         self, y: Float[Tensor, "batch patches p1 p2 width"], cell_volume: float
     ) -> Float[Tensor, "batch patches p1 p2 width"]:
-        """Apply the layer; a point of a patch stands for `cell_volume`."""
+        """Apply the layer; each point of a patch represents the volume `cell_volume`."""
         y = self.attention_norm(y + self.dropout(self._attend(y, cell_volume)))
         return self.feedforward_norm(y + self.dropout(self.feedforward(y)))
 
     def _attend(self, y: Tensor, cell_volume: float) -> Tensor:
-        # Copied head by head, there and back: gradients are put together in one pass, in the order of memory.
+        # Copy head by head, so that gradients are assembled in one pass, in memory order.
         heads, of_all = self.num_heads, self.projections(y).unflatten(-1, (3 * self.num_heads, -1)).unbind(-2)
         q, k, v = (torch.stack(of_all[i * heads : (i + 1) * heads], dim=1) for i in range(3))
         rate = self.dropout.p if self.training else 0.0
@@ -173,10 +172,11 @@ class PatchedEncoderLayer(nn.Module):
 class PatchedNeuralOperator(nn.Module):
     """(u, x) → patches → `lifting` → encoder layers → affine → one function → smoother.
 
-    A point stands for the volume 1/(n1·n2): that of the domain is counted as one, as in eq. 63, whatever the
-    unit of x. `projections` makes the Q, K, V of one layer, `layer` are `PatchedEncoderLayer`'s keywords.
-    `checkpointing` keeps the input of every layer alone and computes the layer again in the backward pass.
-    The same function of u on every grid that `patches` divides, as long as the patches carry the modes.
+    A point represents the volume 1/(n1·n2): the volume of the domain is taken as one, as in eq. 63, for any
+    unit of x. `projections` creates the map to Q, K, V for one layer; `layer` are keywords of
+    `PatchedEncoderLayer`. `checkpointing` keeps only the input of every layer and recomputes the layer in the
+    backward pass. The operator is the same on every grid that `patches` divides, if the patches resolve the
+    modes.
     """
 
     discretisation_invariant = True
@@ -230,10 +230,10 @@ class PatchedNeuralOperator(nn.Module):
 class ViTNeuralOperator(PatchedNeuralOperator):
     """ViT-NO (Calvello et al. 2024, arXiv:2406.06486, section 4.3 and appendix B.2).
 
-    A spectral convolution lifts each patch of (u, x) to `width` channels, in the place of a vision
-    transformer's linear map of its pixels; Q, K and V are affine at each point. Width 128, 6 layers, 12
-    modes, learned smoother of 64 modes: 835,201 parameters, 716,417 if a complex weight is one. `operator`
-    are `PatchedNeuralOperator`'s keywords.
+    A spectral convolution lifts each patch of (u, x) to `width` channels, instead of a vision transformer's
+    linear map of its pixels; Q, K and V are affine at each point. Width 128, 6 layers, 12 modes, learned
+    smoother of 64 modes: 835,201 parameters, 716,417 if a complex weight counts once. `operator` are keywords
+    of `PatchedNeuralOperator`.
     """
 
     def __init__(
@@ -250,11 +250,11 @@ class ViTNeuralOperator(PatchedNeuralOperator):
 class FourierAttentionNeuralOperator(PatchedNeuralOperator):
     """FANO (Calvello et al. 2024, arXiv:2406.06486, section 4.4 and appendix B.3).
 
-    An affine map lifts each point of (u, x) to `width` channels; Q, K and V of every head of every layer are
-    spectral convolutions on each patch. Those of a layer share one Fourier analysis of what they convolve,
-    and are one product over its modes. Width 128, 8 heads, 6 layers, 9 modes, learned smoother of 64 modes:
-    95,868,801 parameters, 48,084,865 if a complex weight is one. `operator` are `PatchedNeuralOperator`'s
-    keywords.
+    An affine map lifts each point of (u, x) to `width` channels; Q, K and V of every head and layer are
+    spectral convolutions on each patch. The convolutions of a layer share one Fourier transform of their
+    input, and are one product over its modes. Width 128, 8 heads, 6 layers, 9 modes, learned smoother of 64
+    modes: 95,868,801 parameters, 48,084,865 if a complex weight counts once. `operator` are keywords of
+    `PatchedNeuralOperator`.
     """
 
     def __init__(

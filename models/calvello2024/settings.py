@@ -1,4 +1,4 @@
-"""What the architectures of Calvello et al. 2024 (arXiv:2406.06486) can be asked for. No torch here."""
+"""Settings of the architectures of Calvello et al. 2024 (arXiv:2406.06486). Does not import torch."""
 
 import math
 from dataclasses import replace
@@ -32,7 +32,7 @@ from resolvent.models.settings import (
 Quadrature = Annotated[
     Literal["trapezoid", "none"],
     Field(
-        description="weights of the points in the attention; none: equal ones, the transformer of "
+        description="weights of the points in the attention; none: equal weights, the transformer of "
         "Vaswani et al. (2017)"
     ),
 ]
@@ -52,7 +52,7 @@ class TransformerNeuralOperatorSettings(Settings):
     equal_layers: EqualLayers = False
     quadrature: Quadrature = "trapezoid"
     scaled_scores: bool = Field(
-        True, description="divide the scores by √d_K, as the public code does and the paper does not"
+        True, description="divide the scores by √d_K, as in the public code, but not in the paper"
     )
     layer_norm_epsilon: Epsilon = 1e-5
     residual_dropout: Rate = Field(1e-4, description="dropout on both residual branches of a layer")
@@ -62,7 +62,7 @@ class TransformerNeuralOperatorSettings(Settings):
         "dimension, whatever its configuration says",
     )
     checkpointing: bool = Field(
-        False, description="compute each layer again in the backward pass: less memory, more time"
+        False, description="recompute each layer in the backward pass: less memory, more time"
     )
 
     _heads = divides_width("num_heads")
@@ -77,11 +77,11 @@ class TransformerNeuralOperator1dSettings(TransformerNeuralOperatorSettings):
     variants = {"": {}, "equal weights": {"quadrature": "none"}}
 
     initial_channels: int = Field(
-        0, ge=0, le=63, description="how many of in_channels, the last, are constants (initial values)"
+        0, ge=0, le=63, description="how many of the last in_channels are constants (initial values)"
     )
     initial_values: Literal["first_token", "every_time"] = Field(
         "first_token",
-        description="how the initial channels enter; first_token: at the first point alone, as in the paper, "
+        description="use of the initial channels; first_token: only at the first point, as in the paper, "
         "which is not discretisation-invariant; every_time: as channels of every point",
     )
 
@@ -104,7 +104,7 @@ class TransformerNeuralOperator2dSettings(TransformerNeuralOperatorSettings):
 
 
 class CrossAttentionOperator2dSettings(Settings):
-    """Cross-attention from the points of a coarse grid to those of the input's (Calvello et al. 2024)."""
+    """Cross-attention from the points of a coarse grid to the input's points (Calvello et al. 2024)."""
 
     operator = "resolvent.models.calvello2024.cross_attention_operator:CrossAttentionOperator2d"
     dimension = 2
@@ -168,7 +168,7 @@ class CodomainAttentionOperator2dSettings(Settings):
 
 
 class UniversalApproximatorSettings(Settings):
-    """One attention between pointwise networks, which universal approximation is proved for (section 5)."""
+    """One attention between pointwise networks, with proven universal approximation (section 5)."""
 
     trapezoidal = all_pairs = any_nodes = True
     order = 2
@@ -180,14 +180,14 @@ class UniversalApproximatorSettings(Settings):
 
 
 class UniversalApproximator1dSettings(UniversalApproximatorSettings):
-    """One attention between pointwise networks, which universal approximation is proved for, on a line."""
+    """One attention between pointwise networks, with proven universal approximation, in one dimension."""
 
     operator = "resolvent.models.calvello2024.universal_approximator:UniversalApproximator1d"
     dimension = 1
 
 
 class UniversalApproximator2dSettings(UniversalApproximatorSettings):
-    """One attention between pointwise networks, which universal approximation is proved for, on the plane."""
+    """One attention between pointwise networks, with proven universal approximation, in two dimensions."""
 
     operator = "resolvent.models.calvello2024.universal_approximator:UniversalApproximator2d"
     dimension = 2
@@ -200,7 +200,7 @@ PATCH_MODES = (
 
 
 class PatchedSettings(Settings):
-    """What both transformers on patches can be asked for; the modes have no common default."""
+    """Common settings of both transformers on patches; the modes have no common default."""
 
     dimension = 2
     example = {
@@ -217,7 +217,7 @@ class PatchedSettings(Settings):
     feedforward_width: FeedforwardWidth = 128
     equal_layers: EqualLayers = False
     periodic_extension: bool = Field(
-        False, description="convolve the even extension of each patch, which is periodic, and cut it back"
+        False, description="convolve the even extension of each patch, which is periodic, and crop it"
     )
     dropout: Rate = Field(
         1e-4, description="dropout on the attention matrix, both residual branches and in the feed-forward"
@@ -227,7 +227,7 @@ class PatchedSettings(Settings):
         description="last layer; learned: z + its spectral convolution, inverse_laplacian: (I - εΔ)^(-α) z",
     )
     smoother_modes: Modes = Field(
-        64, description="learned: Fourier modes of the whole grid, which needs twice as many points a side"
+        64, description="learned: Fourier modes of the whole grid, which needs twice as many points per side"
     )
     smoother_epsilon: Annotated[float, Field(gt=0.0, le=10.0)] = Field(
         1e-3, description="inverse_laplacian: ε, in the square of the coordinates' unit"
@@ -237,10 +237,10 @@ class PatchedSettings(Settings):
     )
     smoother_boundary: Literal["periodic", "even"] = Field(
         "periodic",
-        description="inverse_laplacian: even for functions that are not periodic, mirrored at the boundary",
+        description="inverse_laplacian: even (mirrored at the boundary) for functions that are not periodic",
     )
     checkpointing: bool = Field(
-        False, description="compute each layer again in the backward pass instead of keeping what it needs"
+        False, description="recompute each layer in the backward pass: less memory, more time"
     )
 
     _heads = divides_width("num_heads")

@@ -1,4 +1,4 @@
-"""Transformer neural operator: attention between all the points of a function, in one or two dimensions."""
+"""Transformer neural operator: attention between all points of a function, in one or two dimensions."""
 
 from functools import partial
 from typing import Literal
@@ -18,24 +18,24 @@ class TransformerNeuralOperator(nn.Module):
     (u, x) → affine to `width` → `num_layers` layers → affine to `out_channels`, on the points of
     `dimension` variables, all n of them attending to all: cost O(n²).
 
-    `quadrature="trapezoid"`: the integrals of the attention by the trapezoidal rule on the points as they
-    are, evenly spaced or not (eqs. 58-59); in two dimensions by products of the axes' weights. "none": equal
-    weights, the transformer of Vaswani et al. (2017), which reads a denser set of points as a larger weight.
+    `quadrature="trapezoid"`: integrals in the attention use the trapezoidal rule on the given points, evenly
+    spaced or not (eqs. 58-59), in two dimensions with products of the axes' weights. "none": equal weights,
+    the transformer of Vaswani et al. (2017), in which denser points have more weight.
 
     `initial_channels` k, in one dimension: the last k input channels are constants, the initial values of an
-    equation. `initial_values` says how they enter.
+    equation. `initial_values` is how they are used:
 
-    "first_token"  as in the paper, at the first point alone: another affine map embeds all channels and x
+    "first_token"  only at the first point, as in the paper: a separate affine map embeds all channels and x
                    there, and the other points embed the remaining channels and x. The first point's weight is
-                   half its distance to the next, so the influence of these values on the other points
-                   vanishes with that distance: this form is not discretisation-invariant.
+                   half its distance to the next, so the influence of these values vanishes with that
+                   distance: this form is not discretisation-invariant.
     "every_time"   ours: every point embeds all channels and x, by one map.
 
-    `checkpointing` computes each layer again in the backward pass instead of keeping what is inside it.
+    `checkpointing` recomputes each layer in the backward pass instead of storing its activations.
 
-    Width 128, 6 layers, 8 heads, 128 hidden: 598,145 parameters on the plane with one channel in and out;
-    598,786 on a line with one input channel, two initial ones and two output channels. (The public code has
-    256 more in either case, in a map that it does not use.)
+    Width 128, 6 layers, 8 heads, 128 hidden: 598,145 parameters in two dimensions with one input and output
+    channel; 598,786 in one dimension with one input channel, two initial channels and two output channels.
+    (The public code has 256 more, in a map that it does not use.)
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class TransformerNeuralOperator(nn.Module):
         self.projection = nn.Linear(width, out_channels)
 
     def forward(self, u: Input, x: Points) -> Output:
-        """Return the output function. Raises `ValueError` as `trapezoid_weights` does."""
+        """Return the output function. Raises `ValueError` as `trapezoid_weights`."""
         log_weights = self.log_weights(x)
         v = self._embed(u.flatten(1, -2), x.flatten(0, -2))
         for layer in self.layers:
@@ -77,7 +77,7 @@ class TransformerNeuralOperator(nn.Module):
         return self.projection(v).view(*u.shape[:-1], -1)
 
     def log_weights(self, x: Points) -> Float[Tensor, " points"] | None:
-        """Return the log-weights of the points in the attention, up to a common term; none for equal ones."""
+        """Return the log-weights of the points in the attention, up to a constant; None for equal weights."""
         return trapezoid_log_weights(x) if self.weighted else None
 
     def _embed(self, u: Tensor, x: Tensor) -> Tensor:
@@ -97,10 +97,10 @@ TransformerNeuralOperator2d = partial(TransformerNeuralOperator, dimension=2)
 class TransformerLayer(nn.Module):
     """v ← LN(v + A(v)); v ← LN(v + F(v)) with F affine to `feedforward_width`, GELU, affine back (eq. 10).
 
-    The W₁ and W₂ of eq. 10 are identities, as in all the paper's experiments. `residual_dropout` acts on A(v)
-    and on F(v), `attention_dropout` on the probabilities; `layer_norm_epsilon` is added to the variances;
-    without `scaled_scores` the scores are not divided by √d_K.
-    4(d² + d) + 2df + f + d + 4d parameters with d = width and f = feedforward_width.
+    W₁ and W₂ of eq. 10 are identities, as in all experiments of the paper. `residual_dropout` acts on A(v)
+    and F(v), `attention_dropout` on the probabilities; `layer_norm_epsilon` is added to the variances;
+    without `scaled_scores` the scores are not divided by √d_K. 4(d² + d) + 2df + f + d + 4d parameters with d
+    = width and f = feedforward_width.
     """
 
     def __init__(
@@ -129,9 +129,9 @@ class TransformerLayer(nn.Module):
         log_weights: Float[Tensor, " nodes"] | None,
         attended: Float[Tensor, "batch nodes width"] | None = None,
     ) -> Float[Tensor, "batch points width"]:
-        """Apply the layer; `log_weights` of the points attended to, or none for equal ones.
+        """Apply the layer, with `log_weights` of the attended points, or None for equal weights.
 
-        `attended` is another function, on its own nodes, that v attends to; without it v attends to itself.
+        `attended` is another function on its own nodes, to which v attends; by default v attends to itself.
         """
         z = self.attention(v, v if attended is None else attended, log_weights)
         v = self.attention_norm(v + self.residual_dropout(z))

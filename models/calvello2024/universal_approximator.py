@@ -1,4 +1,4 @@
-"""The transformer neural operator that universal approximation is proved for, in one or two dimensions."""
+"""The transformer neural operator with proven universal approximation, in one or two dimensions."""
 
 from functools import partial
 
@@ -18,10 +18,10 @@ class UniversalApproximator(nn.Module):
     v ← W₂ v + W₃ f(W₄ v + b₁) + b₂       (eq. 34b)
     P₂ f(P₁(v, x) + b_P) + b_P'           the output network (eq. 33)
 
-    f is GELU: smooth, Lipschitz and not a polynomial, as the theorems want; there is no layer norm. On a
-    compact set one of these is within any error of a given continuous operator between spaces C^s (theorem
-    22), or between Sobolev spaces (theorem 23), in any dimension. The proof takes Q = K = 0 and V = W₃ = W₄ =
-    I, W₂ = 0, b₂ = 0: attention is then the mean of v, and the layer f(W₁ v + b₁ + mean of v), eq. 37.
+    f is GELU: smooth, Lipschitz and not a polynomial, as the theorems require; there is no layer norm. On
+    compact sets these operators approximate any continuous operator between spaces C^s (theorem 22), or
+    between Sobolev spaces (theorem 23), in any dimension. The proof uses Q = K = 0 and V = W₃ = W₄ = I, W₂ =
+    0, b₂ = 0: attention is then the mean of v, and the layer is f(W₁ v + b₁ + mean of v), eq. 37.
 
     `feedforward_width` is the hidden width of all three networks. With d = width, f hidden, c_in and c_out
     channels and m coordinates: (c_in + m + 1)f + (f + 1)d + 5d² + (d + 1)f + (f + 1)d + (d + m + 1)f +
@@ -35,7 +35,7 @@ class UniversalApproximator(nn.Module):
     ) -> None:
         super().__init__()
         self.lifting = pointwise_network(in_channels + dimension, feedforward_width, width)
-        self.attention = nn.Linear(width, 3 * width, bias=False)  # Q, K and V, one below the other
+        self.attention = nn.Linear(width, 3 * width, bias=False)  # Q, K and V, stacked
         self.attention_skip = nn.Linear(width, width, bias=False)  # W₁
         self.feedforward = pointwise_network(width, feedforward_width, width)  # W₄, b₁, W₃, b₂
         self.feedforward_skip = nn.Linear(width, width, bias=False)  # W₂
@@ -51,7 +51,7 @@ class UniversalApproximator(nn.Module):
     def encode(
         self, v: Float[Tensor, "batch points width"], log_weights: Float[Tensor, " points"]
     ) -> Float[Tensor, "batch points width"]:
-        """Apply eq. 34, at the points that the quadrature's log-weights, up to a common term, belong to."""
+        """Apply eq. 34, with the log-weights of the points, up to a constant."""
         q, k, values = self.attention(v)[:, None].chunk(3, dim=-1)
         v = self.attention_skip(v) + continuum_attention(q, k, values, log_weights)[:, 0]
         return self.feedforward_skip(v) + self.feedforward(v)

@@ -15,28 +15,28 @@ from resolvent.models.layers.common import stack
 
 
 class Encoder(nn.Module):
-    """`num_layers` encoder layers; `layer`: `EncoderLayer`'s keywords.
+    """`num_layers` encoder layers; `layer` are keywords of `EncoderLayer`.
 
-    Each has initial weights of its own; with `equal_layers` they start as copies of the first.
+    Each layer has its own initial weights; with `equal_layers` all start as copies of the first.
     """
 
     def __init__(self, *, num_layers: int, equal_layers: bool, **layer) -> None:
         super().__init__()
         self.layers = stack(lambda: EncoderLayer(**layer), num_layers, equal=equal_layers)
-        # Linear attention scaled as in the public code is O(1/n).
+        # Linear attention with the public code's scaling is O(1/n).
         self.discretisation_invariant = not (layer["attention"] == "linear" and layer["public_code_scaling"])
 
     def forward(
         self, y: Float[Tensor, "batch n width"], x: Float[Tensor, "n coordinate_dim"]
     ) -> Float[Tensor, "batch n width"]:
-        """Apply the layers in turn, all at the points `x`."""
+        """Apply all layers at the points `x`."""
         for layer in self.layers:
             y = layer(y, x)
         return y
 
 
 class EncoderLayer(nn.Module):
-    """Attention and a pointwise feed-forward network, each added to what it is given.
+    """Attention and a pointwise feed-forward network, each with a residual connection.
 
     With Q, K, V = affine(y), split into `num_heads` heads of h = width/num_heads features, and Z the heads'
     attentions of x⊕Q, x⊕K, x⊕V (e = h + `coordinate_dim` features), concatenated and mapped back to `width`:
@@ -46,18 +46,18 @@ class EncoderLayer(nn.Module):
       head and each of the two matrices with its own scale and shift. Nothing else is normalised.
     - `layer_norm="regular"` (eq. 7 as coded): y ← LN(y + Z); y ← LN(y + F(y)).
 
-    `attention="none"` leaves out Z, its sum and its norm: y ← y + F(y), or y ← LN(y + F(y)), a pointwise map.
+    `attention="none"` omits Z with its sum and norm: y ← y + F(y), or y ← LN(y + F(y)), a pointwise map.
 
     F is affine to `feedforward_width`, ReLU, dropout, affine back. `residual_dropout` acts on Z and on F(y);
     `layer_norm_epsilon` is added to the variances. Both schemes and all four attentions have the same number
     of parameters: with d = width, H heads, m coordinates and f = feedforward_width,
     3(d² + d) + (d + Hm)d + d + 2df + f + d + 4d. Without attention: 2df + f + d, and 2d more if "regular".
 
-    With `attention_layer_scale` Z is multiplied, before its sum, by one trained number a channel that starts
-    there (LayerScale, Touvron et al. 2021, arXiv:2103.17239, eq. 4, on this branch alone): d parameters more.
+    With `attention_layer_scale` Z is multiplied by one trained factor per channel with this initial value
+    (LayerScale, Touvron et al. 2021, arXiv:2103.17239, eq. 4, only on this branch): d more parameters.
 
-    Q's, K's and V's weights start from η Xavier + δ identity, their biases from zero (eq. 17;
-    η = `projection_gain`, δ = `projection_diagonal`); all else from torch's defaults.
+    Initial weights of Q, K and V are η Xavier + δ identity, their biases zero (eq. 17; η = `projection_gain`,
+    δ = `projection_diagonal`); everything else has torch's defaults.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class EncoderLayer(nn.Module):
         self.attention: Callable[..., Tensor] | None = None
         if attention != "none":
             self.attention = partial(getattr(attentions, attention), **options.get(attention, {}))
-        # Without a softmax the sums over the points can come first, but where dropout acts on the n×n matrix.
+        # Without softmax the sums over points can be computed first, unless dropout acts on the n×n matrix.
         self.reassociates = attention == "galerkin" or (attention == "fourier" and contraction == "linear")
         self.drops_pairs = attention != "galerkin"
         root = math.sqrt(width // num_heads + coordinate_dim)
@@ -95,7 +95,7 @@ class EncoderLayer(nn.Module):
         self.attention_dropout = attention_dropout
         self.attention_dropout_in_evaluation = attention_dropout_in_evaluation
         if self.attention is not None:
-            # Three maps, not one to 3·width: slices of a joint result would have to be copied.
+            # Three maps instead of one to 3·width, whose slices would have to be copied.
             projections = [nn.Linear(width, width) for _ in "QKV"]
             with torch.no_grad():
                 for projection in projections:  # eq. 17
@@ -109,7 +109,7 @@ class EncoderLayer(nn.Module):
             self.layer_scale = nn.Parameter(torch.full((width,), attention_layer_scale))
         self.feedforward = nn.Sequential(
             nn.Linear(width, feedforward_width),
-            nn.ReLU(),  # not in place: the backward pass would copy what a linear map returns, a view
+            nn.ReLU(),  # not in place: then the backward pass would copy the linear map's output, a view
             nn.Dropout(feedforward_dropout),
             nn.Linear(feedforward_width, width),
         )
@@ -129,7 +129,7 @@ class EncoderLayer(nn.Module):
     def forward(
         self, y: Float[Tensor, "batch n width"], x: Float[Tensor, "n coordinate_dim"]
     ) -> Float[Tensor, "batch n width"]:
-        """Apply the layer at the points `x`, whose raw coordinates every head sees."""
+        """Apply the layer at the points `x`; every head gets the raw coordinates."""
         if self.attention is not None:
             y = self.attention_norm(y + self.residual_dropout(self._attend(y, x, self.attention)))
         return self.feedforward_norm(y + self.residual_dropout(self.feedforward(y)))
@@ -144,17 +144,17 @@ class EncoderLayer(nn.Module):
         return functional.linear(z.transpose(1, 2).flatten(2), *self._output())
 
     def _output(self) -> tuple[Tensor, Tensor]:
-        """Return the weight, (width, heads·e), and the bias of the map to Z, both times the layer scale."""
+        """Return weight (width, heads·e) and bias of the map to Z, both multiplied by the layer scale."""
         weight, bias = self.output.weight, self.output.bias
         if self.layer_scale is None:
             return weight, bias
         return self.layer_scale[:, None] * weight, self.layer_scale * bias
 
     def _attend_reassociated(self, y: Tensor, x: Tensor, dropout: float) -> Tensor:
-        """Compute W Q(KᵀV)/n with as few products over the points as the norms allow.
+        """Compute W Q(KᵀV)/n with as few products over the points as possible.
 
-        Of Q, K and V those that are not normalised are affine in y, (x⊕1⊕y)A. Their A, and W of the output,
-        are multiplied with the small matrix KᵀV, whose sum over the points then is of x⊕1⊕y itself: with
+        Those of Q, K and V that are not normalised are affine in y, (x⊕1⊕y)A. Their A, and the output map W,
+        are multiplied with the small matrix KᵀV, so that the sum over the points only involves x⊕1⊕y: with
         "regular" norms, for any number of heads, (x⊕1⊕y)ᵀ(x⊕1⊕y).
         """
         lifted = torch.cat([x.expand(len(y), -1, -1), y.new_ones(1).expand(*y.shape[:2], 1), y], dim=-1)
@@ -171,7 +171,7 @@ class EncoderLayer(nn.Module):
         return torch.baddbmm(bias, q.flatten(2), matrix)
 
     def _factors(self, lifted: Tensor, y: Tensor, x: Tensor, index: int) -> tuple[Tensor, Tensor | None]:
-        """Return Q, K or V with the coordinates, (batch, n, heads, e); or, where affine, x⊕1⊕y and its A."""
+        """Return Q, K or V with coordinates, (batch, n, heads, e); or, if affine, x⊕1⊕y and its A."""
         if self.projection_norm is not None and self.projection_norm.acts_on(index):
             return self._located(self._features(y, index), x), None
         projection, m = cast(nn.Linear, self.projections[index]), x.shape[-1]
@@ -181,18 +181,18 @@ class EncoderLayer(nn.Module):
         return lifted[:, :, None], torch.cat([copied.expand(self.num_heads, -1, -1), affine], dim=1)
 
     def _features(self, y: Tensor, index: int) -> Tensor:
-        """Return Q, K or V by heads, (batch, n, heads, head_width), normalised where the norm says so."""
+        """Return Q, K or V by heads, (batch, n, heads, head_width), normalised if the layer norm applies."""
         features = self.projections[index](y).unflatten(-1, (self.num_heads, -1))
         return features if self.projection_norm is None else self.projection_norm(features, index)
 
     def _located(self, features: Tensor, x: Tensor) -> Tensor:
-        """Put the coordinates in front of every head's features: (batch, n, heads, e)."""
+        """Prepend the coordinates to every head's features: (batch, n, heads, e)."""
         place = x[:, None].expand(*features.shape[:3], -1)
         return torch.cat([place, features], dim=-1)
 
 
 def moments(k: Tensor, v: Tensor) -> Tensor:
-    """Sum products over the points: (batch, heads, e, f).
+    """Return the sums of products over the points: (batch, heads, e, f).
 
     `k` is (batch, n, heads, e), `v` (batch, n, heads, f), or (batch, n, 1, f) for all heads.
     """
@@ -202,9 +202,9 @@ def moments(k: Tensor, v: Tensor) -> Tensor:
 
 
 class ProjectionNorm(nn.Module):
-    """Layer norm of two neighbours among Q, K, V, with a scale and a shift for each of them and each head.
+    """Layer norm of two of Q, K, V, with separate scale and shift for each of the two and each head.
 
-    `first` is the place of the first of the two, 0 (Q and K) or 1 (K and V).
+    `first` is the index of the first of the two: 0 (Q and K) or 1 (K and V).
     """
 
     def __init__(self, first: int, num_heads: int, head_width: int, epsilon: float) -> None:
@@ -215,16 +215,16 @@ class ProjectionNorm(nn.Module):
         self.bias = nn.Parameter(torch.zeros(2, num_heads, head_width))
 
     def acts_on(self, index: int) -> bool:
-        """Say whether this one of Q, K, V (0, 1, 2) is normalised."""
+        """Return whether Q, K or V (`index` 0, 1, 2) is normalised."""
         return index in (self.first, self.first + 1)
 
     def forward(self, features: Tensor, index: int) -> Tensor:
-        """Normalise Q, K or V, (batch, n, heads, head_width), over the last axis if it is to be."""
+        """Normalise Q, K or V, (batch, n, heads, head_width), over the last axis, if `acts_on`."""
         if not self.acts_on(index):
             return features
         weight, bias = self.weight[index - self.first], self.bias[index - self.first]
         num_heads, head_width = weight.shape
-        if num_heads == 1:  # the fused kernel scales and shifts in its own pass: half the time
+        if num_heads == 1:  # the fused kernel also scales and shifts: half the time
             return functional.layer_norm(features, (head_width,), weight[0], bias[0], eps=self.epsilon)
         features = functional.layer_norm(features, (head_width,), eps=self.epsilon)
         return torch.addcmul(bias, features, weight)

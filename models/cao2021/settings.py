@@ -1,4 +1,4 @@
-"""What the architectures of Cao 2021 (arXiv:2105.14995) can be asked for. No torch here."""
+"""Settings of the architectures of Cao 2021 (arXiv:2105.14995). Does not import torch."""
 
 from typing import Annotated, Literal
 
@@ -27,28 +27,28 @@ from resolvent.models.settings import (
     divides_width,
 )
 
-# Entries of an n×n attention matrix under dropout that take as much memory as a value of a hidden function:
-# measured at n = 2048, where a step keeps 10 to 13 bytes an entry (fourier, softmax), 80 a hidden value.
+# Number of entries of an n×n attention matrix under dropout with as much memory as one hidden value: measured
+# at n = 2048, where a step keeps 10 to 13 bytes per entry (fourier, softmax) and 80 per hidden value.
 KEPT_ENTRIES = 6
 
-SamplerWidth = Annotated[EncoderWidth, Field(ge=3)]  # the down-sampler splits it in three
+SamplerWidth = Annotated[EncoderWidth, Field(ge=3)]  # the down-sampler splits it into three parts
 DownsamplingActivation = Annotated[
     Literal["relu", "silu"], Field(description="activation of the down-sampler; relu for a rough input")
 ]
 
 
 class EncoderSettings(Settings):
-    """What the encoder can be asked for, in any dimension; the sizes have no common default."""
+    """Settings of the encoder, in any dimension; the sizes have no common default."""
 
     attention: Literal["galerkin", "fourier", "softmax", "linear", "none"] = Field(
         "galerkin",
-        description="GT, FT, ST and LT of the paper; none: the feed-forward networks alone, to see what "
-        "attention buys",
+        description="GT, FT, ST and LT of the paper; none: only the feed-forward networks, as an ablation of "
+        "attention",
     )
     layer_norm: Literal["projection", "regular"] = Field(
         "projection",
-        description="projection: two of Q, K, V are normalised before the product, nothing else (eqs. 5-6); "
-        "regular: the layer's output is normalised after each residual sum (eq. 7)",
+        description="projection: normalise only two of Q, K, V before the product (eqs. 5-6); "
+        "regular: normalise the layer's output after each residual sum (eq. 7)",
     )
     layer_norm_epsilon: Epsilon
     width: EncoderWidth
@@ -66,28 +66,28 @@ class EncoderSettings(Settings):
         0.0, description="dropout on the attention matrix: n×n (fourier, softmax) or e×e (galerkin, linear)"
     )
     attention_dropout_in_evaluation: bool = Field(
-        False, description="keep attention_dropout on in evaluation, as the public code does (with rate 0.5)"
+        False, description="keep attention_dropout in evaluation, as in the public code (with rate 0.5)"
     )
     attention_layer_scale: float | None = Field(
         None,
         gt=0.0,
         le=10.0,
         description="LayerScale of Touvron et al. (2021, arXiv:2103.17239) on the attention branch: one "
-        "trained factor a channel, with this initial value; none: no such factors",
+        "trained factor per channel, with this initial value; none: no such factors",
     )
     public_code_scaling: bool = Field(
         False,
-        description="as the public code scales: 1/√e more for fourier, 1/n more for linear, no change else",
+        description="scaling of the public code: additional 1/√e for fourier, 1/n for linear, otherwise none",
     )
     contraction: Literal["linear", "quadratic"] = Field(
         "linear",
-        description="order of fourier's products: linear, Q(KᵀV), or quadratic, (QKᵀ)V, as the paper's",
+        description="order of fourier's products: linear, Q(KᵀV), or quadratic, (QKᵀ)V, as in the paper",
     )
 
     def cost(self, points: int) -> Cost:
         whole, coarse = points**self.dimension, self.coarse_points(points)
         worked = whole if coarse is None else coarse**self.dimension
-        # Dropout acts on the n×n attention matrix, which then has to be formed.
+        # Dropout needs the n×n attention matrix.
         forms_matrix = self.attention in ("fourier", "softmax") and self.attention_dropout > 0
         if self.attention == "softmax" or self.contraction == "quadratic" or forms_matrix:
             attended: float = worked
@@ -132,8 +132,8 @@ class Transformer1dSettings(EncoderSettings):
     coordinates: Coordinates = "grid"
     input_coordinates: bool = Field(
         False,
-        description="concatenate the coordinates to the input function too, as the paper's text says; "
-        "the 530,305 parameters (530k in its table 5) are without",
+        description="also concatenate the coordinates to the input function, as in the paper's text; the "
+        "530,305 parameters (530k in its table 5) are without",
     )
 
     def check_grid(self, sides: tuple[int, ...]) -> None:
@@ -203,14 +203,14 @@ class Transformer2dCoarseSettings(CoarseEncoderSettings):
 
 
 class GalerkinEncoder2dSettings(EncoderSettings):
-    """The encoder of Cao (2021) between affine maps, the "Galerkin transformer" of Calvello et al. (2024)."""
+    """Cao's encoder (2021) between affine maps, the "Galerkin transformer" of Calvello et al. (2024)."""
 
     operator = "resolvent.models.cao2021.transformer2d:GalerkinEncoder2d"
     dimension = 2
     example = SMALL_ENCODER
 
     attention: Literal["galerkin", "fourier", "softmax", "linear", "none"] = Field(
-        "fourier", description="attention of Cao (2021); fourier is what Calvello et al. compare with"
+        "fourier", description="attention of Cao (2021); Calvello et al. compare with fourier"
     )
     layer_norm_epsilon: Epsilon = 1e-5
     width: EncoderWidth = 128
@@ -219,5 +219,5 @@ class GalerkinEncoder2dSettings(EncoderSettings):
     feedforward_width: FeedforwardWidth = 128
     public_code_scaling: bool = Field(
         True,
-        description="as the galerkin-transformer package scales: 1/√e more for fourier, 1/n more for linear",
+        description="scaling of galerkin-transformer: additional 1/√e for fourier, 1/n for linear",
     )

@@ -17,7 +17,7 @@ class Transformer1d(nn.Module):
     → affine, SiLU, affine to `out_channels`.
 
     `encoder` are the remaining keywords of `Encoder`. No normaliser and no boundary condition.
-    It is discretisation-invariant unless `attention` is "linear" with `public_code_scaling`.
+    Discretisation-invariant unless `attention` is "linear" with `public_code_scaling`.
     Width 96, 1 head, 4 layers, decoder 48, 16 modes: 530,305 parameters for each of the four attentions and
     either place of the layer norm.
     """

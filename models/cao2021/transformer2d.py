@@ -1,4 +1,4 @@
-"""Fourier, Galerkin, softmax and linear transformers on a square: on a coarse grid, and on all points."""
+"""Fourier, Galerkin, softmax and linear transformers on a square: on a coarse grid, or on all points."""
 
 from typing import Literal
 
@@ -16,7 +16,7 @@ from resolvent.models.layers.spectral_convolution import SpectralLayer2d
 class CoarseEncoder(nn.Module):
     """Down-sampler, then the encoder on the coarse grid, whose coordinates are interpolated from x.
 
-    The coordinates enter through the heads alone. `encoder` are `models.cao2021.encoder.Encoder`'s keywords.
+    Only the heads get coordinates. `encoder` are keywords of `models.cao2021.encoder.Encoder`.
     """
 
     def __init__(
@@ -52,11 +52,11 @@ class CoarseEncoder(nn.Module):
 
 
 class TransformerOnCoarseGrid(nn.Module):
-    """What the operators of Examples 2 and 3 share: an encoder on the coarse grid, and the way from there.
+    """Base of the operators of Examples 2 and 3: an encoder on the coarse grid, and the up-sampler.
 
-    Normalising input and output and enforcing boundary values are left to the training: a pointwise
-    normaliser would tie the operator to one grid. `coarse` are the remaining keywords of `CoarseEncoder`. Not
-    discretisation-invariant: the samplers' convolutions reach one point of whatever grid they are on.
+    Normalisers and boundary values are left to the training: a pointwise normaliser would tie the operator to
+    one grid. `coarse` are the remaining keywords of `CoarseEncoder`. Not discretisation-invariant, since the
+    samplers' convolutions reach one point on any grid.
     """
 
     discretisation_invariant = False
@@ -114,14 +114,13 @@ class Transformer2d(TransformerOnCoarseGrid):
 
 
 class Transformer2dCoarse(TransformerOnCoarseGrid):
-    """Attention-based operator learner of Example 3 (Cao 2021, table 5): its output is on the coarse grid.
-
-    u → down-sampler to `width` channels on the coarse grid → encoder → the up-sampler's convolution, its two
-    interpolations leaving the grid as it is → with x, affine to `decoder_width`
+    """Attention-based operator learner of Example 3 (Cao 2021, table 5), with output on the coarse grid.
+    u → down-sampler to `width` channels on the coarse grid → encoder → the up-sampler's convolution, without
+    changing the grid → with x, affine to `decoder_width`
     → `decoder_layers` times affine, SiLU, dropout → affine to `out_channels`.
 
-    Of n points a side the coarse grid keeps `downsampled_sizes(n, downsampling_factor)[1]`;
-    the corners are the same. Width 192, 4 heads, 6 layers, decoder 192: 2,383,873 parameters.
+    For n points per side the coarse grid has `downsampled_sizes(n, downsampling_factor)[1]`, with the same
+    corners. Width 192, 4 heads, 6 layers, decoder 192: 2,383,873 parameters.
     """
 
     def __init__(
@@ -145,11 +144,10 @@ class Transformer2dCoarse(TransformerOnCoarseGrid):
 class GalerkinEncoder2d(nn.Module):
     """The "Galerkin transformer" of Calvello et al. (2024, arXiv:2406.06486, section 6.2.1 and table 1).
 
-    (u, x) → affine to `width` → the layers of `Encoder` on all the points, which see the
-    coordinates in every head → affine to `out_channels`. `encoder` are the remaining keywords of `Encoder`.
-
-    Attention is compared with attention here: there is neither a convolution nor a spectral decoder. Width
-    128, 6 layers, 4 heads, 128 hidden: 604,289 parameters, the 6.04e5 of table 1.
+    (u, x) → affine to `width` → the layers of `Encoder` on all points, with coordinates in every head →
+    affine to `out_channels`. `encoder` are the remaining keywords of `Encoder`. Without convolution or
+    spectral decoder, so that attentions are compared. Width 128, 6 layers, 4 heads, 128 hidden: 604,289
+    parameters, the 6.04e5 of table 1.
     """
 
     def __init__(self, *, in_channels: int, out_channels: int, width: int, **encoder) -> None:

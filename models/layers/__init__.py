@@ -1,1 +1,1 @@
-"""What the operators are built from: attentions, quadrature, spectral convolutions, samplers, smoothers."""
+"""Building blocks of operators: attentions, quadrature, spectral convolutions, samplers, smoothers."""

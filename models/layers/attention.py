@@ -1,10 +1,10 @@
-"""The four attentions of Cao (2021, arXiv:2105.14995), in the fastest order that gives the same numbers.
+"""The four attentions of Cao (2021, arXiv:2105.14995), in the fastest order of products.
 
-Q, K and V have shape (batch, heads, n, e): n points, e features a head. Rates of dropout act on the attention
-matrix whenever they are positive; when they should act is for the caller to say.
+Q, K and V have shape (batch, heads, n, e): n points, e features per head. Dropout acts on the attention
+matrix if its rate is positive; callers pass 0 in evaluation.
 
-None depends on n but through a quadrature or an average over the points: at twice the points they
-approximate the same integrals. (The exception is `linear` with the public code's scaling.)
+Results depend on n only through a quadrature or an average over points: on a finer grid they approximate the
+same integrals. (Exception: `linear` with the public code's scaling.)
 """
 
 import math
@@ -38,9 +38,9 @@ def fourier(
 ) -> Features:
     """Compute (QKᵀ)V/n, eq. 5: an integral transform with the kernel ⟨q(x), k(ξ)⟩.
 
-    Without a softmax the products associate: "linear" computes Q(KᵀV)/n in O(n e²), "quadratic" the n×n
-    matrix first, in O(n² e), as printed. `dropout` acts on that n×n matrix and therefore needs it: a positive
-    rate takes the quadratic order. `public_code_scaling` divides by √e more, as the public code does.
+    Without softmax the products associate: "linear" computes Q(KᵀV)/n in O(n e²), "quadratic" first the n×n
+    matrix, in O(n² e), as printed. `dropout` acts on that n×n matrix, so a positive rate uses the quadratic
+    order. `public_code_scaling` also divides by √e, as in the public code.
     """
     scale = q.shape[-2] * (math.sqrt(q.shape[-1]) if public_code_scaling else 1.0)
     if contraction == "linear" and dropout == 0.0:
@@ -65,8 +65,8 @@ def linear(
 ) -> Features:
     """Compute softmax_features(Q)·(softmax_points(K)ᵀV), efficient attention (Shen et al. 2021), in O(n e²).
 
-    `dropout` acts on the e×e matrix. `public_code_scaling` divides by n although the softmax over the points
-    has done so: the result is then O(1/n), and depends on the grid.
+    `dropout` acts on the e×e matrix. `public_code_scaling` divides by n, although the softmax over points is
+    already normalised: the result is then O(1/n) and depends on the grid.
     """
     matrix = k.softmax(dim=-2).mT @ v
     if public_code_scaling:

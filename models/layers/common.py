@@ -1,4 +1,4 @@
-"""What operators of several families share: shapes, coordinates, pointwise networks, layers in a row."""
+"""Common parts of operators: shapes, coordinates, pointwise networks, stacks of layers."""
 
 import copy
 from collections.abc import Callable
@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-# What an operator takes, the points of it, and what it gives there.
+# Shapes of an operator's input function, its points, and its output function.
 Input = Float[Tensor, "batch *grid in_channels"]
 Points = Float[Tensor, "*grid dim"]
 Output = Float[Tensor, "batch *grid out_channels"]
@@ -21,10 +21,10 @@ def with_coordinates(u: Input, x: Points) -> Tensor:
 
 
 def place(x: Points, coordinates: Literal["grid", "linspace"]) -> Points:
-    """Place the coordinates as an operator uses them.
+    """Return the coordinates in the convention of an operator.
 
-    "grid" leaves x_i = iL/n, i = 0..n-1, as it is. "linspace" makes it iL/(n-1), which ends at L: that is
-    what `linspace(0, 1, n)` in the public codes of Cao (2021) and Li et al. (2021) does to periodic data.
+    "grid" keeps x_i = iL/n, i = 0..n-1. "linspace" rescales them to iL/(n-1), which ends at L: the effect of
+    `linspace(0, 1, n)` for periodic data in the public codes of Cao (2021) and Li et al. (2021).
     """
     return x if coordinates == "grid" else x * (len(x) / (len(x) - 1))
 
@@ -32,21 +32,22 @@ def place(x: Points, coordinates: Literal["grid", "linspace"]) -> Points:
 def pointwise_network(
     given: int, hidden: int, gained: int, activation: type[nn.Module] = nn.GELU
 ) -> nn.Sequential:
-    """Build affine, activation, affine."""
+    """Return the network affine, activation, affine."""
     return nn.Sequential(nn.Linear(given, hidden), activation(), nn.Linear(hidden, gained))
 
 
 def stack(layer: Callable[[], nn.Module], count: int, *, equal: bool) -> nn.ModuleList:
-    """Return `count` layers, each with initial weights of its own; with `equal` all are copies of the first.
+    """Return `count` layers, each with its own initial weights; with `equal` all are copies of the first.
 
-    The public codes of Cao (2021) and of Calvello et al. (2024) copy one layer. The copies are trained apart.
+    The public codes of Cao (2021) and Calvello et al. (2024) copy one layer. The copies are trained
+    independently.
     """
     first = layer()
     return nn.ModuleList([first, *(copy.deepcopy(first) if equal else layer() for _ in range(count - 1))])
 
 
 def without_autocast(device: torch.device) -> AbstractContextManager:
-    """Switch autocast off on the device; one that has none, such as "meta", is left as it is."""
+    """Disable autocast on the device; no effect on devices without autocast, such as "meta"."""
     if not torch.amp.is_autocast_available(device.type):
         return nullcontext()
     return torch.autocast(device.type, enabled=False)

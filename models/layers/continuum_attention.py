@@ -2,16 +2,17 @@
 
 A(v)(x) = ∫ e^{s(x,y)} Vv(y) dy / ∫ e^{s(x,y)} dy,   s(x, y) = ⟨Qv(x), Kv(y)⟩/√d_K     (definitions 4 and 5)
 
-is the mean of Vv under the density p(y; x) ∝ e^{s(x,y)}; with Q of one function and K and V of another, on
-another domain, it is cross-attention (definitions 10 and 11). With quadrature weights w_l at the nodes of v,
+is the mean of Vv under the density p(y; x) ∝ e^{s(x,y)}; with Q of one function and K and V of another
+function on another domain it is cross-attention (definitions 10 and 11). With quadrature weights w_l at the
+nodes of v,
 
 A_j = Σ_l w_l e^{s_jl} V_l / Σ_l w_l e^{s_jl} = Σ_l softmax_l(s_jl + log w_l) V_l:
 
-the weights are terms to add to the scores, exactly. With those of the trapezoidal rule these sums are the
-paper's pairwise ones (eqs. 58-59), term by term regrouped by nodes.
+the weights are exactly additive terms of the scores. With the trapezoidal rule these sums are the paper's
+pairwise sums (eqs. 58-59), regrouped by nodes.
 
-The paper prints s without the factor 1/√d_K, its public code has it. Here it is unless `scaled` is False: Q
-can absorb it, and the usual initial weights suppose it.
+The paper prints s without the factor 1/√d_K, but its public code has it. It is included here unless `scaled`
+is False: Q can absorb it, and the usual initial weights assume it.
 """
 
 import torch
@@ -20,28 +21,28 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.utils.weak import WeakIdKeyDictionary
 
-_LOOKED_AT = WeakIdKeyDictionary()  # a grid, and its version when its nodes were seen to increase
+_LOOKED_AT = WeakIdKeyDictionary()  # version of each grid when its nodes were checked
 
 
 def trapezoid_weights(x: Float[Tensor, "n 1"]) -> Float[Tensor, " n"]:
-    """Compute w_1 = (x_2 - x_1)/2, w_l = (x_{l+1} - x_{l-1})/2, w_n = (x_n - x_{n-1})/2, in units of x.
+    """Return w_1 = (x_2 - x_1)/2, w_l = (x_{l+1} - x_{l-1})/2, w_n = (x_n - x_{n-1})/2, in units of x.
 
-    The nodes may be spaced in any way. Second order, exact for functions that are linear in between. Raises
-    `ValueError` if there are fewer than two nodes, or if they do not increase: a grid is looked at once,
-    since to look is to wait for a GPU, and again only where its values were changed in place. While the
-    compiler traces, and on the device "meta", nothing is looked at.
+    Nodes may be unevenly spaced. Second order, exact for piecewise linear functions. Raises `ValueError` for
+    fewer than two nodes, or nodes that do not increase. A grid is checked only once, since checking waits for
+    the GPU, and again if it was changed in place. Nothing is checked during compilation and on the device
+    "meta".
     """
     _check_nodes(x, [x])
     return _weights(x)
 
 
 def product_trapezoid_weights(x: Float[Tensor, "n1 n2 2"]) -> Float[Tensor, "n1 n2"]:
-    """Multiply the two axes' trapezoidal weights, on a grid with any spacing along an axis.
+    """Return the products of both axes' trapezoidal weights, for any spacing along the axes.
 
-    x[i, j] = (a_i, b_j), or (b_j, a_i) where the first component varies along the second axis. Raises
-    `ValueError` as `trapezoid_weights` does.
+    x[i, j] = (a_i, b_j), or (b_j, a_i) if the first component varies along the second axis. Raises
+    `ValueError` as `trapezoid_weights`.
     """
-    # Along an axis one component moves, so that the sum of both moves as it does.
+    # Along an axis only one component varies, so the sum of both has the same differences.
     axes = [x[:, 0].sum(-1, keepdim=True), x[0].sum(-1, keepdim=True)]
     _check_nodes(x, axes)
     return torch.outer(*map(_weights, axes))
@@ -53,7 +54,7 @@ def _weights(x: Float[Tensor, "n 1"]) -> Float[Tensor, " n"]:
 
 
 def _check_nodes(grid: Tensor, axes: list[Tensor]) -> None:
-    """Raise `ValueError` unless each axis of the grid, (n, 1), has two nodes or more, and they increase."""
+    """Raise `ValueError` unless each axis of the grid, (n, 1), has at least two nodes, which increase."""
     if fewest := [len(axis) for axis in axes if len(axis) < 2]:
         raise ValueError(f"the trapezoidal rule needs at least 2 nodes along an axis; got {fewest[0]}")
     if torch.compiler.is_compiling() or grid.is_meta:
@@ -68,10 +69,10 @@ def _check_nodes(grid: Tensor, axes: list[Tensor]) -> None:
 
 
 def trapezoid_log_weights(x: Float[Tensor, "*grid dim"]) -> Float[Tensor, " points"]:
-    """Compute log w_l of the trapezoidal rule, up to a common term, in the order of the flattened grid.
+    """Return log w_l of the trapezoidal rule, up to a constant, in the order of the flattened grid.
 
-    `x` holds increasing nodes, (n, 1), or a grid of two axes of such, (n1, n2, 2). The largest is 0, which
-    keeps the others small in low precision. Raises `ValueError` as `trapezoid_weights` does.
+    `x` has increasing nodes, (n, 1), or a grid of two such axes, (n1, n2, 2). The largest value is 0, so that
+    others are accurate in low precision. Raises `ValueError` as `trapezoid_weights`.
     """
     weights = trapezoid_weights(x) if x.shape[-1] == 1 else product_trapezoid_weights(x).flatten()
     return (weights / weights.max()).log()
@@ -86,12 +87,12 @@ def continuum_attention(
     dropout: float = 0.0,
     scaled: bool = True,
 ) -> Float[Tensor, "batch heads queries e"]:
-    """Compute A_j above. `log_weights` are up to a common term; none: equal ones, ordinary softmax attention.
+    """Return A_j above. `log_weights` are up to a constant; None: equal weights, ordinary softmax attention.
 
-    One fused kernel that forms no queries × nodes array: the log-weights are a mask broadcast over the
-    queries. (As one more feature of Q and K they cost concatenations: about 30 % more time, forward and
-    backward, for 200 points and for 4096.) `dropout` acts on the probabilities; with it the array is formed.
-    Without `scaled` s has no factor 1/√d_K.
+    One fused kernel without a queries × nodes array: the log-weights are a mask broadcast over the queries.
+    (As an additional feature of Q and K they need concatenations: about 30 % more time, forward and backward,
+    for 200 and for 4096 points.) `dropout` acts on the probabilities, and needs the array. Without `scaled`,
+    s has no factor 1/√d_K.
     """
     mask = None if log_weights is None else log_weights[None, None, None].to(q.dtype)
     scale = None if scaled else 1.0
@@ -111,7 +112,7 @@ class ContinuumAttention(nn.Module):
         super().__init__()
         self.num_heads = num_heads
         self.dropout, self.scaled = dropout, scaled
-        self.projection = nn.Linear(width, 3 * width)  # Q, K and V, one below the other
+        self.projection = nn.Linear(width, 3 * width)  # Q, K and V, stacked
         self.output = nn.Linear(width, width)
 
     def forward(
@@ -120,7 +121,7 @@ class ContinuumAttention(nn.Module):
         v: Float[Tensor, "batch nodes width"],
         log_weights: Float[Tensor, " nodes"] | None = None,
     ) -> Float[Tensor, "batch queries width"]:
-        """Attend at the points of u; `log_weights` belong to the points of v and are up to a common term."""
+        """Attend at the points of u; `log_weights` belong to the points of v, up to a constant."""
         if v is u:
             q, k, v = self._heads(self.projection(u), 3)
         else:
@@ -133,9 +134,9 @@ class ContinuumAttention(nn.Module):
         return self.output(z.transpose(1, 2).flatten(2))
 
     def _heads(self, features: Tensor, parts: int) -> tuple[Tensor, ...]:
-        """Split the features into their parts, each (batch, heads, n, head_width); views, no copies.
+        """Split the features into their parts, each (batch, heads, n, head_width), without copies.
 
-        The parts come apart where they lie: their gradients are put together in one pass, in this order.
+        The parts are contiguous in the features, so that their gradients are assembled in one pass.
         """
         split = features.unflatten(-1, (parts, self.num_heads, -1)).unbind(-3)
         return tuple(part.transpose(1, 2) for part in split)

@@ -1,12 +1,12 @@
-"""Sizes of the grids that the samplers go between; no torch, so that they can be checked early."""
+"""Sizes of the grids of the samplers. Does not import torch, so that configurations are checked early."""
 
 import math
 
 
 def downsampled_sizes(n: int, factor: float) -> tuple[int, int]:
-    """Count the points a side of the intermediate grid, ⌊n r⌋, and the coarse grid, ⌊⌊n r⌋ r⌋, r = `factor`.
+    """Return the points per side, ⌊n r⌋ of the intermediate grid and ⌊⌊n r⌋ r⌋ of the coarse, r = `factor`.
 
-    The paper's grids need r ≈ √(n_coarse/n), the smallest multiple of 0.005 that leads there:
+    The paper's grids need r ≈ √(n_coarse/n), the smallest suitable multiple of 0.005:
     141 → 78 → 43 (0.555), 211 → 113 → 61 (0.54), 141 → 71 → 36 (0.51), 211 → 123 → 71 (0.585).
     Raises `ValueError` if fewer than two points are left.
     """
@@ -19,17 +19,17 @@ def downsampled_sizes(n: int, factor: float) -> tuple[int, int]:
 
 
 def coarse_points(n: int, factor: float) -> int:
-    """Count the points a side of the coarse grid, however few."""
+    """Return the points per side of the coarse grid, without a minimum."""
     return _floor(_floor(n, factor), factor)
 
 
 def suitable_factor(n: int, coarse: int) -> float | None:
-    """Find the smallest multiple of 0.005 that leads from n points a side to `coarse`; None without one."""
+    """Return the smallest multiple of 0.005 that leads from n points per side to `coarse`, or None."""
     return next((k / 200 for k in range(1, 201) if coarse_points(n, k / 200) == coarse), None)
 
 
 def upsampled_size(n: int, factor: float) -> int:
-    """Count the points a side of the up-sampler's grid below n points: round(n r) - 1, r = `factor`."""
+    """Return the points per side of the up-sampler's intermediate grid: round(n r) - 1, r = `factor`."""
     return round(n * factor) - 1
 
 

@@ -1,11 +1,11 @@
 """Interpolating CNNs from a fine grid to a coarse one and back (Cao 2021, arXiv:2105.14995, appendix B).
 
-As the public code has them: 3×3 convolutions without bias, zero outside, and bilinear interpolation between
-grids whose corners coincide, which preserves affine functions such as the coordinates. A convolution reaches
-one point of whatever grid it is on, so neither sampler is discretisation-invariant.
+As in the public code: 3×3 convolutions without bias, zero outside, and bilinear interpolation between grids
+with common corners, which preserves affine functions such as the coordinates. A convolution reaches one point
+on any grid, so the samplers are not discretisation-invariant.
 
-Channels come last outside; the convolutions take that memory as it is, which on a CPU is also a third faster
-than channels first (forward and backward of both samplers, 85², 128 channels, one core).
+Channels are last; the convolutions use this memory layout, which on a CPU is also a third faster than
+channels first (forward and backward of both samplers, 85², 128 channels, one core).
 """
 
 from typing import Literal
@@ -26,11 +26,11 @@ def interpolate(u: Float[Tensor, "batch n1 n2 c"], sizes: tuple[int, int]) -> Fl
 
 
 class DownSampler(nn.Module):
-    """Take any grid to the coarse one of `downsampled_sizes`, and `in_channels` to `width` channels.
+    """Map any grid to the coarse grid of `downsampled_sizes`, and `in_channels` to `width` channels.
 
-    Convolution to `width` channels → intermediate grid → activation → three convolutions in a row, to ⌊w/3⌋,
-    ⌊w/3⌋ and the remaining channels, whose three outputs are stacked → coarse grid → activation (figure 6, as
-    coded: without skip connections). Dropout and an activation follow every convolution.
+    Convolution to `width` channels → intermediate grid → activation → three successive convolutions, to
+    ⌊w/3⌋, ⌊w/3⌋ and the remaining channels, whose outputs are concatenated → coarse grid → activation (figure
+    6, as coded: without skip connections). Dropout and an activation follow every convolution.
     9·(in_channels·w + w·⌊w/3⌋ + ⌊w/3⌋² + ⌊w/3⌋·(w - 2⌊w/3⌋)) parameters, w = `width`.
     """
 
@@ -74,7 +74,7 @@ class DownSampler(nn.Module):
 class UpSampler(nn.Module):
     """Interpolate, convolve, interpolate at `width` channels (figure 7).
 
-    Dropout and SiLU follow the convolution, and then, as coded, dropout and SiLU again. 9·width² parameters.
+    Dropout and SiLU follow the convolution twice, as coded. 9·width² parameters.
     """
 
     def __init__(self, *, width: int, dropout: float) -> None:

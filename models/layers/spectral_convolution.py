@@ -1,4 +1,4 @@
-"""Convolution by a learned kernel with few Fourier modes, in one, two and three dimensions."""
+"""Convolutions with learned kernels of few Fourier modes, in one, two and three dimensions."""
 
 import math
 from functools import lru_cache
@@ -39,9 +39,9 @@ class SpectralConvolution(nn.Module):
             nn.init.normal_(self.weight, std=gain * math.sqrt(2 / ((in_channels + out_channels) * 2 * modes)))
 
     def forward(self, u: Float[Tensor, "batch n in_channels"]) -> Float[Tensor, "batch n out_channels"]:
-        """Convolve along the points; in the weights' precision, whatever autocast says.
+        """Convolve along the points, in the weights' precision regardless of autocast.
 
-        Raises `ValueError` if the grid cannot carry `modes` modes.
+        Raises `ValueError` if the grid is too coarse for `modes`.
         """
         batch, n, _ = u.shape
         if self.modes > n // 2 + 1:
@@ -60,18 +60,18 @@ class SpectralConvolution(nn.Module):
 def truncated_fourier_matrices(
     n: int, modes: int, device: torch.device, dtype: torch.dtype
 ) -> tuple[Tensor, Tensor]:
-    """Make real matrices of `rfft` cut to the first modes, (2·modes, n), and of its `irfft`, (n, 2·modes).
+    """Return real matrices of `rfft` truncated to the first modes, (2·modes, n), and `irfft`, (n, 2·modes).
 
-    With so few modes two matrix products, in the layout the pointwise layers use, beat a full FFT with its
-    transpositions: 3 times at n = 512 and 5 times at n = 8192 for 64 channels and 16 modes on one core. The
-    result is the same up to rounding (4e-7 relative in float32). Normalisation is "ortho".
+    For few modes two matrix products, in the layout of the pointwise layers, are faster than a full FFT with
+    transpositions: 3 times at n = 512 and 5 times at n = 8192 for 64 channels and 16 modes on one core.
+    Results agree up to rounding (4e-7 relative in float32). Normalisation is "ortho".
     """
-    # Made outside inference mode, for the cache may serve a training step next.
+    # Created outside inference mode, since the cached matrices may be used in a training step.
     with torch.inference_mode(False):
         k = torch.arange(modes)[:, None]
         angle = (k * torch.arange(n) % n).to(torch.float64) * (2 * math.pi / n)
         waves = torch.cat([torch.cos(angle), -torch.sin(angle)]) / math.sqrt(n)
-        # A mode stands for itself and its conjugate, but for the constant and, if n is even, Nyquist's.
+        # A mode counts twice, for its conjugate, except the constant and, if n is even, the Nyquist mode.
         multiplicity = torch.where((k == 0) | (2 * k == n), 1.0, 2.0).repeat(2, 1)
         synthesis = (multiplicity * waves).T.contiguous()
         return waves.to(device, dtype), synthesis.to(device, dtype)
@@ -98,7 +98,7 @@ class SpectralLayer(nn.Module):
 
 
 class Band(NamedTuple):
-    """How many k₁ ≥ 0, k₁ < 0 and k₂ ≥ 0 are kept."""
+    """Numbers of retained k₁ ≥ 0, k₁ < 0 and k₂ ≥ 0."""
 
     positive: int
     negative: int
@@ -106,17 +106,17 @@ class Band(NamedTuple):
 
     @property
     def rows(self) -> int:
-        """Count the |k₁|, from 0."""
+        """Return the number of values of |k₁|, including 0."""
         return max(self.positive, self.negative + 1)
 
 
 class SpectralConvolution2d(nn.Module):
     """v̂_k = û_k W_k for k₁ = -modes..modes-1 and k₂ = 0..modes-1, and v̂_k = 0 elsewhere (Li et al. 2021).
 
-    These are the two corner blocks of `rfft2` that Li et al. and Cao (2021, arXiv:2105.14995) keep; the other
-    half plane follows, as v is real. W_k is a dense complex in_channels × out_channels matrix, stored as real
-    pairs: `weight[k₁, k₂]`, Python's negative indices being the negative k₁, in an array of shape
-    (2·modes, modes, in_channels, out_channels, 2). There is no bias.
+    These are the two corner blocks of `rfft2` in Li et al. and Cao (2021, arXiv:2105.14995); the other half
+    plane follows, since v is real. W_k is a dense complex in_channels × out_channels matrix, stored as real
+    pairs: `weight[k₁, k₂]`, with Python's negative indices for negative k₁, in an array of shape (2·modes,
+    modes, in_channels, out_channels, 2). There is no bias.
 
     `initialisation` names the distribution of the weights, as in one dimension:
 
@@ -124,28 +124,28 @@ class SpectralConvolution2d(nn.Module):
     - "cao": normal with standard deviation 1/(in_channels·out_channels·modes): Xavier's for a block, times
       √(in_channels + out_channels)/(in_channels·out_channels) (Cao 2021, public code).
 
-    `maps` is for convolutions of one function that are computed at once, side by side in out_channels: each
-    has out_channels/maps of them, and initial weights of the distribution for that number.
+    `maps` is the number of convolutions of the same function that are computed together, concatenated in
+    out_channels: each has out_channels/maps channels, and the initial weights for that number.
 
-    `band` says what becomes of modes that a grid of n1 × n2 points does not resolve:
+    `band` determines the treatment of modes that a grid of n1 × n2 points does not resolve:
 
     - "whole": they are an error;
-    - "resolved": they are left out, and k₁ runs over -min(modes, ⌊n1/2⌋)..min(modes, ⌈n1/2⌉)-1, k₂ over
-      0..min(modes, ⌊n2/2⌋+1)-1. Every mode of the grid is there once at most: the block of negative k₁ never
-      overwrites the other.
+    - "resolved": they are dropped; k₁ runs over -min(modes, ⌊n1/2⌋)..min(modes, ⌈n1/2⌉)-1, k₂ over
+      0..min(modes, ⌊n2/2⌋+1)-1. Every mode of the grid occurs at most once.
 
-    `extension` is for functions on a rectangle that are not periodic (Calvello et al. 2024,
-    arXiv:2406.06486, section 6.2, name the idea and no construction):
+    `extension` is for functions on a rectangle that are not periodic (Calvello et al. 2024, arXiv:2406.06486,
+    section 6.2, mention the idea without a construction):
 
-    - "none": opposite sides are joined as if they were;
+    - "none": the function is treated as periodic;
     - "even": u is mirrored at the sides of the rectangle, half a cell outside its first and last points,
-      which makes it continuous with twice the period; the convolution of that, with modes of the doubled
-      period, is cut back to the rectangle. Only the Fourier matrices know: the extension is never formed.
+    which makes
+      it continuous with twice the period; its convolution, with modes of the doubled period, is restricted to
+      the rectangle. The extension is built into the Fourier matrices and never formed.
 
-    The few coefficients come from products with truncated Fourier matrices, along one axis after the other,
-    and equal those of a full FFT up to rounding. Forward and backward, batch 4, 32 channels, 12 modes, one
-    core, full FFT against products: the same time at 32², 2 times at 64², 4 at 128², 6 at 256², and 7 to 16
-    at 85², 141², 211² and 421², whose prime factors an FFT does not like.
+    The coefficients are products with truncated Fourier matrices, axis by axis, and equal a full FFT up to
+    rounding. Speed-up over a full FFT, forward and backward, batch 4, 32 channels, 12 modes, one core: 1 at
+    32², 2 at 64², 4 at 128², 6 at 256², and 7 to 16 at 85², 141², 211² and 421², which have large prime
+    factors.
     """
 
     def __init__(
@@ -172,9 +172,9 @@ class SpectralConvolution2d(nn.Module):
     def forward(
         self, u: Float[Tensor, "batch n1 n2 in_channels"]
     ) -> Float[Tensor, "batch n1 n2 out_channels"]:
-        """Convolve over the grid; in the weights' precision, whatever autocast says.
+        """Convolve over the grid, in the weights' precision regardless of autocast.
 
-        Raises `ValueError` if the grid cannot carry the modes and `band` is "whole".
+        Raises `ValueError` if the grid is too coarse for the modes and `band` is "whole".
         """
         _, n1, n2, _ = u.shape
         band = self._band(n1, n2)
@@ -201,7 +201,7 @@ class SpectralConvolution2d(nn.Module):
         return torch.cat([weight[: band.positive], weight[len(weight) - band.negative :]])[:, : band.columns]
 
     def _analyse(self, u: Tensor, band: Band) -> Tensor:
-        """Compute the band's û_k: (batch, positive + negative, columns, channels), k₁ as in `weight`."""
+        """Return the band's û_k: (batch, positive + negative, columns, channels), k₁ as in `weight`."""
         batch, n1, n2, channels = u.shape
         first, second = self._analysis(n1, band.rows, u), self._analysis(n2, band.columns, u)
         parts = (first @ u.reshape(batch, n1, -1)).view(batch, -1, n2, channels)
@@ -217,12 +217,12 @@ class SpectralConvolution2d(nn.Module):
         return waves if self.periods == 1 else waves[:, :n] + waves[:, n:].flip(1)
 
     def _synthesise(self, product: Tensor, band: Band, n1: int, n2: int) -> Tensor:
-        """Compute the real function with these coefficients, as `irfft2` does: (batch, n1, n2, channels)."""
+        """Return the real function with these coefficients, as `irfft2`: (batch, n1, n2, channels)."""
         batch, _, _, channels = product.shape
         rows, like = band.rows, (product.device, self.weight.dtype)
         first = truncated_fourier_matrices(self.periods * n1, rows, *like)[0].T[:n1]
         second = truncated_fourier_matrices(self.periods * n2, band.columns, *like)[1][:n2]
-        # Zeros where the band ends: k₁ = 0..rows-1 and k₁ = 0..1-rows.
+        # Pad with zeros to k₁ = 0..rows-1 and k₁ = 0..1-rows.
         upper = functional.pad(product[:, : band.positive], (0, 0, 0, 0, 0, rows - band.positive))
         lower = product[:, band.positive :].flip(1)
         lower = functional.pad(lower, (0, 0, 0, 0, 1, rows - 1 - band.negative))
@@ -239,11 +239,11 @@ class SpectralLayer2d(SpectralLayer):
 
 
 class SpectralConvolution3d(nn.Module):
-    """v̂_k = û_k W_k for k₁, k₂ = -modes..modes-1 and k₃ = 0..modes-1, and v̂_k = 0 elsewhere (Li et al. 2021).
+    """v̂_k = û_k W_k for k₁, k₂ = -modes..modes-1, k₃ = 0..modes-1; v̂_k = 0 elsewhere (Li et al. 2021).
 
     As in two dimensions: dense complex matrices W_k as real pairs, `weight[k₁, k₂, k₃]` with Python's
     negative indices for negative wavenumbers, (2·modes, 2·modes, modes, in_channels, out_channels, 2), no
-    bias. They start as Unif[0, 1)/(in_channels·out_channels), "li", the only `initialisation`.
+    bias. Initial weights are Unif[0, 1)/(in_channels·out_channels), "li", the only `initialisation`.
     """
 
     def __init__(
@@ -257,9 +257,9 @@ class SpectralConvolution3d(nn.Module):
     def forward(
         self, u: Float[Tensor, "batch n1 n2 n3 in_channels"]
     ) -> Float[Tensor, "batch n1 n2 n3 out_channels"]:
-        """Convolve over the grid; in the weights' precision, whatever autocast says.
+        """Convolve over the grid, in the weights' precision regardless of autocast.
 
-        Raises `ValueError` if the grid cannot carry the modes.
+        Raises `ValueError` if the grid is too coarse for the modes.
         """
         sides, modes = tuple(u.shape[1:4]), self.modes
         if min(sides) < 2 * modes:
@@ -268,7 +268,7 @@ class SpectralConvolution3d(nn.Module):
                 f"{' x '.join(map(str, sides))}"
             )
         with without_autocast(u.device):
-            # One axis after the other, so that a transform is of the modes that are left.
+            # Axis by axis, so that each transform only includes the remaining modes.
             v = torch.fft.rfft(u.to(self.weight.dtype), dim=3, norm="forward")[:, :, :, :modes]
             for axis in (2, 1):
                 v = torch.fft.fft(v, dim=axis, norm="forward")

@@ -1,1 +1,1 @@
-"""Operators of other works, mostly the baselines of the papers, with their settings."""
+"""Operators from other publications, mostly the baselines of the papers, with their settings."""

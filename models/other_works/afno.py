@@ -13,11 +13,11 @@ INITIAL_STD = 0.02
 
 
 class BlockDiagonalSpectralNetwork(nn.Module):
-    """y ← y + F⁻¹ S_λ(W₂ ρ(W₁ ŷ + b₁) + b₂), a network at every Fourier coefficient, for all the same.
+    """y ← y + F⁻¹ S_λ(W₂ ρ(W₁ ŷ + b₁) + b₂), the same network at every Fourier coefficient.
 
-    W₁ and W₂ are complex and block-diagonal, `num_blocks` blocks on the channels. ρ, ReLU, and S_λ, the soft
-    threshold with λ = 0.01, act on real and imaginary parts. The transform is `rfft2` with norm "ortho", so
-    that b and λ mean something else on every grid. Parameters: 4·(width²/num_blocks + width).
+    W₁ and W₂ are complex and block-diagonal, with `num_blocks` blocks of channels. ρ (ReLU) and S_λ (soft
+    threshold with λ = 0.01) act on real and imaginary parts. The transform is `rfft2` with norm "ortho", so
+    that the meaning of b and λ depends on the grid. Parameters: 4·(width²/num_blocks + width).
     """
 
     def __init__(self, *, width: int, num_blocks: int) -> None:
@@ -29,7 +29,7 @@ class BlockDiagonalSpectralNetwork(nn.Module):
         nn.init.normal_(self.biases, std=INITIAL_STD)
 
     def forward(self, y: Float[Tensor, "batch n1 n2 width"]) -> Float[Tensor, "batch n1 n2 width"]:
-        """Add the network's output, in the weights' precision whatever autocast says."""
+        """Add the network's output, in the weights' precision regardless of autocast."""
         sides, num_blocks = tuple(y.shape[1:3]), self.weights.shape[1]
         with without_autocast(y.device):
             y = y.to(self.weights.dtype)
@@ -60,12 +60,11 @@ class AFNOLayer(nn.Module):
 
 
 class AFNO(nn.Module):
-    """Adaptive Fourier neural operator (Guibas et al. 2022, arXiv:2111.13587), in patches of one point.
+    """Adaptive Fourier neural operator (Guibas et al. 2022, arXiv:2111.13587), with patches of one point.
 
-    (u, x) → affine to `width`, plus a learned table of positions → `num_layers` layers → linear, without
-    bias. A baseline of Calvello et al. (2024, arXiv:2406.06486, table 1), as NVIDIA's PhysicsNeMo has it.
-
-    The table has a row for each of the grid points, `points` along each axis, and ties the operator to that
+    (u, x) → affine to `width`, plus a learned position embedding → `num_layers` layers → linear, without
+    bias. A baseline of Calvello et al. (2024, arXiv:2406.06486, table 1), as in NVIDIA's PhysicsNeMo. The
+    embedding has one entry for each grid point, `points` along each axis, so the operator works only on this
     grid. Width 128, 4 layers, 8 blocks, 64 points: 1,088,640 parameters.
     """
 
@@ -96,7 +95,7 @@ class AFNO(nn.Module):
         _initialise(self.projection)
 
     def forward(self, u: Input, x: Points) -> Output:
-        """Return the output function. Raises `ValueError` for another grid than the table's."""
+        """Return the output function. Raises `ValueError` for any other grid."""
         sides, points = tuple(u.shape[1:3]), tuple(self.positions.shape[:2])
         if sides != points:
             raise ValueError(

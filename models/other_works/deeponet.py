@@ -9,17 +9,16 @@ from torch import Tensor, nn
 
 from resolvent.models.layers.common import Input, Output, Points
 
-ROUNDING = 1e-2  # of a spacing: what coordinates in single precision are off by on fine even grids
+ROUNDING = 1e-2  # relative to a spacing: rounding of single-precision coordinates on fine even grids
 
 
 class DeepONet(nn.Module):
-    """DeepONet (Lu et al. 2021, arXiv:1910.03193, eq. 2; the unstacked one, with a bias).
+    """DeepONet (Lu et al. 2021, arXiv:1910.03193, eq. 2, unstacked, with bias).
 
     v_c(x) = b_c + Σ_k branch_kc(u at the sensors) · trunk_kc(x), k = 1..`basis`. Branch and trunk are
-    `num_layers` affine maps with ReLU between them and, of the trunk, after the last. The sensors are
-    `sensors` evenly spaced points along each axis, where u is interpolated linearly between its own: so any
-    grid will do, of uneven points too. Weights start as Glorot's normal ones, biases as zero, as in the
-    authors' DeepXDE.
+    `num_layers` affine maps with ReLU between them and, for the trunk, after the last. u is interpolated
+    linearly to `sensors` evenly spaced points along each axis, so any grid can be used, also with uneven
+    points. Initial weights are Glorot normal, biases zero, as in the authors' DeepXDE.
     """
 
     discretisation_invariant = True
@@ -47,7 +46,7 @@ class DeepONet(nn.Module):
     def forward(self, u: Input, x: Points) -> Output:
         for axis in range(1, u.ndim - 1):
             first = x[tuple(slice(None) if one == axis else 0 for one in range(1, u.ndim - 1))]
-            # Along an axis one component moves, whichever it is, so that their sum moves as it does.
+            # Along an axis only one component varies, so the sum of all has the same differences.
             u = at_sensors(u, first.sum(-1), axis, self.sensors, self.boundary)
         factors = self.branch(u.flatten(1)).unflatten(1, self.functions)
         functions = torch.relu(self.trunk(x)).unflatten(-1, self.functions)
@@ -61,16 +60,16 @@ DeepONet2d = partial(DeepONet, dimension=2)
 def at_sensors(u: Tensor, x: Tensor, axis: int, sensors: int, boundary: str) -> Tensor:
     """Interpolate u linearly along `axis`, from its n points x to `sensors` evenly spaced ones.
 
-    Of a periodic function on even points the sensors divide the period, which is n spacings, and the first is
-    the first point; else they go from the first point to the last. Of even points, up to the rounding of
-    coordinates, places are ratios of integers, so that a sensor on a point has exactly its value.
+    A periodic function has its sensors over one period, n spacings, with the first sensor on the first point;
+    otherwise the sensors go from the first point to the last. On points that are even up to rounding,
+    positions are ratios of integers, so a sensor on a point has exactly the point's value.
     """
     n = u.shape[axis]
     periodic = boundary == "periodic"
     spacings, steps = (n, sensors) if periodic else (n - 1, sensors - 1)
     number = torch.arange(sensors, device=u.device)
     left, weight = number * spacings // steps, (number * spacings % steps).to(u.dtype) / steps
-    # Chosen without a look at the values, for which a GPU would have to be waited.
+    # Computed without reading values, which would wait for the GPU.
     spacing = (x[-1] - x[0]) / (n - 1)
     even = (x - x[0] - spacing * torch.arange(n, device=x.device)).abs().max() < ROUNDING * spacing
     at = x[0] + (x[-1] - x[0]) * number / (sensors - 1)

@@ -16,10 +16,10 @@ class FNO(nn.Module):
     (u, x) → affine to `width` → `num_layers` spectral layers with ReLU after all but the last
     → affine to `projection_width`, ReLU → affine to `out_channels`.
 
-    There is no batch normalisation: Cao (2021, arXiv:2105.14995, appendix B) takes it out of the 2020 code,
-    and the later code of Li et al. has none. Nor is there padding, a normaliser or a boundary condition: the
-    last two are the training's. On a line, width 64, 4 layers, 16 modes: 549,569 parameters. On the plane,
-    width 32, 4 layers, 12 modes: 2,368,001. In space, width 16, 4 layers, 6 modes: 1,772,945.
+    Without batch normalisation: Cao (2021, arXiv:2105.14995, appendix B) removes it from the 2020 code, and
+    the later code of Li et al. has none. Also without padding; normalisers and boundary values belong to the
+    training. In one dimension, width 64, 4 layers, 16 modes: 549,569 parameters; in two, width 32, 4 layers,
+    12 modes: 2,368,001; in three, width 16, 4 layers, 6 modes: 1,772,945.
     """
 
     discretisation_invariant = True
@@ -47,7 +47,7 @@ class FNO(nn.Module):
         self.projection = pointwise_network(width, projection_width, out_channels, nn.ReLU)
 
     def forward(self, u: Input, x: Points) -> Output:
-        """Return the output function. Raises `ValueError` if the grid cannot carry the modes."""
+        """Return the output function. Raises `ValueError` if the grid is too coarse for the modes."""
         v = self.lifting(with_coordinates(u, place(x, self.coordinates)))
         *layers, last = self.layers
         for layer in layers:

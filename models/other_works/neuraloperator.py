@@ -15,34 +15,36 @@ from torch.func import functional_call
 
 from resolvent.models.layers.common import Input, Output, Points, without_autocast
 
-# Of the package's keywords those that are code and no value, and those that would change what goes in.
+# Keywords of the package that are code rather than values, or that would change the input.
 NO_OPTIONS = {
     "non_linearity", "conv_module", "integral_operator", "operator_block", "complex_data", "verbose",
 }  # fmt: skip
 
-# The package contracts by opt_einsum, which reads the number of its thread: the compiler cannot trace that.
+# By default the package contracts by opt_einsum, which reads its thread id and cannot be traced by the
+# compiler.
 use_default_einsum()
 
 
 class NeuralOperator(nn.Module):
     """FNO, TFNO, UNO or CODANO of the PyPI package neuraloperator (Kossaifi et al. 2024, arXiv:2412.10354).
 
-    `width`, `modes` and `num_layers` are what each of them has; `options` are further keywords of theirs.
+    `width`, `modes` and `num_layers` are common settings; `options` are further keywords of the model.
 
-    Modes are counted as the package counts: `modes` is how many wavenumbers it keeps along an axis, both
-    signs together, so 12 are k₁ = -6..5 and, along the last axis of a real function, k₂ = 0..6: 12·7
-    matrices. In `models.other_works.fno` 12 are k₁ = -12..11 and k₂ = 0..11, twice the band: 24·12 matrices.
+    Modes are counted as in the package: `modes` is the number of wavenumbers along an axis with both signs,
+    so 12 are k₁ = -6..5 and, along the last axis of a real function, k₂ = 0..6: 12·7 matrices. In
+    `models.other_works.fno` 12 are k₁ = -12..11 and k₂ = 0..11, twice the band: 24·12 matrices.
 
     The coordinates x are concatenated to u, as in the public code of Calvello et al. (arXiv:2406.06486), and
-    the package's own grid on [0, 1] is off. CODANO takes every channel of u for a variable and the
+    the package's own grid on [0, 1] is disabled. CODANO treats every channel of u as a variable and the
     coordinates as static channels. UNO halves the grid in its second layer and doubles it in its last, unless
     `options` have `uno_scalings`.
 
-    The package's complex parameters are kept here as real pairs (`complex_weights`): fused optimisers and
-    checkpoints take real ones. Its Fourier coefficients are in single precision, whatever the input is.
+    The package's complex parameters are stored as real pairs (`complex_weights`), as fused optimisers and
+    checkpoints require. Its Fourier coefficients are in single precision for any input.
 
-    FNO, width 128, 12 modes, 4 layers, one channel in and out on the plane: 5,705,089 parameters with a
-    complex one counted once (the 5.70e6 of Calvello et al., table 1), 11,210,113 with it counted twice.
+    FNO, width 128, 12 modes, 4 layers, one input and output channel in two dimensions: 5,705,089 parameters,
+    counting complex parameters once (the 5.70e6 of Calvello et al., table 1), or 11,210,113 counting them
+    twice.
     """
 
     def __init__(
@@ -59,8 +61,8 @@ class NeuralOperator(nn.Module):
     ) -> None:
         super().__init__()
         self.modes, self.coordinates_are_static = modes, model == "CODANO"
-        # CODANO's scores are sums over the points, divided by the root of their number. Where UNO doubles a
-        # grid of the plane, the package (2.0) puts negative wavenumbers of its first axis n/2 too high.
+        # CODANO's scores are sums over points divided by the root of their number. When UNO doubles a
+        # two-dimensional grid, the package (2.0) places negative wavenumbers of the first axis n/2 too high.
         self.discretisation_invariant = model != "CODANO" and (model, dimension) != ("UNO", 2)
         sizes = (in_channels, out_channels, [modes] * dimension, width, num_layers)
         fixed, defaults = _keywords(model, *sizes)
@@ -76,10 +78,10 @@ class NeuralOperator(nn.Module):
         self.complex_weights = _taken_out(self.operator)
 
     def forward(self, u: Input, x: Points) -> Output:
-        """Return the output function at the same points, in the weights' precision, whatever autocast says.
+        """Return the output function at the same points, in the weights' precision regardless of autocast.
 
-        Raises `ValueError` if an axis has fewer points than `modes`. (On the coarser grids inside a UNO the
-        package keeps the modes that there are.)
+        Raises `ValueError` if an axis has fewer points than `modes`. (On the coarser grids inside UNO the
+        package keeps the available modes.)
         """
         grid = x.shape[:-1]
         if min(grid) < self.modes:
@@ -103,7 +105,7 @@ NeuralOperator2d = partial(NeuralOperator, dimension=2)
 def _keywords(
     model: str, in_channels: int, out_channels: int, modes: list[int], width: int, num_layers: int
 ) -> tuple[dict, dict]:
-    """Return the package's keywords that the settings give, and those that options may override."""
+    """Return the package's keywords fixed by the settings, and the keywords that options may override."""
     plain = [1.0] * len(modes)
     if model == "CODANO":  # the package documents None for these defaults, and fails on it
         return {
@@ -137,7 +139,7 @@ def _keywords(
 
 
 def _taken_out(operator: nn.Module) -> nn.ParameterDict:
-    """Take the complex parameters out as real pairs, by their names with / for the dots."""
+    """Replace the complex parameters by real pairs; return these by name, with "/" for dots."""
     pairs = nn.ParameterDict()
     for name, weight in list(operator.named_parameters()):
         if weight.is_complex():
@@ -148,5 +150,5 @@ def _taken_out(operator: nn.Module) -> nn.ParameterDict:
 
 
 def _drop_metadata(operator: nn.Module, state: dict, prefix: str, local_metadata: dict) -> None:
-    """Remove the keywords, functions among them, that the package puts into the state of its weights."""
+    """Remove the keywords (including functions) that the package stores in the state of its weights."""
     state.pop("_metadata", None)

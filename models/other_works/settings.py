@@ -1,4 +1,4 @@
-"""Settings of the architectures of this folder. No torch here."""
+"""Settings of the architectures of this package. Does not import torch."""
 
 from typing import Annotated, Any, Literal
 
@@ -25,7 +25,7 @@ from resolvent.models.settings import (
     divides_width,
 )
 
-OCHRE = "#a87000"  # of every Fourier neural operator
+OCHRE = "#a87000"  # colour of all Fourier neural operators
 
 
 class FNOSettings(Settings):
@@ -87,7 +87,7 @@ class FNO3dSettings(FNOSettings):
 
 
 class AFNOSettings(Settings):
-    """Adaptive Fourier neural operator (Guibas et al. 2022), for one grid."""
+    """Adaptive Fourier neural operator (Guibas et al. 2022), for a single grid."""
 
     operator = "resolvent.models.other_works.afno:AFNO"
     dimension = 2
@@ -96,7 +96,7 @@ class AFNOSettings(Settings):
     example = {"points": 12, "width": 16, "num_layers": 2, "num_blocks": 2, "feedforward_width": 24}
 
     points: Side | list[Side] = Field(
-        64, description="points along each axis of the one grid that it takes; of a rectangle along y and x"
+        64, description="points along each axis of its only grid; for rectangular grids along y and x"
     )
     width: EncoderWidth = 128
     num_layers: EncoderLayers = 4
@@ -122,8 +122,8 @@ class NeuralOperatorSettings(Settings):
     width: EncoderWidth = 128
     modes: Modes = Field(
         12,
-        description="wavenumbers kept along an axis, both signs counted, as the package counts: twice what "
-        "`fno1d` and `fno2d` call modes",
+        description="number of wavenumbers of both signs along an axis, as in the package: twice the modes "
+        "of `fno1d` and `fno2d`",
     )
     num_layers: Layers = Field(4, description="layers")
     options: dict[str, Any] = Field({}, description="further keywords of the package's class")
@@ -171,8 +171,8 @@ class NeuralOperator2dSettings(NeuralOperatorSettings):
 def _spectral_cost(settings: FNOSettings | NeuralOperatorSettings, points: int, mode_weights: int) -> Cost:
     """Predict the cost of spectral layers between pointwise networks of 128 hidden channels.
 
-    `mode_weights` are the real weights of a layer's modes for a pair of channels. The convolution itself is
-    no more than the pointwise maps, to first order.
+    `mode_weights` are the real weights of a layer's modes per pair of channels. To first order, the
+    convolution costs at most as much as the pointwise maps.
     """
     return cost_of_layers(
         points**settings.dimension,
@@ -190,7 +190,7 @@ Sensors = Annotated[
 
 
 class DeepONet1dSettings(Settings):
-    """DeepONet in one dimension (Lu et al. 2021), whose sensors lie between the points of any grid."""
+    """DeepONet in one dimension (Lu et al. 2021), with sensors interpolated from any grid."""
 
     operator = "resolvent.models.other_works.deeponet:DeepONet1d"
     dimension = 1
@@ -201,11 +201,11 @@ class DeepONet1dSettings(Settings):
     sensors: Sensors = 128
     width: Width = Field(128, description="hidden width of both networks")
     num_layers: int = Field(4, ge=2, le=64, description="affine maps of each network")
-    basis: Width = Field(128, description="functions that the trunk network gives for each output channel")
+    basis: Width = Field(128, description="functions of the trunk network for each output channel")
     boundary: Boundary = "periodic"
 
     def cost(self, points: int) -> Cost:
-        """Count the trunk network for each output, though all of a batch share its values."""
+        """Count the trunk network for each output, although a batch shares its values."""
         grid, width = points**self.dimension, self.width
         values, functions = self.in_channels * self.sensors**self.dimension, self.out_channels * self.basis
         inside = (self.num_layers - 2) * width**2 + width * functions
@@ -220,7 +220,7 @@ class DeepONet1dSettings(Settings):
 
 
 class DeepONet2dSettings(DeepONet1dSettings):
-    """DeepONet in two dimensions (Lu et al. 2021), whose sensors lie between the points of any grid."""
+    """DeepONet in two dimensions (Lu et al. 2021), with sensors interpolated from any grid."""
 
     operator = "resolvent.models.other_works.deeponet:DeepONet2d"
     dimension = 2
@@ -245,11 +245,11 @@ class UNet1dSettings(Settings):
         check_levels(self.num_levels, sides)
 
     def cost(self, points: int) -> Cost:
-        """Add up the convolutions of each level, on the way down and on the way up."""
+        """Return the cost of the convolutions of all levels, down and up."""
         taps, halves, flop, values, weights = 3**self.dimension, 2**self.dimension, 0, 0, 0
         for level in range(self.num_levels + 1):
             grid, width = max(1, points >> level) ** self.dimension, self.width << level
-            # Down: half the channels in, then all. Up, but at the bottom: twice the channels in, then all.
+            # Input channels of the two convolutions: half, then all (down); twice, then all (up).
             first = self.in_channels * width if level == 0 else width**2 // 2
             maps = taps * (first + width**2)
             if level < self.num_levels:
@@ -286,7 +286,7 @@ class UNet3dSettings(UNet2dSettings):
 
 
 def check_levels(num_levels: int, sides: tuple[int, ...]) -> None:
-    """Raise `ValueError` unless a grid of these sides can be halved so often."""
+    """Raise `ValueError` if a grid with these sides cannot be halved `num_levels` times."""
     least = 2**num_levels
     if min(sides) < least:
         given = " x ".join(map(str, sides))
@@ -303,7 +303,7 @@ class Transolver1dSettings(Settings):
     width: EncoderWidth = 128
     num_layers: EncoderLayers = 8
     num_heads: Heads = 8
-    slices: Width = Field(64, description="slices of each head, into which the points are weighed")
+    slices: Width = Field(64, description="number of slices of points in each head")
     feedforward_width: FeedforwardWidth = 128
     dropout: Rate = Field(0.0, description="dropout of the attention's matrix and of its output")
 

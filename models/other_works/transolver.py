@@ -1,4 +1,4 @@
-"""Transolver: attention between few learned slices of the points, so that its cost is linear in them."""
+"""Transolver: attention between a few learned slices of points, at linear cost in the points."""
 
 from functools import partial
 
@@ -17,9 +17,9 @@ class Transolver(nn.Module):
 
     (u, x) → affine to 2·`width`, GELU, affine to `width` → `num_layers` layers → layer norm, affine to
     `out_channels`. A layer is y ← y + A(LN(y)); y ← y + F(LN(y)), F affine to `feedforward_width`, GELU,
-    affine, and A the attention between slices. It is the public code's model for any points: its maps are
-    pointwise, where that for structured grids has 3×3 convolutions, which tie it to one grid. Weights start
-    as normal ones of deviation 0.02, cut at ±2, biases as zero.
+    affine, and A the attention between slices. This is the public code's model for arbitrary points, with
+    pointwise maps; its model for structured grids has 3×3 convolutions, which depend on the grid. Initial
+    weights are normal with deviation 0.02, truncated at ±2, biases zero.
     """
 
     discretisation_invariant = True
@@ -77,9 +77,10 @@ class _Layer(nn.Module):
 class PhysicsAttention(nn.Module):
     """Attention between slices of the points (Wu et al. 2024, eqs. 1-3), in each of `num_heads` heads.
 
-    Point i belongs to slice g by w_ig = softmax_g((W s_i + b)_g / τ), s one affine map of y and τ a trained
-    temperature, 0.5 at first. The token of slice g is Σ_i w_ig f_i / (Σ_i w_ig), f another affine map. The
-    tokens attend to each other by softmax, and point i gets Σ_g w_ig of what they become.
+    Point i belongs to slice g with weight w_ig = softmax_g((W s_i + b)_g / τ), with s an affine map of y and
+    τ a trained temperature, initially 0.5. The token of slice g is Σ_i w_ig f_i / (Σ_i w_ig), with f another
+    affine map. The tokens attend to each other by softmax, and point i gets the sum of the results with
+    weights w_ig.
     """
 
     def __init__(self, width: int, num_heads: int, slices: int, dropout: float) -> None:
@@ -95,7 +96,7 @@ class PhysicsAttention(nn.Module):
         self.out = nn.Sequential(nn.Linear(width, width), nn.Dropout(dropout))
 
     def forward(self, y: Float[Tensor, "batch points width"]) -> Float[Tensor, "batch points width"]:
-        """Return what each point gets from all others."""
+        """Return the attention output at each point."""
         weights = self.weights(y)
         values = self.values(y).unflatten(-1, self.heads).transpose(1, 2)
         tokens = (weights.mT @ values) / (weights.sum(dim=2).unsqueeze(-1) + EPSILON)
@@ -108,6 +109,6 @@ class PhysicsAttention(nn.Module):
         return self.out((weights @ mixed).transpose(1, 2).flatten(-2))
 
     def weights(self, y: Float[Tensor, "batch points width"]) -> Float[Tensor, "batch heads points slices"]:
-        """Return the weights of the points in each slice; of a point they sum to one."""
+        """Return the weights of the points in each slice; the weights of a point sum to one."""
         points = self.points(y).unflatten(-1, self.heads).transpose(1, 2)
         return torch.softmax(self.slices(points) / self.temperature, dim=-1)

@@ -1,4 +1,4 @@
-"""U-Net: convolutions on a grid and on ever coarser ones, and back again."""
+"""U-Net: convolutions on successively coarser grids, and back."""
 
 from functools import partial
 from typing import Literal
@@ -12,17 +12,17 @@ from resolvent.models.other_works.settings import check_levels
 
 
 class UNet(nn.Module):
-    """U-Net (Ronneberger et al. 2015, arXiv:1505.04597), of functions on a grid of any size.
+    """U-Net (Ronneberger et al. 2015, arXiv:1505.04597), for functions on grids of any size.
 
-    A block is twice a convolution over three points along each axis, normalisation, GELU. Blocks of `width`,
-    2·`width`, … channels are joined on the way down by the maximum over cells of two points along each axis,
-    on the way up by a transposed convolution to such cells, beside whose output comes that of the block of
-    the same size on the way down. An affine map at each point ends it. The coordinates are not used.
+    A block is twice: convolution over three points along each axis, normalisation, GELU. Blocks of `width`,
+    2·`width`, … channels are connected downwards by max pooling over two points along each axis, and upwards
+    by transposed convolutions, whose output is concatenated with the output of the block of the same size on
+    the way down. A pointwise affine map follows at the end. The coordinates are not used.
 
-    Beyond the grid there are zeros, or the other side where it is periodic. An odd number of points leaves a
-    last cell of one point, and of the cell that stands for it on the way up the first point is taken.
-    Normalisation is over all channels and points of a sample, not over the batch, as in Gupta and
-    Brandstetter (2023, arXiv:2209.15616): a prediction does not depend on the samples beside it.
+    Padding is zero, or periodic. For an odd number of points the last cell has one point, and on the way up
+    only the first point of that cell is used. Normalisation is over all channels and points of a sample, not
+    over the batch, as in Gupta and Brandstetter (2023, arXiv:2209.15616), so that a prediction does not
+    depend on other samples.
     """
 
     discretisation_invariant = False
@@ -50,7 +50,7 @@ class UNet(nn.Module):
         self.projection = nn.Linear(width, out_channels)
 
     def forward(self, u: Input, x: Points) -> Output:
-        """Return the output function at the same points. Raises `ValueError` where they are too few."""
+        """Return the output function at the same points. Raises `ValueError` if there are too few points."""
         check_levels(self.num_levels, tuple(u.shape[1:-1]))
         pool = (functional.max_pool1d, functional.max_pool2d, _max_pool3d)[self.dimension - 1]
         v, passed = u.movedim(-1, 1), []

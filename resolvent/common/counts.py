@@ -1,12 +1,12 @@
-"""Counts and settings in words: "1 run", "1,024 runs", "width 64"; and counts that are too small."""
+"""Format counts and settings, such as "1,024 runs" and "width 64", and warn of small counts."""
 
 from collections.abc import Iterable
 
-FEW_TEST_SAMPLES = 30  # below so many an interval over them is not to be relied on
+FEW_TEST_SAMPLES = 30  # with fewer, confidence intervals are unreliable
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:
-    """Return a number with its noun, which has an s, or is `plural`, unless the number is 1."""
+    """Return a number with its noun: `noun` for 1, else `plural`, by default `noun` with an s."""
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
@@ -25,7 +25,7 @@ def value_in_words(value: object) -> str:
 
 
 def of_few(test_samples: int) -> str:
-    """Return a sentence of warning where there are few test samples; else an empty text."""
+    """Return a warning if there are few test samples, else an empty text."""
     if test_samples >= FEW_TEST_SAMPLES:
         return ""
     return (

@@ -1,8 +1,9 @@
 """SHA-256 sidecar files for tables, arrays and HTML fragments.
 
-`comparison.csv.sha256` has the SHA-256 of `comparison.csv`, as the command `sha256sum` writes it, so that
-`sha256sum --check comparison.csv.sha256` verifies it too. JSON files have their digest inside
-(`resolvent.common.files`), and `run.json` has those of the files of a run (`resolvent.common.records`).
+`comparison.csv.sha256` has the SHA-256 of `comparison.csv` in the format of the command `sha256sum`, so
+`sha256sum --check comparison.csv.sha256` verifies it too. JSON files contain their own digest
+(`resolvent.common.files`), and `run.json` contains the digests of the run's files
+(`resolvent.common.records`).
 """
 
 from __future__ import annotations
@@ -26,19 +27,19 @@ class Unverified(UserWarning):
 
 
 def digest_path(path: Path | str) -> Path:
-    """Return where the digest of the file `path` lies."""
+    """Return the path of the digest of the file `path`."""
     path = Path(path)
     return path.with_name(path.name + SUFFIX)
 
 
 def write_digest(path: Path | str) -> None:
-    """Write the digest of the file `path` beside it, atomically."""
+    """Write the digest of the file `path` next to it, atomically."""
     path = Path(path)
     write_text(digest_path(path), f"{file_digest(path)}  {path.name}\n")
 
 
 def save_arrays(path: Path | str, arrays: dict[str, np.ndarray]) -> None:
-    """Write a compressed .npz and the digest beside it, each atomically."""
+    """Write a compressed .npz and its digest, each atomically."""
     write_arrays(Path(path), arrays, compressed=True)
     write_digest(path)
 
@@ -50,14 +51,14 @@ def file_digest(path: Path) -> str:
 
 
 def check_digest(path: Path | str, remedy: str = "delete it and run snakemake") -> Path:
-    """Return `path`, a file that is what the digest beside it is of; `remedy` ends the message.
+    """Return `path` if the file has the SHA-256 of its sidecar; `remedy` ends the error message.
 
     Warns
     -----
     Unverified
-        When it has no digest: it is of an earlier version, or was made by hand.
+        When there is no sidecar: an earlier version wrote the file, or a person did.
 
-    Raises `FileError` when it is missing or empty, cannot be read, or is not the file that was written.
+    Raises `FileError` if the file is missing, empty or unreadable, or has another SHA-256.
     """
     path = check_present(path)
     if not digest_path(path).exists():
@@ -79,7 +80,7 @@ def check_digest(path: Path | str, remedy: str = "delete it and run snakemake") 
 
 
 def check_present(path: Path | str) -> Path:
-    """Return `path`, if it is a file with something in it; `FileError` otherwise."""
+    """Return `path` if it is a non-empty file. Raises `FileError` otherwise."""
     path = Path(path)
     if not path.is_file():
         raise FileError(f"{path} is missing: make it with `snakemake {path}`")

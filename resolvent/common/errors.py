@@ -1,18 +1,18 @@
-"""The base of every error that ends in one line a user can act on."""
+"""Base class of errors shown to the user as one line with a remedy."""
 
-Words = str  # what is said to a person: a result does not depend on it
+Words = str  # text for people: no result depends on it
 
 
 def printable(text: str) -> Words:
-    """Return a line in which control characters and line breaks, as foreign names have them, are written out.
+    """Return a line with control characters and line breaks escaped.
 
-    A terminal would obey them, and a comment end at them.
+    Names in foreign files may have them: a terminal would obey them, and a comment would end at them.
     """
     return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text)
 
 
 class ResolventError(Exception):
-    """An error whose message says to a user what is wrong and what to do about it."""
+    """An error with a message for the user: the fault and the remedy."""
 
     def __str__(self) -> Words:
         return printable(super().__str__())
@@ -23,4 +23,4 @@ class FileError(ResolventError):
 
 
 class EvaluationError(ResolventError):
-    """A metric or baseline of a user's own cannot be used, or returns what it must not."""
+    """A user's own metric or baseline cannot be used, or returns an invalid result."""

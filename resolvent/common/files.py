@@ -1,4 +1,4 @@
-"""Files that are whole or absent: written beside, then renamed into place."""
+"""Write files atomically: to a temporary file in the same folder, then renamed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FULL_DISK: dict[int, Words] = {
     errno.ENOSPC: "no space left on the device: free some, or move data_root or results_root",
     errno.EDQUOT: "disk quota exceeded: free some, or move data_root or results_root",
 }
-OWN_DIGEST = "sha256"  # key of a JSON file: of all its other keys
+OWN_DIGEST = "sha256"  # key of a JSON file: the SHA-256 of all its other keys
 REFUSED: dict[int, Words] = {
     errno.EACCES: "permission denied: choose a data_root or results_root that you may write to",
     errno.EPERM: "operation not permitted: choose a data_root or results_root that you may write to",
@@ -31,9 +31,9 @@ REFUSED: dict[int, Words] = {
 
 @contextmanager
 def readable_disk_errors(path: Path, reasons: dict[int, str] = FULL_DISK | REFUSED):
-    """Turn a full disk or a missing permission into one line that names the path and the remedy.
+    """Report a full disk or a missing permission in one line with the path and the remedy.
 
-    Raises `FileError` for an error number among `reasons`; other errors pass.
+    Raises `FileError` for the error numbers in `reasons`; other errors pass.
     """
     try:
         yield
@@ -44,8 +44,7 @@ def readable_disk_errors(path: Path, reasons: dict[int, str] = FULL_DISK | REFUS
 
 
 def partial_path(path: Path) -> Path:
-    """Return where this process writes what becomes `path`. What killed processes left of it there is
-    removed."""
+    """Return this process's temporary path for `path`; remove temporary files of killed processes."""
     prefix = f".{path.name}.{os.uname().nodename}-"
     for left in path.parent.glob(f"{glob.escape(prefix)}*.partial"):
         process = left.name.removeprefix(prefix).removesuffix(".partial")
@@ -55,7 +54,7 @@ def partial_path(path: Path) -> Path:
 
 
 def remove(path: Path) -> None:
-    """Remove a file or a folder with all that is in it, if it is there."""
+    """Remove a file, or a folder with its content, if it exists."""
     if path.is_dir():
         shutil.rmtree(path, ignore_errors=True)
     else:
@@ -81,12 +80,10 @@ def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
 
 
 def read_json(path: Path, what: str) -> dict:
-    """Return the JSON object at `path`, without its digest; `what` names it in the message.
+    """Return the JSON object at `path`, without its digest; `what` names the file in error messages.
 
-    One without a digest is of an earlier version, or was made by hand.
-
-    Raises `FileError` when it cannot be read, is damaged, or is not what was written. `FileNotFoundError`
-    passes.
+    A file without a digest is accepted: an earlier version wrote it, or a person did.
+    Raises `FileError` if the file cannot be read, is damaged or was altered. `FileNotFoundError` passes.
     """
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -108,18 +105,18 @@ def read_json(path: Path, what: str) -> dict:
 
 
 def write_json(path: Path, content: dict) -> None:
-    """Write `content` as JSON with the SHA-256 of it, atomically, the same bytes for the same content."""
+    """Write `content` as JSON with its SHA-256, atomically. Equal contents give equal bytes."""
     write_text(path, text_with_digest(content))
 
 
 def text_with_digest(content: dict) -> str:
-    """Return what `write_json` writes."""
+    """Return the text that `write_json` writes."""
     content = {key: value for key, value in content.items() if key != OWN_DIGEST}
     return json_text(content | {OWN_DIGEST: _content_digest(json.loads(json_text(content)))})
 
 
 def _content_digest(content: dict) -> str:
-    """Return the SHA-256 of a JSON object, however its file is laid out."""
+    """Return the SHA-256 of a JSON object; it does not depend on the layout of the file."""
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
@@ -129,7 +126,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def json_text(content: dict) -> str:
-    """Return `content` as JSON in lines, without a digest: what other programs define the keys of."""
+    """Return `content` as indented JSON without a digest, for formats that other programs define."""
     return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 

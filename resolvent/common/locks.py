@@ -1,4 +1,4 @@
-"""Lock files that end with the process that holds them, however it ends."""
+"""Lock files. A lock is released when its process ends, even if it is killed."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from filelock import FileLock, Timeout
 from resolvent.common.errors import FileError
 from resolvent.common.files import readable_disk_errors
 
-# Of flock on a shared file system that is mounted without locks; docs/cluster.md says what follows.
+# Errors of flock on a shared file system mounted without locks (see docs/cluster.md).
 LOCKLESS = (errno.ENOSYS, errno.ENOTSUP, errno.ENOLCK)
 
 
 @contextmanager
 def sole_writer(path: Path, what: str) -> Iterator[None]:
-    """Hold the lock file `path` while `what` is written; the lock ends with the process, however it ends.
+    """Hold the lock file `path` while `what` is written.
 
-    On a file system without locks it is written without one.
-
-    Raises `FileError` when another process holds the lock, or the lock file cannot be written.
+    The lock is released when the process ends, even if it is killed. On a file system without locks,
+    `what` is written without a lock.
+    Raises `FileError` if another process holds the lock, or the lock file cannot be written.
     """
     path = Path(path)
-    # A soft lock, which is the file itself, would outlive a killed process.
+    # A soft lock (existence of the file) would outlive a killed process.
     lock = FileLock(path, blocking=False, fallback_to_soft=False)
     with readable_disk_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -34,7 +34,7 @@ def sole_writer(path: Path, what: str) -> Iterator[None]:
         path.write_text(f"process {os.getpid()} on {os.uname().nodename}", encoding="utf-8")
     try:
         yield
-        path.unlink(missing_ok=True)  # still held: who has it open meanwhile sees that it is gone
+        path.unlink(missing_ok=True)  # while still held: a process that has it open notices the removal
     finally:
         lock.release()
 
@@ -47,7 +47,7 @@ def _acquire(lock: FileLock, path: Path, what: str) -> None:
         except Timeout:
             try:
                 holder = path.read_text(encoding="utf-8").strip() or "unknown"
-            except FileNotFoundError:  # its holder has just ended
+            except FileNotFoundError:  # the holder has just ended
                 continue
             raise FileError(
                 f"{what} is being written by another job ({holder}); wait for it, or stop it"

@@ -1,4 +1,4 @@
-"""Mean and variance of samples that come in blocks, combined as in Chan, Golub and LeVeque (1983)."""
+"""Mean and variance of samples in blocks, combined as in Chan, Golub and LeVeque (1983)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Moments:
-    """Keep those of all samples added: numbers, or arrays of NumPy or torch, shaped as what is added."""
+    """Mean and variance of all samples added so far: numbers, NumPy arrays or tensors."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -14,7 +14,7 @@ class Moments:
         self.variance: Any = 0.0
 
     def add(self, count: int, mean: Any, variance: Any) -> None:
-        """Add a block of `count` samples; its variance is that of a population."""
+        """Add a block of `count` samples with its mean and its population variance."""
         share = count / (self.count + count)
         shift = mean - self.mean
         self.variance = (1 - share) * self.variance + share * variance + share * (1 - share) * shift**2

@@ -1,4 +1,4 @@
-"""The relative L2 error of samples: the one definition, for errors of models, of baselines and of solvers."""
+"""Relative L2 error of samples, the same for models, baselines and solvers."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ import numpy as np
 def relative_l2(prediction: np.ndarray, target: np.ndarray, weights: np.ndarray | float = 1.0) -> np.ndarray:
     """Return ‖prediction - target‖ / ‖target‖ of each sample, (samples, ...) → (samples,).
 
-    `weights` of a quadrature broadcast against a sample (`Grid.weights`); without them every value counts
-    alike. The squares of several channels add up. A target that is zero everywhere gives inf, or NaN where
-    the prediction is zero too.
-
-    Raises `ValueError` when prediction and target differ in shape.
+    `weights` are quadrature weights that broadcast against a sample (`Grid.weights`); the default weights all
+    values equally. Squares are summed over channels. A target of zeros gives inf, or NaN if the prediction
+    is also zero.
+    Raises `ValueError` if prediction and target differ in shape.
     """
     if prediction.shape != target.shape:
         raise ValueError(f"the prediction has shape {prediction.shape}, its target {target.shape}")

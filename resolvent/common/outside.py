@@ -1,4 +1,4 @@
-"""Code of users, named in a configuration as `module:name`: found, and refused in one line."""
+"""Import users' own code, named `module:name` in a configuration; errors fit on one line."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from pydantic import AfterValidator
 
 from resolvent.common.errors import Words
 
-MOST_NAMES = 32  # in a message
+MOST_NAMES = 32  # listed in a message
 LOCATION = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
 
 
 class NoSuchModule(ValueError):
-    """A module of a user's own is not to be found."""
+    """A user's own module was not found."""
 
 
 def find(location: str, kind: type | None = None, base: type | None = None) -> Any:
-    """Import what is at "module:name": of the class `kind`, or a class that derives from `base`, if given.
+    """Import the object "module:name": an instance of `kind`, or a subclass of `base`, if given.
 
-    Raises `ValueError`, in one line, if there is nothing, or something else.
+    Raises `ValueError` with a one-line message if the object is missing or of another type.
     """
     module, _, name = location.partition(":")
     try:
         imported = import_module(module)
-    except Exception as error:  # whatever a module from outside may raise
+    except Exception as error:  # a user's module may raise anything
         raise not_imported(module, error) from error
     if not hasattr(imported, name):
         own = [
@@ -59,10 +59,10 @@ def find(location: str, kind: type | None = None, base: type | None = None) -> A
 
 
 def check_location(location: str) -> str:
-    """Return `location`, if it reads "module:name" and that module's file defines the name.
+    """Return `location` if it has the form "module:name" and the module's file defines the name.
 
-    The module is looked for, not imported: a configuration is read often, and torch takes seconds. Raises
-    `ValueError`, in one line, if not.
+    The module is not imported: configurations are read often, and importing torch takes seconds. Raises
+    `ValueError` with a one-line message otherwise.
     """
     if not LOCATION.fullmatch(location):
         raise ValueError(f"{location!r}; accepted: module:name of your own")
@@ -75,7 +75,7 @@ def check_location(location: str) -> str:
         if file.suffix != ".py":
             return location
         symbols = symtable(file.read_text(encoding="utf-8"), file.name, "exec").get_symbols()
-    except Exception as error:  # of whatever kind: it is another's code
+    except Exception as error:  # a user's module may raise anything
         raise not_imported(module, error, f"{location!r}: ") from error
     bound = [one.get_name() for one in symbols if one.is_assigned() or one.is_imported()]
     if name not in bound:
@@ -87,7 +87,10 @@ Location = Annotated[str, AfterValidator(check_location)]  # in a configuration
 
 
 def unknown(kind: str, name: str, accepted: Iterable[str]) -> Words:
-    """Say that a name is unknown, the nearest known one, and all of those, unless they fill the screen."""
+    """Return a message that a name is unknown, with the nearest known name and a list of known names.
+
+    A list longer than `MOST_NAMES` is left out.
+    """
     accepted = list(accepted)
     near = get_close_matches(name, accepted, n=1)
     hint = f"did you mean {near[0]!r}? " if near else ""
@@ -97,7 +100,7 @@ def unknown(kind: str, name: str, accepted: Iterable[str]) -> Words:
 
 
 def not_imported(module: str, error: Exception, before: str = "") -> ValueError:
-    """Return the error to raise, of one line, where a module could not be imported, or is not there."""
+    """Return an error with a one-line message for a module that is missing or fails to import."""
     if isinstance(error, ModuleNotFoundError) and f"{module}.".startswith(f"{error.name}."):
         missing: Words = f"no module {error.name}; it must be installed, or its folder be on PYTHONPATH"
         return NoSuchModule(before + missing)

@@ -1,22 +1,22 @@
-"""Predictions of a run under every condition: `predictions.nc`, which xarray opens as a DataTree.
+"""Predictions of a run under every test condition: `predictions.nc`, which xarray opens as a DataTree.
 
-A node for each test resolution ("n512", or the name of a set of times), for their grids differ:
+The tree has a node for each test resolution ("n512", or the name of a set of times), because grids differ:
 
     input                (noise, sample, input_channel, ...space)
     target               (sample, channel, ...space)
     prediction           (noise, sample, channel, ...space)
-    extreme_sample       (noise, extreme): samples of median, worst and best error at this level of noise
+    extreme_sample       (noise, extreme): samples with median, worst and best error at this noise level
     extreme_input, extreme_target, extreme_prediction
                          (noise, extreme, channel, ...space)
-    target_power         (wavenumber), on grids of space: the mean over all test samples
+    target_power         (wavenumber), on spatial grids: mean over all test samples
     prediction_power, error_power
                          (noise, wavenumber)
-    target_mean_square   (channel, ...space): the mean over all test samples
+    target_mean_square   (channel, ...space): mean over all test samples
     error_mean_square    (noise, channel, ...space)
 
-All values are in physical units. `noise` is the level ε of the noise on the inputs, in units of the training
-inputs' pointwise standard deviation; `sample` is the sample's index in the test split. The axes of space are
-(x), (y, x) or (time); those of a target on another grid than the input are called (y_target, x_target).
+All values are in physical units. `noise` is the level ε of the noise on the inputs, in units of the pointwise
+standard deviation of the training inputs; `sample` is the index in the test split. Spatial axes are (x),
+(y, x) or (time); a target on another grid than the input has the axes (y_target, x_target).
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ import numpy as np
 from resolvent.common.errors import FileError, Words
 from resolvent.common.files import write_atomically
 
-if TYPE_CHECKING:  # most pages are made without it, and it takes as long to import as many of them to make
+if TYPE_CHECKING:  # slow to import, and most pages do not need it
     import h5py
     import xarray
 
 ENGINE: Final = "h5netcdf"
 EXTREMES = ("median", "worst", "best")
-WITHOUT_COORDINATES = b"This is a netCDF dimension but not a netCDF variable"  # name of such an array
-AT_ALL_LEVELS = ("target", "target_power", "target_mean_square")  # what does not depend on the noise
+WITHOUT_COORDINATES = b"This is a netCDF dimension but not a netCDF variable"  # netCDF's mark
+AT_ALL_LEVELS = ("target", "target_power", "target_mean_square")  # independent of the noise
 WORDS: dict[str, Words] = {
     "noise": "level of the noise on the inputs, in units of their pointwise standard deviation",
     "sample": "index in the test split",
@@ -60,7 +60,7 @@ WORDS: dict[str, Words] = {
 
 @dataclass(frozen=True)
 class Chosen:
-    """Test samples and their predictions: `samples` are indices, else (samples, [channels,] ...space)."""
+    """Test samples and their predictions: indices `samples`; arrays (samples, [channels,] ...space)."""
 
     samples: np.ndarray
     inputs: np.ndarray
@@ -68,7 +68,7 @@ class Chosen:
     predictions: np.ndarray
 
 
-Axes = dict[str, np.ndarray]  # coordinates by name, in the order of the arrays' last axes
+Axes = dict[str, np.ndarray]  # coordinates by name, in the order of the last axes of the arrays
 
 
 def node_name(resolution: int | str) -> str:
@@ -85,10 +85,10 @@ def at_one_level(
     power: dict[str, np.ndarray] | None = None,
     mean_square: dict[str, np.ndarray] | None = None,
 ) -> xarray.Dataset:
-    """Return what is kept of one condition, with a dimension `noise` of length 1.
+    """Return the dataset of one test condition, with a dimension `noise` of length 1.
 
     `target_axes` may be `axes`. `extremes` are the samples of `EXTREMES`. `power` has "wavenumber", "target",
-    "prediction" and "error", (shells,) each; `mean_square` has "target" and "error", ([channels,] ...space).
+    "prediction" and "error", each (shells,); `mean_square` has "target" and "error", ([channels,] ...space).
     """
     if target_axes is not axes:
         target_axes = {f"{name}_target": values for name, values in target_axes.items()}
@@ -123,7 +123,7 @@ def at_one_level(
 
 
 def tree_of(parts: dict[int | str, list[xarray.Dataset]], attributes: dict) -> xarray.DataTree:
-    """Return the tree of the parts of `at_one_level` by resolution; `attributes` say what run they are of."""
+    """Return the tree of the datasets of `at_one_level` by resolution; `attributes` identify the run."""
     import xarray
 
     nodes = {
@@ -138,7 +138,7 @@ def tree_of(parts: dict[int | str, list[xarray.Dataset]], attributes: dict) -> x
 
 
 def write_predictions(path: Path, tree: xarray.DataTree) -> None:
-    """Write `tree` atomically, compressed, the same bytes for the same predictions."""
+    """Write `tree` atomically and compressed. Equal predictions give equal bytes."""
     encoding = {
         node.path: {
             name: {"zlib": True, "complevel": 4} for name, one in node.data_vars.items() if one.ndim > 2
@@ -151,12 +151,12 @@ def write_predictions(path: Path, tree: xarray.DataTree) -> None:
 def read_predictions(path: Path) -> xarray.DataTree:
     """Read a `predictions.nc` into memory.
 
-    Raises `FileError` when it is missing or damaged.
+    Raises `FileError` if the file is missing or damaged.
     """
     import h5py
     import xarray
 
-    # As xarray.open_datatree does, in a tenth of the time: that opens an array once for each of its facts.
+    # Ten times faster than xarray.open_datatree, which opens an array once for each of its properties.
     try:
         with h5py.File(path) as file:
             tree = xarray.DataTree.from_dict({name: _node(group) for name, group in file.items()})
@@ -170,10 +170,10 @@ def read_predictions(path: Path) -> xarray.DataTree:
 
 
 def _node(group: h5py.Group) -> xarray.Dataset:
-    """Return the arrays of a group of a netCDF-4 file, each by its dimensions.
+    """Return the arrays of a group of a netCDF-4 file with their dimensions.
 
-    The format keeps the number of a dimension with its coordinates, and the numbers of an array's dimensions
-    with the array. A dimension without coordinates is an empty array.
+    The format stores the ID of a dimension with its coordinates, and the IDs of an array's dimensions with
+    the array. A dimension without coordinates is stored as an empty array.
     """
     import xarray
 
@@ -196,7 +196,7 @@ def _node(group: h5py.Group) -> xarray.Dataset:
 
 
 def _attributes(of: h5py.Group) -> dict:
-    """Return the attributes of a group, numbers as such."""
+    """Return the attributes of a group, with NumPy numbers as Python numbers."""
     found = {name: value for name, value in of.attrs.items() if name != "_NCProperties"}
     return {
         name: value[0] if isinstance(value, np.ndarray) and value.size == 1 else value
@@ -205,9 +205,9 @@ def _attributes(of: h5py.Group) -> dict:
 
 
 def condition(tree: xarray.DataTree, resolution: int | str, noise: float) -> xarray.Dataset:
-    """Return what was kept at one test resolution and level of noise, without the dimension `noise`.
+    """Return the dataset of one test resolution and noise level, without the dimension `noise`.
 
-    Raises `FileError` when the run was not tested there.
+    Raises `FileError` if the run was not tested there.
     """
     name = node_name(resolution)
     if name not in tree.children:
@@ -221,7 +221,7 @@ def condition(tree: xarray.DataTree, resolution: int | str, noise: float) -> xar
 
 
 def functions(values: xarray.DataArray) -> np.ndarray:
-    """Return the samples as (samples, ...space), or (samples, channels, ...space) of several channels."""
+    """Return samples as (samples, ...space), or (samples, channels, ...space) for several channels."""
     for dimension in ("channel", "input_channel"):
         if values.sizes.get(dimension) == 1:
             values = values.isel({dimension: 0})

@@ -1,6 +1,7 @@
-"""The progress of a job: a bar for every long one, and an end for one that makes none.
+"""Progress bars of long jobs, and a watchdog for jobs without progress.
 
-A job that makes no progress for long is hung. It ends, with the stacks of its threads in the log.
+A job without progress for a given time is considered hung. The watchdog ends it and writes the stacks of its
+threads to the log.
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ from typing import TextIO
 
 from tqdm import tqdm
 
-_watches: list[tuple[float, TextIO]] = []  # seconds and log of the watch over this process: one, or none
+_watches: list[tuple[float, TextIO]] = []  # seconds and log of this process's watchdog; at most one entry
 
 
 @contextmanager
 def watched(seconds: float, log: TextIO) -> Iterator[None]:
-    """End the process with status 1 when `alive` was not called for `seconds`, and write the stacks to `log`.
+    """End the process with status 1 if `alive` is not called for `seconds`, and write the stacks to `log`.
 
-    A thread without Python watches, so that a hang within a library is seen too.
+    The watchdog is a C thread, so it also detects hangs inside a library.
     """
     _watches.append((seconds, log))
     alive()
@@ -34,7 +35,7 @@ def watched(seconds: float, log: TextIO) -> Iterator[None]:
 
 @contextmanager
 def unwatched() -> Iterator[None]:
-    """Let the body, which waits for processes that are watched themselves, take any time."""
+    """Suspend the watchdog: the body waits for processes with their own watchdogs."""
     faulthandler.cancel_dump_traceback_later()
     try:
         yield
@@ -43,14 +44,14 @@ def unwatched() -> Iterator[None]:
 
 
 def watch() -> tuple[float, str] | None:
-    """Return seconds and log of the watch over this process, for its helpers; None where there is none."""
+    """Return seconds and log of this process's watchdog, for its child processes, or None."""
     for seconds, log in _watches:
         return seconds, os.path.abspath(log.name)
     return None
 
 
 def alive() -> None:
-    """Say that something was done, and wait anew. Without effect where nothing is watched."""
+    """Report progress: restart the watchdog's timer, if there is a watchdog."""
     for seconds, log in _watches:
         faulthandler.dump_traceback_later(seconds, exit=True, file=log)
 
@@ -62,7 +63,7 @@ class _Bar(tqdm):
 
 
 class _Log:
-    """A file in which each state of a bar is a line."""
+    """A file that shows each state of a bar as a line."""
 
     encoding = "utf-8"
 
@@ -75,8 +76,8 @@ class _Log:
 
 
 def progress_bar(total: int, what: str, unit: str, done: int = 0) -> tqdm:
-    """Return a bar of `total` steps, `done` of them already complete; each shows that the job is alive."""
+    """Return a bar of `total` steps, `done` of them complete; each step restarts the watchdog's timer."""
     terminal = sys.stderr.isatty()
     bar = {"total": total, "initial": done, "desc": what, "unit": f" {unit}", "leave": False}
-    # A log gets a line now and then.
+    # A log gets at most one line a minute.
     return _Bar(**bar, mininterval=0.5 if terminal else 60, file=None if terminal else _Log())

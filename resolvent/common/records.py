@@ -1,9 +1,8 @@
-"""What runs and baselines leave behind: their JSON records and the columns of their tables, defined once.
+"""JSON records of runs and baselines, and the columns of their tables.
 
-The writers are `resolvent.training` and `resolvent.evaluation`; the readers are the figures and
-`resolvent.load_run`. A record says what it is of, and `run.json`, written last, has the SHA-256 of the tables
-and predictions beside it: a file that was altered, or that is of another run, is refused. docs/formats.md has
-the meaning of every field.
+`resolvent.training` and `resolvent.evaluation` write them; the figures and `resolvent.load_run` read them. A
+record identifies its run, and `run.json`, written last, has the SHA-256 of the run's tables and predictions,
+so an altered file or a file of another run is refused. docs/formats.md defines every field.
 """
 
 from __future__ import annotations
@@ -20,17 +19,17 @@ from resolvent.common.digests import check_present, file_digest
 from resolvent.common.errors import FileError, Words
 from resolvent.common.files import read_json, write_json
 
-CONDITION_COLUMNS = ("resolution", "noise", "realisation", "sample")  # of errors.csv; metrics follow
-ERROR_COLUMNS = (*CONDITION_COLUMNS, "relative_l2")  # what every errors.csv has
+CONDITION_COLUMNS = ("resolution", "noise", "realisation", "sample")  # of errors.csv, before the metrics
+ERROR_COLUMNS = (*CONDITION_COLUMNS, "relative_l2")  # in every errors.csv
 HISTORY_COLUMNS = (
     "epoch",
     "learning_rate",
     "train_loss",
     "train_relative_l2",
     "validation_relative_l2",
-    "test_relative_l2",  # of runs that record it, else empty
+    "test_relative_l2",  # empty unless the run records it
 )
-UNSHIFTED = "none"  # the shift of samples as in training
+UNSHIFTED = "none"  # shift of test samples distributed as in training
 ESTIMATE_COLUMNS = {
     "equation": "equation of the samples",
     "model": "name of the model in the configuration",
@@ -68,13 +67,13 @@ INFERENCE_COLUMNS = {
     "queries": "number of functions, in batches, after which data and training have paid off; `inf`: never",
     "timed_on": "what `queries` are of: the device, or those of training, model and solver where they differ",
 }
-IDENTITY = ("resolution", "seed", "config_hash")  # what distinguishes the runs of a model
-NETWORK = ("architecture", "settings", "training")  # what its operator is built with
-# Keys that `training` of a record has beside those of the settings that it was trained with.
+IDENTITY = ("resolution", "seed", "config_hash")  # distinguishes the runs of a model
+NETWORK = ("architecture", "settings", "training")  # determines the operator
+# Keys of a record's `training` in addition to the keys of the training settings.
 COUNTS = {"noise", "noise_samples", "train_samples", "validation_samples", "test_samples"}
-RUN_FILES = ("history.csv", "errors.csv", "predictions.nc")  # beside run.json, which has their digests
-CHECKPOINT = "checkpoint.pt"  # whose digest it has, too, of a run that was not exported
-WEIGHTS = "model.safetensors"  # of an exported run, in the place of its checkpoint
+RUN_FILES = ("history.csv", "errors.csv", "predictions.nc")  # with digests in run.json
+CHECKPOINT = "checkpoint.pt"  # also with a digest in run.json, unless the run was exported
+WEIGHTS = "model.safetensors"  # of an exported run, in place of the checkpoint
 
 Record = TypeVar("Record")
 _adapter = cache(TypeAdapter)
@@ -82,14 +81,14 @@ _adapter = cache(TypeAdapter)
 
 @dataclass(frozen=True, kw_only=True)
 class _Strict:
-    """What is read has every key and no other, of the type stated."""
+    """Base of records: all keys are required, unknown keys are errors, and types are strict."""
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True)
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunRecord(_Strict):
-    """run.json: what a run is, what it was trained on, and what it was tested on."""
+    """run.json: settings, training data and test data of a run."""
 
     experiment: str
     model: str
@@ -124,13 +123,13 @@ class RunRecord(_Strict):
 
     @property
     def noise(self) -> float:
-        """Level ε of the noise in training."""
+        """Noise level ε in training."""
         return float(self.training.get("noise", 0))
 
 
 @dataclass(frozen=True, kw_only=True)
 class CostRecord(_Strict):
-    """cost.json of a run: how its training ended and what it took. Times and memory are measured."""
+    """cost.json of a run: how training ended, and its measured times and memory."""
 
     resolution: int | str
     seed: int
@@ -158,7 +157,7 @@ class CostRecord(_Strict):
 
 @dataclass(frozen=True, kw_only=True)
 class TunedRecord(_Strict):
-    """tuned.json: the settings that short runs of a model chose at a training resolution."""
+    """tuned.json: settings of a model at a training resolution, selected by short runs."""
 
     epochs: int
     seed: int
@@ -168,7 +167,7 @@ class TunedRecord(_Strict):
 
 @dataclass(frozen=True, kw_only=True)
 class BaselineCost(_Strict):
-    """What a baseline costs; `no_answer` is the reason if it has no answer to some sample."""
+    """Cost of a baseline; `no_answer` is the reason if it cannot solve some sample."""
 
     label: str
     seconds_per_sample: float | None
@@ -178,7 +177,7 @@ class BaselineCost(_Strict):
 
 @dataclass(frozen=True, kw_only=True)
 class BaselinesRecord(_Strict):
-    """cost.json of an experiment's baselines: costs by resolution and by name; the rest as in `RunRecord`."""
+    """cost.json of an experiment's baselines: costs by resolution and name; other keys as in `RunRecord`."""
 
     experiment: str
     dataset_hash: str
@@ -187,9 +186,9 @@ class BaselinesRecord(_Strict):
     files: dict
 
     def cost_of(self, resolution: int | str, name: str) -> BaselineCost:
-        """Return what the baseline `name` costs at `resolution`.
+        """Return the cost of the baseline `name` at `resolution`.
 
-        Raises `FileError` when the record does not have it.
+        Raises `FileError` if the record does not have it.
         """
         where = f"the cost of the baseline {name} at {resolution}"
         found = self.costs.get(str(resolution), {}).get(name)
@@ -201,8 +200,8 @@ class BaselinesRecord(_Strict):
 def read_record(path: Path | str, kind: type[Record]) -> Record:
     """Read a record of type `kind` from the JSON file `path`.
 
-    Raises `FileError` when the file is missing or damaged, a key is missing or unknown, or a value is of
-    another type or not the one that was written.
+    Raises `FileError` if the file is missing, damaged or altered, a key is missing or unknown, or a value has
+    the wrong type.
     """
     try:
         content = read_json(Path(path), "the record")
@@ -212,20 +211,19 @@ def read_record(path: Path | str, kind: type[Record]) -> Record:
 
 
 def write_record(path: Path | str, record: Any) -> None:
-    """Write a record as JSON, atomically, with the SHA-256 of its content."""
+    """Write a record as JSON with the SHA-256 of its content, atomically."""
     write_json(Path(path), asdict(record))
 
 
 def file_digests(folder: Path, names: tuple[str, ...]) -> dict[str, str]:
-    """Return the SHA-256 of files in `folder`, by name, as a record's `files` has them."""
+    """Return the SHA-256 of files in `folder` by name, for a record's `files`."""
     return {name: file_digest(folder / name) for name in names}
 
 
 def check_file(path: Path, record: RunRecord | BaselinesRecord) -> Path:
-    """Return `path`, a file that `record` vouches for.
+    """Return `path` if the file has the SHA-256 in `record`.
 
-    Raises `FileError` when it is missing or empty, or is not the file that was there when the record was
-    written.
+    Raises `FileError` if the file is missing, empty or has another SHA-256.
     """
     check_present(path)
     if record.files.get(path.name) != file_digest(path):
@@ -237,14 +235,14 @@ def check_file(path: Path, record: RunRecord | BaselinesRecord) -> Path:
 
 
 def identity_of(record: RunRecord | CostRecord) -> dict:
-    """Return what a record says of the run that it is of, by `IDENTITY`."""
+    """Return the values in a record that identify its run, by the names in `IDENTITY`."""
     return {name: getattr(record, name) for name in IDENTITY}
 
 
 def check_same_run(path: Path, given: dict, expected: dict) -> None:
-    """Check that the run that the file `path` says it is of, `given`, is the one `expected`, by `IDENTITY`.
+    """Check that the run identified in the file `path`, `given`, is the `expected` run.
 
-    Raises `FileError` when it is of another run.
+    Raises `FileError` if a value of `IDENTITY` differs.
     """
     for name in IDENTITY:
         if given[name] != expected[name]:
@@ -252,9 +250,9 @@ def check_same_run(path: Path, given: dict, expected: dict) -> None:
 
 
 def check_same_network(path: Path, weights: dict, record: dict) -> None:
-    """Check that weights in the file `path` are of the run, and of the network, that run.json describes.
+    """Check that weights in the file `path` belong to the run and the network in run.json.
 
-    Raises `FileError` when architecture, settings or training of the two differ, or the run.
+    Raises `FileError` if the run, the architecture, its settings or the training differ.
     """
     check_same_run(path, {name: weights.get(name) for name in IDENTITY}, record)
     for name in NETWORK:
@@ -279,7 +277,7 @@ def _of_another_run(path: Path, name: str, given: Any, expected: Any) -> FileErr
 def _built(kind: type[Record], content: dict, where: str) -> Record:
     try:
         adapter: TypeAdapter[Record] = _adapter(kind)  # type: ignore[arg-type]
-        return adapter.validate_json(json.dumps(content))  # strictly, a dict itself is no record
+        return adapter.validate_json(json.dumps(content))  # in strict mode a dict is not accepted as a record
     except ValidationError as error:
         first = error.errors()[0]
         raise FileError(

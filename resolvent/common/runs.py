@@ -1,4 +1,4 @@
-"""The files of a finished run, read and checked: what the figures and `resolvent.load_run` have in common."""
+"""Read and check the files of a finished run, for the figures and `resolvent.load_run`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from resolvent.common.records import (
 if TYPE_CHECKING:
     import xarray
 
-# How the folder of a run ends that the pipeline has made: experiment, model, resolution and seed.
+# End of the path of a run that the pipeline made: experiment, model, resolution and seed.
 PLACE = re.compile(r"(?:^|/)([^/]+)/([^/]+)/([^/]+)/(seed\d+)$")
 
 
@@ -42,7 +42,8 @@ PLACE = re.compile(r"(?:^|/)([^/]+)/([^/]+)/([^/]+)/(seed\d+)$")
 class Run:
     """One trained model: a model, a training resolution and a seed.
 
-    Everything but the two records is read, and held against the digests of `record`, when it is asked for.
+    The two records are read at once; other files are read, and checked against the digests in `record`, on
+    first use.
     """
 
     directory: Path
@@ -51,39 +52,37 @@ class Run:
 
     @property
     def diverged(self) -> bool:
-        """Whether the training ended without an operator."""
+        """Whether training ended without an operator."""
         return self.cost.status == "diverged"
 
     @cached_property
     def errors(self) -> pandas.DataFrame:
-        """The error of every test sample: a row a resolution, level of noise, realisation and sample."""
+        """Errors of all test samples: one row per resolution, noise level, realisation and sample."""
         path = check_file(self.directory / "errors.csv", self.record)
         return _numbers(path, parse_table(path, ERROR_COLUMNS))
 
     @cached_property
     def history(self) -> pandas.DataFrame:
-        """Losses and errors by epoch. A run that diverged in its first epoch may have no row."""
+        """Losses and errors by epoch. Empty for some runs that diverged in the first epoch."""
         path = check_file(self.directory / "history.csv", self.record)
         return _numbers(path, parse_table(path, HISTORY_COLUMNS, may_be_empty=self.diverged))
 
     @cached_property
     def predictions(self) -> xarray.DataTree:
-        """A few test samples with their predictions, as `resolvent.common.predictions` describes them."""
+        """Some test samples with predictions, as described in `resolvent.common.predictions`."""
         return read_predictions(check_file(self.directory / "predictions.nc", self.record))
 
     def predictions_at(self, noise: float | None = None) -> xarray.Dataset:
-        """Return the predictions at the training resolution and the level `noise`; default: that of
-        training."""
+        """Return predictions at the training resolution and noise level `noise`; default: as in training."""
         noise = self.record.noise if noise is None else noise
         return condition(self.predictions, self.record.resolution, noise)
 
 
 def read_run(directory: Path | str, kind: type[Run] = Run) -> Run:
-    """Read the records of the run in `directory`, as a `kind` of Run.
+    """Read the records of the run in `directory` into an instance of `kind`.
 
-    A run that was exported may lie anywhere; any other has to be of the folders that it lies in.
-
-    Raises `FileError` when a record is missing, damaged or of another run.
+    An exported run may be in any folder; any other run must be in the folders that its record names.
+    Raises `FileError` if a record is missing, damaged or of another run.
     """
     directory = Path(directory)
     record = read_record(directory / "run.json", RunRecord)
@@ -103,7 +102,7 @@ def read_run(directory: Path | str, kind: type[Run] = Run) -> Run:
 def read_baselines_table(directory: Path | str) -> tuple[BaselinesRecord, pandas.DataFrame]:
     """Read the record and the errors of the baselines in `directory`.
 
-    Raises `FileError` when one is missing, damaged or of other baselines.
+    Raises `FileError` if a file is missing, damaged or of other baselines.
     """
     directory = Path(directory)
     record = read_record(directory / "cost.json", BaselinesRecord)
@@ -118,22 +117,22 @@ def read_baselines_table(directory: Path | str) -> tuple[BaselinesRecord, pandas
 
 
 def save_table(table: pandas.DataFrame, path: Path | str) -> None:
-    """Write a CSV file and the digest beside it, atomically, numbers in full so that nothing is lost."""
+    """Write a CSV file and its digest, each atomically. Numbers keep full precision."""
     write_text(Path(path), table.to_csv(index=False, lineterminator="\n"))
     write_digest(path)
 
 
 def read_table(path: Path, columns: Iterable[str], *, may_be_empty: bool = False) -> pandas.DataFrame:
-    """Read a CSV file that `save_table` has written.
+    """Read a CSV file written by `save_table`.
 
-    Raises `FileError` when it is missing, is not what was written, or lacks a column of `columns` or, unless
-    it may be empty, a row.
+    Raises `FileError` if the file is missing or altered, lacks one of `columns`, or has no rows and
+    `may_be_empty` is false.
     """
     return parse_table(check_digest(path), columns, may_be_empty=may_be_empty)
 
 
 def parse_table(path: Path, columns: Iterable[str], *, may_be_empty: bool = False) -> pandas.DataFrame:
-    """Read a CSV file as `read_table` does, without a digest beside it: a record has it, or nothing."""
+    """Read a CSV file like `read_table`, without checking a digest in a sidecar."""
     remedy = "delete it and run snakemake"
     check_present(path)
     try:
@@ -149,12 +148,12 @@ def parse_table(path: Path, columns: Iterable[str], *, may_be_empty: bool = Fals
 
 
 def metric_columns(errors: pandas.DataFrame) -> list[str]:
-    """Return the columns of an errors.csv that are metrics: all that do not say what was measured."""
+    """Return the metric columns of an errors.csv: all but the columns of the test condition."""
     return [name for name in map(str, errors) if name not in (*CONDITION_COLUMNS, "baseline")]
 
 
 def _numbers(path: Path, table: pandas.DataFrame) -> pandas.DataFrame:
-    """Return `table` if every column but the names of resolutions and baselines holds numbers."""
+    """Return `table` if all columns but the names of resolutions and baselines contain numbers."""
     for column in table.columns.difference(["resolution", "baseline"]):
         if len(table) and not is_numeric_dtype(table[column]):
             raise FileError(f"{path} has text in the column {column}: delete it and run snakemake")

@@ -1,4 +1,4 @@
-"""The base of the settings classes: strict, so that a slip in a configuration is an error and no default."""
+"""Strict base class of settings: a misspelt key in a configuration is an error, not a default."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 class Settings(BaseModel):
     """Base: unknown keys are errors, numbers are finite, "64" is not an integer, and true is not a number.
 
-    YAML 1.1 reads `1e-2` as text, so a number (unlike an integer) may be written as text.
+    YAML 1.1 reads `1e-2` as text, so a float (but no integer) may be given as text.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
@@ -36,7 +36,7 @@ class Settings(BaseModel):
 
 
 def _read_numbers(value: Any, annotation: Any) -> Any:
-    """Replace text such as "1e-2" by the number, wherever `annotation` says that one belongs."""
+    """Replace text such as "1e-2" by the number where `annotation` requires a number."""
     kind, parts = typing.get_origin(annotation), typing.get_args(annotation)
     if annotation is float and isinstance(value, str) and _NUMBER.fullmatch(value):
         return float(value)
@@ -51,6 +51,6 @@ def _read_numbers(value: Any, annotation: Any) -> Any:
 
 
 def settings_hash(settings: BaseModel | dict) -> str:
-    """Name these settings by twelve hexadecimal digits: equal settings, equal name, on every machine."""
+    """Return twelve hexadecimal digits, the same for equal settings on every machine."""
     content = settings.model_dump(mode="json") if isinstance(settings, BaseModel) else settings
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]

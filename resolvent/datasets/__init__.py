@@ -1,1 +1,1 @@
-"""Operator-learning tasks by name, their Zarr stores, and how training reads them."""
+"""Datasets: operator-learning tasks, their Zarr stores, and reading for training and evaluation."""

@@ -1,6 +1,6 @@
-"""The dataset card: what a store holds, how it was made, and how wrong it is. Written last.
+"""The dataset card: contents, origin and errors of a store.
 
-A store without its card does not exist to the rest of the pipeline.
+The card is written last, and the pipeline ignores a store without it.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ from resolvent.datasets.storage.store import Stored, digest
 from resolvent.datasets.tasks.task import Task
 
 LIBRARIES = ("diffrax", "h5py", "jax", "numba", "numpy", "scipy", "zarr")
-BLOCK_BYTES = 2**26  # about 64 MB of an array at a time
+BLOCK_BYTES = 2**26  # size of the blocks in which arrays are read, about 64 MB
 
 
 def finalise(task: Task, store: Path, receipts: list[Path], card: Path, code_digest: str) -> dict:
     """Verify every shard of `store` against its receipt, measure the error budget, write the card.
 
-    The card goes into the store's attributes, beside a store in an object store, and, last and atomically, to
-    `card`. It holds no time and no host, so that equal data have equal cards, byte for byte.
+    The card is written to the store's attributes, next to a store in an object store, and, last and
+    atomically, to `card`. It has neither time nor host, so that equal data have byte-identical cards.
 
-    Raises `DatasetError` when a shard is missing, damaged, from other code, the target of a sample is zero
-    everywhere, or the data miss the stated accuracy.
+    Raises `DatasetError` if a shard is missing, damaged or from other code, if the target of a sample is zero
+    everywhere, or if the data miss the stated accuracy.
     """
-    for left in store.glob("zarr.*.partial"):  # of a finalising that was killed
+    for left in store.glob("zarr.*.partial"):  # left by a killed job
         left.unlink()
     place = located(store)
     shards = [read_json(path, "the receipt") for path in receipts]
@@ -94,7 +94,7 @@ def finalise(task: Task, store: Path, receipts: list[Path], card: Path, code_dig
 
 
 def _verified_digest(task: Task, store: Path, receipts: dict[Path, dict], code_digest: str) -> str:
-    """Return the digest of all numbers, which are those of the receipts, and of which no target is zero."""
+    """Return the digest of all numbers, after checking them against the receipts and for zero targets."""
     content, place, targets = hashlib.sha256(), located(store), " and ".join(task.targets)
     stored = cache(partial(StoredArray, store))
     for shard, (path, receipt) in enumerate(receipts.items()):
@@ -119,23 +119,23 @@ def _verified_digest(task: Task, store: Path, receipts: dict[Path, dict], code_d
                 raise DatasetError(
                     f"{place} is not finalised: {targets} on {group} {'are' if ' and ' in targets else 'is'} "
                     f"zero everywhere in {split} sample {index}, counted from 0 ({zero.size} such in its "
-                    "shard); relative errors and losses divide by the norm of the target: leave such samples "
-                    "out"
+                    "shard); relative errors and losses divide by the norm of the target: leave out such "
+                    "samples"
                 )
     return content.hexdigest()
 
 
 def statistics(store: Path) -> dict[str, dict[str, float]]:
-    """Compute the mean, the standard deviation, the least and the largest value of every array.
+    """Return mean, standard deviation, minimum and maximum of every array.
 
-    Rounded to six decimals of the largest magnitude, far above what the order of summation changes (adding
-    0.0 turns -0.0 into 0.0). The blocks are read by this process, one after the other, or by the workers of
-    the dask.distributed scheduler whose address is RESOLVENT_DASK_SCHEDULER; they must see the store. Raises
-    `DatasetError` where none answers there.
+    Rounded to six decimals relative to the largest magnitude, so that the order of summation does not matter
+    (adding 0.0 turns -0.0 into 0.0). Blocks are read sequentially by this process, or by the workers of the
+    dask.distributed scheduler at RESOLVENT_DASK_SCHEDULER, which must have access to the store. Raises
+    `DatasetError` if no scheduler answers there.
     """
     place: Any = opened(located(store))
     tree = xarray.open_datatree(place, engine="zarr", chunks=None, consolidated=False, zarr_format=3)
-    groups = sorted(tree.children.values(), key=lambda group: str(group.name))  # on disk they have no order
+    groups = sorted(tree.children.values(), key=lambda group: str(group.name))  # unordered on disk
     with _scheduler() as scheduler:
         return {
             f"{group.name}/{name}": _statistics(values, scheduler)
@@ -155,7 +155,7 @@ def _statistics(values: xarray.DataArray, scheduler: Any) -> dict[str, float]:
 
 
 def _scheduler() -> AbstractContextManager[Any]:
-    """Give what computes a graph of dask."""
+    """Return a context with the scheduler for dask."""
     address = os.environ.get(DASK_SCHEDULER)
     if not address:
         return nullcontext("synchronous")

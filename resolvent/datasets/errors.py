@@ -1,4 +1,4 @@
-"""What goes wrong with a stored dataset, in one line a user can act on."""
+"""Errors of stored datasets, with one-line messages that a user can act on."""
 
 from pathlib import Path
 
@@ -6,21 +6,21 @@ from resolvent.common.errors import ResolventError, Words
 
 
 class DatasetError(ResolventError):
-    """A store is missing, incomplete, damaged, or does not hold what was asked for."""
+    """A store is missing, incomplete, damaged, or lacks the requested data."""
 
 
 def in_one_line(error: object) -> Words:
-    """Return the words of an error of another package."""
+    """Return the message of another package's error on one line."""
     return " ".join(str(error).split())
 
 
 def gone(store: Path | str) -> Words:
-    """Say of a store that is not there, though its card is, how it comes back."""
-    return f"the store {store} is gone: snakemake makes it again, to the same bytes"
+    """Return the message for a missing store whose card exists."""
+    return f"the store {store} is gone: snakemake regenerates it, to the same bytes"
 
 
 def damaged(store: Path | str, how: str) -> DatasetError:
-    """Build the error that says what is wrong with `store`, a path or an address, and how to mend it."""
+    """Return the error for `store` (path or address) with what is wrong (`how`) and how to regenerate it."""
     return DatasetError(
-        f"the store {store} {how}; make it again with snakemake -R solve_{Path(store).parent.name}"
+        f"the store {store} {how}; regenerate it with snakemake -R solve_{Path(store).parent.name}"
     )

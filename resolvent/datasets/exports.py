@@ -1,6 +1,6 @@
-"""Datasets of ours in the layouts that others read: The Well's and PDEBench's HDF5, NetCDF, and NumPy's .npz.
+"""Export datasets to other layouts: HDF5 of The Well and of PDEBench, NetCDF, and NumPy's .npz.
 
-Numbers keep their type.
+Numbers keep their precision.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from resolvent.solvers.common.grid import AnyGrid, Grid, Nodes, Product
 
 CARD = "resolvent_card"  # attribute, or array of an .npz, with the dataset card as JSON
 WELL_SPLITS = {"train": "train", "validation": "valid", "test": "test"}
-AXES = ("x", "y", "z")  # of both HDF5 layouts, x first
+AXES = ("x", "y", "z")  # both HDF5 layouts have x first
 
 
 class Content:
-    """One group of a finished dataset, ready to be written elsewhere.
+    """One group of a finished dataset, for export.
 
-    card      of the dataset; `path`: where it lies.
+    card      the dataset card; `path`: its file.
     group     name of the group, "n512"; `grid`, `axes`: its grid, and its axes by name, as stored.
-    splits    positions of every split that has samples; `members`: of all samples.
-    shapes    of a sample of each input and target: () for a number; `dtype`: of all of them.
+    splits    positions of the samples of every non-empty split; `members`: positions of all samples.
+    shapes    shape of a sample of each input and target, () for a number; `dtype`: of all arrays.
     evolves   whether the target is the input at a later time.
 
-    Raises `DatasetError` when the dataset is not finished or has no such resolution.
+    Raises `DatasetError` if the dataset is not finished or has no such resolution.
     """
 
     def __init__(self, path: Path, resolution: int | str | None = None):
@@ -44,14 +44,14 @@ class Content:
         ]
         if not holding:
             raise DatasetError(
-                f"{path}: inputs and targets are on different grids; expected: one grid of both"
+                f"{path}: inputs and targets are on different grids; expected: one grid for both"
             )
         self.group = holding[0] if resolution is None else group_name(resolution)
         if resolution is None and all(isinstance(resolution_of(name), int) for name in holding):
             self.group = max(holding, key=lambda name: int(resolution_of(name)))
         if self.group not in holding:
             found = ", ".join(str(resolution_of(name)) for name in holding)
-            raise DatasetError(f"{path} has nothing at resolution {resolution}; accepted: {found}")
+            raise DatasetError(f"{path} has no data at resolution {resolution}; accepted: {found}")
         facts, samples = self.card["groups"][self.group], self.card["samples"]
         self.name: str = self.card["dataset"]
         self.grid: AnyGrid = grid_from_facts(facts["grid"])
@@ -75,14 +75,14 @@ class Content:
         }
 
     def blocks(self, name: str, members: range) -> Iterator[tuple[slice, np.ndarray]]:
-        """Read positions `members` of a variable a few at a time: where they go from 0 on, and the values."""
+        """Read positions `members` of a variable in blocks; yield their places (from 0) and values."""
         for start in range(members.start, members.stop, BATCH):
             part = range(start, min(start + BATCH, members.stop))
             values = read_array(self.path.with_suffix(".zarr"), f"{self.group}/{name}", part)
             yield slice(start - members.start, part.stop - members.start), values
 
     def in_space(self, layout: str) -> Grid | Product:
-        """Return the grid; raises a DatasetError where functions are of time."""
+        """Return the grid. Raises `DatasetError` for functions of time."""
         if isinstance(self.grid, Nodes):
             raise DatasetError(
                 f"{self.path}: functions of time; the layout {layout} is for functions of space; accepted: "
@@ -94,8 +94,8 @@ class Content:
 def write_well(content: Content, out: Path) -> list[Path]:
     """Write `out`/data/<train, valid, test>/<dataset>.hdf5 in the layout of The Well.
 
-    Ohana et al. (2024, arXiv:2412.00568). An evolution is one field at two times; another operator has its
-    input as a field that is constant in time, and its target at one time.
+    Ohana et al. (2024, arXiv:2412.00568). An evolution becomes one field at two times. For other operators
+    the input becomes a field that is constant in time, and the target a field at one time.
     """
     import h5py
 
@@ -147,7 +147,7 @@ def _well(file: Any, content: Content, members: range) -> None:
         scalars[name] = np.concatenate([values for _, values in content.blocks(name, members)])
         scalars[name].attrs.update(sample_varying=True, time_varying=False)
     chosen = {name: [name] for name, shape in content.shapes.items() if shape}
-    if content.evolves:  # one field, called by what the names of input and target have in common
+    if content.evolves:  # one field, named by the common words of the names of input and target
         pair = [content.card["inputs"][0], content.card["targets"][0]]
         given, wanted = (name.split("_") for name in pair)
         words = [word for word in wanted if word in given and word not in ("at", "last", "but")]
@@ -174,16 +174,16 @@ def _x_first(values: np.ndarray) -> np.ndarray:
 def write_pdebench(content: Content, out: Path) -> list[Path]:
     """Write one HDF5 file in the layout of PDEBench (Takamoto et al. 2022, arXiv:2210.07182).
 
-    An evolution is `tensor` (samples, 2, x); another operator has `nu` (samples, x, y) and `tensor` (samples,
-    1, x, y). The variable `split` says which samples are of which split.
+    An evolution becomes `tensor` (samples, 2, x); other operators become `nu` (samples, x, y) and `tensor`
+    (samples, 1, x, y). The variable `split` has the split of each sample.
     """
     import h5py
 
     grid = content.in_space("pdebench")
     if len(content.shapes) != 2 or not all(content.shapes.values()):
         raise DatasetError(
-            f"{content.path}: has {', '.join(content.shapes)}; the layout pdebench has one function for the "
-            "input and one for the target; accepted: well, netcdf, npz"
+            f"{content.path}: has {', '.join(content.shapes)}; the layout pdebench allows only one input "
+            "function and one target function; accepted: well, netcdf, npz"
         )
     (given, wanted), members = content.variables, content.members
 
@@ -212,7 +212,7 @@ def write_pdebench(content: Content, out: Path) -> list[Path]:
 
 
 def write_netcdf(content: Content, out: Path) -> list[Path]:
-    """Write one NetCDF-4 file with names, units and coordinates; the variable `split` says what is what."""
+    """Write one NetCDF-4 file with names, units, coordinates, and the split of each sample as `split`."""
     import xarray
 
     coordinates = {name: (name, axis.coordinates) for name, axis in content.axes.items()}

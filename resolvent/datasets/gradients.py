@@ -8,9 +8,9 @@ from resolvent.solvers.common.grid import AnyGrid, Grid
 
 
 def gradient(values: np.ndarray, grid: AnyGrid) -> np.ndarray:
-    """Differentiate along every axis, as the grid does; (samples, ...space) → (samples, dimension, ...space).
+    """Return the gradient by the grid's own derivative, (samples, ...space) → (samples, dimension, ...space).
 
-    The components come in the order of the coordinates: ∂/∂x, along the last axis, first.
+    Components are in the order of the coordinates: ∂/∂x, along the last axis, is first.
     """
     components = [
         axis.derivative(values.swapaxes(-1, at)).swapaxes(-1, at)
@@ -20,10 +20,10 @@ def gradient(values: np.ndarray, grid: AnyGrid) -> np.ndarray:
 
 
 def central_differences(values: np.ndarray, grid: Grid) -> np.ndarray:
-    """Differentiate to second order at every point, as `gradient` returns it.
+    """Return second-order central differences at every point, in the shape of `gradient`.
 
-    Across a circle the first value follows the last; elsewhere zero is outside, as in the public code of
-    Cao 2021 for functions that vanish on the boundary.
+    Periodic grids wrap around; otherwise values outside are zero, as in the public code of Cao 2021 for
+    functions that vanish on the boundary.
     """
     components = []
     for axis in range(-1, -1 - grid.dimension, -1):

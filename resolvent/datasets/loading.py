@@ -1,4 +1,4 @@
-"""What training and evaluation read: one split of one group, from the store or made on the way."""
+"""Read samples for training and evaluation: one split of one group, from a store or newly solved."""
 
 from __future__ import annotations
 
@@ -21,22 +21,21 @@ from resolvent.datasets.storage.reading import StoredArray, open_store, read_arr
 from resolvent.datasets.tasks.registry import build_task, settings_of
 from resolvent.solvers.common.grid import AnyGrid, Grid
 
-BATCH = 32  # samples on the finest grid at a time
-BLOCK_VALUES = 2**26  # numbers at once where a split is gone through: 512 MB in double precision
-Members = range | np.ndarray  # places in a split
+BATCH = 32  # samples on the finest grid that are read at once
+BLOCK_VALUES = 2**26  # values per block in `blocks`: 512 MB in double precision
+Members = range | np.ndarray  # indices in a split
 
 
 @dataclass(frozen=True)
 class Samples:
-    """Paired functions: `inputs` on `grid` and `targets`, in physical units.
+    """Pairs of functions: `inputs` on `grid` and `targets`, in physical units.
 
-    Both are (samples, ...space), or (samples, channels, ...space) where they are several functions. Numbers
-    beside functions, such as initial values, are constant functions and come last.
+    Both are (samples, ...space), or (samples, channels, ...space) for several functions. Scalar inputs, such
+    as initial values, are constant functions and come last.
 
-    gradients    of the targets, (samples, dimension, ...space), as `resolvent.datasets.gradients` orders
-                 them, where they are known better than from the targets on this grid
-                 (`Split.target_gradients`).
-    target_grid  of the targets; that of the inputs, unless another is given.
+    gradients    gradients of the targets, (samples, dimension, ...space), if they are known more accurately
+                 than from the targets on this grid (`Split.target_gradients`).
+    target_grid  grid of the targets, by default the grid of the inputs.
     """
 
     grid: AnyGrid
@@ -53,17 +52,17 @@ class Samples:
         return len(self.inputs)
 
     def read(self, members: Members) -> Samples:
-        """Return some of the samples; those of a range are views."""
+        """Return the samples at `members`; views for a range."""
         here = slice(members.start, members.stop) if isinstance(members, range) else members
         gradients = None if self.gradients is None else self.gradients[here]
         return Samples(self.grid, self.inputs[here], self.targets[here], gradients, self.target_grid)
 
 
 def read_card(path: Path) -> dict:
-    """Read the dataset card at `path`, and check that it is the card of the store beside it.
+    """Read the dataset card at `path`, and check that it belongs to the store next to it.
 
-    Raises `DatasetError` when there is none: the dataset was never finished, or is being made again; when the
-    store's attributes are not what the card says; `FileError` when the card is damaged.
+    Raises `DatasetError` if there is no card, because the dataset is not finished or is being regenerated, or
+    if the store's attributes do not match the card; `FileError` if the card is damaged.
     """
     try:
         card = read_json(path, "the dataset card")
@@ -86,22 +85,22 @@ def read_card(path: Path) -> dict:
 
 
 def target_resolution(card: dict, resolution: int | str) -> int | str:
-    """Give the resolution of the targets for inputs at `resolution`: a coarser one where grids are paired."""
+    """Return the resolution of the targets for inputs at `resolution`; coarser for inverse problems."""
     if "coarse" not in card["settings"]:
         return resolution
     return dict(zip(card["settings"]["resolutions"], card["settings"]["coarse"], strict=True))[resolution]
 
 
 def places_of(card: dict, split: str, count: int = 0) -> range:
-    """Return the positions of the samples of a split along the axis of samples.
+    """Return the positions of the samples of a split along the sample axis.
 
-    Raises `DatasetError` when there is no such split, or it has fewer than `count` samples.
+    Raises `DatasetError` if there is no such split, or it has fewer than `count` samples.
     """
     start = 0
     for one, size in card["samples"].items():
         if one == split:
             if count > size:
-                raise DatasetError(f"{count} {split} samples asked for; {card['dataset']} has {size}")
+                raise DatasetError(f"{count} {split} samples requested; {card['dataset']} has {size}")
             return range(start, start + size)
         start += size
     raise DatasetError(f"{card['dataset']} has no split '{split}'; it has {', '.join(card['samples'])}")
@@ -110,10 +109,10 @@ def places_of(card: dict, split: str, count: int = 0) -> range:
 def load_arrays(
     card_path: Path, group: str, split: str, count: int | None = None, names: list[str] | None = None
 ) -> dict[str, np.ndarray]:
-    """Load variables of `group`, all or `names`: the first `count` samples of `split`, or all of them.
+    """Load variables of `group` (all, or `names`): the first `count` samples of `split`, by default all.
 
-    Raises `DatasetError` when the card or the store is missing or damaged, the two do not belong together,
-    there is no such group, or `count` is too large.
+    Raises `DatasetError` if card or store are missing, damaged or do not belong together, if there is no such
+    group, or if `count` is too large.
     """
     card = read_card(card_path)
     if group not in card["groups"]:
@@ -127,18 +126,17 @@ def load_arrays(
 
 
 class Split:
-    """The first samples of a split, observed at one resolution; they are read when they are asked for.
+    """The first samples of a split at one resolution, read on demand.
 
-    path        of the card; with `card`, the address of the store whose card that is.
+    path        path of the card; if `card` is given, the address of its store.
     resolution  points along each axis, or the name of a set of times.
-    count       samples that there are to be.
-    grids       of input and target, for a dataset with a fine grid of inputs and a coarse one of targets:
-                `stored` is fine to coarse, `fine` and `coarse` are one grid for both. On the coarse one the
-                input is what was measured at its nodes.
-    noise       added to the input at every point of the fine grid; none: the stored values.
+    count       number of samples.
+    grids       grids of input and target in an inverse problem: `stored` is fine to coarse, `fine` and
+                `coarse` are one grid for both. On the coarse grid the input is the data at its nodes.
+    noise       noise added to the input at every point of the fine grid; None: the stored values.
 
-    Raises `DatasetError` when the card or the store is missing or damaged, the two do not belong together, no
-    input is stored at this resolution, or `count` is too large.
+    Raises `DatasetError` if card or store are missing, damaged or do not belong together, if no input is
+    stored at this resolution, or if `count` is too large.
     """
 
     def __init__(
@@ -175,9 +173,9 @@ class Split:
         return self.count
 
     def read(self, members: Members, dtype: DTypeLike | None = None) -> Samples:
-        """Read the samples at these places of the split, in this order, in stored or another precision.
+        """Read the samples at these indices of the split, in this order, in the stored or given precision.
 
-        Raises `DatasetError` when one of them is missing or damaged.
+        Raises `DatasetError` if a sample is missing or damaged.
         """
         inputs = [f"{self.group}/{name}" for name in self.card["inputs"]]
         targets = [f"{self.target_group}/{name}" for name in self.card["targets"]]
@@ -192,22 +190,22 @@ class Split:
         return Samples(self.grid, functions, answers, target_grid=self.target_grid)
 
     def all(self) -> Samples:
-        """Read all of them."""
+        """Read all samples."""
         return self.read(range(self.count))
 
     def target_gradients(self, samples: Samples, members: Members, *, as_coded: bool = False) -> np.ndarray:
-        """Differentiate the targets of `samples`, those at `members`: (samples, dimension, ...space).
+        """Return the gradients of the targets of `samples` (at `members`), (samples, dimension, ...space).
 
-        On nodes the gradients are second-order differences on the finest stored grid that holds the very same
-        values at these nodes, as Cao 2021, section C.1, has them; elsewhere those of the samples' own grid.
-        As in the public code (`as_coded`) they are `central_differences`, and on the finest grid on a circle
-        too.
+        On nodes the gradients are second-order differences on the finest stored grid with identical values at
+        these nodes, as in Cao 2021, section C.1; otherwise they are computed on the samples' own grid. With
+        `as_coded`, as in the public code, they are `central_differences`, and use the finest grid on periodic
+        grids too.
 
-        Raises `DatasetError` when a sample is missing or damaged, and for trajectories.
+        Raises `DatasetError` if a sample is missing or damaged, and for unevenly spaced points.
         """
         card, own = self.card, samples.grid
         if not own.even:
-            raise DatasetError(f"{card['dataset']} is on uneven points; gradients are of evenly spaced ones")
+            raise DatasetError(f"{card['dataset']} is on uneven points; gradients need evenly spaced points")
         if not isinstance(own, Grid):
             return gradient(samples.targets, own)
         (target,) = card["targets"]
@@ -223,12 +221,12 @@ class Split:
             values = self._arrays([name], members[here])[name]
             same = np.array_equal(values[strided], samples.targets[here])
             if own.kind == "nodes" and not same:
-                return differentiate(samples.targets, own)  # solved anew on each grid
+                return differentiate(samples.targets, own)  # each grid has its own solutions
             parts.append(differentiate(values, grid)[strided].copy())
         return np.concatenate(parts)
 
     def _finest(self, own: Grid, target: str, as_coded: bool) -> int:
-        """Return the points along each axis of the grid on which targets are differentiated."""
+        """Return the points along each axis of the grid for differentiating targets."""
         groups = [group for group in self.card["groups"].values() if target in group["variables"]]
         stored = [group["grid"]["points"] for group in groups if "points" in group["grid"]]
         if own.kind == "nodes":
@@ -240,23 +238,22 @@ class Split:
     def _arrays(
         self, names: list[str], members: Members, dtype: DTypeLike | None = None
     ) -> dict[str, np.ndarray]:
-        """Return the arrays of these names, "n512/u", of the samples at these places."""
+        """Return the arrays `names` ("n512/u") at the indices `members` of the split."""
         places = places_of(self.card, self.name).start + np.asarray(members)
         return {name: self.stored(name).read(places, dtype) for name in names}
 
     def stored(self, name: str) -> StoredArray:
-        """Return the array of this name, "n512/u", of all splits, which is opened once."""
+        """Return the array `name` ("n512/u") of all splits; opened only once."""
         if name not in self.opened:
             self.opened[name] = StoredArray(self.store, name)
         return self.opened[name]
 
 
 class FreshSplit(Split):
-    """Training samples of the distribution and the solver of a dataset, which are not in its store.
+    """New samples from the distribution and solver of a dataset, beyond the samples in its store.
 
-    They follow on the stored ones: sample k has the numbers that it would have in a larger dataset of the
-    same settings, whenever and wherever it is asked for. `count` is the number of samples in an epoch; the
-    k-th epoch has those from (k - 1) · count.
+    Sample k is identical to sample k after the stored samples in a larger dataset with the same settings.
+    `count` is the number of samples per epoch; epoch k uses the samples from (k - 1) · count on.
     """
 
     def __init__(self, *given, **options):
@@ -265,13 +262,13 @@ class FreshSplit(Split):
         self.solving = Lock()
 
     def _finest(self, own: Grid, target: str, as_coded: bool) -> int:
-        return own.points  # nothing finer is solved for the gradients
+        return own.points  # solving on a finer grid only for gradients is too expensive
 
     def _arrays(
         self, names: list[str], members: Members, dtype: DTypeLike | None = None
     ) -> dict[str, np.ndarray]:
         first = self.card["samples"][self.name]
-        with self.solving:  # solvers are not meant for several threads
+        with self.solving:  # solvers are not thread-safe
             arrays = self.task.compute([(self.name, first + int(member)) for member in members])
         return {name: arrays[name].astype(self.task.layout.dtype) for name in names}
 
@@ -280,7 +277,7 @@ Source = Samples | Split
 
 
 def blocks(source: Source) -> Iterator[Samples]:
-    """Yield all of the samples in order, as many at once as have BLOCK_VALUES values, or one."""
+    """Yield all samples in order, in blocks of at most BLOCK_VALUES values, or of a single sample."""
     grids = source.grid, source.target_grid
     size = max(1, BLOCK_VALUES // max(grid.size for grid in grids))
     for start in range(0, len(source), size):
@@ -297,12 +294,12 @@ def load_samples(
     grids: str = "stored",
     noise: Noise | None = None,
 ) -> Samples:
-    """Load the first `count` samples of `split`, observed at `resolution`: all of a `Split`."""
+    """Load the first `count` samples of `split` at `resolution`, as `Split`."""
     return Split(card_path, resolution, split, count, grids=grids, noise=noise).all()
 
 
 def stacked(arrays: dict[str, np.ndarray], grid: AnyGrid) -> np.ndarray:
-    """Stack variables on `grid` as `Samples` has them; numbers of a sample come last, as constants."""
+    """Stack variables on `grid` in the layout of `Samples`; scalars become constant functions at the end."""
     functions = [values for values in arrays.values() if values.ndim > 1]
     constants = [values for values in arrays.values() if values.ndim == 1]
     channels = [
@@ -313,9 +310,9 @@ def stacked(arrays: dict[str, np.ndarray], grid: AnyGrid) -> np.ndarray:
 
 
 def training_noise(card_path: Path, resolution: int | str, count: int, level: float) -> Noise | None:
-    """Build the noise of `level` ε on the inputs at a resolution; None at level 0.
+    """Return the noise of level ε on the inputs at a resolution; None at level 0.
 
-    Its unit is the standard deviation, at each point, of the first `count` training inputs.
+    Its unit is the pointwise standard deviation of the first `count` training inputs.
 
     Raises `DatasetError` as `load_arrays`.
     """

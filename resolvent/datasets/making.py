@@ -1,4 +1,4 @@
-"""Make a dataset here and now, where no workflow does: all shards, and the card."""
+"""Generate a dataset without Snakemake: all shards, and the card."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from resolvent.datasets.tasks.settings import DatasetSettings
 
 
 def make_dataset(settings: DatasetSettings, base: Path, code: str, cores: int = 1) -> Path:
-    """Make the store `base`.zarr in so many processes, and return its card; `code` is what made it.
+    """Generate the store `base`.zarr in `cores` processes; return the path of its card.
 
-    Shards that were made before are used again. Raises a DatasetError where the samples miss their accuracy.
+    `code` identifies the generating code. Existing shards are reused. Raises `DatasetError` if the samples
+    miss the stated accuracy.
     """
     receipts = {base.with_suffix(".shards") / f"{shard}.json": shard for shard in range(settings.num_shards)}
     missing = [(settings, base, code, shard, path) for path, shard in receipts.items() if not path.exists()]

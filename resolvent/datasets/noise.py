@@ -1,4 +1,4 @@
-"""Measurement noise whose draws never repeat between training and test (Cao 2021, eq. 23)."""
+"""Measurement noise with independent draws for training and test (Cao 2021, eq. 23)."""
 
 from __future__ import annotations
 
@@ -10,14 +10,11 @@ import numpy as np
 from resolvent.common.moments import Moments
 from resolvent.datasets.storage.layout import SPLITS
 
-_STREAM = 0x6E6F697365  # keeps noise apart from the draws of the samples themselves
+_STREAM = 0x6E6F697365  # separates the random numbers of noise from those of samples
 
 
 def pointwise_standard_deviation(blocks: Iterable[np.ndarray]) -> np.ndarray:
-    """Compute the unit of noise: the standard deviation over training samples, (samples, ...) → (...).
-
-    They come in blocks.
-    """
+    """Return the unit of noise, the standard deviation over all blocks: (samples, ...) → (...)."""
     moments = Moments()
     for values in blocks:
         moments.add(len(values), values.mean(axis=0, dtype=np.float64), values.var(axis=0, dtype=np.float64))
@@ -26,13 +23,13 @@ def pointwise_standard_deviation(blocks: Iterable[np.ndarray]) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Noise:
-    """Noise of one level on all the functions of a dataset.
+    """Noise of one level on the functions of a dataset.
 
     level               ε ≥ 0: 0.01 is one per cent of the standard deviation.
-    standard_deviation  of the training inputs, for every split, at each point of the grid on which they are
-                        measured (`pointwise_standard_deviation`).
-    seed                the dataset's.
-    realisation         which of the independent draws of a sample.
+    standard_deviation  pointwise standard deviation of the training inputs, also used for other splits
+                        (`pointwise_standard_deviation`).
+    seed                seed of the dataset.
+    realisation         number of the independent draw for each sample.
     """
 
     level: float
@@ -41,11 +38,11 @@ class Noise:
     realisation: int = 0
 
     def added(self, values: np.ndarray, split: str, indices: Sequence[int] | np.ndarray) -> np.ndarray:
-        """Return values + level · standard_deviation · ξ, ξ standard normal at every point of every sample.
+        """Return values + level · standard_deviation · ξ, with ξ standard normal at every point and sample.
 
-        `values` are samples `indices` of `split`, (samples, ...). The draw depends on (seed, split, index,
-        realisation) alone: not on the batch, not on the level (two levels are the same noise, scaled), and no
-        test sample ever meets a draw of training.
+        `values` (samples, ...) are the samples `indices` of `split`. The draw depends only on (seed, split,
+        index, realisation), not on the batch or the level (another level scales the same noise). Training and
+        test samples never share a draw. Raises `ValueError` for a negative level.
         """
         if self.level < 0:
             raise ValueError(f"the noise level must not be negative, got {self.level}")

@@ -1,17 +1,17 @@
-"""What the page of a dataset draws: two small .npz, of samples, spectra and histograms, and for the film.
+"""Write the data for a dataset's page: a preview (samples, spectra, histograms), and a motion for the film.
 
-The preview has for each stored variable v (on the finest grid that holds it; shown of a field in space is the
-middle slice in z), with its role "input" or "target":
+The preview is an .npz with entries for each stored variable v, with its role "input" or "target", on the
+finest grid that has it (the middle slice in z for three-dimensional fields):
 
     samples                              labels of the samples shown
     input/v or target/v                  the samples shown, (samples, ...)
-    dims/v, axis/v/<dim>                 names of its dimensions after the sample's, and their coordinates
-    histogram/v/edges, counts            over the samples measured
-    spectrum/v/wavenumber, median, low, high   power and its 5 % and 95 % quantiles, of functions on grids and
-                                         at equally spaced times
-    spectrum/v/axis                      what the wavenumber counts
+    dims/v, axis/v/<dim>                 names of the dimensions after the sample axis, and their coordinates
+    histogram/v/edges, counts            over the first MEASURED samples
+    spectrum/v/wavenumber, median, low, high   power and its 5 % and 95 % quantiles, for functions on even
+                                         grids and at equally spaced times
+    spectrum/v/axis                      label of the wavenumber axis
 
-The motion has one sample solved again, "test 0", as a `Motion` has it, the values in float32.
+The motion is an .npz with the fields of `Motion` for one sample ("test 0") solved again, in float32.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from resolvent.datasets.storage.layout import SPACE, grid_from_facts
 from resolvent.datasets.tasks.registry import build_task, settings_of
 from resolvent.solvers.common.grid import AnyGrid, Nodes
 
-SHOWN, MEASURED = 4, 64  # samples in the gallery; samples behind spectra and histograms
+SHOWN, MEASURED = 4, 64  # samples in the gallery; samples for spectra and histograms
 BINS = 80
 QUANTILES = {"median": 0.5, "low": 0.05, "high": 0.95}
 
@@ -36,14 +36,14 @@ QUANTILES = {"median": 0.5, "low": 0.05, "high": 0.95}
 def write_preview(card_path: Path, output: Path) -> None:
     """Write the preview of the dataset at `card_path`.
 
-    Raises `DatasetError` when the card or the store is missing or damaged.
+    Raises `DatasetError` if card or store are missing or damaged.
     """
     card = read_card(card_path)
     split = next(name for name in ("test", "validation", "train") if card["samples"][name])
     count = min(MEASURED, card["samples"][split])
     content = {"samples": np.array([f"{split} {index}" for index in range(min(SHOWN, count))])}
     seen: set[str] = set()
-    # The finest grid first; sets of times count alike, and so keep their order: the first is shown.
+    # The finest grid first; sets of times keep their order, so that the first set is shown.
     grids = {group: grid_from_facts(facts["grid"]) for group, facts in card["groups"].items()}
     finest_first = sorted(grids, key=lambda one: 0 if isinstance(grids[one], Nodes) else -grids[one].size)
     for group in finest_first:
@@ -80,12 +80,12 @@ def _facts_of(name: str, values: np.ndarray, dims: list[str], grid: AnyGrid) -> 
 
 
 def _spectra(values: np.ndarray, grid: AnyGrid) -> tuple[str, np.ndarray, np.ndarray] | None:
-    """Name and values of the wavenumber, and the power of each sample (samples, wavenumbers)."""
+    """Return label and values of the wavenumber, and the power of each sample (samples, wavenumbers)."""
     if values.ndim != 1 + grid.dimension or not (grid.even or isinstance(grid, Nodes)):
         return None
     if not isinstance(grid, Nodes):
         at = wavenumbers(grid)
-        whole = at <= grid.points / 2  # the grid resolves shorter waves in part, along its diagonals
+        whole = at <= grid.points / 2  # shorter waves are resolved only along diagonals
         return "wavenumber (cycles along a side)", at[whole], powers(values, grid)[:, whole]
     steps = np.diff(grid.positions)
     if not np.allclose(steps, steps[0]):
@@ -95,12 +95,11 @@ def _spectra(values: np.ndarray, grid: AnyGrid) -> tuple[str, np.ndarray, np.nda
 
 
 def write_motion(card_path: Path, output: Path) -> None:
-    """Solve the first test sample of the dataset at `card_path` again, and write it at many moments.
+    """Solve the first test sample of the dataset at `card_path` again, and write it at many times.
 
-    Where there are no test samples it is the first of validation, or of training.
-
-    Raises `DatasetError` when the card is missing or damaged; `NotImplementedError` when the equation has no
-    film; `SolverError` when the sample cannot be solved.
+    Without test samples, uses the first validation or training sample. Raises `DatasetError` if the card is
+    missing or damaged, `NotImplementedError` if the equation has no film, and `SolverError` if the sample
+    cannot be solved.
     """
     card = read_card(card_path)
     split = next(name for name in ("test", "validation", "train") if card["samples"][name])

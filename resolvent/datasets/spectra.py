@@ -1,9 +1,9 @@
-"""Power of functions by wavenumber, on evenly spaced grids: how smooth they are, and where predictions err.
+"""Power of functions by wavenumber on evenly spaced grids, for smoothness and for spectra of errors.
 
-On a periodic axis a function is a sum of exponentials; on nodes and cell centres one of cosines, for its even
-extension has no jump. A shell holds the waves whose |k| rounds to one integer, with k in cycles along the
-side in x for exponentials and in half cycles where an axis has cosines. The powers of all shells add up to
-the mean square of the function, by the grid's quadrature (Parseval).
+Periodic axes use exponentials; nodes and cell centres use cosines, because the even extension has no jump. A
+shell contains the waves whose |k| rounds to the same integer, with k in cycles along the side in x, or in
+half cycles if an axis has cosines. The powers of all shells add up to the mean square of the function by the
+grid's quadrature (Parseval).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from resolvent.solvers.common.grid import Grid, Product
 
 
 def wavenumbers(grid: Grid | Product) -> np.ndarray:
-    """Return those of every shell of an even grid, in cycles along the side in x: (shells,)."""
+    """Return the wavenumber of every shell, in cycles along the side in x: (shells,)."""
     shells = np.arange(_shells(grid).max() + 1)
     return shells / _per_cycle(grid)
 
@@ -26,18 +26,18 @@ def wavenumbers(grid: Grid | Product) -> np.ndarray:
 def powers(values: np.ndarray, grid: Grid | Product) -> np.ndarray:
     """Return the power of every function in every shell; (..., *grid) → (functions, shells)."""
     shells = _shells(grid).ravel()
-    # One function after another: a transform needs memory.
+    # One function at a time, since transforms need memory.
     functions = values.reshape(-1, *values.shape[-grid.dimension :])
     return np.stack([np.bincount(shells, _power(one.astype(float), grid).ravel()) for one in functions])
 
 
 def _per_cycle(grid: Grid | Product) -> int:
-    """Return how many shells a cycle along the side in x is: one, or two where an axis has cosines."""
+    """Return the number of shells per cycle along the side in x: one, or two if an axis has cosines."""
     return 1 if all(axis.kind == "periodic" for axis in grid.axes) else 2
 
 
 def _shells(grid: Grid | Product) -> np.ndarray:
-    """Return the shell of every wave, (*grid), as `_power` orders them."""
+    """Return the shell of every wave, (*grid), in the order of `_power`."""
     along = []
     for axis in grid.axes:
         assert isinstance(axis, Grid), "waves are of evenly spaced points"
@@ -48,7 +48,7 @@ def _shells(grid: Grid | Product) -> np.ndarray:
 
 
 def _power(values: np.ndarray, grid: Grid | Product) -> np.ndarray:
-    """Return what every wave adds to the mean square of a function, (*grid)."""
+    """Return the contribution of every wave to the mean square of a function, (*grid)."""
     if isinstance(grid, Grid) and grid.dimension == 2 and grid.kind != "periodic":
         power = cosine_coefficients_of(values, grid.kind) ** 2
         if grid.kind == "nodes":  # the square of the last √2 cos πkx has mean 2, by the trapezoidal rule

@@ -1,4 +1,4 @@
-"""Hold a finished dataset against the specification of docs/formats.md: every number of it is read."""
+"""Verify a finished dataset against the specification in docs/formats.md, reading every number."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from resolvent.datasets.storage.layout import SPACE, grid_from_facts
 from resolvent.datasets.storage.reading import UNREADABLE, StoredArray, open_store
 from resolvent.datasets.storage.store import digest
 
-# What every card, receipt and check has, and the type of it; an equation may add more.
+# Required keys and types of cards, receipts and checks; equations may add more.
 CARD: dict[str, type] = {
     "dataset": str, "settings_hash": str, "content_hash": str, "equation": dict, "inputs": list,
     "targets": list, "groups": dict, "samples": dict, "seed": int, "precision": str, "stated_accuracy": float,
@@ -35,11 +35,11 @@ CHECK: dict[str, type] = {
 
 
 def faults_of_dataset(card_path: Path) -> list[str]:
-    """Return what is wrong with the dataset at `card_path`, a line each; nothing is changed.
+    """Return one line for each fault of the dataset at `card_path`, without changing anything.
 
-    The card's fields and their types; that the store's attributes are the card; groups, dimensions, types,
-    units and coordinates; the splits; that no number is missing; that receipts and content hash are of the
-    numbers stored; that every check of the error budget is within the stated accuracy.
+    Checks the card's fields and their types, the store's attributes against the card, groups, dimensions,
+    types, units, coordinates and splits, missing numbers, receipts and content hash against the stored
+    numbers, and the error budget against the stated accuracy.
     """
     try:
         card = read_json(card_path, "the dataset card")
@@ -53,7 +53,7 @@ def faults_of_dataset(card_path: Path) -> list[str]:
         return [f"{card_path}: {fault}" for fault in faults]
     faults = [f"{card_path}: {fault}" for fault in _faults_of_card(card, card_path)]
     if dict(root.attrs) != card:
-        faults.append(f"{located(store)}: its attributes are not the card {card_path}")
+        faults.append(f"{located(store)}: its attributes differ from the card {card_path}")
     try:
         for name, group in card["groups"].items():
             faults += [
@@ -80,7 +80,7 @@ def _faults_of_card(card: dict, path: Path) -> list[str]:
     faults = []
     named = settings_hash(card["settings"])
     if card["settings_hash"] != named:
-        faults.append(f"'settings_hash' is {card['settings_hash']}, that of 'settings' is {named}")
+        faults.append(f"'settings_hash' is {card['settings_hash']}, but 'settings' have the hash {named}")
     if re.fullmatch(r"[0-9a-f]{12}", path.stem) and path.stem != card["settings_hash"]:
         faults.append(f"'settings_hash' is {card['settings_hash']}, not the name of the file")
     if not re.fullmatch(r"[0-9a-f]{64}", card["content_hash"]):
@@ -103,7 +103,7 @@ def _faults_of_card(card: dict, path: Path) -> list[str]:
 
 
 def check_layout(root: zarr.Group, card: dict, store: Path) -> None:
-    """Raise `DatasetError` unless axes, splits and arrays of the store are those of its card."""
+    """Raise `DatasetError` if axes, splits or arrays of the store do not match its card."""
     for name, group in card["groups"].items():
         try:
             faults = _faults_of_group(root, name, group, card)
@@ -114,7 +114,7 @@ def check_layout(root: zarr.Group, card: dict, store: Path) -> None:
 
 
 def _faults_of_group(root: zarr.Group, name: str, facts: dict, card: dict) -> list[str]:
-    """Return what is wrong with the layout of a group: axes, splits, and the arrays of samples."""
+    """Return the faults in the layout of a group: axes, splits, and arrays of samples."""
     if name not in root:
         return ["the group is missing"]
     group: Any = root[name]
@@ -136,7 +136,7 @@ def _faults_of_group(root: zarr.Group, name: str, facts: dict, card: dict) -> li
     sizes = {axis: len(group[axis][:]) for axis in axes}
     for axis in sorted(axes):
         if axis in own and not np.array_equal(group[axis][:], own[axis].coordinates):
-            faults.append(f"the coordinates '{axis}' are not those of the grid on the card")
+            faults.append(f"the coordinates '{axis}' differ from the grid on the card")
     for key, words in facts["variables"].items():
         array = group[key]
         shape = (len(expected), *(sizes[axis] for axis in words["dimensions"][1:]))
@@ -153,7 +153,7 @@ def _faults_of_group(root: zarr.Group, name: str, facts: dict, card: dict) -> li
 
 
 def _faults_of_numbers(card: dict, path: Path, store: Path, root: Any) -> list[str]:
-    """Read every number, and return which are missing or are not those that were written."""
+    """Read all numbers, and return one line for each that is missing or does not match its digest."""
     names = sorted(f"{group}/{key}" for group, facts in card["groups"].items() for key in facts["variables"])
     opened = cache(partial(StoredArray, store))
     content, faults, total = hashlib.sha256(), [], sum(card["samples"].values())
@@ -166,7 +166,7 @@ def _faults_of_numbers(card: dict, path: Path, store: Path, root: Any) -> list[s
             wrong = _wrong_types(receipt, RECEIPT)
             wrong += [] if wrong or receipt["shard"] == number else [f"is of shard {receipt['shard']}"]
             if not wrong and receipt["code_digest"] != card["code_digest"]:
-                wrong.append("is of other code than the card")
+                wrong.append("is from other code than the card")
             faults += [f"{receipt_path}: {fault}" for fault in wrong]
         for name in names:
             try:
@@ -177,7 +177,5 @@ def _faults_of_numbers(card: dict, path: Path, store: Path, root: Any) -> list[s
             if receipt_path.exists() and receipt.get("digests", {}).get(name) != found:
                 faults.append(f"{receipt_path}: shard {number} of '{name}' is not what was written")
     if content.hexdigest() != card["content_hash"]:
-        faults.append(
-            f"{located(store)}: the numbers are not those of the card: their content hash is another"
-        )
+        faults.append(f"{located(store)}: the numbers do not match the content hash of the card")
     return faults

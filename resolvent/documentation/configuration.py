@@ -1,4 +1,4 @@
-"""docs/configuration.md: every key with its type, default and meaning, from the classes that check it."""
+"""Write docs/configuration.md: type, default and meaning of every key, from the settings classes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DATASET = "datasets.<name>"
 
 
 def keys() -> str:
-    """Return the tables of all keys: a section for each class of settings."""
+    """Return the tables of all keys, one section per settings class."""
     sections: list[tuple[str, type[BaseModel]]] = [
         ("config.yaml", settings.Configuration),
         *((f"{DATASET}, equation {name}", equations.settings_class(name)) for name in equations.EQUATIONS),

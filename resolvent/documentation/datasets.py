@@ -1,4 +1,4 @@
-"""Tables of docs/datasets.md: what datasets cost, how wrong they are, what new samples in every epoch do."""
+"""Tables of docs/datasets.md: cost and accuracy of datasets, and the effect of new samples in every epoch."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ CHECKS = ("dataset", "check", "samples", "median", "largest")
 
 
 def measured(root: Path) -> str | None:
-    """Return what the datasets of `MEASURED` cost and how wrong they are; None where one was not made.
+    """Return the table of costs and errors of the datasets in `MEASURED`, or None if one is missing.
 
-    Everything is read from the cards and from what the generation jobs left in logs/.
+    Values come from the cards and from the logs of the generation jobs in logs/.
     """
     costs, budgets, made = [], [], planned(MEASURED, root=root).datasets
     try:
@@ -56,14 +56,14 @@ def measured(root: Path) -> str | None:
 
 
 def _cost(root: Path, dataset: DatasetPlan) -> tuple[str, ...]:
-    """Return the cells of a dataset; core seconds a sample are unknown where no job had a second batch."""
+    """Return the cells of a dataset. Core seconds per sample need a job with at least two batches."""
     settings, name = dataset.settings, dataset.base.name
     solved = root / "logs" / f"solve_{dataset.name}"
     shards = [solved / f"{name}-{shard}" for shard in range(settings.num_shards)]
     costs = [read_json(shard.with_suffix(".cost.json"), "the cost of a shard") for shard in shards]
     samples = sum(cost["samples"] for cost in costs)
     each = f"{sum(cost['core_seconds'] for cost in costs) / samples:.2g}" if samples else DASH
-    # Snakemake's benchmarks have the duration of a job.
+    # Snakemake's benchmark files contain job durations.
     generating = sum(pd.read_csv(shard.with_suffix(".tsv"), sep="\t")["s"].item() for shard in shards)
     finalised = root / "logs" / f"finalise_{dataset.name}" / f"{name}.tsv"
     times = (generating, pd.read_csv(finalised, sep="\t")["s"].item())
@@ -75,9 +75,9 @@ def _cost(root: Path, dataset: DatasetPlan) -> tuple[str, ...]:
 
 
 def accuracy(datasets_page: Path) -> str:
-    """Return the table of README.md and docs/index.md: rows of docs/datasets.md that equations choose.
+    """Return the table of README.md and docs/index.md: the rows of docs/datasets.md in `accuracy_rows`.
 
-    Raises `KeyError` when a row of an equation's `accuracy_rows` is not there.
+    Raises `KeyError` if a row in an equation's `accuracy_rows` is missing.
     """
     found = {}
     for line in datasets_page.read_text(encoding="utf-8").splitlines():
@@ -93,9 +93,9 @@ def accuracy(datasets_page: Path) -> str:
 
 
 def fresh_samples(folders: list[Path]) -> str | None:
-    """Return what new samples in every epoch do to the models of the runs in `folders`, a row a model.
+    """Return a table of the effect of new samples in every epoch, one row per model of the runs in `folders`.
 
-    None without runs. Raises `ResultError` as `read_runs` does.
+    Returns None without runs. Raises `ResultError` as in `read_runs`.
     """
     if not folders:
         return None

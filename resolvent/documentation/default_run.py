@@ -1,7 +1,7 @@
-"""Results of the default configuration: docs/measured/default_run.csv, and the table of docs/default-run.md.
+"""Results of the default configuration: docs/measured/default_run.csv and the table of docs/default-run.md.
 
-Results stay where they were made, and the table of all experiments is kept, so that experiments can be run in
-one clone after another: a run replaces the rows of its own experiments.
+Only this table is committed, not the results. A run replaces the rows of its own experiments, so experiments
+can be run in different clones.
 """
 
 import base64
@@ -38,12 +38,12 @@ HEAD = (
 )  # fmt: skip
 HOURS = ("predicted_hours", "taken_hours")
 LEADING = ("best", "tied for the best")
-SHOWN = 3  # models of an experiment that lead together; the others are counted
+SHOWN = 3  # leading models named per experiment; others are only counted
 SOLVERS = (LABELS[CLASSICAL], LABELS["interpolation_oracle"])
 
 
 def write_default_run(root: Path) -> None:
-    """Put the experiments that were compared into the table, or print the command that runs them."""
+    """Add compared experiments to the table, or print the command that runs the experiments."""
     plan = planned()
     folder = root / plan.results
     compared = {file.parent.name: file for file in folder.glob("*/comparison.csv")}
@@ -66,7 +66,7 @@ def write_default_run(root: Path) -> None:
             for one in by_condition(on_training_grid(read_comparison(compared[name])))
             if one.facts["kind"] == "baseline" and str(one.facts["trained_resolution"]) in trained
         ]
-        fitted = {}  # the error on the training samples at the best epoch, the mean over seeds
+        fitted = {}  # training error at the best epoch, averaged over seeds
         for row in results.of(name):
             ended = [results.folder / run.folder for run in row.runs if run.state == "finished"]
             if ended:
@@ -96,9 +96,9 @@ def experiment_rows(
     fitted: dict[tuple[str, str], float],
     taken: tuple[str, str],
 ) -> list[dict[str, str]]:
-    """Return the rows of an experiment, the lowest error first: its models, and its baselines.
+    """Return the rows of an experiment's models and baselines, lowest error first.
 
-    `fitted` are the errors in training by model and resolution, `taken` the hours predicted and taken.
+    `fitted` has the training errors by model and resolution, `taken` the predicted and the measured hours.
     """
     experiment, made = results.study.experiments[name], results.study.provenance
     planned_rows = [row for row in by_experiment(results) if row.experiment == name]
@@ -113,7 +113,7 @@ def experiment_rows(
         "predicted_hours": taken[0],
         "taken_hours": taken[1],
     }
-    found: list[tuple[float, dict[str, str]]] = []  # each after the number by which they are sorted
+    found: list[tuple[float, dict[str, str]]] = []  # sort key and row
     for row in planned_rows:
         in_training = fitted.get((row.planned.model, str(row.planned.resolution)))
         cells = {
@@ -137,9 +137,9 @@ def experiment_rows(
 
 
 def overview(root: Path) -> str:
-    """Return a row for each experiment: its best models, the baselines beside them, trainings and hours.
+    """Return one row per experiment: best models, baselines, number of trainings, and hours.
 
-    An experiment links to the page of its equation, which has its name up to an underscore.
+    An experiment links to the page of its equation: the part of its name before the underscore.
     """
     pages = sorted((root / "docs/equations").glob("*.md"))
     rows, hours_of_all, trainings = [], [0.0, 0.0], 0
@@ -170,10 +170,10 @@ def overview(root: Path) -> str:
 
 
 def hours(jobs: Iterable[Mapping[str, str]], root: Path) -> tuple[str, str]:
-    """Return the hours that were predicted of the jobs that ran under `root`, and the hours that they took.
+    """Return the predicted and the measured hours of the jobs that ran under `root`.
 
-    `jobs` are rows of the table that `snakemake plan` writes; Snakemake's metadata have when each began and
-    ended. Both are empty where none ran.
+    `jobs` are rows of the table written by `snakemake plan`; start and end of a job come from Snakemake's
+    metadata. Both results are empty if no job ran.
     """
     found = []
     for job in jobs:

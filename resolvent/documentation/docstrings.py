@@ -1,4 +1,4 @@
-"""Docstrings as reStructuredText, for the pages of the API: what is aligned or indented stays so."""
+"""Convert docstrings to reStructuredText for the API pages, keeping alignment and indentation."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ TERM = re.compile(r"(?P<term>\S.{0,40}?) {2,}(?P<words>\S.*)")  # "sigma      σ
 
 
 def as_restructured_text(lines: list[str]) -> list[str]:
-    """Return a docstring's lines so that Sphinx shows them as they were meant.
+    """Return a docstring's lines as reStructuredText.
 
-    An indented block below a paragraph (a formula, code) keeps its lines; a table of names and what they are
-    becomes a list of definitions; a bar is a bar, as in |k|, not the mark of a substitution. Sections of
-    NumPy's convention stay as they are, for the extension napoleon.
+    An indented block below a paragraph (a formula or code) keeps its lines; a table of names and meanings
+    becomes a definition list; vertical bars, as in |k|, are escaped. Sections in NumPy's convention are left
+    to the extension napoleon.
     """
     result: list[str] = []
     before, literal = "", False
@@ -34,7 +34,10 @@ def as_restructured_text(lines: list[str]) -> list[str]:
 
 
 def _definitions(block: list[str]) -> list[str]:
-    """Return a table of terms and words, whose lines may go on below, as a list; another block as it is."""
+    """Return a table of terms and meanings as a definition list, and any other block unchanged.
+
+    A meaning may continue on the next lines.
+    """
     found = [TERM.fullmatch(line) for line in block]
     escaped = [line.replace("|", "\\|") for line in block]
     if not found[0] or not all(

@@ -1,6 +1,6 @@
-"""The table of docs/use.md: errors beside what is known of them without labels, by equation and architecture.
+"""Write the table of docs/use.md: errors and label-free error estimates, by equation and architecture.
 
-`python -m resolvent.documentation.estimates results/<study>` writes it from any study that has ended.
+Run `python -m resolvent.documentation.estimates results/<study>` on any finished study.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ WORDS: dict[str, Callable[[float], str]] = {
 
 
 def section(results: Path) -> str | None:
-    """Return a row for each equation, architecture and way to know errors; None where nothing was measured.
+    """Return one row per equation, architecture and error estimate, or None without measurements.
 
-    A number is from the least to the largest of all models, grids and experiments, and of their shifts.
+    A cell has the range over all models, grids, experiments and shifts.
     """
     known, runs, most = [], 0, 0
     for file in sorted(results.glob("*/estimates.csv")):

@@ -1,7 +1,7 @@
-"""The finished study that a tutorial reads: files of the demo, kept in docs/tutorials/finished_study.
+"""Copy files of the demo to docs/tutorials/finished_study, the finished study in a tutorial.
 
-After `make demo`, `python -m resolvent.documentation.finished_study` copies them again. Checkpoints, pages
-and figures stay behind: they are large, and the tutorial reads tables.
+Run `python -m resolvent.documentation.finished_study` after `make demo`. Checkpoints, pages and figures are
+not copied: they are large, and the tutorial reads only tables.
 """
 
 import shutil
@@ -19,7 +19,10 @@ KEPT = (
 
 
 def main() -> None:
-    """Copy the tables of the demo's experiment, and the runs of two models; raises without them."""
+    """Copy the tables of the demo's experiment and the runs of two models.
+
+    Raises `FileNotFoundError` if the demo is not finished.
+    """
     made, kept = ROOT / "results/demo/burgers", ROOT / "docs/tutorials/finished_study/demo/burgers"
     files = [file for pattern in KEPT for file in made.glob(pattern)]
     if not files:
@@ -29,7 +32,7 @@ def main() -> None:
         place = kept / file.relative_to(made)
         place.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(file, place)
-        if file.name == "run.json":  # its checkpoint stays behind
+        if file.name == "run.json":  # the checkpoint is not copied
             record = read_record(file, RunRecord)
             digests = {name: digest for name, digest in record.files.items() if name != CHECKPOINT}
             write_record(place, replace(record, files=digests))

@@ -1,8 +1,8 @@
-"""Lorenz-63 with initial values that enter in several forms: tables of docs/equations/lorenz63.md.
+"""Tables of docs/equations/lorenz63.md: Lorenz-63 with several encodings of the initial values.
 
-The second table says why errors grow at other times where the first token alone has the initial values. The
-trained operators are changed in one respect and tested again: the first token has the weight that it had in
-training, half the first interval of the training times, whatever the times of the test.
+The second table explains the larger errors at other times if only the first token has the initial values. The
+trained operators are tested again with one change: the first token keeps its quadrature weight of training,
+half the first interval of the training times, at all test times.
 """
 
 from pathlib import Path
@@ -26,7 +26,7 @@ CONFIGURATION = "config/lorenz63_initial_values.yaml"
 RUNS = "results/lorenz63_initial_values"
 COMMAND = f"snakemake --cores 2 --resources gpu=0 --configfile {CONFIGURATION}"
 ERROR = "standardised_relative_l2"
-SAMPLES = 50  # of the test, for the first token
+SAMPLES = 50  # test samples for the first token
 TOKENS = (
     "For each seed of `first_token`: its error; its error if the first token keeps its weight of training at "
     "all times; and the relative change of the prediction, at all times but the first, if every sample gets "
@@ -35,11 +35,11 @@ TOKENS = (
 
 
 def section(root: Path, folders: list[Path]) -> str | None:
-    """Return what was trained, the errors at all times, and what the first token's weight does to them.
+    """Return the tables of the errors at all times and of the effect of the first token's weight.
 
-    `folders` are those of runs below `root`, where the configuration's dataset is too. A cell has the median
-    over the test samples, averaged over the seeds, and its range over them where there are several. None
-    without runs.
+    `folders` are the folders of runs below `root`, which also has the configuration's dataset. A cell has the
+    median over the test samples, averaged over seeds, and the range over several seeds. Returns None without
+    runs.
     """
     if not folders:
         return None
@@ -83,11 +83,11 @@ def section(root: Path, folders: list[Path]) -> str | None:
 
 
 def measure_first_token(run: Run, card: Path, times: str) -> dict[str, float]:
-    """Measure a trained run at a set of times in three respects, a number by words.
+    """Measure a trained run at a set of times, and return three numbers by name.
 
-    The error, the error with the first weight of training, and how far the prediction moves, at all times but
-    the first, when every sample gets the initial values of the next one; medians over `SAMPLES` test
-    samples, of standardised y and z, relative.
+    They are the error, the error with the first token's weight of training, and the change of the prediction
+    at all times but the first if every sample gets the initial values of the next sample. All are relative,
+    for standardised y and z, as medians over `SAMPLES` test samples.
     """
     operator: Any = trained_operator(checkpoints.load(run.directory / "checkpoint.pt"))
     scale = (operator.output.mean.numpy(), operator.output.deviation.numpy())

@@ -1,4 +1,4 @@
-"""Parts of pages of docs/ that a command writes: between two comments of a page."""
+"""Write generated parts of pages in docs/, between two comments."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ ROOT = Path(__file__).resolve().parents[2]
 def write_part(page: str, text: str | None, name: str, command: str = "", root: Path = ROOT) -> None:
     """Write `text` between the comments `name:begin` and `name:end` of a page.
 
-    None says that what it is made from is not here: the page stays, and the command that makes it is printed.
-    Raises `ValueError` when the page has no such comments.
+    If `text` is None, its sources are missing: the page is not changed, and `command`, which makes the
+    sources, is printed. Raises `ValueError` if the page lacks the comments.
     """
     file, begin, end = root / page, f"<!-- {name}:begin -->", f"<!-- {name}:end -->"
     if text is None:
@@ -31,7 +31,7 @@ def write_part(page: str, text: str | None, name: str, command: str = "", root: 
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table in Markdown. A cell may have a bar, such as in |k|, which does not end it."""
+    """Return a Markdown table. Vertical bars in cells, as in |k|, are escaped."""
     lines = [[cell.replace("|", r"\|") for cell in row] for row in (head, *rows)]
     first, *others = (f"| {' | '.join(cells)} |" for cells in lines)
     return "\n".join([first, "|---" * len(head) + "|", *others])

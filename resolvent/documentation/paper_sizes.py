@@ -1,4 +1,4 @@
-"""Parts of docs/reported-vs-ours.md on what networks are and cost: parameters, and steps of training."""
+"""Parts of docs/reported-vs-ours.md on numbers of parameters and costs of training steps."""
 
 from pathlib import Path
 
@@ -17,9 +17,9 @@ HEADS = ("architecture", "reported", "ours", "ours / reported")
 
 
 def size_sections(costs: dict[str, Path]) -> dict[str, dict[str, str]]:
-    """Return sections by paper and title: its tables with numbers of parameters, and its items of costs.
+    """Return sections by paper and title: tables of numbers of parameters, and items on costs.
 
-    costs  files of measured costs that are there, by the folder of the paper.
+    costs  existing files of measured costs, by the paper's folder.
     """
     sections: dict[str, dict[str, str]] = {}
     sources = {one.file.parent: example.source for example in EXAMPLES for one in example.tables}
@@ -38,7 +38,7 @@ def size_sections(costs: dict[str, Path]) -> dict[str, dict[str, str]]:
         made = COSTS.format(paper=paper)
         command = f"snakemake {made} --cores 2 --resources gpu=0 --configfile config/{paper}.yaml"
         for item in PAPERS[paper].items.values():
-            if item.remark:  # made from measured costs
+            if item.remark:  # derived from measured costs
                 drawn = item.exhibit.draw(costs[paper])
                 run, others = imported(item.remark)(read_table(costs[paper], ()).iloc[0].to_dict())
                 cells = [[cell.text for cell in row] for row in drawn.rows]
@@ -55,7 +55,7 @@ def _sizes(row: dict[str, str], counted: str) -> tuple[str, ...]:
     settings = {key: value for key, value in chosen.items() if key in known}
     once, twice = parameter_counts(build(name, settings, seed=0))
     ours = once if counted == "one" else twice
-    # "550k", "2.37m", "5.98e5"; of a range its upper end
+    # "550k", "2.37m" or "5.98e5"; for a range, the upper end
     reported = float(row["parameters"].rpartition("-")[2].replace("k", "e3").replace("m", "e6"))
     words = " ".join([f"`{name}`", *chosen.values()])
     return words, row["parameters"], f"{ours:,}", f"{ours / reported:.3f}"

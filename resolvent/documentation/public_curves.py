@@ -1,6 +1,6 @@
-"""Draw the figure of docs/equations/burgers.md: four samples of the public data, and our solutions over them.
+"""Draw the figure of docs/equations/burgers.md: four samples of the public data and our solutions.
 
-`python -m resolvent.documentation.public_curves` draws it.
+Run `python -m resolvent.documentation.public_curves`.
 """
 
 from pathlib import Path
@@ -18,7 +18,7 @@ OURS, PRINTED = "#0072b2", "#d55e00"
 DRAWN: tuple[tuple[dict[str, Any], str, float], ...] = (
     ({}, OURS, 1.3), ({"final_time": 1.0}, PRINTED, 0.9)
 )  # fmt: skip
-LABELS = (  # in the first panel: an end, its height and side, words and their colour
+LABELS = (  # in the first panel: end of the curve, height, side, text, colour
     (0.47, 0.38, "left", "initial velocity", BASELINE),
     (0.60, -0.50, "right", "final velocity in the file (band)", INK),
     (0.60, -0.64, "right", "ours at T = 1/(2π)", OURS),
@@ -28,7 +28,7 @@ LABELS = (  # in the first panel: an end, its height and side, words and their c
 
 def draw_public_curves(root: Path) -> None:
     curves = pd.read_csv(root / "docs/measured/burgers_public_curves.csv", comment="#")
-    curves = curves[::2]  # 128 points carry all modes, and draw as well
+    curves = curves[::2]  # 128 points resolve all modes
     figure, axes = new_figure(2, 2, size=(7.6, 4.9), sharex=True, sharey=True)
     for (sample, curve), panel in zip(curves.groupby("sample"), axes.flat, strict=True):
         x, initial, final = (curve[name].to_numpy() for name in ("x", "initial_velocity", "final_velocity"))

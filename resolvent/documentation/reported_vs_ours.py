@@ -1,7 +1,7 @@
-"""The documentation page "reported and ours", from the result files of the papers' runs.
+"""Write the page "reported and ours" from the result files of the papers' runs.
 
-A training at a paper's size takes hours, and its folder is not committed: what the page says of one that is
-compared by its mean error stays in a small table, which outlives the run.
+Training at a paper's size takes hours, and its folder is not committed. Values that the page needs for the
+comparison of mean errors are kept in a small committed table.
 """
 
 import math
@@ -62,7 +62,7 @@ MEDIANS = (
     "samples", *TRAINED,
 )  # fmt: skip
 VERDICTS = ("agrees", "differs: lower", "differs: higher")
-SETTING = ["model", "recipe", "resolution", "noise"]  # what the seeds of a row have in common
+SETTING = ["model", "recipe", "resolution", "noise"]  # the same for all seeds of a row
 SIZES = ("train_samples", "validation_samples", "test_samples", "epochs", "batch_size")
 TEXTS = ("table", "model", "recipe", "reported", "reported_epoch", "reason", "machine", "command")
 NO_ROW = "no such row"
@@ -74,14 +74,14 @@ def write_reported_vs_ours(
     measured: Path,
     more: dict[str, dict[str, str]] | None = None,
 ) -> None:
-    """Write the page: a section for each table or dataset of the papers.
+    """Write the page with one section per table or dataset of the papers.
 
-    `commands` are the folders of runs by the command that makes them, `more` other sections by paper and
-    title. Rows of means come from the table `measured`, into which those of the runs at hand are put. Other
-    sections of `output` stay until runs of theirs are at hand.
+    `commands` has run folders by the command that makes the runs, `more` has other sections by paper and
+    title. Rows of means come from the table `measured`, after adding the rows of the given runs. Sections of
+    `output` without new runs are kept.
     """
     found: list[dict] = []
-    data: dict[str, dict[str, list[tuple[Run, str]]]] = {}  # of medians, by paper and by what was learnt
+    data: dict[str, dict[str, list[tuple[Run, str]]]] = {}  # runs compared by medians, by paper and dataset
     for command, folders in commands.items():
         for run in read_runs(folders):
             example, recorded = example_of(run.record), record(run.record)
@@ -114,13 +114,13 @@ def write_reported_vs_ours(
 
 
 def measured_row(run: Run, table: PaperTable, command: str) -> dict:
-    """Return what is kept of a training, and of the number that a paper reports for its setting.
+    """Return the committed values of a run and of the paper's number for the same setting.
 
-    `place` is the reported row's in the paper's table, `reported` as printed ("" where there is none),
-    `reason` why the two cannot be compared ("" where they can). `mean` is the relative L2 error over the test
-    samples, at the epoch that the validation samples chose, NaN for a training that diverged, in the epoch
-    `diverged`; its `Scatter` follows. `protocol` is the lowest mean error of an epoch on the first test
-    samples, as many as there are for validation.
+    `place` is the row in the paper's table; `reported` is the number as printed, or "" if there is none;
+    `reason` is why the two cannot be compared, or "" if they can. `mean` is the mean relative L2 error of the
+    test samples at the epoch selected by validation, NaN if training diverged (in epoch `diverged`), followed
+    by its `Scatter`. `protocol` is the lowest mean error of any epoch on the first test samples, as many as
+    there are validation samples.
     """
     cost, rows = run.cost, reported_rows(table.file)
     beside, row = reported_beside(run.record, cost, table), table.row(record(run.record))
@@ -156,7 +156,7 @@ def measured_row(run: Run, table: PaperTable, command: str) -> dict:
 
 
 def kept_rows(file: Path, new: list[dict]) -> pd.DataFrame:
-    """Put new rows into the file, in place of older ones of the same key; return all in the papers' order."""
+    """Replace rows of `file` by new rows with the same key, and return all rows in the papers' order."""
     rows = pd.DataFrame(new)
     if file.exists():
         texts = dict.fromkeys(TEXTS, str)
@@ -164,7 +164,7 @@ def kept_rows(file: Path, new: list[dict]) -> pd.DataFrame:
         rows = pd.concat([kept, rows]) if new else kept
     if rows.empty:
         return rows
-    # A row that can be compared stays where the new one cannot: a shorter training does not replace it.
+    # A new row that cannot be compared, such as of a shorter training, does not replace one that can.
     settled = rows.assign(settled=(rows["reported"] != "") & (rows["reason"] == ""))
     settled = settled.sort_values("settled", kind="stable")
     rows = settled.drop_duplicates(["table", *SETTING, "seed"], keep="last").drop(columns="settled")
@@ -174,9 +174,9 @@ def kept_rows(file: Path, new: list[dict]) -> pd.DataFrame:
 
 
 def _mean_section(rows: list) -> str:
-    """Return the table of a paper's means: a line for each training, and one over three seeds or more.
+    """Return the table of a paper's means: one line per training, and one line for three or more seeds.
 
-    A setting counts as one comparison from three seeds on, since two say too little of their spread.
+    A setting with three or more seeds counts as one comparison; two seeds are too few to estimate a spread.
     """
     cells, verdicts, reasons = [], [], []
     for _, group in groupby(rows, key=lambda row: [getattr(row, name) for name in SETTING]):
@@ -225,7 +225,7 @@ def _mean_section(rows: list) -> str:
 
 
 def _judged(rows: list) -> tuple[str, str]:
-    """Return the ratio of the mean over the seeds of one setting to the reported number, and a verdict."""
+    """Return the ratio of the mean over a setting's seeds to the reported number, and a verdict."""
     scatters = [Scatter(row.below, row.above, row.few_below, row.few_above) for row in rows]
     means = np.array([row.mean for row in rows])
     ratio = ratio_to_reported(means, scatters, float(rows[0].reported) * rows[0].unit)
@@ -234,13 +234,13 @@ def _judged(rows: list) -> tuple[str, str]:
 
 
 def _training(cost, epochs: int) -> tuple[str, str, str]:
-    """Return what it took to train, under `TRAINED`."""
+    """Return the costs of training, in the columns `TRAINED`."""
     per_step = f"{cost.seconds_per_step * 1e3:.0f} ms"
     return f"{cost.best_epoch} of {epochs}", duration(cost.train_seconds), per_step
 
 
 def _not_comparable(reasons: list[tuple[str, str]]) -> list[str]:
-    """Write a sentence for every reason why a reported number cannot be compared, from (label, reason)."""
+    """Return one sentence per reason that reported numbers cannot be compared, from (label, reason)."""
     labels: dict[str, dict[str, None]] = {}
     for label, reason in reasons:
         labels.setdefault(reason, {})[label] = None
@@ -253,9 +253,9 @@ def _made_by(machines: set[str], commands: list[str]) -> str:
 
 
 def _median_section(made: list[tuple[Run, str]]) -> str:
-    """Return the section on the runs, each with its command, of one dataset of a paper that reports medians.
+    """Return the section on one dataset of a paper that reports medians, from (run, command) pairs.
 
-    Of trajectories also the medians at other times, with and without quadrature weights.
+    For trajectories it includes medians at other times, with and without quadrature weights.
     """
     runs = [run for run, _ in made]
     cells, reasons = [], []

@@ -1,4 +1,4 @@
-"""What the study of stability shows: the tables and figures of docs/stability.md, from its runs."""
+"""Tables and figures of docs/stability.md, from the runs of the study of stability."""
 
 from pathlib import Path
 
@@ -13,13 +13,13 @@ COMMAND = f"snakemake stability --cores 2 --configfile {CONFIGURATION}"
 
 
 def section(root: Path) -> str | None:
-    """Draw docs/images/stability1.svg, …, of the models whose runs have ended, and return what shows them.
+    """Draw docs/images/stability1.svg, … for models with finished runs, and return the page's text.
 
-    None where there are no runs.
+    Returns None without runs.
     """
     plan = planned(CONFIGURATION, root=root)
     settings = plan.configuration.stability
-    assert settings is not None  # its configuration has it
+    assert settings is not None  # set in the study's configuration
     tables = {model: root / plan.results / STABILITY / f"{model}.csv" for model in settings.models}
     if not any(one.exists() for one in tables.values()):
         return None

@@ -1,6 +1,6 @@
-"""Pages of docs/ that a command writes: `make docs` runs `python -m resolvent.documentation.write`.
+"""Write the generated parts of docs/: `make docs` runs `python -m resolvent.documentation.write`.
 
-What measurements and runs are not here for is left as it is, and the command that makes them is printed.
+Parts without their measurements or runs are left unchanged, and the command that makes them is printed.
 """
 
 from pathlib import Path
@@ -17,7 +17,7 @@ COMMAND = "snakemake --cores 2 --resources gpu=0 --configfile"
 
 
 def main() -> None:
-    """Write the parts of all pages; tables come after those that they are taken from."""
+    """Write the parts of all pages, in an order such that a table's sources are written before it."""
     write_part("docs/configuration.md", keys(), "keys")
     page = "docs/datasets.md"
     write_part(page, datasets.measured(ROOT), "measured", datasets.COMMAND)

@@ -1,1 +1,1 @@
-"""Named tasks, and the judgement of predictions for them, whoever made these."""
+"""Named tasks, and the evaluation of predictions by any model on these tasks."""

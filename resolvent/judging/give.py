@@ -1,4 +1,4 @@
-"""Give a task to people who work elsewhere: training samples, inputs of the test, and how to be judged."""
+"""Export a task for people who train elsewhere: training samples, test inputs and instructions."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from resolvent.judging.tasks import FOLDER, NamedTask, labels_of, made, read_tas
 from resolvent.solvers.common.grid import AnyGrid, Nodes
 
 ENDINGS = {"npz": ".npz", "netcdf": ".nc", "zarr": ".zarr", "huggingface": ".npz"}
-MADE = ".made"  # stores that are left where giving was interrupted: it goes on from there
-SIZE = 256  # samples of a file at a time
+MADE = ".made"  # stores of an interrupted export, which the next call resumes
+SIZE = 256  # samples written at a time
 
 
 def give(name: str, folder: Path, form: str = "npz", cores: int = 1) -> list[Path]:
-    """Write the task `name` into a new `folder`, in one of `ENDINGS`, and return the files.
+    """Write the task `name` into a new `folder` in a format of `ENDINGS`, and return the files.
 
-    There is a file for each split and resolution, `train_n512.npz`, with `inputs`, `targets` and coordinates;
-    that of the test, `test_n512.npz`, has no targets. Raises a FileError for an unknown name or format, and
-    where the folder has other files; a DatasetError where the samples are not those of the task.
+    Each split and resolution has a file such as `train_n512.npz`, with `inputs`, `targets` and coordinates;
+    test files, such as `test_n512.npz`, have no targets. Raises `FileError` if the name or format is unknown
+    or the folder has other files, and `DatasetError` if the samples do not match the task.
     """
     task = read_task(name)
     if form not in ENDINGS:
@@ -51,12 +51,12 @@ def give(name: str, folder: Path, form: str = "npz", cores: int = 1) -> list[Pat
 
 
 def _resolutions(task: NamedTask) -> list[Any]:
-    """Return those that are trained on and tested on."""
+    """Return the resolutions of training and test."""
     return list(dict.fromkeys([*task.tested, *task.dataset.resolutions]))
 
 
 def coordinates_of(grid: AnyGrid, suffix: str = "") -> dict[str, np.ndarray]:
-    """Return the positions along each axis, by its name."""
+    """Return the positions along each axis by the axis' name."""
     names = ("time",) if isinstance(grid, Nodes) else SPACE[-grid.dimension :]
     return {name + suffix: axis.coordinates for name, axis in zip(names, grid.axes, strict=True)}
 

@@ -1,4 +1,4 @@
-"""Judge predictions for a named task: errors, on labels that are made here, beside classical solvers."""
+"""Evaluate predictions for a named task: errors on labels computed here, compared with classical solvers."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ WITHOUT_LABELS = {
     "to_solver": "distance to the answer of a cheap solver",
     "scatter": "scatter under symmetries",
 }
-SOLVER = "classical solver"  # names of them begin so
+SOLVER = "classical solver"  # prefix of their names
 LIBRARIES = ("resolvent", "jax", "numpy", "scipy", "torch")
 
 
@@ -54,12 +54,11 @@ def judge(
     certify: bool = False,
     cores: int = 1,
 ) -> dict:
-    """Judge what `source` predicts for the task `name`, and write record, errors, page and rows into `out`.
+    """Evaluate predictions of `source` for the task `name`; write record, errors, page and tables to `out`.
 
-    label    what tables call it;  data  where the test samples are made, and kept.
-    certify  also what is known without labels: bounds, and estimates by symmetries and by a cheap solver.
-
-    Returns the record. Raises a FileError or an EvaluationError where predictions are missing or do not fit.
+    label    name in tables;  data  folder where the test samples are made and kept.
+    certify  adds error estimates without labels: bounds, and estimates from symmetries and a cheap solver.
+    Returns the record. Raises `FileError` or `EvaluationError` if predictions are missing or do not fit.
     """
     task = read_task(name)
     groups = [group_name(one) for one in task.tested]
@@ -109,7 +108,7 @@ def judge(
 
 
 def _rows(who: str, prediction: np.ndarray, samples: Samples, group: str) -> pd.DataFrame:
-    """Return the errors of every sample. Raises an EvaluationError where a prediction is not finite."""
+    """Return the errors of every sample. Raises `EvaluationError` if a prediction is not finite."""
     finite = np.isfinite(prediction.reshape(len(prediction), -1)).all(axis=1)
     if not finite.all():
         few = ", ".join(map(str, np.flatnonzero(~finite)[:8]))
@@ -119,14 +118,14 @@ def _rows(who: str, prediction: np.ndarray, samples: Samples, group: str) -> pd.
 
 
 def _classical(task: NamedTask, samples: Samples, group: str) -> Iterable[tuple[str, float, pd.DataFrame]]:
-    """Yield classical solvers that answer from the inputs, their seconds a sample, and their errors."""
+    """Yield classical solvers that need only the inputs, with their seconds per sample and their errors."""
     for words, answers, times in solvers_timed(build_task(task.dataset), samples):
         name = f"{SOLVER}, {words}"
         yield name, times["many_seconds"], _rows(name, answers, samples, group)
 
 
 def _as_accurate(classical: list[dict], errors: pd.DataFrame, group: str) -> dict[str, Any] | None:
-    """Return the fastest classical solver on a grid whose mean error is not above that of the predictions."""
+    """Return the fastest classical solver on a grid with at most the mean error of the predictions."""
     means = errors[errors["grid"] == group].groupby("who", sort=False)["relative_l2"].mean()
     found = [one for one in classical if one["grid"] == group and means[one["solver"]] <= means.iloc[0]]
     return min(found, key=lambda one: one["seconds_per_sample"], default=None)
@@ -135,7 +134,7 @@ def _as_accurate(classical: list[dict], errors: pd.DataFrame, group: str) -> dic
 def _without_labels(
     task: NamedTask, asked: Predictor, prediction: np.ndarray, samples: Samples, group: str
 ) -> Iterable[dict[str, Any]]:
-    """Yield what is known of the errors without the labels, beside the errors: means over the samples."""
+    """Yield error estimates without labels and the errors, averaged over the samples."""
     grid, scatter = samples.target_grid, None
     if asked.kind != "predictions":
 
@@ -168,10 +167,10 @@ def _summaries(errors: pd.DataFrame) -> Iterable[dict[str, Any]]:
 
 
 def table_of(records: list[dict], metric: str = "") -> Table:
-    """Return a table of judgements for one task, the least error on its first grid first; then solvers.
+    """Return a table of judgements for one task, ordered by error on the first grid, followed by solvers.
 
-    Of the classical solvers it has the fastest that is as accurate as a model, and the most accurate. With a
-    `metric` it has the columns of that one alone, and does not say what was judged; times stand beside the
+    Classical solvers in the table are the fastest solver as accurate as a model, and the most accurate. With
+    `metric`, the table has only the columns of that metric and omits the judged source; times are next to the
     first metric.
     """
     first, *_ = records[0]["rows"]
@@ -215,7 +214,7 @@ def table_of(records: list[dict], metric: str = "") -> Table:
 
 
 def _beside(record: dict, grid: str) -> Iterable[str]:
-    """Yield the names of the classical solvers that a table has beside a model."""
+    """Yield the names of the classical solvers in the table of a model."""
     if record["as_accurate"]:
         yield record["as_accurate"]["solver"]
     rows = [row for row in record["rows"] if row["grid"] == grid and row["metric"] == "relative_l2"]
@@ -224,7 +223,7 @@ def _beside(record: dict, grid: str) -> Iterable[str]:
 
 
 def beside_solvers(record: dict) -> str:
-    """Return a sentence on the time of classical solvers that are as accurate."""
+    """Return a sentence on the time of equally accurate classical solvers."""
     grid = record["rows"][0]["grid"]
     own = record["seconds_per_sample"].get(grid)
     took = f"; the model took {short_duration(own)}" if own else ""
@@ -239,7 +238,7 @@ def beside_solvers(record: dict) -> str:
 
 
 def in_words(record: dict) -> Iterable[str]:
-    """Yield the lines that a terminal shows."""
+    """Yield the lines for a terminal."""
     for row in record["rows"]:
         if row["metric"] == "relative_l2" and row["who"] == record["label"]:
             interval = ends(row["low"], row["high"], row["mean"])
@@ -255,7 +254,7 @@ def in_words(record: dict) -> Iterable[str]:
 
 
 def page_of(record: dict, task: NamedTask) -> str:
-    """Return the page of a judgement, which stands alone."""
+    """Return the page of a judgement as one self-contained HTML file."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent),
         undefined=jinja2.StrictUndefined,

@@ -1,4 +1,4 @@
-"""Predictions that were made elsewhere: read from files, or asked of a model, a program or a server."""
+"""Predictions for a task, from files, a user's model, a program or a server."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ from resolvent.judging.give import coordinates_of
 
 PROGRAMS = (".onnx", ".pt2")
 LOCAL = ("localhost", "127.0.0.1", "::1")
-BATCH = 32  # samples that are asked for at a time
-PATIENCE = 600  # seconds to wait for an answer of a server
+BATCH = 32  # samples per call
+PATIENCE = 600  # seconds to wait for a server
 
-Answer = Callable[[Samples, str], np.ndarray]  # of samples on a grid, "n512"; it does not look at targets
+Answer = Callable[[Samples, str], np.ndarray]  # predict on the grid "n512"; targets are not read
 
 
 @dataclass
 class Predictor:
-    """Where predictions come from.
+    """A source of predictions.
 
-    kind     "predictions": only they are known; "program": what made them is, and can be asked again.
-    words    what it is, for the record; `files` their SHA-256.
-    answer   gives the predictions of test samples.
-    seconds  a sample took, where it was asked here, by the name of the grid.
+    kind     "predictions": stored predictions; "program": a program that can predict for further inputs.
+    words    description for the record;  files  their SHA-256.
+    answer   returns the predictions of test samples.
+    seconds  time per sample by grid name, if measured here.
     """
 
     kind: str
@@ -50,7 +50,7 @@ class Predictor:
     def predict(self, samples: Samples, group: str) -> np.ndarray:
         """Return predictions in the shape of the targets, in double precision.
 
-        Raises an EvaluationError where they have another shape, or are not real numbers.
+        Raises `EvaluationError` if the shape differs or the values are not real numbers.
         """
         if self.kind == "predictions":
             found = self.answer(samples, group)
@@ -63,11 +63,11 @@ class Predictor:
                 found = np.concatenate(
                     [np.asarray(self.answer(samples.read(some), group)) for some in members]
                 )
-            # Of the test samples: what symmetries make of them is asked for later.
+            # Only the first call counts: later calls are for samples transformed by symmetries.
             self.seconds.setdefault(group, (time.perf_counter() - start) / len(samples))
         shape = samples.targets.shape
         if [size for size in found.shape if size > 1] == [size for size in shape if size > 1]:
-            found = found.reshape(shape)  # one function has an axis of channels elsewhere
+            found = found.reshape(shape)  # some programs add a channel axis to one function
         if found.shape != shape:
             raise EvaluationError(
                 f"{self.words}: predictions on {group} have shape {found.shape}; expected: {shape}, that of "
@@ -80,7 +80,7 @@ class Predictor:
 
 @contextmanager
 def asked(words: str, when: str) -> Iterator[None]:
-    """Raise an EvaluationError, in one line, for whatever a model from outside raises, and say where."""
+    """Convert any exception of a user's model to a one-line `EvaluationError` with file and line."""
     try:
         yield
     except EvaluationError:
@@ -95,11 +95,10 @@ def asked(words: str, when: str) -> Iterator[None]:
 
 
 def predictor(source: str, groups: list[str]) -> Predictor:
-    """Return what `source` names: a file, a folder, `module:name`, a program or the URL of a local server.
+    """Return the predictor for `source`: a file, a folder, `module:name`, a program or a local server's URL.
 
-    groups  the grids of the test, "n512".
-
-    Raises a FileError where there is no such thing, an EvaluationError where it cannot be used.
+    groups  names of the test grids, such as "n512".
+    Raises `FileError` if the source does not exist, and `EvaluationError` if it cannot be used.
     """
     path = Path(source)
     if path.suffix in PROGRAMS and path.is_file():
@@ -120,7 +119,7 @@ def predictor(source: str, groups: list[str]) -> Predictor:
 
 
 def _stored(path: Path, groups: list[str]) -> Predictor:
-    """Read predictions: a file of one grid, one with an array for each, or a folder with a file for each."""
+    """Read predictions from a file with one grid, a file with an array per grid, or a folder of files."""
     files = [path]
     if path.is_dir() and path.suffix != ".zarr":
         files = sorted(one for one in path.iterdir() if not one.name.startswith("."))
@@ -155,9 +154,9 @@ def _stored(path: Path, groups: list[str]) -> Predictor:
 
 
 def _live(location: str) -> Answer:
-    """Return what a user's own object answers: `predict(inputs, coordinates)`, after `load()`, if it has it.
+    """Return a function that calls a user's `predict(inputs, coordinates)`, after `load()`, if defined.
 
-    Inputs are as in the files of the task, `coordinates` the positions along each axis by name.
+    Inputs are as in the files of the task; `coordinates` are the positions along each axis by name.
     """
     try:
         model = find(location)
@@ -178,9 +177,9 @@ def _live(location: str) -> Answer:
 def _as_exported(
     samples: Samples, count: int, size: Any, call: Callable[[list[np.ndarray]], np.ndarray]
 ) -> np.ndarray:
-    """Call a program for samples: it takes functions (samples, ...space, channels), and perhaps coordinates.
+    """Call a program with functions (samples, ...space, channels) and, if it takes them, coordinates.
 
-    `size` is the number of samples that it takes at once, where it takes one number only.
+    `size` is the program's batch size, if fixed.
     """
     from resolvent.training.tensors import as_samples, coordinate_tensor, function_tensor
 
@@ -227,7 +226,7 @@ def _torch(path: Path) -> Answer:
 
 
 def _server(address: str) -> Answer:
-    """Return what a server answers: an .npz of inputs and coordinates is sent, an .npy comes back."""
+    """Return a function that sends inputs and coordinates as .npz to a server, and receives an .npy."""
     if urlsplit(address).hostname not in LOCAL or urlsplit(address).scheme != "http":
         raise EvaluationError(f"{address} is not on this machine; accepted: http://localhost:<port>/<path>")
 

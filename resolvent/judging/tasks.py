@@ -1,8 +1,8 @@
-"""Tasks that a paper can name: a dataset, what of it is given, what is asked, and by what it is recognised.
+"""Named tasks that a paper can cite: a dataset, its inputs, the required outputs, and check values.
 
-A version never changes. A task is a file of config/tasks. Its labels are made again wherever it is judged,
-from the settings of the dataset alone, and held to the marks in the file: inner products of all numbers of an
-array with random signs. Unlike a digest they are nearly equal where only the rounding differs, as between
+A version of a task never changes. A task is a file in config/tasks. Labels are recomputed for every
+evaluation from the dataset's settings and compared with the marks in the file: inner products of an array
+with vectors of random signs. Unlike digests, marks are nearly equal if only rounding differs, as between
 processors.
 """
 
@@ -24,14 +24,14 @@ from resolvent.datasets.tasks.settings import DatasetSettings, SplitSizes
 from resolvent.planning.places import HOME
 
 FOLDER = HOME / "config/tasks"
-SIGNS = 4  # vectors of random signs
-CODE = "named-task"  # in the place of the digest of the code that made a dataset
+SIGNS = 4  # number of vectors of random signs
+CODE = "named-task"  # in place of the digest of a dataset's code
 
-Marks = dict[str, list[float]]  # by array, "n512/u"
+Marks = dict[str, list[float]]  # by array, such as "n512/u"
 
 
 class NamedTask(Settings):
-    """What a file of config/tasks says."""
+    """Content of a file in config/tasks."""
 
     title: str = Field(description="one line")
     given: str = Field(description="what a model is given for a test sample")
@@ -49,7 +49,7 @@ def names() -> list[str]:
 
 
 def read_task(name: str) -> NamedTask:
-    """Read the task of this name. Raises a FileError where there is none."""
+    """Read the task `name`. Raises `FileError` if it does not exist."""
     if name not in names():
         raise FileError(f"unknown task '{name}'; accepted: {', '.join(names())}")
     try:
@@ -60,9 +60,9 @@ def read_task(name: str) -> NamedTask:
 
 
 def listed(test_set: Callable[[dict], str]) -> dict[tuple[str, int, int | str], dict[str, str]]:
-    """Return how judgements on a grid of a task are listed, by its test samples: name, number, grid.
+    """Return the leaderboard's names of every task's test sets, by test set, number of samples and grid.
 
-    `test_set` names them by the settings that make them, on a card.
+    `test_set` returns the name of a test set from the settings on a card.
     """
     return {
         (test_set({"settings": task.dataset.model_dump(mode="json")}), task.dataset.samples.test, place): {
@@ -75,9 +75,9 @@ def listed(test_set: Callable[[dict], str]) -> dict[tuple[str, int, int | str], 
 
 
 def marks_of(arrays: dict[str, np.ndarray]) -> Marks:
-    """Return, of every array, its norm and its inner products with vectors of random signs, over √size.
+    """Return for every array its norm and its inner products with vectors of random signs, over √size.
 
-    The signs are those of NumPy's PCG64 from the seed 0, one vector after another.
+    The signs come from NumPy's PCG64 with seed 0, one vector after another.
     """
     found = {}
     for name, values in arrays.items():
@@ -89,10 +89,10 @@ def marks_of(arrays: dict[str, np.ndarray]) -> Marks:
 
 
 def check_marks(task: NamedTask, which: str, found: Marks, name: str) -> None:
-    """Raise a DatasetError where arrays are not those of the task: `which` are the marks "first" or "test".
+    """Raise `DatasetError` if arrays do not match the task's marks `which`, "first" or "test".
 
-    Two functions of a relative distance d differ in a mark by about d of their norm, and three times that is
-    allowed, d being the stated accuracy.
+    Marks of two functions at relative distance d differ by about d times the norm. The tolerance is three
+    times this, with d the stated accuracy.
     """
     known: Marks = getattr(task, which)
     if set(found) != set(known):
@@ -108,7 +108,7 @@ def check_marks(task: NamedTask, which: str, found: Marks, name: str) -> None:
 
 
 def arrays_of(settings: DatasetSettings, samples: list[tuple[str, int]]) -> dict[str, np.ndarray]:
-    """Compute samples, and return all arrays that are stored of them, in the precision of the store."""
+    """Compute samples, and return all their stored arrays in the precision of the store."""
     task = build_task(settings)
     return {name: values.astype(task.layout.dtype) for name, values in task.compute(samples).items()}
 
@@ -116,9 +116,8 @@ def arrays_of(settings: DatasetSettings, samples: list[tuple[str, int]]) -> dict
 def made(settings: DatasetSettings, place: Path, name: str, *, cores: int = 1, **sizes: int) -> Path:
     """Make the samples of a dataset under `place`/`name`, in `cores` processes, and return their card.
 
-    sizes  of the splits "train", "validation" and "test": sample k of a split is the same in all sizes.
-
-    What was made before is used again, shard by shard.
+    sizes  of the splits "train", "validation" and "test"; sample k of a split does not depend on the sizes.
+    Existing shards are reused.
     """
     from resolvent.datasets.making import make_dataset
 
@@ -129,9 +128,9 @@ def made(settings: DatasetSettings, place: Path, name: str, *, cores: int = 1, *
 
 
 def labels_of(name: str, place: Path, cores: int = 1) -> Path:
-    """Make the test samples of a task, hold them to its marks, and return their card.
+    """Make the test samples of a task, check them against its marks, and return their card.
 
-    One training and one validation sample are made with them, as a store has all splits.
+    One training and one validation sample are also made, because a store has all splits.
     """
     from resolvent.datasets.loading import load_arrays, read_card
 

@@ -1,7 +1,7 @@
-"""Parameters and operations of the architectures of Calvello et al. 2024, counted and by its formulas.
+"""Parameters and operations of the architectures of Calvello et al. 2024, counted and from formulas.
 
-For Tables 2, 4 and 5 of the paper (arXiv:2406.06486). No dataset is needed, and counting computes nothing: a
-forward pass runs on tensors that have shapes and no numbers, so that the paper's sizes fit on a laptop.
+For Tables 2, 4 and 5 of the paper (arXiv:2406.06486). No dataset is needed. Operations are counted in a
+forward pass on tensors with shapes but no values, so the paper's sizes fit on a laptop.
 """
 
 from __future__ import annotations
@@ -27,13 +27,12 @@ COLUMNS = [
 
 
 def architecture_costs(gpus: int, **settings) -> pandas.DataFrame:
-    """Return a row for each architecture, width and grid; `settings` are `ArchitectureCostSettings`'.
+    """Return one row per architecture, width and grid; `settings` are keys of `ArchitectureCostSettings`.
 
-    Timings are on CUDA if there is a GPU among `gpus`, else on one CPU thread.
-
-    `points` are those of a side, `forward_flop` of one sample, `seconds` of that pass, where it has at most
-    `timed_flop` operations. In `parameters` a complex one is counted twice. Formulas are empty where the
-    paper has none. The same in every row are the settings that are no list, and the `device` of the timings.
+    Timings run on CUDA if `gpus` > 0, else on one CPU thread. `points` is the number of points per side;
+    `forward_flop` and `seconds` are of a forward pass for one sample, timed if it has at most `timed_flop`
+    operations. `parameters` counts a complex parameter twice. Formulas are empty if the paper has none.
+    Scalar settings and the `device` of the timings are the same in all rows.
     """
     checked = ArchitectureCostSettings.model_validate(settings)
     device, rows = choose_device(gpus), []
@@ -54,9 +53,9 @@ def architecture_costs(gpus: int, **settings) -> pandas.DataFrame:
 
 
 def counted_costs(architecture: str, settings: dict, points: int) -> tuple[int, int, int]:
-    """Return parameters with a complex one once and twice, and operations of a sample on points x points.
+    """Return numbers of parameters, with complex ones counted once and twice, and operations per sample.
 
-    Nothing is computed.
+    The grid has points x points points. No values are computed.
     """
     with torch.device("meta"):
         operator = build(architecture, settings, seed=0)
@@ -67,7 +66,7 @@ def counted_costs(architecture: str, settings: dict, points: int) -> tuple[int, 
 def forward_seconds(
     architecture: str, settings: dict, points: int, rounds: int, device: torch.device
 ) -> float:
-    """Return the median time of an output for one sample, after one that is not timed."""
+    """Return the median time of a forward pass for one sample, after an untimed pass."""
     operator = build(architecture, settings, seed=0).to(device).eval()
     u, x = _function(points, device)
     with torch.no_grad():
@@ -76,7 +75,7 @@ def forward_seconds(
 
 
 def _function(points: int, device: torch.device) -> tuple[Tensor, Tensor]:
-    """Return a constant on the square, and the points of its grid."""
+    """Return a constant function on the square and its grid points."""
     axis = torch.linspace(0, 1, points, device=device)
     grid = torch.stack(torch.meshgrid(axis, axis, indexing="ij"), dim=-1)
     return torch.ones(1, points, points, 1, device=device), grid

@@ -1,14 +1,13 @@
-"""The architectures of Calvello et al. 2024 whose costs are counted, and the paper's formulas for them.
+"""Architectures of Calvello et al. 2024 and the paper's formulas for their costs.
 
-Calvello, Kovachki, Levine and Stuart (2024, arXiv:2406.06486), appendix C: Tables 4 and 5. The paper leaves
-out biases, norms, activations, the softmax, skip connections and the parameters of the final convolution.
-A product of a matrix with r·r' entries and a vector is 2rr' operations, complex ones like real ones, and an
-FFT of r numbers is 5 r log₂ r (section C.2; the base is what is usual).
+Calvello, Kovachki, Levine and Stuart (2024, arXiv:2406.06486), appendix C: Tables 4 and 5. The paper omits
+biases, norms, activations, the softmax, skip connections and the parameters of the final convolution.
+The product of an r×r' matrix and a vector counts 2rr' operations, complex or real, and an FFT of r numbers
+counts 5 r log₂ r (section C.2; base 2 is our assumption).
 
-Symbols: d_u, d_z input and output channels (1 here), D = 2 the dimension of the domain, d the width, N = n²
-the points of the grid, P the patches of all sides together, k the Fourier modes of all axes together, k'
-those of the final convolution, b the blocks of AFNO, d_F = 128 the hidden channels of FNO's lifting and
-projection. No torch here.
+Symbols: d_u, d_z input and output channels (1 here), D = 2 dimension of the domain, d width, N = n² grid
+points, P total number of patches, k total number of Fourier modes, k' Fourier modes of the final convolution,
+b blocks of AFNO, d_F = 128 hidden channels of FNO's lifting and projection. Does not import torch.
 """
 
 from __future__ import annotations
@@ -22,14 +21,14 @@ from resolvent.measurements.settings import ArchitectureCostSettings
 OUT = 1  # d_z
 IN = 1 + 2  # d_u + D
 HIDDEN = 128  # d_F
-BLOCKS = 8  # b: that of Table 5, and of the package's default; Table 4 has 16
+BLOCKS = 8  # b in Table 5 and in the package's default; Table 4 has 16
 
 
 @dataclass(frozen=True)
 class Case:
-    """The settings of an architecture and, if the paper has formulas: parameters, and operations.
+    """Settings of an architecture and, if the paper has formulas, numbers of parameters and operations.
 
-    The operations are those of matrix products, and of Fourier transforms.
+    Operations are separated into matrix products and Fourier transforms.
     """
 
     settings: dict
@@ -43,7 +42,7 @@ def fno(c: ArchitectureCostSettings, d: int, n: int) -> Case:
 
     2N (d_u + D + 2d) d_F + 2N d_F d_z + 4 (15 d N log √N + k (2d² - d) + 2N d²) operations.
     """
-    points, k = n**2, c.modes * (c.modes // 2 + 1)  # the package keeps half of the last axis' waves, and one
+    points, k = n**2, c.modes * (c.modes // 2 + 1)  # the package keeps modes/2 + 1 on the last axis
     return Case(
         {"width": d, "modes": c.modes, "num_layers": 4},
         HIDDEN * (IN + 2 * d + OUT) + 4 * (d**2 * k + d**2),
@@ -55,9 +54,9 @@ def fno(c: ArchitectureCostSettings, d: int, n: int) -> Case:
 def afno(c: ArchitectureCostSettings, d: int, n: int) -> Case:
     """Count (d_u + D) d + N d + d d_z + 4 (8 + 4/b) d² parameters.
 
-    2N (d_u + D) d + 2N d d_z + 4 (15 d N log √N + 2N d²/b + 16N d²) operations, by the rules of section C.2,
-    as the row in Table 5 (journal version) was not legible to us: a layer has two block-diagonal products at
-    N/2 Fourier coefficients and a feed-forward network of 4d hidden channels.
+    2N (d_u + D) d + 2N d d_z + 4 (15 d N log √N + 2N d²/b + 16N d²) operations, derived from the rules of
+    section C.2 because the row in Table 5 (journal version) was not legible: a layer has two block-diagonal
+    products at N/2 Fourier coefficients and a feed-forward network with 4d hidden channels.
     """
     points = n**2
     settings = {"points": n, "width": d, "num_layers": 4, "num_blocks": BLOCKS, "feedforward_width": 4 * d}
@@ -87,7 +86,7 @@ def vit_no(c: ArchitectureCostSettings, d: int, n: int) -> Case:
     """Count (d_u + D) d k + d d_z + 6 (6 d² + 2 d) parameters.
 
     (d_u + D + d) 15N log √(N/P) / 2 + P k d (2 (d_u + D) - 1) + 2N d d_z + 6 (8 d² N + 2 d N P + 4 d² N)
-    operations, and those of the final convolution.
+    operations, plus the final convolution.
     """
     points, patches, k = n**2, c.patches**2, _corners(c.modes)
     products = patches * k * d * (2 * IN - 1) + 2 * points * d * OUT
@@ -104,7 +103,7 @@ def fano(c: ArchitectureCostSettings, d: int, n: int) -> Case:
     """Count (d_u + D) d + d d_z + 6 (3 d² k + 3 d² + 2 d) parameters.
 
     2N (d_u + D) d + 2N d d_z + 6 (45 d N log √(N/P) + 3 k P (2d² - d) + 2N d² + 2 d N P + 4N d²) operations,
-    and those of the final convolution.
+    plus the final convolution.
     """
     points, patches, k = n**2, c.patches**2, _corners(c.fano_modes)
     layer = 3 * k * patches * (2 * d**2 - d) + 6 * points * d**2 + 2 * d * points * patches
@@ -121,12 +120,12 @@ def galerkin_encoder(c: ArchitectureCostSettings, d: int, n: int) -> Case:
 
 
 def _transform(channels: int, points: float) -> float:
-    """Count the real FFT of functions on a square, one way: (15/2) N log √N for each (section C.2)."""
+    """Count the operations of one real FFT per channel on a square: (15/2) N log √N each (section C.2)."""
     return channels * 7.5 * points * log2(sqrt(points))
 
 
 def _corners(modes: int) -> int:
-    """Count the Fourier coefficients in two corner blocks; k' (2 d_z² - d_z) products are the final ones'."""
+    """Count the Fourier coefficients in two corner blocks; the final products take k' (2 d_z² - d_z)."""
     return 2 * modes**2
 
 
@@ -141,7 +140,7 @@ def _patched(c: ArchitectureCostSettings, width: int, modes: int) -> dict:
 
 @dataclass(frozen=True)
 class Measured:
-    """An architecture as registered, and its case of given settings, width and points a side."""
+    """A registered architecture, and a function that returns its case (settings, width, points per side)."""
 
     architecture: str
     case: Callable[[ArchitectureCostSettings, int, int], Case]
@@ -159,7 +158,7 @@ MEASURED = {
 
 
 def cases(c: ArchitectureCostSettings) -> Iterator[tuple[str, int, int]]:
-    """Yield name, width and points a side of everything that is counted."""
+    """Yield name, width and points per side of every counted case."""
     for name, one in MEASURED.items():
         for width in c.widths:
             for points in c.patched_points if one.patched else c.points:

@@ -1,8 +1,8 @@
-"""Which trainings collapse: one model, from several seeds at several peaks of the learning rate.
+"""Study of training collapse: one model with several seeds and several peak learning rates.
 
-Every run is trained by `resolvent.training.train` as any other. Of a finished one its curves are kept, in a
-file of its own; so a job that is killed, or asked for further seeds, trains only what is missing, and the run
-begun goes on from its last epoch.
+Runs are trained by `resolvent.training.train` like any other. The curves of each finished run are saved in a
+separate file, so a killed job, or a job with additional seeds, trains only missing runs and resumes the
+interrupted run at its last epoch.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ def train_study(
     threads: int,
     gpus: int,
 ) -> None:
-    """Train every learning rate and seed of a model; write `output`, a CSV table with a row an epoch.
+    """Train a model for every learning rate and seed; write `output`, a CSV table with one row per epoch.
 
-    Its columns are OF_RUN, with the peak of the learning rate, and those of history.csv. `run` is what
-    `resolvent.planning.plan.Plan.training` gives, whose learning rate is replaced. All rates of one seed come
-    before the next seed.
+    Its columns are `OF_RUN`, which includes the peak learning rate, and the columns of history.csv. `run` is
+    the result of `resolvent.planning.plan.Plan.training`; its learning rate is replaced. All rates of a seed
+    are trained before the next seed.
 
     Raises
     ------
     TrainingError
-        When a signal asks to end: the state of the run is saved first.
+        If a signal stops the job. The state of the run is saved first.
     """
     folder, runs = output.with_suffix(".runs"), list(product(seeds, learning_rates))
     rows: list[list] = []
@@ -54,11 +54,11 @@ def train_study(
             identity = run_identity(card, trained, resolution, seed, code_digest)
             kept = folder / f"peak{peak:g}_seed{seed}.json"
             record: dict[str, Any] = read_json(kept, "the run") if kept.exists() else {"identity": None}
-            if record["identity"] != identity:  # of other data, settings or code, or not trained yet
+            if record["identity"] != identity:  # other data, settings or code, or not trained yet
                 place = kept.with_suffix("")
                 train_run(card, place, resolution, seed, trained, code_digest, threads, gpus)
                 cost = read_record(place / "cost.json", CostRecord)
-                # As text: nothing is rounded on the way.
+                # Read as text to avoid rounding.
                 history = pandas.read_csv(place / "history.csv", dtype=str, keep_default_na=False)
                 record = {
                     "identity": identity,

@@ -1,7 +1,7 @@
-"""What a step of training costs, in a process of its own: memory, operations and seconds.
+"""Cost of a training step in a separate process: memory, operations and seconds.
 
-For Table 1 of Cao (2021, arXiv:2105.14995): the four attentions, fourier in both orders of its products, in
-the whole operator of Example 1 and in encoders alone, as the public code's instructions profile them.
+For Table 1 of Cao (2021, arXiv:2105.14995): four attentions, fourier with both orders of its products, in the
+full operator of Example 1 and in encoders only, as profiled in the public code's instructions.
 
     python -m resolvent.measurements.step_cost '[{"case": {...}, "rounds": 1, "device": "cpu"}]'
 
@@ -34,16 +34,16 @@ from resolvent.models.cao2021.settings import Transformer1dSettings
 from resolvent.training.devices import choose_device, device_name
 from resolvent.training.operations import counted
 
-# As on the command line of the public code: --dmodel 128 --head 1 --num-layers 4 --ndim 2. Two of the paper's
-# versions head the columns l = 10, and the script has ten layers and four heads by default. Of a softmax
-# layer at n = 8192 and batch 4 the gradient needs the n×n array before and after dropout, 1.07 GB each: 21 GB
-# for ten layers, where 18.5 GB are printed.
+# The command line of the public code: --dmodel 128 --head 1 --num-layers 4 --ndim 2. Two versions of the
+# paper label the columns l = 10, and the script's defaults are ten layers and four heads. The gradient of a
+# softmax layer at n = 8192 and batch size 4 needs the n×n array before and after dropout, 1.07 GB each: 21 GB
+# for ten layers, more than the 18.5 GB in the table.
 ENCODER_ONLY: dict[str, Any] = {"width": 128, "num_heads": 1, "num_layers": 4, "feedforward_width": 256}
 WARM_UP_POINTS = 64
-SCOPES = ("transformer1d", "encoder")  # the operator of Example 1, or four layers on points of the plane
-CASES = [  # attention, and order of the products
+SCOPES = ("transformer1d", "encoder")  # the operator of Example 1, or four layers on points in the plane
+CASES = [  # attention and order of the products
     ("softmax", "linear"),
-    ("fourier", "quadratic"),  # as the paper's
+    ("fourier", "quadratic"),  # as in the paper
     ("fourier", "linear"),
     ("linear", "linear"),
     ("galerkin", "linear"),
@@ -52,12 +52,12 @@ CASES = [  # attention, and order of the products
 
 @dataclass(frozen=True)
 class Cost:
-    """Peak memory beyond weights and data; and, of forward and backward, operations, memory and seconds.
+    """Peak memory beyond weights and data; operations, memory and seconds of forward and backward passes.
 
-    `flop` is by torch's FlopCounterMode: matrix products, convolutions and fused attention, a multiplication
-    and an addition being two. `profiler_flop` and `allocated_bytes` are torch's profiler's: operations that
-    it knows, and what all operators together allocated, whether or not they gave it back. The three are of
-    one sample, times the batch.
+    `flop` comes from torch's FlopCounterMode: matrix products, convolutions and fused attention, with a
+    multiplication and an addition counted as two. `profiler_flop` and `allocated_bytes` come from torch's
+    profiler: the operations it supports, and the sum of all allocations, freed or not. These three values are
+    measured for one sample and multiplied by the batch size.
     """
 
     peak_bytes: int
@@ -69,7 +69,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class Learner:
-    """`predict(u)` is the output for the input `u`; `target` has its shape."""
+    """A module `predict`, its input `u`, and a `target` with the shape of the output."""
 
     module: nn.Module
     predict: Callable[[Tensor], Tensor]
@@ -78,9 +78,9 @@ class Learner:
 
 
 def step_costs(points: int, batch_size: int, rounds: int, gpus: int) -> pandas.DataFrame:
-    """Measure every case in a process of its own, on CUDA if `gpus` has a GPU, else on one CPU thread.
+    """Measure every case in a separate process, on CUDA if `gpus` > 0, else on one CPU thread.
 
-    Columns: those of a case and of `Cost`, `rounds` (timings, of which the median counts) and `device`.
+    Columns: the fields of the case and of `Cost`, `rounds` (timings; the median is used) and `device`.
     """
     device = choose_device(gpus)
     size = {"points": points, "batch_size": batch_size}
@@ -96,9 +96,9 @@ def step_costs(points: int, batch_size: int, rounds: int, gpus: int) -> pandas.D
 
 
 def in_new_processes(module: str, requests: list[dict]) -> list[dict]:
-    """Return what `python -m module` answers to each request, all as JSON.
+    """Run `python -m module` with the requests as JSON, and return its JSON answers, one per request.
 
-    Raises `RuntimeError` with the process's message where it fails.
+    Raises `RuntimeError` with the process's error output if it fails.
     """
     command = [sys.executable, "-m", module, json.dumps(requests)]
     finished = subprocess.run(command, capture_output=True, text=True)
@@ -108,10 +108,10 @@ def in_new_processes(module: str, requests: list[dict]) -> list[dict]:
 
 
 def answer(measure: Callable[[dict, torch.device], Cost]) -> None:
-    """Answer `in_new_processes` with a fork for each request, for imports take longer than most."""
-    import torch._dynamo  # once here, or the profiler does in every fork
+    """Answer `in_new_processes` with one fork per request; imports take longer than most requests."""
+    import torch._dynamo  # imported once here, otherwise by the profiler in every fork
 
-    atexit.register(gc.freeze)  # nothing is to be looked through at the end, which takes a second
+    atexit.register(gc.freeze)  # skips a garbage collection at exit, which takes a second
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)
     print(json.dumps([asdict(_forked(measure, request)) for request in json.loads(sys.argv[1])]))
@@ -141,17 +141,18 @@ def measured(
     device: torch.device,
     warm_up_points: int = WARM_UP_POINTS,
 ) -> Cost:
-    """Return the cost of `learner(points, batch_size)` in this process, which did nothing large before.
+    """Return the cost of `learner(points, batch_size)` in this process, before it allocates much memory.
 
-    Without rounds only the peak memory is measured, of a step with clipping and Adam.
+    With `rounds` = 0, only the peak memory of a step with clipping and Adam is measured.
     """
-    training_step(learner(warm_up_points, 1), update=not rounds)()  # libraries' own memory
+    training_step(learner(warm_up_points, 1), update=not rounds)()  # allocates the libraries' own memory
     step = training_step(learner(points, batch_size), update=not rounds)
     if not rounds:
         return Cost(peak_memory(step, device))
     times: list[float] = []
     peak = peak_memory(lambda: times.extend(seconds(step, device) for _ in range(rounds)), device)
-    # In proportion to the batch. Not both at once: under the counter the profiler sees operations twice.
+    # Proportional to the batch size. Measured separately: under the counter, the profiler counts operations
+    # twice.
     one_sample = training_step(learner(points, 1), update=False)
     profiler_flop, allocated = profiled(one_sample, device)
     flop = counted(one_sample)
@@ -159,7 +160,7 @@ def measured(
 
 
 def encoder(settings: dict, points: int) -> tuple[nn.Module, Tensor]:
-    """Return four layers of width 128 with one head, and random points of the plane."""
+    """Return four layers of width 128 with one head, and random points in the plane."""
     checked = Transformer1dSettings(**settings, **ENCODER_ONLY)
     names = set(Transformer1dSettings.model_fields) - {
         "in_channels", "out_channels", "decoder_width", "decoder_layers", "modes", "coordinates",
@@ -175,7 +176,7 @@ def learner_of(
 ) -> Learner:
     """Return the module of a case with its default settings, without dropout, and random data.
 
-    The data depend on their sizes alone. The operator of Example 1 is on the points of its periodic grid.
+    The data depend only on their sizes. The operator of Example 1 uses its periodic grid.
     """
     settings = {"attention": attention, "contraction": contraction}
     if scope == "encoder":
@@ -189,9 +190,9 @@ def learner_of(
 
 
 def training_step(learner: Learner, *, update: bool = True) -> Callable[[], Tensor]:
-    """Return a function that does one step, and returns the loss: forward, backward, clipping, Adam.
+    """Return a function that does one step (forward, backward, clipping, Adam) and returns the loss.
 
-    Without the update of the weights it does forward and backward alone, as Table 1 profiles.
+    Without `update` it does only forward and backward passes, as profiled in Table 1.
     """
     parameters = list(learner.module.parameters())
     optimiser = torch.optim.Adam(parameters, lr=1e-4)
@@ -218,7 +219,7 @@ def seconds(step: Callable[[], object], device: torch.device) -> float:
 
 
 def profiled(step: Callable[[], object], device: torch.device) -> tuple[int, int]:
-    """Return operations by the profiler, and allocated bytes."""
+    """Return the profiler's counts of operations and allocated bytes."""
     activities = [ProfilerActivity.CPU] + [ProfilerActivity.CUDA] * (device.type == "cuda")
     with profile(activities=activities, profile_memory=True, with_flops=True) as profiler:
         step()
@@ -229,13 +230,13 @@ def profiled(step: Callable[[], object], device: torch.device) -> tuple[int, int
 
 
 def peak_memory(step: Callable[[], object], device: torch.device) -> int:
-    """Return the bytes in use at the peak of a step beyond those before it (Linux, or CUDA)."""
+    """Return the peak memory of a step minus the memory before it, in bytes (Linux or CUDA)."""
     if device.type == "cuda":
         torch.cuda.reset_peak_memory_stats(device)
         before = torch.cuda.memory_allocated(device)
         step()
         return torch.cuda.max_memory_allocated(device) - before
-    Path("/proc/self/clear_refs").write_text("5")  # the peak so far is the present
+    Path("/proc/self/clear_refs").write_text("5")  # resets the peak to the present value
     before = _resident("VmRSS")
     step()
     return _resident("VmHWM") - before

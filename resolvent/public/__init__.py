@@ -1,1 +1,1 @@
-"""What `import resolvent` offers: data, trained runs and solvers, for notebooks and other projects."""
+"""Public interface of `import resolvent`: data, trained runs and solvers."""

@@ -1,7 +1,7 @@
-"""Consent to what a run names: code of its authors, and addresses. Nothing else runs, or is contacted.
+"""Permission to run the code, and contact the addresses, that are named in a run.
 
-A run may be of anyone, so its files are never believed to be one's own: `allow` has the folders whose modules
-may run, and the addresses that may be contacted.
+Nothing is run or contacted without it. A run may come from anyone, so its files are not trusted: `allow`
+lists the folders of modules that may run and the addresses that may be contacted.
 """
 
 from __future__ import annotations
@@ -21,12 +21,11 @@ Allowed = Sequence[Path | str]
 
 
 def check_allowed(folder: Path, code: Iterable[str], allow: Allowed, addresses: Iterable[str] = ()) -> None:
-    """Let the modules that a run in `folder` names be imported, where they are in a folder of `allow`.
+    """Make the modules named in a run in `folder` importable if they are in a folder in `allow`.
 
-    Nothing is imported here. `code` are names of an architecture or an equation, of which those with a colon
-    are "module:name".
-    Raises a FileError when `allow` lacks the folder of a module or one of the `addresses`, or when Python
-    would find another module of that name.
+    Nothing is imported here. `code` has names of architectures and equations; a name with a colon has the
+    form "module:name". Raises `FileError` if `allow` lacks the folder of a module or one of the `addresses`,
+    or if Python would import another module of the same name.
     """
     places = {str(Path(one).resolve()) for one in allow if not is_remote(str(one))}
     own = list(dict.fromkeys(location for location in code if ":" in location))
@@ -52,7 +51,7 @@ def check_allowed(folder: Path, code: Iterable[str], allow: Allowed, addresses: 
 
 
 def addresses_in(source: Any) -> Iterator[str]:
-    """Yield every text in the `source` of a dataset, of whatever form, that is written as an address."""
+    """Yield every address in the `source` of a dataset, at any depth."""
     if isinstance(source, str):
         if is_remote(source):
             yield source
@@ -62,19 +61,19 @@ def addresses_in(source: Any) -> Iterator[str]:
 
 
 def _home_of(location: str, places: Iterable[str]) -> str | None:
-    """Return which of `places` has the module of "module:name"; its top-level package is looked for."""
+    """Return the folder in `places` with the top-level package of "module:name", or None."""
     top = location.partition(":")[0].partition(".")[0]
     return next((place for place in places if PathFinder.find_spec(top, [place])), None)
 
 
 def _let_be_found(location: str, home: str) -> None:
-    """Put a folder behind all others that modules are imported from, if the module is then that in it."""
+    """Append the folder `home` to the import path, if the module is then imported from it."""
     if home not in sys.path:
         sys.path.append(home)
         invalidate_caches()
     top = location.partition(":")[0].partition(".")[0]
     try:
-        spec = find_spec(top)  # of a name without a dot, which imports nothing
+        spec = find_spec(top)  # a name without a dot: nothing is imported
     except ValueError:  # a module without a specification, such as __main__
         spec = None
     found = [spec.origin] if spec and spec.origin else list((spec and spec.submodule_search_locations) or [])

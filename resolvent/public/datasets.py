@@ -1,4 +1,4 @@
-"""Finished datasets: found by name, as xarray sees them, and as arrays for torch, JAX and NumPy."""
+"""Open finished datasets by name, in xarray or as arrays for torch, JAX and NumPy."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from resolvent.datasets.storage.object_store import opened
 from resolvent.datasets.storage.reading import UNREADABLE, open_store
 from resolvent.datasets.verify import check_layout
 
-ENDINGS = (".json", ".zarr")  # of a card, and of its store
+ENDINGS = (".json", ".zarr")  # of a card and its store
 
 
 def open_dataset(
@@ -40,23 +40,23 @@ def open_dataset(
     Parameters
     ----------
     name
-        Its name, "burgers", its hash, "965d059ce5e5", or "burgers/965d059ce5e5"; or the path of the card,
-        `data/<name>/<hash>.json`, or of the store beside it, `<hash>.zarr`; or the address of a store,
+        The name "burgers", the hash "965d059ce5e5", or "burgers/965d059ce5e5"; the path of the card,
+        `data/<name>/<hash>.json`, or of its store, `data/<name>/<hash>.zarr`; or the address of a store,
         "s3://bucket/folder/burgers/<hash>.zarr".
     split
-        "train", "validation" or "test"; none: all samples, whose coordinate `split` says which they are of.
+        "train", "validation" or "test"; None: all samples, with the split as the coordinate `split`.
     resolution
-        Points along each axis, or the name of a set of times: one Dataset, whose attributes say what it is
-        and have the whole card, as JSON, so that files written from it keep them. None: the DataTree of all,
-        which also gives arrays for torch, JAX and NumPy (`StoredDataset`).
+        Points along each axis, or the name of a set of times: returns one Dataset; its attributes include the
+        card as JSON, so files written from it keep the card. None: returns the DataTree of all resolutions,
+        which also provides arrays for torch, JAX and NumPy (`StoredDataset`).
     data
-        The folder that names and hashes are looked for in: `data_root` of the configuration.
+        Folder to search for names and hashes: `data_root` of the configuration.
 
     Raises
     ------
     DatasetError
-        When there is no such dataset or there are several, when it is not finished or is damaged, or has no
-        such split or resolution.
+        If no dataset or several datasets match, or the dataset is unfinished or damaged, or lacks the split
+        or resolution.
     """
     tree = _opened(name, data)
     card = tree.attrs
@@ -78,40 +78,40 @@ def open_dataset(
 
 
 class StoredDataset(xarray.DataTree):
-    """A DataTree of a whole dataset, a node for each resolution; its `attrs` are the dataset card.
+    """A DataTree of a whole dataset, with one node per resolution; its `attrs` are the dataset card.
 
-    `numpy`, `jax` and `torch` give the samples of one split at one resolution as pairs of input and target,
-    in physical units. A selection of it is a DataTree of xarray, which does not have them.
+    `numpy`, `jax` and `torch` return the samples of one split at one resolution as inputs and targets in
+    physical units. A selection from the tree is a plain xarray DataTree without these methods.
     """
 
     __slots__ = ("_place",)
 
     def numpy(self, split: str, n: int | str | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Return the inputs and the targets of a split, in the precision that they are stored in.
+        """Return the inputs and targets of a split in the stored precision.
 
         Parameters
         ----------
         split
             "train", "validation" or "test".
         n
-            Points along each axis, or the name of a set of times; it may be left out where there is one.
+            Points along each axis, or the name of a set of times; optional if there is only one.
 
         Returns
         -------
         tuple
-            Inputs and targets, (samples, ...space), or (samples, channels, ...space) of several functions.
-            Numbers beside functions, such as initial values, are constant functions and come last.
+            Inputs and targets, (samples, ...space), or (samples, channels, ...space) for several functions.
+            Scalar inputs, such as initial values, are constant functions in the last channels.
 
         Raises
         ------
         DatasetError
-            When there is no such split or resolution, or the store is damaged.
+            If the split or resolution does not exist, or the store is damaged.
         """
         samples = self._split(split, n).all()
         return samples.inputs, samples.targets
 
     def jax(self, split: str, n: int | str | None = None) -> tuple[Any, Any]:
-        """Return what `numpy` does as arrays of JAX: in float32, unless JAX computes in double precision."""
+        """Return the result of `numpy` as JAX arrays, in float32 unless JAX uses double precision."""
         import jax.numpy as jnp
 
         inputs, targets = self.numpy(split, n)
@@ -120,21 +120,21 @@ class StoredDataset(xarray.DataTree):
     def torch(self, split: str, n: int | str | None = None, *, streaming: bool = False) -> Any:
         """Return a `torch.utils.data.Dataset` of pairs (input, target), each (...space, channels) in float32.
 
-        Its `coordinates`, (...space, dimension), are what operators of this package take beside functions.
+        Its `coordinates`, (...space, dimension), are the second argument of this package's operators.
 
         Parameters
         ----------
         split, n
             As in `numpy`.
         streaming
-            False: a map-style dataset that holds the split in memory, for which a DataLoader shuffles. True:
-            an IterableDataset that reads one chunk after another, in an order drawn anew for every epoch from
-            torch's random numbers, and shuffles within chunks. Workers of a DataLoader share the chunks.
+            False: a map-style dataset with the split in memory; shuffling is left to the DataLoader. True: an
+            IterableDataset that reads chunks in a new random order every epoch, drawn from torch's random
+            numbers, and shuffles within chunks. Workers of a DataLoader share the chunks.
 
         Raises
         ------
         DatasetError
-            As `numpy`.
+            As in `numpy`.
         """
         from resolvent.public.torch_datasets import InMemory, Streaming
 
@@ -159,7 +159,7 @@ class StoredDataset(xarray.DataTree):
 
 
 def _opened(name: Path | str, data: Path | str) -> StoredDataset:
-    """Return the tree of a dataset, whose attributes are its card."""
+    """Return the tree of a dataset, with its card as attributes."""
     if is_address(str(name)):
         try:
             place: Any = checked_address(str(name).removesuffix(".json").removesuffix(".zarr") + ".zarr")
@@ -184,16 +184,17 @@ def _opened(name: Path | str, data: Path | str) -> StoredDataset:
 
 
 def card_of(name: Path | str, data: Path | str = LOCAL_FOLDER) -> Path:
-    """Return the path of the card of a dataset, of one in the folder `data` where `name` is no path.
+    """Return the path of the card of a dataset.
 
-    The path is that of the card, `data/<name>/<hash>.json`, or of the store beside it, `<hash>.zarr`. Else it
-    is a name, "burgers"; a hash, "965d059ce5e5", or its beginning; or both, "burgers/965d059ce5e5".
+    `name` is the path of a card, `data/<name>/<hash>.json`, or of its store, `data/<name>/<hash>.zarr`; or,
+    for a dataset in the folder `data`, the name "burgers", the hash "965d059ce5e5" or its beginning, or both,
+    "burgers/965d059ce5e5".
     """
     path = Path(name)
     if path.suffix in ENDINGS:
         return path.with_suffix(".json")
     root = local_folder(str(data))
-    # Those of finished datasets: each has its receipts beside it, and a store, or had one.
+    # Only cards of finished datasets: receipts are next to the card, and the store exists or existed.
     cards = [
         card
         for card in sorted(root.glob("*/*.json"))
@@ -222,7 +223,7 @@ def card_of(name: Path | str, data: Path | str = LOCAL_FOLDER) -> Path:
 
 
 def card_with_content(content_hash: str, name: str, roots: list[Path]) -> dict | None:
-    """Return the card of the dataset `name` with this content, from the first of `roots` that has it."""
+    """Return the card of the dataset `name` with this content hash from the first match in `roots`."""
     for root in roots:
         for path in sorted(root.glob(f"{name}/*.json")):
             try:

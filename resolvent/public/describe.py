@@ -1,4 +1,4 @@
-"""What there is to know of a run, a dataset or a study, in a few lines for a terminal."""
+"""Summaries of runs, datasets and studies for a terminal."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from resolvent.public.runs import TrainedRun, load_run
 
 
 class Terminal(Console):
-    """A console that prints text of others as it is: it obeys neither marks nor control characters in it."""
+    """A console that prints foreign text literally, without interpreting markup or control characters."""
 
     def render_str(self, text: str, **options: Any) -> Text:
         lines = "\n".join(map(printable, text.split("\n")))
@@ -26,9 +26,9 @@ class Terminal(Console):
 
 
 def describe(name: str, console: Console, *, results: str = "results", data: str = "data") -> None:
-    """Print what is known of the study, the run or the dataset `name`, a name or a path.
+    """Print a summary of the study, run or dataset `name`, a name or a path.
 
-    Raises a FileError when it is none of them.
+    Raises `FileError` if it is none of these.
     """
     for study in (Path(name), Path(results, name)):
         if (study / "study.json").is_file():
@@ -58,7 +58,7 @@ def _study(folder: Path, console: Console) -> None:
 
 
 def run_facts(run: TrainedRun) -> tuple[str, list[tuple[str, str]]]:
-    """Return what a run is called, and what is known of it but for its errors."""
+    """Return the title of a run and its properties, without errors."""
     record, cost = run.record, run.cost
     samples = counted(record.training["train_samples"], "sample")
     ended = f"diverged in epoch {cost.diverged_epoch}: it has no operator"
@@ -121,7 +121,7 @@ def _print_facts(title: str, facts: list[tuple[str, str]], console: Console) -> 
 
 
 def describe_verification(report: dict, console: Console) -> None:
-    """Print what `resolvent.public.verification.verify_run` found, a row for each mean error."""
+    """Print the result of `resolvent.public.verification.verify_run`, one row per mean error."""
     table = Table(title=f"{report['run']['label']}: {report['dataset']}", title_justify="left")
     for head, width in {"on": 0, "metric": 0, "recorded": 9, "again": 9, "tolerance": 9, "holds": 5}.items():
         table.add_column(head, overflow="fold", min_width=width or None, no_wrap=width == 9)

@@ -1,6 +1,6 @@
-"""The solvers behind one function: values on a grid in, the solution on the same grid out, in physical units.
+"""One function for all solvers: from values on a grid to the solution on the same grid, in physical units.
 
-Solvers themselves take Fourier coefficients and have more parameters: `resolvent.solvers`.
+The solvers take Fourier coefficients and have more parameters: `resolvent.solvers`.
 """
 
 from __future__ import annotations
@@ -24,26 +24,26 @@ def solve(equation: str, values: Any, **parameters: Any) -> np.ndarray:
     Parameters
     ----------
     equation
-        "burgers", "darcy", "kolmogorov", "lorenz63" or "controlled_ode"; or one of your own,
+        "burgers", "darcy", "kolmogorov", "lorenz63" or "controlled_ode"; or your own equation,
         "module:SettingsClass".
     values
-        Real numbers in physical units, (samples, ...space) or those of one sample, (...space): what is known,
-        as `solve_values` of the equation's settings describes it.
+        Known values in physical units, real, (samples, ...space) or (...space) for one sample; see
+        `solve_values` of the equation's settings.
     parameters
-        Of the equation and of the method: the keywords of `solve_values`.
+        Parameters of the equation and of the method: the keywords of `solve_values`.
 
     Returns
     -------
     numpy.ndarray
-        The solution in float64, with an axis of samples where `values` have one.
+        The solution in float64, with an axis of samples if `values` has one.
 
     Raises
     ------
     ValueError
-        For an unknown equation, for a parameter that is unknown or missing, and for values of another type or
-        shape than the equation takes.
+        If the equation is unknown, a parameter is unknown or missing, or the values have the wrong type or
+        shape.
     SolverError
-        When a solution is not resolved, not stable or not finite.
+        If a solution is not resolved, not stable or not finite.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def solve(equation: str, values: Any, **parameters: Any) -> np.ndarray:
     except SolverError as error:
         if not found.known.fewest_modes or "num_modes" not in str(error):
             raise
-        # Modes follow from the points here, so the remedy is to give more of these.
+        # The number of points determines the number of modes, so the remedy is more points.
         points, observe = fields.shape[-1], found.known.observe
         remedy = (
             f"give values on n = {4 * (found.known.num_modes(points) + 1)} points or more (now {points}): "
@@ -98,7 +98,7 @@ def _check_parameters(equation: str, signature: inspect.Signature, given: dict[s
 
 
 def _checked(values: Any, equation: str, known: Known) -> tuple[np.ndarray, bool]:
-    """Return values as (samples, ...) in float64, and whether they are of one sample without that axis."""
+    """Return values as (samples, ...) in float64, and whether they had no axis of samples."""
     axes = ", ".join(map(str, known.axes))
     expected = f"{equation} takes the {known.name} as real numbers, (samples, {axes}) or ({axes}"
     expected += ",)" if len(known.axes) == 1 else ")"

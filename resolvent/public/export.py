@@ -1,6 +1,6 @@
-"""Give a trained run away: a folder with its weights, its records and a model card, which loads by itself.
+"""Export a trained run to a self-contained folder with weights, records and a model card.
 
-Also as a program that needs none of this package, by `torch.export` or in ONNX.
+A run can also be exported as a program that does not need this package, with `torch.export` or ONNX.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from resolvent.public.runs import TrainedRun
 
 FILES = {"torch_export": "model.pt2", "onnx": "model.onnx"}  # by format
-TOLERANCE = 1e-4  # largest difference of a program from the operator, relative to the largest output
+TOLERANCE = 1e-4  # maximum difference between program and operator, relative to the largest output
 NEEDED = ("onnx", "onnxscript", "onnxruntime")
 
 
@@ -47,30 +47,32 @@ def export_run(
     samples: int = 1,
     licence: str | None = None,
 ) -> Path:
-    """Write a run into a new folder, which `resolvent.load_run` loads, and return the folder.
+    """Write a run into a new folder that `resolvent.load_run` can load, and return the folder.
 
-    It has README.md, the model card; model.safetensors, weights and normalisers; run.json, cost.json and the
-    tables and predictions beside them; and dataset.json, the card of its data, where that is at hand.
+    The folder has README.md (the model card), model.safetensors (weights and normalisers), run.json,
+    cost.json, the tables and predictions of the run, and, if available, dataset.json (the card of the data).
 
     Parameters
     ----------
     formats
         Programs that run without this package: "torch_export" writes model.pt2 (`torch.export`), "onnx"
-        model.onnx. Both take functions (samples, ...space, channels) and coordinates (...space, dimension),
-        both in float32 and in physical units, of fixed sizes: `samples`, and `points` along each axis. They
-        are run here, and held to the operator. ONNX has no operators for complex numbers, which rules out
-        architectures with Fourier layers.
+        writes model.onnx. Both take functions (samples, ...space, channels) and coordinates (...space,
+        dimension) in float32 and physical units, with fixed sizes: `samples`, and `points` along each axis.
+        Their outputs are compared with the operator's. ONNX has no complex numbers, so architectures with
+        Fourier layers cannot be exported to it.
     points
-        By default those of the training grid.
+        By default as in the training grid.
+    samples
+        Batch size of the programs.
     licence
-        Of the weights, as an SPDX name such as "MIT"; none: the model card says that none is stated.
+        Licence of the weights, as an SPDX name such as "MIT"; None: the model card states that there is none.
 
     Raises
     ------
     TrainingError
-        When the run has diverged, or the architecture cannot be written in one of `formats`.
+        If the run diverged, or the architecture cannot be exported to one of `formats`.
     FileError
-        When the folder exists and is not empty, or a file of the run is damaged.
+        If the folder exists and is not empty, or a file of the run is damaged.
     """
     for name in formats:
         if name not in FILES:
@@ -105,9 +107,9 @@ def export_run(
 def write_program(
     record: RunRecord, operator: nn.Module, form: str, path: Path, points: int | None, samples: int
 ) -> None:
-    """Write `operator`, from physical units to physical units, to `path`, and hold the program to it.
+    """Export `operator`, with inputs and outputs in physical units, to `path`, and check the outputs.
 
-    Raises a TrainingError when the architecture cannot be written so, or the program computes something else.
+    Raises `TrainingError` if the architecture cannot be exported, or the program's output differs.
     """
     example = _example(record, points, samples)
     with torch.no_grad():
@@ -122,7 +124,7 @@ def write_program(
 
 
 def _example(record: RunRecord, points: int | None, samples: int) -> tuple[Tensor, Tensor]:
-    """Return functions and coordinates of the sizes that the program takes."""
+    """Return functions and coordinates with the sizes of the program's inputs."""
     grid = grid_from_facts(record.grid)
     if isinstance(grid, Product) and points not in (None, grid.points):
         raise TrainingError(f"axes that differ are exported as in training; got {points}, not {grid.points}")
@@ -144,7 +146,7 @@ def _torch_export(record: RunRecord, operator: nn.Module, example: tuple, path: 
     try:
         with _quiet():
             torch.export.save(torch.export.export(operator, example), path)
-    except Exception as error:  # whatever the tracer meets in an architecture
+    except Exception as error:  # the tracer may raise anything
         raise TrainingError(
             f"{record.architecture} cannot be written by torch.export: {_line(error)}"
         ) from None
@@ -170,7 +172,7 @@ def _onnx(record: RunRecord, operator: nn.Module, example: tuple, path: Path) ->
                 operator, example, input_names=names, output_names=["prediction"], dynamo=True, verbose=False
             )
             program.save(path)
-    except Exception as error:  # whatever the converter meets in an architecture
+    except Exception as error:  # the converter may raise anything
         raise TrainingError(f"{record.architecture} cannot be written in ONNX: {_line(error)}") from None
     session = onnxruntime.InferenceSession(path)
     taken = {one.name for one in session.get_inputs()}  # an operator may ignore coordinates
@@ -179,7 +181,7 @@ def _onnx(record: RunRecord, operator: nn.Module, example: tuple, path: Path) ->
 
 
 def _is_complex(operator: nn.Module, example: tuple) -> bool:
-    """Say whether the operator computes with complex numbers anywhere."""
+    """Return whether the operator computes with complex numbers."""
     from torch.utils._python_dispatch import TorchDispatchMode
     from torch.utils._pytree import tree_leaves
 
@@ -198,7 +200,7 @@ def _is_complex(operator: nn.Module, example: tuple) -> bool:
 
 @contextmanager
 def _quiet():
-    """Keep what exporters print out of the terminal; what fails is raised."""
+    """Suppress the output of exporters; exceptions pass."""
     logging_was, silence = logging.root.manager.disable, io.StringIO()
     logging.disable(logging.CRITICAL)
     try:

@@ -1,4 +1,4 @@
-"""Predictions for functions in files and stores: .npy, .npz, NetCDF, Zarr."""
+"""Predict for functions in files and stores: .npy, .npz, NetCDF and Zarr."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from resolvent.public.runs import TrainedRun
 
 KINDS = (".npy", ".npz", ".nc", ".zarr")
 POSITIONS = ("x", "time")  # names of coordinates in a .npz
-PIECE = 2**22  # values of the input at a time, about 32 MB
+PIECE = 2**22  # input values per piece, about 32 MB
 
 
 def predict_file(
@@ -31,17 +31,16 @@ def predict_file(
 ) -> tuple[int, ...]:
     """Predict for the functions in `source`, write the predictions to `target`, and return their shape.
 
-    Raises a FileError where a file cannot be used, a TrainingError where the functions do not fit the run.
+    Raises `FileError` if a file cannot be used, and `TrainingError` if the functions do not fit the run.
 
-    source     a .npy, or a .npz whose array `x` or `time` has the positions along an axis; NetCDF (.nc) or a
-               Zarr store, as xarray opens them, in physical units and with the axes that `TrainedRun.predict`
-               takes.
-    target     .npy or .npz (array "prediction", and the positions); .nc or .zarr, if the source has
-               coordinates too. It is replaced where it exists.
-    variables  names of the input functions in the source, in the order of the channels. By default those of
-               the training data; or the only one in the file.
-    group      of a NetCDF file or a store. By default, in a store of this program, that of the resolution of
-               the training.
+    source     .npy; .npz with positions along an axis in the array `x` or `time`; NetCDF (.nc) or a Zarr
+               store readable by xarray. Values are in physical units, with axes as in `TrainedRun.predict`.
+    target     .npy; .npz with the array "prediction" and the positions; .nc or .zarr if the source has
+               coordinates. An existing target is replaced.
+    variables  names of the input functions in the source, in the order of the channels. By default the names
+               in the training data, or the only variable of the file.
+    group      group of a NetCDF file or a store. By default, in a store of this program, the group of the
+               training resolution.
     """
     source, target = Path(source), Path(target)
     for path in (source, target):
@@ -101,7 +100,7 @@ def _xarray(path: Path, run: TrainedRun, variables: Sequence[str], group: str | 
 
 
 def _chosen(path: Path, there: list[str], run: TrainedRun, variables: Sequence[str]) -> list[str]:
-    """Return the names of the input functions in a file that has the variables `there`."""
+    """Return the names of the input functions in a file with the variables `there`."""
     known = [one.name for one in run.inputs or ()]
     names = list(variables) or (known if set(known) <= set(there) and known else there)
     if not variables and names is there and len(there) != 1:

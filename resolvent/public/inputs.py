@@ -1,4 +1,4 @@
-"""What a trained run is asked about: functions in NumPy, torch or xarray, held to its grid and its data."""
+"""Check inputs of a trained run (NumPy, torch or xarray) against its grid and its training data."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from resolvent.models.registry import resolve
 from resolvent.solvers.common.grid import AnyGrid, Grid, Nodes, product
 from resolvent.training.errors import TrainingError
 
-MOST_NAMED = 8  # samples in a message
-MARGIN = 0.01  # of the range of the data: other grids see slightly larger extremes of the same functions
-DEVIATIONS = 4  # of the noise that was added to the inputs in training
+MOST_NAMED = 8  # samples listed in a message
+MARGIN = 0.01  # fraction of the data's range: on other grids the same functions have slightly larger extremes
+DEVIATIONS = 4  # standard deviations of the training noise
 
 
 def as_values(inputs: Any) -> np.ndarray:
-    """Return `inputs`, an array, a tensor or a DataArray, as real and finite numbers."""
+    """Return `inputs`, an array, a tensor or a DataArray, as an array of real, finite numbers."""
     if type(inputs).__module__.partition(".")[0] == "torch":
         inputs = inputs.detach().cpu()
-        inputs = inputs.double() if inputs.is_floating_point() else inputs  # NumPy knows no bfloat16
+        inputs = inputs.double() if inputs.is_floating_point() else inputs  # NumPy has no bfloat16
     values = np.asarray(inputs)
     if values.dtype.kind not in "fiu":
         hint = "; coefficients are not accepted, values on a grid are" if values.dtype.kind == "c" else ""
@@ -40,11 +40,11 @@ def as_values(inputs: Any) -> np.ndarray:
 
 
 def grid_of(record: RunRecord, channels: int, shape: tuple[int, ...], inputs: Any, x: Any = None) -> AnyGrid:
-    """Return the grid that inputs of this shape are on: of the kind of the training grid.
+    """Return the grid of inputs with this shape, of the same kind as the training grid.
 
-    `channels` is the number of functions that the run takes; `x` are positions along an axis, which are
-    checked, or the coordinates of a DataArray are; of axes that differ, along the last one. Raises a
-    TrainingError when they do not fit the run.
+    `channels` is the run's number of input functions. Given positions `x` along an axis (the last, if axes
+    differ), or the coordinates of a DataArray, are checked. Raises `TrainingError` if they do not fit the
+    run.
     """
     trained = grid_from_facts(record.grid)
     space = shape[-trained.dimension :]
@@ -78,7 +78,7 @@ def grid_of(record: RunRecord, channels: int, shape: tuple[int, ...], inputs: An
 
 
 def regridded(trained: AnyGrid, sides: Sequence[int]) -> AnyGrid:
-    """Return a grid of space with other numbers of points; raises a ValueError where points are uneven."""
+    """Return a spatial grid with `sides` points. Raises `ValueError` if points are uneven."""
     axes: list[Grid | Nodes] = []
     for axis, points in zip(trained.axes, sides, strict=True):
         if isinstance(axis, Grid):
@@ -91,7 +91,7 @@ def regridded(trained: AnyGrid, sides: Sequence[int]) -> AnyGrid:
 
 
 def labelled(values: np.ndarray, inputs: xarray.DataArray, grid: AnyGrid, attrs: dict) -> xarray.DataArray:
-    """Return the predictions with the dimensions and coordinates of their inputs, where they are the same."""
+    """Return the predictions with the dimensions and coordinates shared with their inputs."""
     space = inputs.dims[-grid.dimension :]
     if values.shape[-1] != grid.points:
         space = tuple(f"{name}_target" for name in space)
@@ -103,7 +103,7 @@ def labelled(values: np.ndarray, inputs: xarray.DataArray, grid: AnyGrid, attrs:
 
 
 def _positions(inputs: Any, names: tuple[str, ...], x: Any, alike: bool) -> dict[str, np.ndarray]:
-    """Return the positions along each axis that are given, by the name of the axis."""
+    """Return the given positions along each axis by the axis' name."""
     if not isinstance(inputs, xarray.DataArray):
         if x is None:
             return {}
@@ -139,15 +139,15 @@ def _nodes(record: RunRecord, count: int, times: np.ndarray | None) -> Nodes:
 
 
 class OutsideTraining(UserWarning):
-    """Inputs have values that the training samples' distribution does not, or nobody knows whether."""
+    """Inputs have values outside the range of the training data, or that range is unknown."""
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """One function that an operator takes or gives.
+    """An input or output function of an operator.
 
-    name, long_name, units  as the dataset card has them.
-    low, high               the smallest and the largest value in the dataset, over all samples and grids.
+    name, long_name, units  from the dataset card.
+    low, high               smallest and largest value in the dataset, over all samples and grids.
     """
 
     name: str
@@ -160,8 +160,8 @@ class Quantity:
 def quantities(card: dict, which: str, noise: float = 0.0) -> tuple[Quantity, ...]:
     """Return the inputs or the targets (`which`) of a dataset, in the order of the channels.
 
-    Ranges are those of the card's statistics, which are over all samples of the dataset, and wider by
-    `DEVIATIONS` standard deviations of the noise, where inputs were noisy in training.
+    Ranges come from the card's statistics of all samples of the dataset. If training inputs were noisy,
+    ranges are extended by `DEVIATIONS` standard deviations of the noise.
     """
     found = []
     for name in card[which]:
@@ -174,7 +174,7 @@ def quantities(card: dict, which: str, noise: float = 0.0) -> tuple[Quantity, ..
 
 
 def warn_outside(values: np.ndarray, known: Sequence[Quantity], dimension: int, model: str) -> None:
-    """Warn of values (samples, [channels,] ...space) outside of the ranges, naming range and value."""
+    """Warn of values (samples, [channels,] ...space) outside the ranges, with range and value."""
     channels = values.reshape(len(values), len(known), *values.shape[-dimension:])
     for channel, quantity in enumerate(known):
         part = channels[:, channel]
@@ -191,7 +191,7 @@ def warn_outside(values: np.ndarray, known: Sequence[Quantity], dimension: int, 
 
 
 def warn_unknown(dataset: str, content_hash: str) -> None:
-    """Warn that the range of the training data is not known here."""
+    """Warn that the range of the training data is unknown."""
     _warn(
         f"the card of the dataset {dataset} (content hash {content_hash[:12]}) is not here, so that inputs "
         "are not held to the range of the training data: give load_run(…, data=<folder of the datasets>)"
@@ -202,4 +202,4 @@ def _warn(message: str) -> None:
     level = 1
     while sys._getframe(level).f_globals.get("__name__", "").startswith("resolvent.public."):
         level += 1
-    warnings.warn(message, OutsideTraining, stacklevel=level + 1)  # it is of the line that asked
+    warnings.warn(message, OutsideTraining, stacklevel=level + 1)  # the warning points to the caller's line

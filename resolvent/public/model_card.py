@@ -1,4 +1,4 @@
-"""The model card of an exported run, README.md: what a reader of the weights must know."""
+"""Write the model card of an exported run, README.md."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ WORDS = {
 
 
 def text(run: TrainedRun, programs: list[str], licence: str | None) -> str:
-    """Return the model card as Markdown, with the front matter that Hugging Face reads.
+    """Return the model card as Markdown, with Hugging Face's front matter.
 
-    `programs` are the names of exported programs in the folder.
+    `programs` are the exported programs in the folder.
     """
     record, card, cost = run.record, run.card, run.cost
     files = [name for name in WORDS if name not in ("model.pt2", "model.onnx", "dataset.json")]
@@ -73,7 +73,7 @@ def text(run: TrainedRun, programs: list[str], licence: str | None) -> str:
         f"{cost.train_seconds:.0f} s on {cost.device} with {cost.threads} threads; the weights are those of "
         f"epoch {cost.best_epoch}. Versions: {versions}.",
     ]
-    with suppress(FileError, FileNotFoundError, IndexError):  # without the study there is no command
+    with suppress(FileError, FileNotFoundError, IndexError):  # without the study, the command is unknown
         study = read_json(Path(run.directory).parents[3] / "study.json", "the plan of the study")
         target = Path(*run.directory.resolve().parts[-6:], "errors.csv").as_posix()
         parts += ["It is trained again by", f"    {making(study['command'], target)}"]

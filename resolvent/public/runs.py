@@ -1,4 +1,4 @@
-"""Trained runs that predict."""
+"""Load trained runs, and predict with them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from resolvent.public.inputs import (
 )
 
 RECORD, CARD = "run.json", "dataset.json"
-LEVELS = "study/experiment/model/n512/seed1127802"  # what a whole name consists of
+LEVELS = "study/experiment/model/n512/seed1127802"  # parts of a complete name
 
 
 def load_run(
@@ -39,28 +39,27 @@ def load_run(
     data: Path | str | None = None,
     allow: Allowed = (),
 ) -> TrainedRun:
-    """Load a trained run. Nothing in its folder is executed, and no address in it is contacted.
+    """Load a trained run. No code in its folder is executed, and no address in it is contacted.
 
     Parameters
     ----------
     name
-        The folder of a run, `results/demo/burgers/fno/n128/seed1127802`, or of an exported one
-        (`TrainedRun.export`); or its name below `results`, "demo/burgers/fno", which may leave out resolution
-        and seed where there is one run of the model.
+        Folder of a run, `results/demo/burgers/fno/n128/seed1127802`, or of an exported run
+        (`TrainedRun.export`); or a name below `results`, "demo/burgers/fno". Resolution and seed may be
+        omitted if the model has only one run.
     results
-        The folder that names are looked for in: `results_root` of the configuration.
+        Folder to search for names: `results_root` of the configuration.
     data
-        The dataset that it was trained on, whose range of values inputs are held to: its card, or the folder
-        of datasets. By default that of its study, or `data` in the working folder, or the card of an
-        exported run.
+        The training dataset, used to check the range of inputs: its card, or the folder of datasets. By
+        default the study's folder of datasets, `data` in the working folder, or the card of an exported run.
     allow
-        Folders whose modules may run, for a run whose architecture is `module:name`: read them before, since
-        they can do whatever you can. Without it such a run shows its records, and does not predict.
+        Folders of modules that may run, for an architecture `module:name`. Read the modules first: they run
+        with all your permissions. Without `allow`, such a run shows its records but cannot predict.
 
     Raises
     ------
     FileError
-        When there is no such run, or several; when its records are missing, damaged or of another run.
+        If no run or several runs match, or the records are missing, damaged or of another run.
     """
     run: Any = read_run(_folder(Path(name), Path(results)), TrainedRun)
     object.__setattr__(run, "data", data)
@@ -69,12 +68,12 @@ def load_run(
 
 
 def predict(run: TrainedRun | Path | str, inputs: Any, x: Any = None, **how: Any) -> Any:
-    """Return what a run, or the run of a name, predicts for `inputs`: see `TrainedRun.predict`."""
+    """Return predictions of a run, given as an object or a name, for `inputs`: see `TrainedRun.predict`."""
     return (run if isinstance(run, Run) else load_run(run)).predict(inputs, x, **how)
 
 
 class TrainedRun(Run):
-    """A trained model: `record`, `cost`, `errors`, `history`, `predictions`, and `predict`."""
+    """A trained model with `record`, `cost`, `errors`, `history`, `predictions` and `predict`."""
 
     data: Path | str | None = None
     allow: Allowed = ()
@@ -101,44 +100,45 @@ class TrainedRun(Run):
         correct: int = 0,
         certify: bool = False,
     ) -> Any:
-        """Return the predictions in physical units; with `certify` these, and what is known of their errors.
+        """Return predictions in physical units and, with `certify`, estimates of their errors.
 
         Parameters
         ----------
         inputs
-            In physical units: (samples, ...space), or (samples, channels, ...space) of several functions, on
-            a grid of the kind that the run was trained on, with any number of points that the architecture
-            accepts. On a square, space is (y, x). A NumPy array gives one in float64; a tensor of torch gives
-            one of its type on its device; a DataArray (sample, ...space) has its coordinates checked and
-            gives a DataArray. Gradients are not recorded: for those there is `operator`.
+            In physical units: (samples, ...space), or (samples, channels, ...space) for several functions, on
+            a grid of the same kind as in training, with any number of points that the architecture accepts.
+            On a square, space is (y, x). A NumPy array returns a float64 array; a tensor returns a tensor of
+            the same type and device; a DataArray (sample, ...space) returns a DataArray after its coordinates
+            are checked. Gradients are not recorded; use `operator` for gradients.
         x
-            Positions along each axis, (n,): held to the grid, or the times of trajectories, which may be
-            others than in training. A DataArray has them itself.
+            Positions along each axis, (n,), which are checked against the grid, or times of trajectories,
+            which may differ from training. Not accepted for a DataArray, which has coordinates.
         device
-            Where torch computes; by default where the tensor is, or on the CPU.
+            Torch device; by default the tensor's device, or the CPU.
         symmetrise
-            Take the mean of the predictions under all symmetries of the equation and of its distribution.
+            Return the mean of the predictions under all symmetries of the equation and its distribution.
         correct
-            Steps of the equation's own iterative solver, from the prediction: of Darcy flow, where it is
-            conjugate gradients.
+            Number of iterations of the equation's iterative solver, starting at the prediction. Only for
+            Darcy flow, with conjugate gradients.
         certify
-            Return an `xarray.Dataset` as well. Its `scatter`, (sample,), estimates the relative L² error of
-            what the operator gives by the symmetries, and `to_solver`, (sample,), that of what is returned by
-            a cheap classical solver. Of Darcy flow `energy_error`, (sample, bound), is a lower and an upper
-            bound of the relative error in the energy norm of what is returned, and holds whatever that is.
+            Also return an `xarray.Dataset` of error estimates. `scatter`, (sample,), estimates the relative
+            L² error of the operator's output from the symmetries; `to_solver`, (sample,), estimates the
+            relative L² error of the returned prediction from a cheap classical solver. For Darcy flow,
+            `energy_error`, (sample, bound), has rigorous lower and upper bounds of the relative error of the
+            returned prediction in the energy norm.
 
         Warns
         -----
         OutsideTraining
-            When inputs have values outside of the range of the training data, or the range is not known.
+            If inputs have values outside the range of the training data, or the range is unknown.
 
         Raises
         ------
         TrainingError
-            When the run has diverged, or the inputs do not fit it; where symmetries, steps or certificates
-            are asked for, and the card of the dataset is not at hand, or the equation has none.
+            If the run diverged, or the inputs do not fit it; or if symmetries, iterations or error estimates
+            are requested, but the dataset's card is not available or the equation does not support them.
         SolverError
-            When errors are asked for of inputs that the equation cannot be solved for.
+            If error estimates are requested, but the equation cannot be solved for the inputs.
         """
         import torch
 
@@ -187,18 +187,20 @@ class TrainedRun(Run):
         resolution: int | str | None = None,
         scaled: bool = False,
     ) -> Any:
-        """Return how far targets are from predictions, by samples that are drawn and solved for it.
+        """Calibrate a ball around a prediction that contains the target with probability `level`.
+
+        New samples of the dataset's distribution are drawn and solved.
 
         Parameters
         ----------
         level
-            How often a ball is to hold its target.
+            Probability that a ball contains its target.
         samples
-            How many are drawn from the distribution of the dataset. They follow on its validation samples.
+            Number of new samples. Their indices follow the validation samples'.
         resolution
-            Points along each axis, or the name of a set of times: by default those of training.
+            Points along each axis, or the name of a set of times: by default as in training.
         scaled
-            Let the radius of a ball be proportional to the scatter of its prediction under symmetries.
+            Make the radius of a ball proportional to the scatter of its prediction under symmetries.
 
         Returns
         -------
@@ -207,9 +209,9 @@ class TrainedRun(Run):
         Raises
         ------
         EvaluationError
-            When the level takes more samples, or the equation has no symmetries to scale by.
+            If the level needs more samples, or `scaled` is set and the equation has no known symmetries.
         TrainingError
-            When the run has diverged, or the card of its dataset is not at hand.
+            If the run diverged, or the card of its dataset is not available.
         """
         import torch
 
@@ -236,7 +238,7 @@ class TrainedRun(Run):
 
     @property
     def _equation(self) -> Any:
-        """Return the settings of the dataset. Raises a TrainingError where its card is not at hand."""
+        """Return the settings of the dataset. Raises `TrainingError` if its card is not available."""
         from resolvent.datasets.tasks.registry import settings_of
         from resolvent.training.errors import TrainingError
 
@@ -248,14 +250,14 @@ class TrainedRun(Run):
         return settings_of(self.card["settings"])
 
     def export(self, folder: Path | str, **how: Any) -> Path:
-        """Write the run for others: see `resolvent.public.export.export_run`."""
+        """Export the run: see `resolvent.public.export.export_run`."""
         from resolvent.public.export import export_run
 
         return export_run(self, Path(folder), **how)
 
     @cached_property
     def card(self) -> Any:
-        """Return the card of the dataset that it was tested on, or None where that is not at hand."""
+        """Return the card of the test dataset, or None if it is not available."""
         record, own = self.record, self.directory / CARD
         given = None if self.data is None else Path(self.data)
         named = given.with_suffix(".json") if given is not None and given.suffix in ENDINGS else None
@@ -276,27 +278,28 @@ class TrainedRun(Run):
 
     @property
     def inputs(self) -> tuple[Quantity, ...] | None:
-        """Return what it takes, by channel, with units and ranges; None without `card`."""
+        """Return the input functions by channel, with units and ranges; None without `card`."""
         return None if self.card is None else quantities(self.card, "inputs", self.record.noise)
 
     @property
     def targets(self) -> tuple[Quantity, ...] | None:
-        """Return what it gives, likewise."""
+        """Return the output functions by channel, with units and ranges; None without `card`."""
         return None if self.card is None else quantities(self.card, "targets")
 
     @cached_property
     def operator(self) -> Any:
         """Return the torch module from physical units to physical units, normalisers included.
 
-        It takes functions (batch, ...space, channels) and coordinates (...space, dimension), both in float32
-        (`resolvent.training.tensors`), and gives functions likewise.
+        It maps functions (batch, ...space, channels) and coordinates (...space, dimension), both in float32
+        (`resolvent.training.tensors`), to functions (batch, ...space, channels).
 
         Raises
         ------
         TrainingError
-            When the run has diverged, or its weights are missing or damaged.
+            If the run diverged, or its weights are missing or damaged.
         FileError
-            When the weights are of another network than `record`, or their code was not allowed (`load_run`).
+            If the weights belong to another network than `record`, or their code was not allowed
+            (`load_run`).
         """
         from resolvent.training.checkpoints import trained_operator
         from resolvent.training.errors import TrainingError
@@ -313,7 +316,7 @@ class TrainedRun(Run):
 
     @cached_property
     def checkpoint(self) -> dict:
-        """Read weights, normalisers, and the settings of the operator, held against `record`."""
+        """Read weights, normalisers and settings of the operator, checked against `record`."""
         if (self.directory / WEIGHTS).exists():
             from resolvent.public.weights import read_weights
 
@@ -323,13 +326,13 @@ class TrainedRun(Run):
         from resolvent.training import checkpoints
 
         state = checkpoints.load_run(self.directory, vars(self.record))
-        if CHECKPOINT in self.record.files:  # not in those of an earlier version
+        if CHECKPOINT in self.record.files:  # absent in runs of earlier versions
             check_file(self.directory / CHECKPOINT, self.record)
         return state
 
 
 def _folder(path: Path, results: Path) -> Path:
-    """Return the folder of the one run of this path or name."""
+    """Return the folder of the unique run with this path or name."""
     for folder in (path, results / path):
         if (folder / RECORD).is_file():
             return folder

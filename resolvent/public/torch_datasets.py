@@ -1,4 +1,4 @@
-"""A split of a dataset as torch reads it: in memory, or chunk by chunk."""
+"""Torch datasets of a split, in memory or read chunk by chunk."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from torch.utils.data import IterableDataset, TensorDataset, get_worker_info
 from resolvent.datasets.loading import Split, places_of
 from resolvent.training.tensors import coordinate_tensor, function_tensor
 
-MEMBERS = 256  # samples in stored precision at a time
+MEMBERS = 256  # samples read at a time in stored precision
 
 
 class InMemory(TensorDataset):
     """Pairs (input, target), each (...space, channels) in float32, in physical units.
 
-    coordinates, target_coordinates  (...space, dimension), of the grids of inputs and of targets.
+    coordinates, target_coordinates  (...space, dimension), of the grids of inputs and targets.
     """
 
     def __init__(self, split: Split):
@@ -29,11 +29,11 @@ class InMemory(TensorDataset):
 
 
 class Streaming(IterableDataset):
-    """The same pairs, read one chunk of the store at a time, in an order that is new in every epoch.
+    """The pairs of `InMemory`, read from the store one chunk at a time, in a new order every epoch.
 
-    The order of the chunks, and of the samples in each, is drawn from torch's random numbers: for one
-    `torch.manual_seed` it is the same. Of several workers of a DataLoader each reads some of the chunks, so
-    that every sample comes once. Processes of a distributed training each see all samples.
+    The order of chunks, and of samples in a chunk, is drawn from torch's random numbers, so
+    `torch.manual_seed` makes it reproducible. Workers of a DataLoader share the chunks, so every sample is
+    returned once. In distributed training, each process sees all samples.
     """
 
     def __init__(self, split: Split):
@@ -45,7 +45,7 @@ class Streaming(IterableDataset):
         return len(self.split)
 
     def chunks(self) -> list[range]:
-        """List the members of the split that lie in one chunk of the inputs, chunk by chunk."""
+        """Return the indices of the split's samples in each chunk of the inputs."""
         split, places = self.split, places_of(self.split.card, self.split.name)
         size = split.stored(f"{split.group}/{split.card['inputs'][0]}").per_chunk
         starts = range(places.start // size * size, places.stop, size)
@@ -58,7 +58,7 @@ class Streaming(IterableDataset):
     def __iter__(self) -> Iterator[tuple[Tensor, Tensor]]:
         worker = get_worker_info()
         number, workers = (0, 1) if worker is None else (worker.id, worker.num_workers)
-        # A DataLoader draws one number for each epoch, and gives each worker that number plus its own.
+        # A DataLoader draws one number per epoch; a worker's seed is this number plus the worker's number.
         seed = int(torch.empty((), dtype=torch.int64).random_()) if worker is None else worker.seed - number
         common = torch.Generator().manual_seed(seed)
         chunks = self.chunks()

@@ -1,7 +1,7 @@
-"""Verify a run that others give away: make its test samples again, and compare the errors of its weights.
+"""Verify an exported run: recompute its test samples, and compare the errors of its weights with the record.
 
-What is verified are the numbers: that these weights have these errors on samples that the card of the dataset
-determines. That the weights never saw the test samples in training cannot be verified in this way.
+This verifies that the weights have the recorded errors on the samples that the dataset's card determines. It
+cannot verify that the test samples were not used in training.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from resolvent.public.consent import Allowed, addresses_in, check_allowed
 from resolvent.public.runs import CARD, RECORD, TrainedRun, load_run
 
 VERIFIED, JUDGED = "verified.json", "judged.json"
-RELATIVE = 1e-3  # of a mean error: rounding of another machine, in labels and in the operator's float32
+RELATIVE = 1e-3  # tolerance of a mean error, for rounding in labels and in the float32 operator
 CONDITIONS = ["resolution", "noise"]
 LIBRARIES = ("resolvent", "jax", "numpy", "scipy", "torch")
-CODE = "verify-run"  # in the place of the digest of the code that made the dataset
+CODE = "verify-run"  # in place of the digest of the dataset's code
 
 
 def verify_run(
@@ -39,18 +39,18 @@ def verify_run(
     by: str = "not stated",
     work: Path | str | None = None,
 ) -> dict:
-    """Verify an exported run, write `verified.json` into its folder, and return what is in it.
+    """Verify an exported run, write `verified.json` into its folder, and return the file's content.
 
-    Every mean error must agree with the recorded one within a thousandth of it and the stated accuracy of the
-    labels. Of a dataset that is computed only the test samples are made, unless the noise on them is measured
-    in units of the training samples. Raises a ResolventError when files are missing, damaged, of different
-    runs or not allowed, or when the test samples cannot be made again to their stated accuracy.
+    Every mean error must agree with the record to within a thousandth of its value plus the stated accuracy
+    of the labels. For a computed dataset only test samples are made, unless their noise is in units of the
+    training samples. Raises `ResolventError` if files are missing, damaged, of different runs or not allowed,
+    or if the test samples cannot be recomputed to their stated accuracy.
 
-    allow  folders of the authors' own modules, where the architecture or the equation is `module:name`, and
-           addresses that test samples are imported from. Without it no code of theirs runs, and no address
-           is contacted.
-    by     who verifies.
-    work   where the samples are made, and kept; by default a temporary folder.
+    allow  folders of the authors' modules, if the architecture or the equation is `module:name`, and
+           addresses of imported test samples. Without it, none of their code runs, and no address is
+           contacted.
+    by     name of the person or group that verifies.
+    work   folder for the samples; by default a temporary folder.
     """
     import torch
 
@@ -64,7 +64,7 @@ def verify_run(
     settings = run.card.get("settings", {})
     code = [run.record.architecture, str(settings.get("equation"))]
     check_allowed(folder, code, allow, addresses_in(settings.get("source")))
-    _ = run.operator, run.errors  # what is wrong with them is said before samples are made, or asked for
+    _ = run.operator, run.errors  # reports faults before samples are made or requested
     with tempfile.TemporaryDirectory() if work is None else nullcontext(work) as place:
         card = _test_samples(run, Path(place))
         metadata = asdict(run.record)
@@ -91,11 +91,10 @@ def verify_run(
 def compare(folders: Sequence[Path | str], tasks: Mapping[tuple, dict] | None = None) -> pd.DataFrame:
     """Return the errors of verified runs, the lowest first for each dataset, resolution and level of noise.
 
-    A run is left out unless it was verified, every number held, its files are still those, and its weights
-    are of the network that `run.json` describes. Judgements by `resolvent evaluate` are listed with the error
-    on the first grid of their task; "kind" says what was judged: "predictions", "program" or "verified". A
-    run whose test samples are those of one of the `tasks` (`resolvent.judging.tasks.listed`) is listed with
-    these.
+    A run is included only if it was verified, all numbers agreed, its files are unchanged, and its weights
+    belong to the network in `run.json`. Judgements by `resolvent evaluate` are listed with the error on the
+    first grid of their task; "kind" is the kind of source: "predictions", "program" or "verified". A run with
+    the test samples of one of the `tasks` (`resolvent.judging.tasks.listed`) is listed under that task.
     """
     rows: list[dict[str, Any]] = []
     for folder in map(Path, folders):
@@ -136,7 +135,7 @@ def compare(folders: Sequence[Path | str], tasks: Mapping[tuple, dict] | None = 
 
 
 def _judged(folder: Path) -> dict[str, Any]:
-    """Return the row of a judgement. Raises a FileError where it is damaged, or of no task that is known."""
+    """Return the row of a judgement. Raises `FileError` if it is damaged or its task is unknown."""
     record = read_json(folder / JUDGED, "the judgement")
     try:
         first = next(row for row in record["rows"] if row["who"] == record["label"])
@@ -164,9 +163,9 @@ def _versions(record: dict) -> str:
 
 
 def test_set(card: dict) -> str:
-    """Name by twelve hexadecimal digits all settings of a dataset that determine its test samples.
+    """Return twelve hexadecimal digits of all settings of a dataset that determine its test samples.
 
-    Those of how many there are, and in how many jobs they are made, are not among them.
+    The numbers of samples and of jobs are not included.
     """
     settings = {name: one for name, one in card["settings"].items() if not name.startswith("samples")}
     return settings_hash(settings)
@@ -177,10 +176,9 @@ def _named(run: TrainedRun) -> dict[str, Any]:
 
 
 def _stands(folder: Path, report: dict) -> bool:
-    """Say whether a report is of the run in `folder` as it is now, and says of every number that it holds.
+    """Return whether a report is of the run in `folder` in its present state, and every number in it agrees.
 
-    The numbers that were measured cannot be known without measuring them again, but they are within the
-    tolerance of those in errors.csv.
+    Measured numbers are not recomputed, only checked to be within the tolerance of the numbers in errors.csv.
     """
     if not report["holds"] or file_digests(folder, report["files"]) != report["files"]:
         return False
@@ -199,7 +197,7 @@ def _stands(folder: Path, report: dict) -> bool:
 
 
 def _test_samples(run: TrainedRun, place: Path) -> Path:
-    """Make the samples that the run was tested on from the settings on the card, and return their card."""
+    """Recompute the run's test samples from the settings on the card, and return their card."""
     from resolvent.datasets.making import make_dataset
     from resolvent.datasets.tasks.registry import settings_of
     from resolvent.datasets.tasks.settings import SplitSizes
@@ -209,7 +207,7 @@ def _test_samples(run: TrainedRun, place: Path) -> Path:
     except ValueError as error:
         reason = " ".join(str(error).split())
         raise FileError(f"{run.directory / CARD} has no settings of a dataset: {reason}") from None
-    name = run.record.dataset  # becomes that of a folder
+    name = run.record.dataset  # used as the name of a folder
     if not name or name.startswith(".") or "/" in name or "\0" in name:
         raise FileError(f"{run.directory / RECORD} has the dataset {name!r}, which is no name: get it anew")
     if hasattr(settings, "source"):
@@ -221,9 +219,10 @@ def _test_samples(run: TrainedRun, place: Path) -> Path:
 
 
 def _hold_files(run: TrainedRun, settings: Any) -> None:
-    """Raise a DatasetError where the files that imported samples were read from are not there unchanged.
+    """Raise `DatasetError` if the source files of imported samples are missing or changed.
 
-    That is found before any reader opens them: a file of HDF5 may lead to others of this machine.
+    They are checked before any reader opens them, because an HDF5 file may link to other files of this
+    machine.
     """
     from resolvent.datasets.errors import DatasetError
     from resolvent.datasets.imported.readers.source import is_remote
@@ -233,7 +232,7 @@ def _hold_files(run: TrainedRun, settings: Any) -> None:
     if not settings.sha256:
         raise DatasetError(f"{run.directory / CARD} has no SHA-256 of {', '.join(paths)}: get it anew")
     try:
-        # What is missing, or is a device, which has no end, is named by the readers.
+        # Readers report missing files and devices; a device has no end and cannot be hashed.
         there = [one for one in paths if is_remote(one) or Path(one).is_file() or Path(one).is_dir()]
         known = dict(zip(paths, settings.sha256, strict=False))
         expected = [known.get(one, "none") for one in there]
@@ -248,9 +247,9 @@ def _hold_files(run: TrainedRun, settings: Any) -> None:
 
 
 def _rows(run: TrainedRun, measured: pd.DataFrame, accuracy: float) -> Iterator[dict[str, Any]]:
-    """Yield the mean of every metric under every condition, as recorded and as measured again.
+    """Yield the mean of every metric under every condition, recorded and measured again.
 
-    `accuracy` is that of the labels that it was measured on.
+    `accuracy` is the accuracy of the recomputed labels.
     """
     recorded = run.errors.groupby(CONDITIONS)
     for condition, again in measured.groupby(CONDITIONS):

@@ -1,7 +1,6 @@
-"""Weights as safetensors: tensors, and in the header, as JSON, what the operator is built with.
+"""Weights as safetensors: tensors, with the operator's settings as JSON in the header.
 
-Reading executes nothing. Every byte of the tensors is held to a SHA-256 in the header, since the format has
-no checksum of its own.
+Reading executes no code. The header has a SHA-256 of the tensors, because the format has no checksum.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ HEADER = "resolvent"
 
 
 def write_weights(checkpoint: dict, path: Path) -> None:
-    """Write a checkpoint (`resolvent.training.checkpoints`) that has an operator to `path`, atomically."""
+    """Write a checkpoint (`resolvent.training.checkpoints`) with an operator to `path`, atomically."""
     tensors = {name: one.detach().cpu().contiguous().clone() for name, one in checkpoint["operator"].items()}
     facts = {key: value for key, value in checkpoint.items() if key != "operator"}
     header = json.dumps(facts | {"sha256": _digest(facts, tensors)}, sort_keys=True)
@@ -30,7 +29,7 @@ def write_weights(checkpoint: dict, path: Path) -> None:
 
 
 def read_weights(path: Path) -> dict:
-    """Return what `write_weights` was given; raises a TrainingError where the file is damaged."""
+    """Return the checkpoint written by `write_weights`. Raises `TrainingError` if the file is damaged."""
     try:
         with safe_open(path, "pt") as file:
             header = (file.metadata() or {}).get(HEADER)
@@ -48,7 +47,7 @@ def read_weights(path: Path) -> dict:
 
 
 def _digest(facts: dict, tensors: dict[str, Tensor]) -> str:
-    """Return the SHA-256 of all that the file says: the header's facts, and names, shapes and numbers."""
+    """Return the SHA-256 of the file's content: header, and names, shapes and values of the tensors."""
     content = hashlib.sha256(json.dumps(facts, sort_keys=True).encode())
     for name, one in sorted(tensors.items()):
         content.update(f"{name} {one.dtype} {tuple(one.shape)}".encode())

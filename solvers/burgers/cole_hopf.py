@@ -1,4 +1,4 @@
-"""Burgers' equation on the circle solved exactly, by the Cole-Hopf transformation.
+"""Solve Burgers' equation on the circle exactly, by the Cole-Hopf transformation.
 
     u_t + u u_x = ν u_xx,    u(x + L, t) = u(x, t)
 
@@ -6,20 +6,20 @@
 
 u(x, t)  velocity; x in [0, L), L = 1; t in [0, final_time], final_time = 1.
 ν        viscosity > 0.
-U₀       antiderivative of the initial field. It is periodic where the mean m of u₀ is zero; otherwise the
-         mean is removed and restored by Galilean invariance: u(x, t) = m + w(x - mt, t), with w solved from
-         u₀ - m.
+U₀       antiderivative of the initial field, periodic if the mean m of u₀ is zero; otherwise the mean is
+         removed and restored by Galilean invariance: u(x, t) = m + w(x - mt, t), with w solved from u₀ - m.
 
-Convention: initial field and solution are Fourier coefficients (see `solvers.common.fourier`). φ lives on a
-periodic work grid, left end included and right end excluded, on which U₀ is observed spectrally.
+Convention: initial field and solution are Fourier coefficients (see `solvers.common.fourier`). φ is computed
+on a periodic work grid, left end included and right end excluded, on which U₀ is evaluated spectrally.
 
 Expect: four FFTs and one exponential. The only approximations are the work grid and the rounding of φ, whose
-values span a factor exp((max U₀ - min U₀)/2ν) at first, and less as time goes on. The error is about the
-rounding unit times that factor at the final time: 1e-14 (relative) at time 1 for Cao's distribution, and at
-most about 1e-8 at time 1/(2π).
-Limits: an exponent beyond 45 is refused, and so is a φ that still spans too much at the final time. A small
-viscosity needs a time stepper (`solvers.burgers.split_step`).
-Source: Hopf 1950, Comm. Pure Appl. Math. 3, 201; Cole 1951, Quart. Appl. Math. 9, 225.
+values span a factor exp((max U₀ - min U₀)/2ν) at first, and less later. The error is about the rounding unit
+times that factor at the final time: 1e-14 (relative) at time 1 for Cao's distribution, and at most about 1e-8
+at time 1/(2π).
+
+Limits: exponents beyond 45 are refused, and so is a φ that still spans too large a factor at the final time.
+Small viscosities need a time stepper (`solvers.burgers.split_step`). Source: Hopf 1950, Comm. Pure Appl.
+Math. 3, 201; Cole 1951, Quart. Appl. Math. 9, 225.
 """
 
 import numpy as np
@@ -32,8 +32,8 @@ from resolvent.solvers.common.fourier import coefficients_of, observe
 NAME = "Cole-Hopf"
 
 LARGEST_EXPONENT = 45.0  # exp(45) = 3e19 times the rounding unit 1e-16: measured error 1e-12 at time 1
-# Heat raises the least values of φ, but little in a short time. The measured error is at most twice the
-# rounding unit over (least φ)/(largest φ) at the final time; most samples are refused for their tail before.
+# Diffusion raises the smallest values of φ, but slowly. The measured error is at most twice the rounding unit
+# over (smallest φ)/(largest φ) at the final time; most such samples are refused earlier for their tail.
 LEAST_POTENTIAL = 1e-10
 
 
@@ -44,16 +44,16 @@ def cole_hopf(
     length: float = 1.0,
     work_points: int = 1024,
 ) -> Complex[np.ndarray, "batch work_modes"]:
-    """Return the coefficients k = 0, …, work_points/2 - 1 of u(·, final_time), one row a sample.
+    """Return the coefficients k = 0, …, work_points/2 - 1 of u(·, final_time), one row per sample.
 
     viscosity    ν > 0, in the unit of x² over that of t.
-    final_time   the time of the solution, > 0.
+    final_time   time of the solution, > 0.
     length       L, the period, > 0.
     work_points  points of the work grid, even.
 
-    Raises a ValueError where a number is not positive, or the input is not an array of coefficients; a
-    SolverError where the exponent exceeds LARGEST_EXPONENT, φ falls below LEAST_POTENTIAL of its largest
-    value, the input is not finite or the work grid too coarse.
+    Raises `ValueError` if a number is not positive, or the input is not an array of coefficients, and
+    `SolverError` if the exponent exceeds LARGEST_EXPONENT, φ falls below LEAST_POTENTIAL of its largest
+    value, the input is not finite, or the work grid is too coarse.
     """
     for name, value in (("viscosity", viscosity), ("final_time", final_time), ("length", length)):
         if not value > 0:
@@ -65,7 +65,7 @@ def cole_hopf(
     antiderivative[:, 0] = 0
     antiderivative[:, 1:] /= wavenumbers[1:]
     exponent = observe(antiderivative, work_points) / (2 * viscosity)
-    exponent -= exponent.min(axis=1, keepdims=True)  # φ ≤ 1: no overflow; u does not feel a factor in φ
+    exponent -= exponent.min(axis=1, keepdims=True)  # φ ≤ 1: no overflow; u does not depend on a factor in φ
     largest = exponent.max(axis=1)
     refuse(
         largest > LARGEST_EXPONENT,

@@ -1,4 +1,4 @@
-"""What the two integrators of Burgers' equation share: parameters, lanes, checks and extrapolation.
+"""Common base of both integrators of Burgers' equation: parameters, checks, extrapolation, adaptivity.
 
     u_t + u u_x = ν u_xx,    u(x + L, t) = u(x, t),    u(x, 0) = u₀(x)
 
@@ -6,12 +6,13 @@ u(x, t)  velocity, positive to the right; x in [0, L), L = 1; t in [0, final_tim
 ν        viscosity > 0; its wave steepens to a front of width about ν / max|u|, then decays.
 
 Convention: initial field and solution are Fourier coefficients û₀, …, û_K (see `solvers.common.fourier`);
-`num_modes` is K, the highest wavenumber integrated. It is counted *after* dealiasing: products are formed on
-a periodic grid (left end included, right end excluded) of at least 3K + 1 points, the 2/3 rule, so that u² is
-exact in the modes up to K. The steps are taken in `solvers.burgers.lanes`, eight samples at a time.
+`num_modes` is K, the highest wavenumber, counted *after* dealiasing: products are formed on a periodic grid
+(left end included, right end excluded) of at least 3K + 1 points, the 2/3 rule, so that u² is exact in the
+modes up to K. The steps are in `solvers.burgers.lanes`, eight samples at a time.
 
 Limits: num_modes must grow like max|u| L / ν. A run that overflows, or does not resolve the solution in time
-or in space, ends in a SolverError.
+or space, raises `SolverError`.
+
 Source of the problem: Cao 2021, arXiv:2105.14995, appendix C.2.
 """
 
@@ -35,17 +36,17 @@ from resolvent.solvers.common.accuracy import (
 from resolvent.solvers.common.checks import check_array, check_finite, check_initial, check_tail, refuse
 from resolvent.solvers.common.errors import SolverError, Words
 
-SPACE_MARGIN = 4.0  # of the errors of other samples over those of the pilot
-AGREEING = 0.05  # two solutions, which show what the error in time is; beyond, modes are too few for that
-LARGEST_CORRECTION = 1e-3  # of the norm: beyond, the step is not yet where the error follows its order
+SPACE_MARGIN = 4.0  # safety factor for errors of other samples, relative to the pilot's
+AGREEING = 0.05  # largest difference of two solutions that still measures the error in time
+LARGEST_CORRECTION = 1e-3  # relative to the norm; beyond, the error does not yet follow its order in the step
 
 
 class Pilot(NamedTuple):
-    """Rungs and errors found on a few samples of a distribution, for all others.
+    """Rungs and errors measured on a few samples of a distribution, used for all samples.
 
-    start  rungs of `MODES` and of the steps where others begin.
-    early  by rung of `MODES`: the largest error, over the tail of the largest |û|² on the way. The modes left
-           out live shortly: their part in the error does not show in the spectrum of the solution.
+    start  rungs of `MODES` and of the steps with which samples start.
+    early  by rung of `MODES`: the largest error relative to the tail of the peak spectrum, max |û|² over
+           time. Truncated modes are short-lived, so their effect is not visible in the final spectrum.
     """
 
     start: tuple[int, ...]
@@ -53,10 +54,10 @@ class Pilot(NamedTuple):
 
 
 class Tried(NamedTuple):
-    """Solutions on one pair of rungs, and what shows their errors.
+    """Solutions on one pair of rungs, and indicators of their errors.
 
-    in_modes  (2, samples, rungs): the tails of the spectra of the solutions and of their peaks on the way.
-    in_steps  (samples, rungs): the errors in time that runs with different steps show.
+    in_modes  (2, samples, rungs): tails of the spectra of the solutions and of the peak spectra.
+    in_steps  (samples, rungs): errors in time from runs with different steps.
     """
 
     solutions: Complex[np.ndarray, "samples modes"]
@@ -70,19 +71,19 @@ class BurgersSolver(ABC):
 
     viscosity   ν > 0.
     final_time  > 0.
-    num_modes   K, highest wavenumber integrated; more for a smaller viscosity or a shorter time.
-    num_steps   N, steps in time.
+    num_modes   K, highest wavenumber; larger for a smaller viscosity or a shorter time.
+    num_steps   N, number of time steps.
     length      L.
 
-    Raises a ValueError where a parameter is not positive.
+    Raises `ValueError` if a parameter is not positive.
     """
 
     name: ClassVar[str]
     order: ClassVar[int]  # of the extrapolated solution, in the step
     runs: ClassVar[int]  # the two take half of `runs` · N steps, and as many
-    error_ratio: ClassVar[int]  # how many times smaller the error of the second is
-    steps: ClassVar[tuple[int, ...]] = STEPS  # that a sample may be solved with
-    margin: ClassVar[float]  # of the error in time over what runs with different steps show
+    error_ratio: ClassVar[int]  # ratio of the errors of the two runs
+    steps: ClassVar[tuple[int, ...]] = STEPS  # adaptive choices of the number of steps
+    margin: ClassVar[float]  # safety factor for the error in time estimated from different steps
 
     viscosity: float
     final_time: float = 1.0
@@ -101,14 +102,14 @@ class BurgersSolver(ABC):
     def solve(
         self, initial_coefficients: Complex[np.ndarray, "batch modes_in"]
     ) -> Complex[np.ndarray, "batch modes"]:
-        """Return the coefficients û₀, …, û_K of u(·, final_time), one row a sample.
+        """Return the coefficients û₀, …, û_K of u(·, final_time), one row per sample.
 
-        A sample has the same bits in any batch. The input may have any number of modes: those beyond K are
-        dropped, absent ones are zero.
+        Results are bit-identical in any batch. The input may have any number of modes: modes beyond K are
+        dropped, missing modes are zero.
 
-        Raises a ValueError where the input is not an array of coefficients; a SolverError where the input is
-        not finite, or the solution not resolved: a run or its spectrum's tail says so, or the error estimated
-        from the two runs exceeds LARGEST_CORRECTION of the norm.
+        Raises `ValueError` if the input is not an array of coefficients, and `SolverError` if the input is
+        not finite, or the solution is not resolved: it overflows, its spectrum has a large tail, or the error
+        estimated from the two runs exceeds LARGEST_CORRECTION of the norm.
         """
         check_input(initial_coefficients, self.name)
         coarse, fine, _ = self._marched_twice(initial_coefficients)
@@ -129,7 +130,7 @@ class BurgersSolver(ABC):
     def unchecked(
         self, initial_coefficients: Complex[np.ndarray, "batch modes_in"]
     ) -> Complex[np.ndarray, "batch modes"]:
-        """Return what `solve` does, whether or not it is resolved."""
+        """Return the result of `solve` without checking the resolution."""
         coarse, fine, _ = self._marched_twice(initial_coefficients)
         return self._extrapolated(coarse, fine)
 
@@ -142,10 +143,10 @@ class BurgersSolver(ABC):
         final_time: float = 1.0,
         length: float = 1.0,
     ) -> Pilot:
-        """Find from some samples of a distribution where others begin, and what a lack of modes costs them.
+        """Find the first rungs for all samples, and the errors of truncated modes, from some samples.
 
-        The samples are solved on one rung of modes after the other, with as many steps as the accuracy takes,
-        until two solutions in a row agree to a tenth of it for each: the last is the reference of the others.
+        The samples are solved on increasing rungs of modes, with enough steps for the accuracy, until two
+        successive solutions of each sample agree to a tenth of it; the last solution is the reference.
 
         Raises as `solve_to`.
         """
@@ -189,11 +190,11 @@ class BurgersSolver(ABC):
         final_time: float = 1.0,
         length: float = 1.0,
     ) -> Solved:
-        """Solve to a relative L² error of `accuracy`: each sample with the modes and steps that it takes.
+        """Solve to a relative L² error of `accuracy`, with adaptive modes and steps for each sample.
 
-        The rungs found are those of `MODES` and of `steps`. The same bits in any batch, by the same pilot.
+        The rungs refer to `MODES` and `steps`. Results are bit-identical in any batch with the same pilot.
 
-        Raises as `solve`; a SolverError where the accuracy cannot be reached.
+        Raises as `solve`, and `SolverError` if the accuracy cannot be reached.
         """
         check_input(initial_coefficients, cls.name)
 
@@ -220,9 +221,9 @@ class BurgersSolver(ABC):
         final_time: float,
         length: float,
     ) -> Tried:
-        """Solve on the rungs given, not checked; a third run, of half the steps, shows the error in time."""
+        """Solve on these rungs without checks; a third run with half the steps measures the error in time."""
         one = cls(viscosity, final_time, MODES[rungs[0]], cls.steps[rungs[1]], length)
-        with np.errstate(over="ignore", invalid="ignore"):  # where the rungs are too low
+        with np.errstate(over="ignore", invalid="ignore"):  # rungs may be too low
             coarse, fine, peaks = one._marched_twice(initial_coefficients)
             coarser, _ = one.march(initial_coefficients, cls.runs * one.num_steps // 4)
             solutions, before = one._extrapolated(coarse, fine), one._extrapolated(coarser, coarse)
@@ -244,12 +245,12 @@ class BurgersSolver(ABC):
     def march(
         self, initial_coefficients: Complex[np.ndarray, "batch modes_in"], num_steps: int
     ) -> tuple[Complex[np.ndarray, "batch modes"], Float[np.ndarray, "batch modes"]]:
-        """Return the result of one run of `num_steps` steps, not checked, and each mode's largest |û|²."""
+        """Return the unchecked result of one run of `num_steps` steps, and the largest |û|² of each mode."""
 
     def _resized(
         self, coefficients: Complex[np.ndarray, "batch modes_in"]
     ) -> Complex[np.ndarray, "batch modes"]:
-        """Return the modes up to K, zero where there are fewer."""
+        """Return the modes up to K, padded with zeros."""
         modes = self.num_modes + 1
         return np.pad(coefficients[:, :modes], ((0, 0), (0, max(0, modes - coefficients.shape[1]))))
 
@@ -257,7 +258,7 @@ class BurgersSolver(ABC):
 def _in_modes(
     both_tails: Float[np.ndarray, "2 samples rungs"], early: Float[np.ndarray, " rungs"]
 ) -> Float[np.ndarray, "samples rungs"]:
-    """Estimate the errors that too few modes make, on each rung."""
+    """Estimate the truncation errors on each rung of modes."""
     return np.maximum(both_tails[0], SPACE_MARGIN * early * both_tails[1])
 
 
@@ -269,20 +270,20 @@ def _out_of_reach(modes: int, steps: int) -> Words:
 
 
 def difference_of_spectra(coarse: Complex[np.ndarray, " some"], fine: Complex[np.ndarray, " more"]) -> float:
-    """Return the relative L² difference of two functions of a circle; infinite where one is not finite."""
+    """Return the relative L² difference of two periodic functions; infinite if one is not finite."""
     apart = np.zeros(max(coarse.size, fine.size), fine.dtype)
     apart[: fine.size] = fine
     apart[: coarse.size] -= coarse
-    apart[0] /= np.sqrt(2)  # the other modes stand for two
+    apart[0] /= np.sqrt(2)  # all other modes count twice, for ±k
     norm = np.sqrt(np.vdot(fine, fine).real - abs(fine[0]) ** 2 / 2)
     found = np.sqrt(np.vdot(apart, apart).real) / norm if norm > 0 else float(apart.any())
     return found if np.isfinite(found) else np.inf
 
 
 def check_input(initial_coefficients: Complex[np.ndarray, "batch modes"], name: str) -> None:
-    """Check what is to be solved, by the solver of this name.
+    """Check the input of the solver `name`.
 
-    Raises a ValueError where it is not an array of Fourier coefficients; a SolverError where a coefficient is
+    Raises `ValueError` if it is not an array of Fourier coefficients, and `SolverError` if a coefficient is
     not finite.
     """
     check_array(

@@ -1,9 +1,10 @@
-"""The two integrators of Burgers' equation: eight samples side by side, compiled with Numba.
+"""Time steps of both integrators of Burgers' equation for eight samples at once, compiled with Numba.
 
-The steps are those of `solvers.burgers.split_step` and `solvers.burgers.etdrk4`. A sample is a lane of every
-vector, and its bits do not depend on those of the others.
-Transforms of real numbers are complex ones of half the length: even and odd points are the two parts of a
-number.
+The methods are described in `solvers.burgers.split_step` and `solvers.burgers.etdrk4`. Each sample is one
+lane of every vector, and its bits do not depend on the other lanes.
+
+Real transforms are complex transforms of half the length, with even and odd points as real and imaginary
+parts.
 """
 
 import numpy as np
@@ -21,7 +22,7 @@ def march_split_step(
     heat: Float[np.ndarray, "num_steps+1 modes"],
     flux: Float[np.ndarray, " modes"],
 ) -> tuple[Complex[np.ndarray, "batch modes"], Float[np.ndarray, "batch modes"]]:
-    """Return û after all steps, and the largest |û|² of each mode at the end of a step.
+    """Return û after all steps, and the largest |û|² of each mode over the ends of steps.
 
     heat  factors of the heat equation before, between and after the steps;  flux  -πk/L.
     """
@@ -35,7 +36,7 @@ def march_etdrk4(
     scheme: Float[np.ndarray, "blocks 6 modes"],
     flux: Float[np.ndarray, " modes"],
 ) -> tuple[Complex[np.ndarray, "batch modes"], Float[np.ndarray, "batch modes"]]:
-    """Return û after `num_steps` steps of each block of the scheme, and the largest |û|² on the way.
+    """Return û after `num_steps` steps of each block of the scheme, and the largest |û|² of each mode.
 
     flux  -πk/L.
     """
@@ -49,7 +50,7 @@ def _in_lanes(coefficients, points, flux, march, *schedule):
     tables = np.cos(angles), np.sin(angles), flux / points, *plan(half)
     result, peaks = np.empty((batch, modes), complex), np.empty((batch, modes))
     buffers = np.empty((4, half * LANES))
-    spectra = np.zeros((13, (half + 1) * LANES))  # above the modes zero, which the compiled code relies on
+    spectra = np.zeros((13, (half + 1) * LANES))  # the compiled code relies on zeros above the modes
     for start in range(0, batch, LANES):
         block = coefficients[start : start + LANES]
         some = len(block)
@@ -67,7 +68,7 @@ def _in_lanes(coefficients, points, flux, march, *schedule):
 
 @compiled
 def _keep_largest(ur, ui, peaks, modes):
-    """Raise the peak of each mode to its |û|² now."""
+    """Update the peak of each mode with its present |û|²."""
     for at in range(0, modes * LANES, LANES):
         u_r, u_i = load(ur, at), load(ui, at)
         store(peaks, at, larger(u_r * u_r + u_i * u_i, load(peaks, at)))
@@ -75,7 +76,7 @@ def _keep_largest(ur, ui, peaks, modes):
 
 @compiled
 def _advection(ur, ui, slope_r, slope_i, buffers, modes, cosines, sines, flux, radices, twiddles):
-    """Store the coefficients of -(u²/2)_x, of the modes kept, of u with these coefficients."""
+    """Store the coefficients of -(u²/2)_x in the retained modes, for the coefficients of u."""
     half = cosines.size
     zr, zi, other_zr, other_zi = buffers[0], buffers[1], buffers[2], buffers[3]
     store(zr, 0, load(ur, 0) + load(ur, half * LANES) + load(ui, half * LANES) - load(ui, 0))
@@ -86,7 +87,7 @@ def _advection(ur, ui, slope_r, slope_i, buffers, modes, cosines, sines, flux, r
         dr, di = ar - br, ai + bi
         store(zr, low, ar + br - c * di - s * dr)
         store(zi, low, ai - bi + c * dr - s * di)
-    if transform(zi, zr, other_zi, other_zr, radices, twiddles):  # exchanged: the inverse
+    if transform(zi, zr, other_zi, other_zr, radices, twiddles):  # inverse
         zr, zi, other_zr, other_zi = other_zr, other_zi, zr, zi
     for j in range(0, zr.size, LANES):
         even, odd = load(zr, j), load(zi, j)
@@ -131,7 +132,7 @@ def _split_step(spectra, buffers, modes, cosines, sines, flux, radices, twiddles
 
 @compiled
 def _advanced(ur, ui, sr, si, ar, ai, tr, ti, ahead, weight, modes, first):
-    """Store u + ahead · slope in a; add weight · slope to the sum t, which begins with u."""
+    """Store u + ahead · slope in a; add weight · slope to the sum t, which starts from u."""
     for at in range(0, modes * LANES, LANES):
         u_r, u_i, s_r, s_i = load(ur, at), load(ui, at), load(sr, at), load(si, at)
         store(ar, at, u_r + ahead * s_r)

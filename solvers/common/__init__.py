@@ -1,1 +1,1 @@
-"""What the solvers share: grids, series of functions on them, an integrator, checks of what comes out."""
+"""Common parts of the solvers: grids, series on them, an exponential integrator, checks of results."""

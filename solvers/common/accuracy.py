@@ -1,14 +1,14 @@
-"""Choose a discretisation from an accuracy: for each sample one whose error, estimated, is below it.
+"""Choose an adaptive discretisation for each sample, with an estimated error below a given accuracy.
 
-A discretisation is a rung on each of several ladders: of modes, of steps. All samples begin on the same
-rungs, and a solution says, by itself, how large its error is on its rungs and on others: from its spectrum,
-from runs with different steps, from the terms left out of a series. Where that is above the accuracy, the
-sample is solved again on the rungs where it is promised to be below.
+A discretisation is a rung on each of several ladders, such as modes and steps. All samples start on the same
+rungs. Each solution provides error estimates for its own and other rungs: from its spectrum, from runs with
+different steps, or from the truncated terms of a series. If the error exceeds the accuracy, the sample is
+solved again on the rungs where the estimate is small enough.
 
-Where to begin, a pilot finds: a few samples of the distribution, the same for every batch of a dataset. The
-rungs to begin on are those at which all of them, solved in this way, cost least (`cheapest`).
+A pilot finds the first rungs: a few samples of the distribution, the same for every batch of a dataset. They
+start on the rungs with the lowest total cost for these samples (`cheapest`).
 
-Nothing here depends on the other samples, so that a sample has the same bits in any batch.
+No choice depends on other samples, so that results are bit-identical in any batch.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,20 +21,20 @@ from jaxtyping import Bool, Float, Int
 
 from resolvent.solvers.common.errors import SolverError, Words
 
-AGAIN = 2.0  # price of a second solution: samples of different needs are not side by side
-LOST_RUNGS = 3  # climbed by a sample whose solution is not finite: about a factor of two
-MOST_RUNGS = 6  # climbed at once: about a factor of four
-# Points of fast transforms, 2^j times 4, 5 and 6, and the modes whose products they carry (the 2/3 rule).
+AGAIN = 2.0  # relative cost of a second solution, which cannot fill all vector lanes
+LOST_RUNGS = 3  # rungs climbed if a solution is not finite: about a factor of two
+MOST_RUNGS = 6  # most rungs climbed at once: about a factor of four
+# Lengths of fast transforms, 2^j times 4, 5 and 6, and the number of modes for them (the 2/3 rule).
 MODES = tuple((points - 1) // 3 for j in range(3, 13) for points in (4 * 2**j, 5 * 2**j, 6 * 2**j))
-# In two dimensions a rung costs more: 2^j times 16, 18, 20, 24, 27 and 30 points.
+# Finer rungs in two dimensions, where each costs more: 2^j times 16, 18, 20, 24, 27 and 30 points.
 MODES_2D = tuple((points * 2**j - 1) // 3 for j in range(1, 7) for points in (16, 18, 20, 24, 27, 30))
 STEPS = (8, 16, 24, *(8 * count * 2**j for j in range(10) for count in (4, 5, 6, 7)))  # multiples of 8
 
 
 class Attempt(NamedTuple):
-    """Solutions of some samples on one discretisation, and for each ladder what is known of their errors.
+    """Solutions of some samples on one discretisation, with error estimates for each ladder.
 
-    errors  (samples, rungs): relative to the solution, as estimated for each rung of the ladder.
+    errors  (samples, rungs) for each ladder: estimated relative errors on each rung.
     """
 
     solutions: Sequence[np.ndarray]
@@ -43,9 +43,9 @@ class Attempt(NamedTuple):
 
 @dataclass(frozen=True)
 class Solved:
-    """The solution of every sample, the rungs it was found on, and its relative error, estimated.
+    """The solution of every sample, its rungs, and its estimated relative error.
 
-    work  of all that was solved for it, over that of the solution alone.
+    work  cost of everything solved for a sample, relative to the cost of the final solution.
     """
 
     solutions: list[Any]
@@ -65,13 +65,13 @@ def solve_to_accuracy(
 ) -> Solved:
     """Solve `batch` samples to a relative error of `accuracy`.
 
-    start         the rung of each ladder where samples begin.
-    attempt       solves some samples on the rungs given; a solution is not finite where they are too low.
-    cost          of a sample on the rungs given.
-    out_of_reach  says what to do where the rungs given are not enough, and there are none above.
-    stride        rungs climbed at a time: with two, more samples are side by side on a rung.
+    start         first rung on each ladder.
+    attempt       solves some samples on given rungs; solutions may be not finite if these are too low.
+    cost          returns the cost of a sample on given rungs.
+    out_of_reach  returns the remedy for the message if the highest rungs are not enough.
+    stride        climb in multiples of so many rungs, so that more samples share a rung.
 
-    Raises a SolverError where the highest rungs are not fine enough.
+    Raises `SolverError` if the highest rungs are not fine enough.
     """
     rungs = np.tile(np.array(start), (batch, 1))
     solutions: list[Any] = [None] * batch
@@ -101,14 +101,14 @@ def solve_to_accuracy(
 
 
 def first(enough: Bool[np.ndarray, "samples rungs"]) -> Int[np.ndarray, " samples"]:
-    """Return the first rung that is enough for each sample, or the last."""
+    """Return the first sufficient rung for each sample, or the last rung."""
     return np.where(enough.any(axis=1), enough.argmax(axis=1), enough.shape[1] - 1)
 
 
 def cheapest(
     needs: Int[np.ndarray, "samples ladders"], cost: Callable[[tuple[int, ...]], float]
 ) -> tuple[int, ...]:
-    """Return the rungs to begin on, where samples that need higher ones are solved again on these."""
+    """Return the first rungs of minimal cost, if samples that need higher rungs are solved again."""
 
     def price(start: tuple[int, ...]) -> float:
         above = np.maximum(needs[(needs > start).any(axis=1)], start)
@@ -118,9 +118,9 @@ def cheapest(
 
 
 def tails(power: Float[np.ndarray, "batch modes"], ladder: Sequence[int]) -> Float[np.ndarray, "batch rungs"]:
-    """Return what share of the norm the highest eighth of the modes has when a spectrum ends at each rung.
+    """Return the share of the norm in the highest eighth of the modes, for a spectrum truncated at each rung.
 
-    power  of wavenumbers 0, …, K. Beyond K the shares go on falling as fast as in its second half.
+    power  power of wavenumbers 0, …, K. Beyond K the shares are extrapolated from the second half.
     """
     last = power.shape[1] - 1
     known = np.array([modes for modes in ladder if modes <= last])
@@ -128,7 +128,7 @@ def tails(power: Float[np.ndarray, "batch modes"], ladder: Sequence[int]) -> Flo
     bands = [power[:, modes + 1 - max(4, modes // 8) : modes + 1].sum(axis=1) for modes in known]
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = np.sqrt(np.stack(bands, axis=1) / norm[:, None])
-    shares = np.where(shares > 0, shares, 1e-300)  # a ratio of two needs them positive
+    shares = np.where(shares > 0, shares, 1e-300)  # positive, for ratios
     half = int(np.argmax(known >= known[-1] / 2))
     span = max(1, known[-1] - known[half])
     rate = np.maximum(np.log(shares[:, half] / shares[:, -1]) / span, 1e-6)

@@ -1,4 +1,4 @@
-"""Checks around a solver: a finite field goes in, a finite one whose spectrum has decayed comes out."""
+"""Checks of solvers: finite input, finite output with a decayed spectrum."""
 
 from collections.abc import Sequence
 
@@ -7,19 +7,19 @@ from jaxtyping import Bool, Complex, Inexact
 
 from resolvent.solvers.common.errors import CHECK, SolverError, Words
 
-LARGEST_TAIL = 1e-8  # of the norm: a solution with more in its last modes has lost some beyond them
+LARGEST_TAIL = 1e-8  # relative to the norm: larger tails mean that higher modes are missing
 _ROWS_SHOWN = 8
 _KINDS = {"c": "complex", "f": "floating-point"}
 
 
 def check_array(values: object, kind: str, axes: Sequence[str | int], name: str, *, hint: Words = "") -> None:
-    """Check that an argument of a solver is an array of the kind and shape that it expects.
+    """Check kind and shape of an array argument of a solver.
 
-    kind  "c" for complex numbers, "f" for real ones.
-    axes  for each axis its size, or a name: axes of one name have one size.
-    name  what the argument is called in the message;  hint  what else the message says.
+    kind  "c" for complex numbers, "f" for real numbers.
+    axes  size or name of each axis; axes with equal names have equal sizes.
+    name  name of the argument in the message;  hint  addition to the message.
 
-    Raises a ValueError where it is not; in one line, with both shapes.
+    Raises `ValueError` with expected and actual shape, in one line.
     """
     if isinstance(values, np.ndarray) and values.dtype.kind == kind and values.ndim == len(axes):
         sizes = {
@@ -36,17 +36,17 @@ def check_array(values: object, kind: str, axes: Sequence[str | int], name: str,
 
 
 def check_initial(values: Inexact[np.ndarray, "batch values"], solver: str) -> None:
-    """Raise a SolverError where a sample cannot be solved because what it starts from is not finite."""
+    """Raise `SolverError` if the input of a sample is not finite."""
     refuse(_not_finite(values), solver, symptom="the initial field is not finite", remedy=CHECK)
 
 
 def check_finite(coefficients: Complex[np.ndarray, "batch modes"], solver: str, *, remedy: Words) -> None:
-    """Raise a SolverError where a sample has overflowed, or is so large that its norm does."""
+    """Raise `SolverError` if a sample, or its norm, has overflowed."""
     refuse(_not_finite(coefficients), solver, symptom="the solution is not finite", remedy=remedy)
 
 
 def check_tail(coefficients: Complex[np.ndarray, "batch modes"], solver: str, *, remedy: Words) -> None:
-    """Raise a SolverError where the highest eighth of the modes holds more than LARGEST_TAIL of the norm."""
+    """Raise `SolverError` if the highest eighth of the modes has more than LARGEST_TAIL of the norm."""
     num_modes = coefficients.shape[1] - 1
     tail = np.linalg.norm(coefficients[:, 1 + num_modes - max(1, num_modes // 8) :], axis=1)
     norm = np.linalg.norm(coefficients, axis=1)
@@ -55,7 +55,7 @@ def check_tail(coefficients: Complex[np.ndarray, "batch modes"], solver: str, *,
 
 
 def refuse(rows: Bool[np.ndarray, " batch"], solver: str, *, symptom: Words, remedy: Words) -> None:
-    """Raise a SolverError that names the marked sample rows, if there are any."""
+    """Raise `SolverError` with the marked sample rows, if there are any."""
     marked = np.flatnonzero(rows)
     if marked.size:
         named = ", ".join(map(str, marked[:_ROWS_SHOWN])) + (", ..." if marked.size > _ROWS_SHOWN else "")

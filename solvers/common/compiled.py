@@ -1,4 +1,4 @@
-"""How Numba compiles the functions of these solvers, and keeps them on disk for the next process."""
+"""Compile functions of solvers with Numba, and cache them on disk."""
 
 import hashlib
 import inspect
@@ -12,9 +12,9 @@ _DIGEST = hashlib.sha256(b"".join(file.read_bytes() for file in _SOURCES)).hexdi
 
 
 class _OfAllSources:
-    """Hold what is kept against all files, for compiled functions have those of other files inside of them.
+    """Invalidate the cache if any source file changes, since functions inline functions of other files.
 
-    Numba alone would look at the function's own file.
+    Numba only checks the function's own file.
     """
 
     def get_source_stamp(self):
@@ -30,20 +30,20 @@ class _BesideTheSource(_OfAllSources, InTreeCacheLocator): ...
 class _OfTheUser(_OfAllSources, UserWideCacheLocator): ...
 
 
-# For NUMBA_CACHE_LOCATOR_CLASSES: in NUMBA_CACHE_DIR, or beside the source, or in the user's own folder.
+# For NUMBA_CACHE_LOCATOR_CLASSES: in NUMBA_CACHE_DIR, next to the source, or in the user's cache folder.
 _LOCATORS = ",".join(f"{__name__}.{one.__name__}" for one in (_Chosen, _BesideTheSource, _OfTheUser))
 
 
 def compiled(function):
-    """Compile a function. Tests' type checks do not wrap it.
+    """Compile a function, without the type checks of tests.
 
-    Sums may be reordered: once, on compilation, never from call to call.
+    Sums may be reordered by the compiler, but identically in every call.
     """
     return _compiled(function, {"contract", "reassoc", "nsz"})
 
 
 def compiled_exactly(function):
-    """Compile a function as `compiled` does, but reorder nothing: it gives the same bits on every machine."""
+    """Compile a function without reordering: results are bit-identical on every machine."""
     return _compiled(function, set())
 
 

@@ -1,4 +1,4 @@
-"""Cosine series on the unit square, and their values on grids.
+"""Evaluate cosine series on the unit square, and invert the evaluation.
 
     u(x, y) = Σ c[k_y, k_x] φ_{k_x}(x) φ_{k_y}(y),    φ_0 = 1,  φ_k(x) = √2 cos πkx
 
@@ -6,11 +6,11 @@ The φ are orthonormal on (0, 1) and have zero slope at its ends: eigenfunctions
 boundary conditions. Values are (..., y, x), on nodes (both ends) or on cell centres (see
 `solvers.common.grid`).
 
-A series may have more modes than the grid has points: it is evaluated there, not truncated. On the points of
-a grid a high mode is equal to a low one, up to its sign; coefficients are added up accordingly. What is left
-is a fast cosine transform, or two matrix products where the number of intervals has large prime factors.
+A series may have more modes than the grid has points: it is evaluated, not truncated. On the points of a grid
+high modes equal low modes up to sign, so their coefficients are added. The rest is a fast cosine transform,
+or two matrix products if the number of intervals has large prime factors.
 
-A sample has the same bits alone as in any batch: its transform is its own.
+Samples are transformed one by one, so that results are bit-identical in any batch.
 """
 
 from functools import lru_cache
@@ -26,9 +26,9 @@ from resolvent.solvers.common.grid import Grid
 def observe_cosine(
     coefficients: Float[np.ndarray, "*batch modes modes"], points: int, kind: str
 ) -> Float[np.ndarray, "*batch points points"]:
-    """Evaluate on points × points points of a `kind`, "nodes" or "cell_centres"; values are (..., y, x).
+    """Evaluate on a grid of points × points of a `kind`, "nodes" or "cell_centres"; values are (..., y, x).
 
-    Raises a ValueError where there is no such grid.
+    Raises `ValueError` if there is no such grid.
     """
     Grid(_known(kind), points, dimension=2)  # raises where the number of points is impossible
     batch = coefficients.shape[:-2]
@@ -36,14 +36,14 @@ def observe_cosine(
     modes = coefficients.shape[-1]
     double = values.dtype == np.float64
     if kind == "nodes" and modes <= points and points % 2 and double and has_lane_transform(points - 1):
-        from resolvent.solvers.common.lane_series import sum_of_cosines  # Numba, which takes its time
+        from resolvent.solvers.common.lane_series import sum_of_cosines  # Numba is slow to import
 
         for sample in np.ndindex(*batch):
             sum_of_cosines(coefficients[sample], _norms(modes), values[sample])
         return values
     length, form = (2 * (points - 1), 1) if kind == "nodes" else (points, 3)
     fast = scipy.fft.next_fast_len(length) == length
-    # The transform doubles all but the ends.
+    # The transform doubles all coefficients except the first and last.
     halves = np.full(points, 0.5, values.dtype)
     halves[[0, -1] if kind == "nodes" else [0]] = 1
     for sample in np.ndindex(*batch):
@@ -59,11 +59,9 @@ def observe_cosine(
 def cosine_coefficients_of(
     values: Float[np.ndarray, "*batch points points"], kind: str
 ) -> Float[np.ndarray, "*batch points points"]:
-    """Return the coefficients k = 0, …, points - 1 of the series with these values, (..., y, x).
+    """Return the coefficients k = 0, …, points - 1 of the series with these values (..., y, x).
 
-    This inverts `observe_cosine`.
-
-    Raises a ValueError where there is no grid of this `kind` and size.
+    The inverse of `observe_cosine`. Raises `ValueError` if there is no grid of this `kind` and size.
     """
     points = values.shape[-1]
     Grid(_known(kind), points, dimension=2)  # raises where the number of points is impossible
@@ -82,9 +80,9 @@ def cosine_coefficients_of(
 def power_of_cosines(
     values: Float[np.ndarray, "*batch points"], kind: str
 ) -> Float[np.ndarray, "*batch points"]:
-    """Return what each cosine, k = 0, …, points - 1, adds to the mean square of functions on an interval.
+    """Return the contribution of each cosine, k = 0, …, points - 1, to the mean square on an interval.
 
-    `kind` is that of the grid, "nodes" or "cell_centres".
+    `kind` is the kind of the grid, "nodes" or "cell_centres".
     """
     points = values.shape[-1]
     intervals, transform = (points - 1, 1) if kind == "nodes" else (points, 2)
@@ -98,7 +96,7 @@ def power_of_cosines(
 def _folded(
     coefficients: Float[np.ndarray, "modes others"], points: int, kind: str
 ) -> Float[np.ndarray, "points others"]:
-    """Return the amplitudes of cos πkx, k < points, along the first axis: a mode is added to its equal."""
+    """Return the amplitudes of cos πkx, k < points, along the first axis, with aliased modes added."""
     modes = len(coefficients)
     k = np.arange(modes)
     if kind == "nodes":
@@ -113,7 +111,7 @@ def _folded(
     amplitude[0] = 1
     amplitude = amplitude.astype(coefficients.dtype)
     result = np.zeros((points, coefficients.shape[1]), coefficients.dtype)
-    stride = points - (kind == "nodes")  # no two of so many neighbours fall together
+    stride = points - (kind == "nodes")  # so many consecutive modes are not aliased to each other
     for start in range(0, modes, stride):
         some = slice(start, start + stride)
         result[low[some]] += amplitude[some, None] * coefficients[some]
@@ -122,7 +120,7 @@ def _folded(
 
 @lru_cache(maxsize=8)
 def _norms(modes: int) -> Float[np.ndarray, "modes modes"]:
-    """Return the factors of the products of φ before those of the cosines."""
+    """Return the normalisation factors of products of cosines."""
     along = np.full(modes, np.sqrt(2.0))
     along[0] = 1
     return np.outer(along, along)
@@ -130,7 +128,7 @@ def _norms(modes: int) -> Float[np.ndarray, "modes modes"]:
 
 @lru_cache(maxsize=16)
 def _cosines(points: int, kind: str) -> Float[np.ndarray, "points points"]:
-    """Return cos πkx_j. Angles are reduced as integers first, so that high modes lose no digits."""
+    """Return cos πkx_j. Reduces angles in integers first, so that high modes lose no digits."""
     half_turns = 2 * (points - 1) if kind == "nodes" else 4 * points
     positions = np.arange(points) if kind == "nodes" else 2 * np.arange(points) + 1
     return np.cos(2 * np.pi * (np.outer(positions, np.arange(points)) % half_turns) / half_turns)

@@ -1,15 +1,15 @@
-"""The error that a solver raises instead of returning an answer that it cannot stand behind."""
+"""The exception of solvers that cannot return a reliable answer."""
 
-Words = str  # what is said to a person: a result does not depend on it
+Words = str  # messages to users, on which no result depends
 CHECK: Words = "check where it comes from"
 
 
 class SolverError(RuntimeError):
-    """A run diverged or was under-resolved. Its arguments are the finding and, where known, the remedy."""
+    """A run diverged or was under-resolved. Its arguments are the finding and, if known, the remedy."""
 
     @property
     def finding(self) -> str:
-        """Return what is wrong with which samples, without the remedy."""
+        """Return the problem and the samples, without the remedy."""
         return str(self.args[0])
 
     def __str__(self) -> str:

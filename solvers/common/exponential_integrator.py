@@ -20,9 +20,9 @@ _CIRCLE_POINTS = 64
 
 
 class Etdrk4(NamedTuple):
-    """The coefficients of one step size, each of the shape of L: E, E₂, Q, f₁, 2f₂, f₃.
+    """The coefficients for one step size, each in the shape of L: E, E₂, Q, f₁, 2f₂, f₃.
 
-    They are NumPy's arrays, and JAX's inside of compiled functions.
+    NumPy arrays, or JAX arrays inside compiled functions.
     """
 
     full: Float[Any, "*modes"]
@@ -36,7 +36,7 @@ class Etdrk4(NamedTuple):
 def etdrk4(linear: Float[np.ndarray, "*modes"], step: float) -> Etdrk4:
     """Return the coefficients for the real diagonal operator L = `linear` and the step size h = `step`."""
     hl = step * linear
-    # L is real, so half of the circle and the real part do; none of its points is real.
+    # L is real, so half of the circle and the real part are enough; none of its points is real.
     circle = np.exp(1j * np.pi * (np.arange(1, _CIRCLE_POINTS + 1) - 0.5) / _CIRCLE_POINTS)
     z = hl[..., None] + circle
 
@@ -59,7 +59,7 @@ def etdrk4_step(
     nonlinear: Callable[[Complex[Array, "..."]], Complex[Array, "..."]],
     scheme: Etdrk4,
 ) -> Complex[Array, "..."]:
-    """Advance the spectrum `u` by one step; `slope` is N(u) = nonlinear(u), which callers may need, too."""
+    """Advance the spectrum `u` by one step; `slope` is N(u) = nonlinear(u), computed by the caller."""
     kept = scheme.half * u
     a = kept + scheme.stage * slope
     slope_a = nonlinear(a)

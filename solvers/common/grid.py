@@ -1,4 +1,4 @@
-"""Grids, the one source of coordinates, spacing, quadrature weights, derivatives and restrictions.
+"""Grids: coordinates, spacing, quadrature weights, derivatives and restrictions.
 
 Conventions, on an interval, a square or a cube of side `length` with n points along each axis:
 
@@ -7,7 +7,7 @@ Conventions, on an interval, a square or a cube of side `length` with n points a
     cell_centres   x_j = (j + 1/2) · length / n  neither end included
 
 In two dimensions values are arrays (..., y, x), in three (..., z, y, x): the last axis is x. Values on a
-periodic grid stand for the trigonometric polynomial of its modes below n/2 (see `solvers.common.fourier`).
+periodic grid represent a trigonometric polynomial with modes below n/2 (see `solvers.common.fourier`).
 `Nodes` are any increasing points of an interval, such as the times at which a trajectory is observed. A
 `Product` has axes that differ in points, length or kind, or whose points are such nodes.
 """
@@ -30,13 +30,13 @@ RESTRICTIONS = ("spectral", "stride")
 
 
 class Axes:
-    """Say of a grid what its axes say, each a `Grid` of one dimension or `Nodes`, in the arrays' order."""
+    """Base of grids, composed of axes in the order of arrays, each a one-dimensional `Grid` or `Nodes`."""
 
     if TYPE_CHECKING:
 
         @property
         def axes(self) -> tuple[Grid | Nodes, ...]:
-            """Return the axes: z, y and x, or as many of the last of them as there are; or time."""
+            """Return the axes: the last of z, y and x; or time."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -45,31 +45,31 @@ class Axes:
 
     @property
     def size(self) -> int:
-        """Return the number of all points."""
+        """Return the total number of points."""
         return math.prod(self.shape)
 
     @property
     def even(self) -> bool:
-        """Say whether the points are evenly spaced along each axis."""
+        """Return whether the points are evenly spaced along each axis."""
         return all(isinstance(axis, Grid) for axis in self.axes)
 
     @property
     def weights(self) -> Float[np.ndarray, "*shape"]:
-        """Return the quadrature weights: the products of those of the axes."""
+        """Return the quadrature weights, products of the weights of the axes."""
         return reduce(lambda inner, axis: np.multiply.outer(axis.weights, inner), self.axes[-2::-1],
                       self.axes[-1].weights)  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Grid(Axes):
-    """Points at which a function is known, of an interval, a square or a cube.
+    """Evenly spaced points of an interval, a square or a cube.
 
     kind       "periodic", "nodes" or "cell_centres": see the module.
     points     number of points n along each axis.
-    length     length of the interval, or side of the square or the cube, in the unit of x.
+    length     length of the interval, or side of the square or cube, in the unit of x.
     dimension  1, 2 or 3.
 
-    Raises a ValueError where there is no such grid.
+    Raises `ValueError` if there is no such grid.
     """
 
     kind: str
@@ -93,22 +93,22 @@ class Grid(Axes):
 
     @property
     def axes(self) -> tuple[Grid | Nodes, ...]:
-        """The axes, all alike."""
+        """Return the axes, which are all equal."""
         return (self if self.dimension == 1 else replace(self, dimension=1),) * self.dimension
 
     @property
     def spacing(self) -> float:
-        """The distance between neighbours along an axis, in the unit of x."""
+        """Return the distance between neighbours along an axis, in the unit of x."""
         return self.length / (self.points - 1 if self.kind == "nodes" else self.points)
 
     @property
     def coordinates(self) -> Float[np.ndarray, " points"]:
-        """Positions along an axis; all axes of a square or a cube have the same."""
+        """Return the positions along an axis, equal for all axes."""
         return (np.arange(self.points) + (0.5 if self.kind == "cell_centres" else 0)) * self.spacing
 
     @property
     def weights(self) -> Float[np.ndarray, "*shape"]:
-        """Quadrature weights: trapezoidal on nodes and on the circle, midpoint on cell centres."""
+        """Return quadrature weights: trapezoidal on nodes and periodic grids, midpoint on cell centres."""
         if self.dimension > 1:
             return super().weights
         along_axis = np.full(self.points, self.spacing)
@@ -119,10 +119,8 @@ class Grid(Axes):
     def derivative(self, values: Float[np.ndarray, "*batch points"]) -> Float[np.ndarray, "*batch points"]:
         """Differentiate along the last axis, x.
 
-        Periodic: exact for modes below n/2, the mode n/2 is zeroed. Otherwise second-order differences,
-        one-sided at the ends.
-
-        Raises a ValueError where the last axis does not have the grid's number of points.
+        Periodic: exact for modes below n/2, zero for the mode n/2. Otherwise second-order differences,
+        one-sided at the ends. Raises `ValueError` if the last axis does not have the grid's number of points.
         """
         if values.shape[-1] != self.points:
             raise ValueError(f"values have {values.shape[-1]} points, the grid has {self.points}")
@@ -135,12 +133,12 @@ class Grid(Axes):
 
 @dataclass(frozen=True)
 class Nodes(Axes):
-    """Explicit, increasing points of an interval: at least two.
+    """Explicit increasing points of an interval, at least two.
 
     positions  x_0 < x_1 < … in the unit of x.
-    period     of functions that are periodic, more than the last position is from the first; else None.
+    period     period of periodic functions, larger than the range of the positions; else None.
 
-    Raises a ValueError where there are fewer than two, they do not increase, or reach over the period.
+    Raises `ValueError` for fewer than two positions, or if they do not increase or exceed the period.
     """
 
     kind: ClassVar[str] = "explicit"
@@ -161,22 +159,22 @@ class Nodes(Axes):
 
     @property
     def axes(self) -> tuple[Grid | Nodes, ...]:
-        """The one axis, itself."""
+        """Return itself as the only axis."""
         return (self,)
 
     @property
     def points(self) -> int:
-        """The number of positions."""
+        """Return the number of positions."""
         return len(self.positions)
 
     @property
     def coordinates(self) -> Float[np.ndarray, " points"]:
-        """The positions as an array."""
+        """Return the positions as an array."""
         return np.array(self.positions)
 
     @property
     def weights(self) -> Float[np.ndarray, " points"]:
-        """Quadrature weights of the trapezoidal rule, from the first node to the last or over a period."""
+        """Return the weights of the trapezoidal rule, from the first to the last node or over a period."""
         halves = np.diff(self.coordinates) / 2
         weights = np.pad(halves, (0, 1)) + np.pad(halves, (1, 0))
         if self.period is not None:
@@ -184,7 +182,7 @@ class Nodes(Axes):
         return weights
 
     def derivative(self, values: Float[np.ndarray, "*batch points"]) -> Float[np.ndarray, "*batch points"]:
-        """Differentiate along the last axis by second-order differences, one-sided where there is an end."""
+        """Differentiate along the last axis by second-order differences, one-sided at ends."""
         x = self.coordinates
         if self.period is not None:
             x = np.concatenate([x[-1:] - self.period, x, x[:1] + self.period])
@@ -195,9 +193,9 @@ class Nodes(Axes):
 
 @dataclass(frozen=True)
 class Product(Axes):
-    """Functions of space on axes that differ: `product` makes it only where no `Grid` is the same.
+    """A grid of space with different axes; `product` creates it only if no `Grid` is equivalent.
 
-    axes  of space, in stored order: z, y and x, or as many of the last of them as there are.
+    axes  axes of space in stored order: the last of z, y and x.
     """
 
     axes: tuple[Grid | Nodes, ...]
@@ -209,7 +207,7 @@ class Product(Axes):
 
     @property
     def kind(self) -> str:
-        """Return the kind of all axes; "mixed" where they have several."""
+        """Return the common kind of all axes, or "mixed"."""
         return self.axes[0].kind if len({axis.kind for axis in self.axes}) == 1 else "mixed"
 
     @property
@@ -222,7 +220,7 @@ AnyGrid = Grid | Nodes | Product
 
 
 def product(axes: Sequence[Grid | Nodes]) -> Grid | Product:
-    """Return the grid of space with these axes, in stored order: a `Grid` where they are even and alike."""
+    """Return the grid of space with these axes, in stored order; a `Grid` if they are even and equal."""
     first = axes[0]
     if isinstance(first, Grid) and all(axis == first for axis in axes):
         return replace(first, dimension=len(axes))
@@ -232,9 +230,9 @@ def product(axes: Sequence[Grid | Nodes]) -> Grid | Product:
 def restrict_by_stride(
     values: Float[np.ndarray, "*batch points_from"], points: int
 ) -> Float[np.ndarray, "*batch points"]:
-    """Take every (points_from / points)-th value, as the papers do: modes from points/2 on alias.
+    """Return every (points_from / points)-th value, as in the papers; modes from points/2 on are aliased.
 
-    Raises a ValueError where `points` does not divide the number of values.
+    Raises `ValueError` if `points` does not divide the number of values.
     """
     points_from = values.shape[-1]
     check_restriction(points_from, points, "stride")
@@ -246,11 +244,11 @@ def restrict_dirichlet(
 ) -> Float[np.ndarray, "*batch points points"]:
     """Evaluate the sine interpolant of `values`, (..., y, x), on points × points nodes, points ≤ points_from.
 
-    u(x, y) = Σ_{k, l = 1}^{n-2} c[l, k] sin πkx sin πly is the one such series with given values on n × n
-    nodes, zero on the boundary. Where the coarse nodes are fine ones, that takes every k-th value; elsewhere
-    it interpolates, to the order that the function is smooth.
+    The interpolant u(x, y) = Σ_{k, l = 1}^{n-2} c[l, k] sin πkx sin πly is unique for values on n × n nodes
+    that are zero on the boundary. For nested nodes the result is every k-th value; otherwise its accuracy
+    depends on the smoothness of the function.
 
-    Raises a ValueError where `points` is more than there are, or the boundary values are not zero.
+    Raises `ValueError` if `points` exceeds points_from, or the boundary values are not zero.
     """
     points_from = values.shape[-1]
     if points > points_from:
@@ -275,7 +273,7 @@ def restrict_dirichlet(
 
 @lru_cache(maxsize=16)
 def _sine_interpolation(points_from: int, points: int) -> Float[np.ndarray, "points points_from"]:
-    """Return the matrix from values at the fine nodes of an axis to those at the coarse ones."""
+    """Return the matrix from values at the fine nodes of an axis to values at the coarse nodes."""
     fine, coarse = Grid("nodes", points_from).coordinates, Grid("nodes", points).coordinates
     modes = np.arange(1, points_from - 1)
     coefficients = 2 / (points_from - 1) * np.sin(np.pi * np.outer(modes, fine))
@@ -283,9 +281,9 @@ def _sine_interpolation(points_from: int, points: int) -> Float[np.ndarray, "poi
 
 
 def check_restriction(points_from: int, points_to: int, how: str) -> None:
-    """Raise a ValueError where `points_from` periodic points cannot be restricted to `points_to`.
+    """Raise `ValueError` if `points_from` periodic points cannot be restricted to `points_to`.
 
-    how  "spectral": without the modes that the coarser grid cannot carry; "stride": every k-th value.
+    how  "spectral": without modes that the coarser grid cannot represent; "stride": every k-th value.
     """
     if how not in RESTRICTIONS:
         raise ValueError(f"unknown restriction {how!r}; accepted: {', '.join(map(repr, RESTRICTIONS))}")

@@ -1,14 +1,13 @@
-"""Fast Fourier transforms of eight complex series side by side, compiled with Numba.
+"""Fast Fourier transforms of eight complex series at once, compiled with Numba.
 
     X_k = Σ_{j=0}^{n-1} x_j e^{-2πijk/n},    n without prime factors above 13
 
-A vector unit of a processor computes with several numbers at once. Libraries that transform one series after
-another leave most of it idle; here a number of a series and those of its seven neighbours are one vector.
-Real and imaginary parts are arrays of their own, (n, LANES) but flat. The inverse transform, unnormalised, is
-the same with the two parts exchanged.
+Libraries that transform one series after another leave most of a processor's vector unit idle. Here the
+corresponding numbers of eight series form one vector. Real and imaginary parts are separate flat arrays (n ·
+LANES). Exchanging them gives the unnormalised inverse transform.
 
-Method: Stockham's form of the mixed-radix algorithm, which orders the output as it goes, from one buffer to
-another and back (Van Loan 1992, Computational Frameworks for the Fast Fourier Transform, 1.7).
+Method: Stockham's autosort form of the mixed-radix algorithm, between two buffers (Van Loan 1992,
+Computational Frameworks for the Fast Fourier Transform, 1.7).
 """
 
 from functools import lru_cache
@@ -28,9 +27,9 @@ RADICES = (13, 11, 7, 5, 3, 8, 4, 2)
 
 @lru_cache(maxsize=32)
 def plan(length: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return radices, whose product is the `length`, and the roots of unity in the order of use, flat.
+    """Return radices with product `length`, and the roots of unity in the order of use, flat.
 
-    Raises a ValueError where the length has a prime factor above 13.
+    Raises `ValueError` if the length has a prime factor above 13.
     """
     radices, twiddles, left = [], [], length
     for radix in RADICES:
@@ -52,7 +51,7 @@ def plan(length: int) -> tuple[np.ndarray, np.ndarray]:
 def transform(real, imaginary, other_real, other_imaginary, radices, twiddles):
     """Transform the series in (real, imaginary), flat (n · LANES).
 
-    Return 0 where the result is in these, 1 where it is in the other two buffers, which have the same size.
+    Returns 0 if the result is in these buffers, 1 if it is in the other two, which have the same size.
     """
     length, chunk, offset, flipped = real.size // LANES, LANES, 0, 0
     for radix in radices:
@@ -78,7 +77,7 @@ def as_rows(series, target, row, rows, width):
 
 @compiled
 def _stage(xr, xi, yr, yi, groups, chunk, twiddles, offset, radix):
-    """Do one stage of the algorithm, from x to y."""
+    """Run one stage of the algorithm, from x to y."""
     if radix == 8:
         _butterflies(xr, xi, yr, yi, groups, chunk, twiddles, offset, 8)
     elif radix == 4:
@@ -101,8 +100,8 @@ def _stage(xr, xi, yr, yi, groups, chunk, twiddles, offset, radix):
 def _butterflies(typing, xr, xi, yr, yi, groups, chunk, twiddles, offset, radix):
     """Transform `radix` chunks at a time, vector by vector, and multiply them by the twiddles of their group.
 
-    It is written in LLVM's instructions, because Numba has no vectors: loops over eight numbers it computes
-    one by one, unsure whether the arrays overlap.
+    Written in LLVM instructions, because Numba has no vector types and does not vectorise loops over arrays
+    that may overlap.
     """
     if not isinstance(radix, types.IntegerLiteral):
         return None
@@ -153,7 +152,7 @@ def _butterflies(typing, xr, xi, yr, yi, groups, chunk, twiddles, offset, radix)
 
 
 class _Arithmetic:
-    """Complex numbers as pairs of vectors, and the shortest transforms of them."""
+    """Arithmetic of complex numbers as pairs of vectors, and short transforms."""
 
     def __init__(self, builder):
         self.builder = builder

@@ -1,17 +1,16 @@
-"""Series on the nodes of a square and on the torus, compiled with Numba.
+"""Evaluate cosine series on nodes of a square and Fourier series on the torus, compiled with Numba.
 
     u(x_i, y_j) = Σ_{k, l = 0}^{N} a[l, k] cos(πki/N) cos(πlj/N),    N even
 
-`solvers.common.cosine_series` explains. Along an axis, a series of cosines is read off a transform of N real
+See `solvers.common.cosine_series`. Along an axis a cosine series is obtained from a transform of N real
 numbers (Press et al. 2007, Numerical Recipes, 12.4.2): half the work of transforming its even extension, for
-an error of a few units in the last place. Two columns are one complex series, and eight such series are
-transformed side by side.
+an error of a few units in the last place. Two columns form one complex series; eight such series are
+transformed at once.
 
     u(x_i, y_j) = Σ û[l, k] e^{2πi(ki + lj)/n},    |k|, |l| < n/2
 
-`solvers.common.fourier` explains. First columns are summed along y, eight at a time, only those that are not
-zero; then rows along x, where two real rows are one complex series, and eight such series are transformed
-side by side.
+See `solvers.common.fourier`. First the nonzero columns are summed along y, eight at a time; then the rows
+along x, where two real rows form one complex series and eight such series are transformed at once.
 """
 
 import numpy as np
@@ -30,7 +29,7 @@ def sum_of_cosines(
     factors: Float[np.ndarray, "modes modes"],
     values: Float[np.ndarray, "points points"],
 ) -> None:
-    """Store the values of the series with these amplitudes [l, k] times factors, no more than points."""
+    """Store the values of the series with amplitudes [l, k] times factors, for modes ≤ points."""
     points, modes = len(values), len(amplitudes)
 
     def buffers():
@@ -83,7 +82,7 @@ def _along_columns(
 
 @compiled
 def _pack(source, column, width, cosines, sines, packed, sums, lane):
-    """Store the real series whose transform has the sums of eight columns, and the sum with k = 1."""
+    """Store the real series whose transform contains the sums of eight columns, and the sum for k = 1."""
     n = len(sines)
     start, end = load(source, column), load(source, n * width + column)
     store(packed, 0, start + end)
@@ -100,7 +99,7 @@ def _pack(source, column, width, cosines, sines, packed, sums, lane):
 
 @compiled
 def _unpack(real, imaginary, sums):
-    """Read the sums off the transform: even ones are real parts, odd ones differ by imaginary parts."""
+    """Compute the sums from the transform: even sums are real parts, odd sums differ by imaginary parts."""
     n = real.size // LANES
     store(sums, 0, load(real, 0))
     store(sums, LANES, load(imaginary, 0))
@@ -118,7 +117,7 @@ def _unpack(real, imaginary, sums):
 
 @compiled
 def _along_y(spectrum, modes, half_r, half_i, re, im, other_re, other_im, radices, twiddles):
-    """Sum every column along y; the results are half_r and half_i, (k, y) with y padded, but flat."""
+    """Sum every column along y into half_r and half_i, flat (k, y) with y padded."""
     points, width, rows = re.size // LANES, half_r.size // modes, 2 * modes - 1
     for column in range(0, modes, LANES):
         columns = min(LANES, modes - column)
@@ -130,7 +129,7 @@ def _along_y(spectrum, modes, half_r, half_i, re, im, other_re, other_im, radice
             for lane in range(columns):
                 re[to + lane] = spectrum[start + 2 * lane]
                 im[to + lane] = spectrum[start + 2 * lane + 1]
-        if transform(im, re, other_im, other_re, radices, twiddles):  # exchanged: the inverse
+        if transform(im, re, other_im, other_re, radices, twiddles):  # inverse
             as_rows(other_re, half_r, column, columns, width)
             as_rows(other_im, half_i, column, columns, width)
         else:

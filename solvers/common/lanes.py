@@ -1,7 +1,7 @@
-"""Batches in blocks of always the same size, so that a sample's bits do not depend on its companions.
+"""Split batches into blocks of fixed size, so that results do not depend on the batch.
 
-XLA vectorises across the batch: with another number of samples it may add in another order. Every compiled
-call therefore gets exactly as many samples as there are lanes; those missing in the last block are filled in.
+XLA vectorises across the batch and may sum in another order for another number of samples. Therefore every
+compiled call gets exactly as many samples as there are lanes; the last block is filled up.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -19,17 +19,17 @@ def in_lanes(
 ) -> tuple[Shaped[np.ndarray, "batch ..."], ...]:
     """Apply `function` to `lanes` samples at a time, in JAX's double precision.
 
-    function  takes a block of each of `inputs`, (lanes, ...), and returns a sequence of arrays (lanes, ...).
-    lanes     the number of samples in every call.
+    function  maps blocks of `inputs`, each (lanes, ...), to a sequence of arrays (lanes, ...).
+    lanes     number of samples in every call.
     inputs    arrays (batch, ...). The computation has their precision: float32 stays float32.
-    fill      the value of the missing samples, with which `function` must be able to work.
+    fill      value of filled-in samples, which `function` must accept.
 
-    Returns what `function` does, for the whole batch.
+    Returns the arrays of `function` for the whole batch.
     """
     batch, blocks, begun = len(inputs[0]), [], None
     # Solutions promise relative errors of 1e-7 and less: more than single precision holds over many steps.
     with jax.enable_x64(True):
-        for start in range(0, max(batch, 1), lanes):  # an empty batch takes its shapes from a filled-in block
+        for start in range(0, max(batch, 1), lanes):  # an empty batch gets its shapes from a filled-in block
             missing = max(0, start + lanes - batch)
             block = [values[start : start + lanes] for values in inputs]
             if missing:

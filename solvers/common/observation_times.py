@@ -4,16 +4,16 @@ import numpy as np
 
 from resolvent.solvers.common.grid import Nodes
 
-_STREAM = 0x74696D6573  # keeps the random times apart from the draws of the samples
+_STREAM = 0x74696D6573  # separates random times from the random numbers of samples
 
 
 def uniform(step: float, final_time: float) -> Nodes:
-    """Return 0, Δt, 2Δt, … below T, as the public code has them: 200 times for Δt = 0.01, T = 2, without T.
+    """Return 0, Δt, 2Δt, … below T, as in the public code: 200 times for Δt = 0.01, T = 2, without T.
 
-    Raises a ValueError where `step` Δt and `final_time` T, in the unit of time, leave fewer than two times.
+    Raises `ValueError` if `step` Δt and `final_time` T give fewer than two times.
     """
     _check_step(step, final_time)
-    # A whole number of steps, but for rounding, must not let T in.
+    # Rounding must not include T if T/Δt is an integer.
     count = int(np.ceil(final_time / step - 1e-9))
     return Nodes(tuple(float(time) for time in step * np.arange(count)))
 
@@ -21,10 +21,10 @@ def uniform(step: float, final_time: float) -> Nodes:
 def two_rates(step: float, final_time: float) -> Nodes:
     """Return 0, Δt, 2Δt, … up to T/2, then steps of 2Δt up to T (eq. 41).
 
-    The equation as printed has, for Δt = T/N, the times nΔt for n = 0, …, N/2 and then 2nΔt for n = N/2 + 1,
-    …, 3N/4, which would jump and run past T; n = N/4 + 1, …, N/2 is meant, which goes on to T.
+    The printed equation has, for Δt = T/N, the times nΔt for n = 0, …, N/2 and then 2nΔt for n = N/2 + 1, …,
+    3N/4, which would jump and exceed T; we assume n = N/4 + 1, …, N/2, which ends at T.
 
-    Raises a ValueError where T / Δt is not a whole number divisible by 4.
+    Raises `ValueError` if T / Δt is not an integer divisible by 4.
     """
     _check_step(step, final_time)
     count = round(final_time / step)
@@ -42,7 +42,7 @@ def random_times(count: int, final_time: float, seed: int) -> Nodes:
 
 
 def explicit(times: tuple[float, ...]) -> Nodes:
-    """Return the times listed; raise a ValueError where they do not increase, or one is negative."""
+    """Return the listed times. Raises `ValueError` if they do not increase, or one is negative."""
     nodes = Nodes(tuple(map(float, times)))
     if nodes.positions[0] < 0:
         raise ValueError(f"times must not be negative, got {nodes.positions[0]:g}")

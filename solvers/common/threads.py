@@ -1,8 +1,7 @@
-"""Threads that compute one sample together, each a part of it, in functions compiled with Numba.
+"""Share the computation of one sample among threads, in functions compiled with Numba.
 
-Compiled functions release the interpreter's lock. Where a part needs what the others have computed, all of
-them wait at a gate; they look at it in turns instead of sleeping, because they meet thousands of times a
-second.
+Compiled functions release the interpreter lock. Threads synchronise at a gate (a spinning barrier), since
+they meet thousands of times per second.
 """
 
 import os
@@ -18,14 +17,14 @@ from numba.extending import intrinsic
 
 from resolvent.solvers.common.compiled import compiled
 
-LOOKS = 100  # at the gate, before the processor is left to others for once
-OPEN = 2**62  # more than ever come to a gate
+LOOKS = 100  # spins at the gate before yielding the processor
+OPEN = 2**62  # opens a gate for good: larger than any count
 WORD = ir.IntType(64)
 _local = threading.local()
 
 
 def kept(what: str, key: Hashable, make: Callable[[], Any]) -> Any:
-    """Return what `make` gave this thread for the present `key`: new memory costs as much as a transform."""
+    """Return the object that `make` created for `key` in this thread, cached: memory is slow to allocate."""
     held = vars(_local)
     if what not in held or held[what][0] != key:
         held[what] = key, make()
@@ -33,7 +32,7 @@ def kept(what: str, key: Hashable, make: Callable[[], Any]) -> Any:
 
 
 def threads_here() -> int:
-    """Return how many threads may compute: `OMP_NUM_THREADS`, or the cores that this process may use."""
+    """Return the number of threads: `OMP_NUM_THREADS`, or the number of cores of this process."""
     asked = os.environ.get("OMP_NUM_THREADS", "")
     if asked.isdigit():
         return max(1, int(asked))
@@ -41,7 +40,7 @@ def threads_here() -> int:
 
 
 def together(function: Callable[[int, np.ndarray], Any], parts: int) -> list[Any]:
-    """Return what `function(part, gate)` gives for each of the parts, each in a thread of its own."""
+    """Return the results of `function(part, gate)` for all parts, each computed in its own thread."""
     gate = np.zeros(1, np.int64)
     if parts == 1:
         return [function(0, gate)]
@@ -56,7 +55,7 @@ def together(function: Callable[[int, np.ndarray], Any], parts: int) -> list[Any
 
 @compiled
 def meet(gate, parts, times):
-    """Wait until all `parts` have come to the gate, each `times` times before, and return `times` + 1."""
+    """Wait until all `parts` have arrived at the gate for the (`times` + 1)-th time; return `times` + 1."""
     if parts > 1:
         _come(gate)
         looks = 0
@@ -73,7 +72,7 @@ def _counter(context, builder, signature, values):
 
 @intrinsic
 def _come(typing, gate):
-    """Count this part at the gate."""
+    """Count the arrival of this part at the gate."""
 
     def code(context, builder, signature, values):
         counter = _counter(context, builder, signature, values)
@@ -85,7 +84,7 @@ def _come(typing, gate):
 
 @intrinsic
 def _came(typing, gate):
-    """Return how many have been counted."""
+    """Return the number of arrivals."""
 
     def code(context, builder, signature, values):
         return builder.load_atomic(_counter(context, builder, signature, values), "seq_cst", 8)
@@ -95,7 +94,7 @@ def _came(typing, gate):
 
 @intrinsic
 def _give_way(typing):
-    """Let other threads have the processor, where any wait for it (POSIX)."""
+    """Yield the processor to other threads (POSIX)."""
 
     def code(context, builder, signature, values):
         function = builder.module.globals.get("sched_yield") or ir.Function(

@@ -1,8 +1,7 @@
-"""Vectors of eight numbers in functions that Numba compiles: `load` them, add, subtract, multiply, `store`.
+"""Vectors of eight numbers for Numba: `load`, add, subtract, multiply, `store`.
 
-Numba leaves it to LLVM to compute a loop eight numbers at a time, and LLVM does not where arrays may overlap.
-Here the program says it. A number beside a vector stands for eight equal ones. On a processor with shorter
-vectors LLVM takes two or four instructions for one.
+LLVM does not vectorise loops over arrays that may overlap, so vectors are explicit here. Numbers are
+broadcast to vectors. On processors with shorter vectors LLVM uses two or four instructions for one.
 """
 
 import operator
@@ -14,11 +13,11 @@ from numba.extending import intrinsic, lower_builtin, models, register_model
 
 LANES = 8
 VECTOR = ir.VectorType(ir.DoubleType(), LANES)
-FLAGS = ("contract", "nsz")  # a product and a sum may be one instruction
+FLAGS = ("contract", "nsz")  # allow fused multiply-add
 
 
 class VectorType(types.Type):
-    """The type of a vector, to Numba."""
+    """Numba's type of a vector."""
 
     def __init__(self) -> None:
         super().__init__(name="VectorOfEight")
@@ -34,7 +33,7 @@ class _Model(models.PrimitiveModel):
 
 
 def spread(builder, number):
-    """Emit the vector whose lanes all have this number."""
+    """Emit a vector with this number in all lanes."""
     undefined = ir.Constant(VECTOR, ir.Undefined)
     first = builder.insert_element(undefined, number, ir.Constant(ir.IntType(32), 0))
     return builder.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(ir.IntType(32), LANES), None))
@@ -66,7 +65,7 @@ _define(operator.mul, "fmul")
 
 @intrinsic
 def larger(typing, first, second):
-    """Return the larger of two vectors, number by number; the second where one is not a number."""
+    """Return the elementwise maximum of two vectors; the second element if one is NaN."""
 
     def code(context, builder, signature, values):
         return builder.select(builder.fcmp_ordered(">", *values), *values)
@@ -81,7 +80,7 @@ def _address(context, builder, array_type, array, index):
 
 @intrinsic
 def load(typing, array, index):
-    """Return the eight numbers of a flat float64 array that begin at `index`, which is not checked."""
+    """Return eight numbers of a flat float64 array from `index` on, without bounds check."""
 
     def code(context, builder, signature, values):
         return builder.load(_address(context, builder, signature.args[0], *values), align=8)
@@ -91,7 +90,7 @@ def load(typing, array, index):
 
 @intrinsic
 def store(typing, array, index, value):
-    """Store a vector in a flat float64 array from `index` on, which is not checked."""
+    """Store a vector in a flat float64 array from `index` on, without bounds check."""
 
     def code(context, builder, signature, values):
         builder.store(values[2], _address(context, builder, signature.args[0], *values[:2]), align=8)

@@ -1,4 +1,4 @@
-"""The error of any prediction of the pressure, without its label: two-sided bounds that are theorems.
+"""Rigorous two-sided bounds of the error of any prediction of the pressure, without its label.
 
 With A the matrix of `solvers.darcy.five_point`, p̂ a prediction, r = h² f - A p̂ its residual and e = p - p̂
 its error, the energy norm of the error is ‖e‖²_A = eᵀ A e = rᵀ A⁻¹ r. A₀ is the same matrix for a = 1. Both
@@ -7,17 +7,18 @@ the largest a_face in units of that of A₀, and
 
     rᵀ A₀⁻¹ r / M  ≤  ‖e‖²_A  ≤  rᵀ A₀⁻¹ r / m.
 
-A sine transform inverts A₀ (of type 1 on nodes, 2 on cell centres): the bounds cost less than a network.
-Upper over lower is √(M/m): 2 for coefficients of 3 and 12. Relative bounds divide by ‖p‖_A, which differs
-from ‖p̂‖_A by ‖e‖_A at most, and is between the bounds of the error of p̂ = 0: they are never further from the
-relative error than by the factor M/m.
+A sine transform inverts A₀ (type 1 on nodes, type 2 on cell centres), so the bounds cost less than a network.
+The ratio of upper and lower bound is √(M/m): 2 for coefficients of 3 and 12. Relative bounds divide by ‖p‖_A,
+which differs from ‖p̂‖_A by at most ‖e‖_A, and lies between the bounds of the error of p̂ = 0; they differ
+from the relative error at most by the factor M/m.
 
-Rounding: what the residual may be off by is estimated from the sizes of the terms that it sums, and widens
-the bounds, so that they hold for predictions that are right to all digits, too.
-Limits: the error is that of the 5-point equations, whose own distance from the differential equation no
-residual sees. On nodes the boundary's values are known, and those of a prediction are not looked at.
-Sources: the equivalence with A₀ is Concus and Golub 1973, SIAM J. Numer. Anal. 10, 1103; the relation of
-residual and energy error Ainsworth and Oden 2000, A Posteriori Error Estimation in Finite Element Analysis.
+Rounding: the rounding error of the residual is estimated from the sizes of its terms, and widens the bounds,
+so that they also hold for predictions that are exact to all digits.
+
+Limits: the error refers to the 5-point equations; the residual does not include their discretisation error.
+On nodes the boundary values are known, and those of a prediction are ignored. Sources: the equivalence with
+A₀ is Concus and Golub 1973, SIAM J. Numer. Anal. 10, 1103; the relation of residual and energy error
+Ainsworth and Oden 2000, A Posteriori Error Estimation in Finite Element Analysis.
 """
 
 import numpy as np
@@ -30,10 +31,8 @@ from resolvent.solvers.common.grid import Grid
 from resolvent.solvers.darcy.direct import faces_along
 
 Values = Float[np.ndarray, "batch n n"]
-ROUNDED = (
-    8 * np.finfo(float).eps
-)  # relative, of the terms of a residual: each is two steps, and five are summed
-TRANSFORMED = 1e-13  # relative, of a sine transform and the sum of its squares
+ROUNDED = 8 * np.finfo(float).eps  # relative rounding error of a residual: five terms of two operations each
+TRANSFORMED = 1e-13  # relative rounding error of a sine transform and the sum of its squares
 SINES = {"nodes": 1, "cell_centres": 2}
 
 
@@ -44,12 +43,12 @@ def energy_error_bounds(
     grid: str = "nodes",
     face_mean: str = "arithmetic",
 ) -> tuple[Float[np.ndarray, "batch 2"], Float[np.ndarray, "batch 2"]]:
-    """Return what ‖p - p̂‖_A of every sample lies between, and ‖p - p̂‖_A / ‖p‖_A: (lower, upper).
+    """Return (lower, upper) bounds of ‖p - p̂‖_A and of ‖p - p̂‖_A / ‖p‖_A for every sample.
 
-    coefficient  values of a;  prediction  p̂;  source  values of f, or a number;  grid, face_mean  as of
+    coefficient  values of a;  prediction  p̂;  source  values of f, or a number;  grid, face_mean  as for
     `DarcyFivePoint`.
 
-    Raises a ValueError for arrays that are not (batch, n, n); a SolverError for coefficients that are not
+    Raises `ValueError` for arrays that are not (batch, n, n), and `SolverError` for coefficients that are not
     positive and for values that are not finite.
     """
     faces, inner = _faces(coefficient, grid, face_mean), _inner(prediction, grid)
@@ -83,7 +82,7 @@ def residual(
     grid: str = "nodes",
     face_mean: str = "arithmetic",
 ) -> Values:
-    """Return h² f - A p̂ of every sample, zero on the boundary of nodes; raise as `energy_error_bounds`."""
+    """Return h² f - A p̂ of every sample, zero on the boundary of nodes. Raises as `energy_error_bounds`."""
     faces, inner = _faces(coefficient, grid, face_mean), _inner(prediction, grid)
     found = np.zeros_like(prediction)
     _inner(found, grid)[:] = _residual(faces, inner, prediction, source, grid)[0]
@@ -93,12 +92,12 @@ def residual(
 def energy_norm(
     coefficient: Values, values: Values, grid: str = "nodes", face_mean: str = "arithmetic"
 ) -> Float[np.ndarray, " batch"]:
-    """Return ‖v‖_A of every sample: of a pressure, or of an error where the label is known."""
+    """Return ‖v‖_A of every sample, for example of a pressure or an error."""
     return _energy(_faces(coefficient, grid, face_mean), _inner(values, grid))
 
 
 def _residual(faces, inner, prediction, source, grid):
-    """Return the residual at the unknowns, h² f there, and the sum of the sizes of the terms."""
+    """Return the residual at the unknowns, h² f there, and the sum of the terms' absolute values."""
     spacing = Grid(grid, prediction.shape[-1], dimension=2).spacing
     right = spacing**2 * _inner(np.broadcast_to(source, prediction.shape), grid)
     finite = np.isfinite(inner).all(axis=(1, 2)) & np.isfinite(right).all(axis=(1, 2))
@@ -118,7 +117,7 @@ def _energy(faces, inner):
 def _faces(
     coefficient: Values, grid: str, face_mean: str
 ) -> dict[int, Float[np.ndarray, "batch rows columns"]]:
-    """Return by axis the coefficients of the faces that touch an unknown."""
+    """Return the coefficients on the faces that touch an unknown, by axis."""
     check_array(coefficient, "f", ("batch", "n", "n"), "coefficient of Darcy")
     positive = ((coefficient > 0) & np.isfinite(coefficient)).all(axis=(1, 2))
     refuse(~positive, "Darcy", symptom="the coefficient is not positive", remedy=CHECK)
@@ -132,7 +131,7 @@ def _inner(values: Values, grid: str) -> Float[np.ndarray, "batch m m"]:
 
 
 def _framed(inner: Float[np.ndarray, "batch m m"], axis: int) -> Float[np.ndarray, "batch rows columns"]:
-    """Return values with the boundary's zeros at both ends of an axis."""
+    """Return values padded by the boundary's zeros at both ends of an axis."""
     return np.pad(inner, [(int(one == axis),) * 2 for one in range(3)])
 
 

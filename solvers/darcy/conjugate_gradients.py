@@ -1,7 +1,7 @@
-"""Conjugate gradients around a V-cycle of `solvers.darcy.multigrid`, for one sample, in Numba.
+"""Conjugate gradients preconditioned by a V-cycle of `solvers.darcy.multigrid`, for one sample, in Numba.
 
-They have the precision of the input but for the direction, and are flexible (Polak and Ribière), so that the
-answer does not feel the single precision of the V-cycle.
+Everything except the direction has the precision of the input. The flexible formula (Polak and Ribière) keeps
+the single precision of the V-cycle from affecting the result.
 """
 
 import numpy as np
@@ -11,11 +11,11 @@ from resolvent.solvers.darcy.multigrid import apply, fill_hierarchy, store_condu
 
 
 def workspace(sizes: np.ndarray, dtype: np.dtype) -> tuple[np.ndarray, ...]:
-    """Return arrays that solving needs on these levels; to use them again saves a third of the time.
+    """Return work arrays for these levels; reusing them saves a third of the time.
 
     stored, (5, all levels): across, along, inverse diagonal, pressure, source, in float32. Then across,
-    along, the direction, in float32, and its image under the matrix, with the frame. Which direction is taken
-    need not be exact, only its image.
+    along, the direction in float32, and its image under the matrix, with the frame. The direction need not be
+    exact, only its image.
     """
     frame = sizes[0] + 2
     stored = np.zeros((5, int(((sizes + 2) ** 2).sum())), np.float32)
@@ -43,13 +43,11 @@ def solve_sample(
     least_eigenvalue,
     max_iterations,
 ):
-    """Store the pressure of one sample in its frame of zeros, as far as the iterations come.
-
-    Return how many they were, 0 where it has not converged.
+    """Store the pressure of one sample in its frame of zeros; return the iterations, 0 if not converged.
 
     `residual` is the right-hand side with the frame, and is overwritten; the tolerance is relative to it.
-    `pressure` has the frame, and any values. Where the tolerance is zero, the `accuracy` of the pressure ends
-    the iterations, as `solvers.darcy.five_point` has it.
+    `pressure` has the frame, with arbitrary values. If the tolerance is zero, iterations stop at the
+    `accuracy` of the pressure, see `solvers.darcy.five_point`.
     """
     store_conductances(coefficient, cell_centred, harmonic, across, along)
     fill_hierarchy(stored, coefficient, across, along, sizes, before, after, cell_centred)
@@ -66,7 +64,7 @@ def solve_sample(
     if norm == 0:
         return 1
     previous, step = residual.dtype.type(1), residual.dtype.type(0)
-    # The V-cycle sees the residual scaled, so that a small one does not underflow in float32.
+    # The residual is scaled for the V-cycle, so that it does not underflow in float32.
     size = norm
     _scale(residual, 1 / size, scaled)
     for iteration in range(max_iterations):
@@ -77,7 +75,7 @@ def solve_sample(
         _move_and_turn(pressure, direction.ravel(), step, turn, preconditioned)
         previous = product
         step = product / apply(direction, across, along, image)
-        gained = step * product  # of the square of the error's energy norm
+        gained = step * product  # decrease of the square of the error's energy norm
         left = size * np.sqrt(_update(residual, image.ravel(), step, 1 / size, scaled))
         if left > 0 and left * left == 0:  # rounding errors of the true residual are far larger
             return 0
@@ -95,12 +93,12 @@ def solve_sample(
     return 0
 
 
-# Loops of few arrays, flat: those LLVM computes several numbers at a time.
+# Flat loops over few arrays, which LLVM vectorises.
 
 
 @compiled
 def _update(residual, image, step, factor, scaled):
-    """Take step · image from the residual, store factor times it, and return the sum of those squares."""
+    """Subtract step · image from the residual, store factor times it, and return the sum of its squares."""
     squares = residual.dtype.type(0)
     for i in range(residual.size):
         changed = residual[i] - step * image[i]
@@ -128,7 +126,7 @@ def _inner_products(preconditioned, residual, image):
 
 @compiled
 def _squares_of_moved(pressure, direction, step):
-    """Return the sum of squares of the pressure a step along the direction."""
+    """Return the sum of squares of the pressure after a step along the direction."""
     squares = pressure.dtype.type(0)
     for i in range(pressure.size):
         moved = pressure[i] + step * direction[i]
@@ -138,7 +136,7 @@ def _squares_of_moved(pressure, direction, step):
 
 @compiled
 def _move_and_turn(pressure, direction, step, factor, preconditioned):
-    """Go a step along the direction, then turn it: to factor · direction + preconditioned."""
+    """Move a step along the direction, then replace it by factor · direction + preconditioned."""
     for i in range(pressure.size):
         old = direction[i]
         pressure[i] += step * old

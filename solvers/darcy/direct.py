@@ -1,7 +1,7 @@
-"""The 5-point equations of Darcy flow, assembled and solved independently by a sparse direct method: a check.
+"""Solve the 5-point equations of Darcy flow by a sparse direct method, as an independent check.
 
-With D_x and D_y the matrices of first differences between neighbours, the boundary's zeros included, and A_x,
-A_y the diagonal matrices of face coefficients, the equations are (D_xᵀ A_x D_x + D_yᵀ A_y D_y) p = h² f.
+With D_x and D_y the matrices of first differences between neighbours, including the boundary's zeros, and
+A_x, A_y the diagonal matrices of face coefficients, the equations are (D_xᵀ A_x D_x + D_yᵀ A_y D_y) p = h² f.
 """
 
 import numpy as np
@@ -52,5 +52,5 @@ def faces_along(
     mean = 2 / (1 / left + 1 / right) if face_mean == "harmonic" else (left + right) / 2
     if grid == "nodes":
         return mean[..., 1:-1, :]
-    half = 2 * sample[..., [0, -1]]  # half a cell to the boundary
+    half = 2 * sample[..., [0, -1]]  # the boundary is half a cell away
     return np.concatenate([half[..., :1], mean, half[..., 1:]], axis=-1)

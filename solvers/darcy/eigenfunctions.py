@@ -2,18 +2,17 @@
 
     -∇·(a∇φ) = λφ in (0, 1)²,    φ = 0 on the boundary
 
-a(x, y)  coefficient, > 0, one value an element;  φ  eigenfunction, ∫φ² = 1;  λ  eigenvalue, > 0, in units of
+a(x, y)  coefficient, > 0, one value per element;  φ  eigenfunction, ∫φ² = 1;  λ  eigenvalue, > 0, in units of
 a over squared length.
 
-Convention: m × m square elements of side h = 1/m; nodal values are (y, x) on (m + 1) × (m + 1) nodes, the
-boundary's among them. The element matrices are exact: with the consistent mass matrix M and the stiffness
+Convention: m × m square elements of side h = 1/m; nodal values are (y, x) on (m + 1) × (m + 1) nodes,
+including the boundary. The element matrices are exact: with the consistent mass matrix M and the stiffness
 matrix K, Kφ = λMφ on the inner nodes.
 
-Expect: eigenvalues from above, of second order in h where a jumps along element edges only: for a = 1,
-λ₁ = 2π² within 0.3 % on 21 nodes. A coefficient that jumps inside elements is averaged there
-(`element_means`), which costs an order. Eigenfunctions of a multiple eigenvalue (a = 1: the second and third)
-are one basis of their space among many.
-Source: Cao 2021, arXiv:2105.14995, Figure 13 (e, f); Strang and Fix 1973, chapter 6.
+Expect: upper bounds of eigenvalues, of second order in h if a jumps only along element edges: for a = 1, λ₁ =
+2π² within 0.3 % on 21 nodes. A coefficient that jumps inside elements is averaged (`element_means`), which
+loses an order. Eigenfunctions of a multiple eigenvalue (a = 1: the second and third) are an arbitrary basis
+of their space. Source: Cao 2021, arXiv:2105.14995, Figure 13 (e, f); Strang and Fix 1973, chapter 6.
 """
 
 import numpy as np
@@ -31,10 +30,10 @@ def eigenfunctions(
 ) -> tuple[Float[np.ndarray, " count"], Float[np.ndarray, "count nodes nodes"]]:
     """Return the `count` smallest eigenvalues, ascending, and their eigenfunctions, zero on the boundary.
 
-    The sign of an eigenfunction is that which makes its value of largest modulus positive.
+    The value of largest modulus of an eigenfunction is positive.
 
-    Raises a ValueError where a coefficient is not positive, or the grid does not have `count` eigenfunctions
-    to give.
+    Raises `ValueError` if a coefficient is not positive, or the grid has too few unknowns for `count`
+    eigenfunctions.
     """
     elements = len(coefficient)
     if not (np.isfinite(coefficient) & (coefficient > 0)).all():
@@ -47,7 +46,7 @@ def eigenfunctions(
         )
     inner = np.arange((elements + 1) ** 2).reshape(elements + 1, -1)[1:-1, 1:-1].ravel()
     stiff, mass = stiffness(coefficient)[inner][:, inner], mass_matrix(elements)[inner][:, inner]
-    # Lanczos with K⁻¹M finds the smallest first; the fixed start gives the same bytes every time.
+    # Lanczos with K⁻¹M finds the smallest first; the fixed start makes results reproducible.
     values, vectors = eigsh(stiff.tocsc(), count, mass.tocsc(), sigma=0.0, v0=np.ones(unknowns))
     order = np.argsort(values)
     functions = np.zeros((count, elements + 1, elements + 1))
@@ -73,7 +72,7 @@ def element_means(values: Float[np.ndarray, "n n"], elements: int) -> Float[np.n
     nodes = np.linspace(0, 1, len(values))
     edges = np.concatenate([[0.0], (nodes[1:] + nodes[:-1]) / 2, [1.0]])
     ends = np.linspace(0, 1, elements + 1)
-    # What part of each element is in the cell of each node.
+    # Share of each element that lies in the cell of each node.
     overlap = np.minimum(edges[1:], ends[1:, None]) - np.maximum(edges[:-1], ends[:-1, None])
     shares = np.maximum(overlap, 0) * elements
     return shares @ values @ shares.T
@@ -82,7 +81,7 @@ def element_means(values: Float[np.ndarray, "n n"], elements: int) -> Float[np.n
 def with_fixed_sign(
     functions: Float[np.ndarray, "count nodes nodes"],
 ) -> Float[np.ndarray, "count nodes nodes"]:
-    """Return each function or its negative, whichever has a positive value of largest modulus."""
+    """Return each function with the sign that makes its value of largest modulus positive."""
     flat = functions.reshape(len(functions), -1)
     largest = np.take_along_axis(flat, np.abs(flat).argmax(axis=1)[:, None], axis=1)
     return functions * np.where(largest < 0, -1.0, 1.0)[:, :, None]

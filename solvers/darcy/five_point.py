@@ -1,37 +1,37 @@
-"""Darcy flow in the unit square by 5-point finite differences.
+"""Solve Darcy flow in the unit square by 5-point finite differences.
 
     -∇·(a∇p) = f in (0, 1)²,    p = 0 on the boundary
 
 a(x, y)  permeability, the coefficient, > 0;  p  pressure;  f  source, 1 by default.
 
-Convention: values are (batch, y, x) on n × n points. On `nodes` x_i = i/(n - 1), the boundary's zeros are
-among them; on `cell_centres` x_i = (i + 1/2)/n, and the boundary lies half a cell outside. At every inner
+Convention: values are (batch, y, x) on n × n points. On `nodes` x_i = i/(n - 1), which include the zeros on
+the boundary; on `cell_centres` x_i = (i + 1/2)/n, and the boundary is half a cell outside. At every inner
 point
 
     Σ_neighbours a_face (p - p_neighbour) = h² f
 
-with a_face the arithmetic or the harmonic mean of the two points' coefficients. Arithmetic reproduces the
-recipe of the papers' data and is the default; harmonic conserves the flux through layers exactly. Between
-them p moves by about 0.3 % where a jumps from 3 to 12, on 421 nodes.
+with a_face the arithmetic or harmonic mean of the two points' coefficients. The arithmetic mean, the default,
+reproduces the papers' data; the harmonic mean conserves the flux through layers exactly. They change p by
+about 0.3 % if a jumps from 3 to 12, on 421 nodes.
 
-Method: conjugate gradients until the residual is below `tolerance` of the right-hand side, or the error below
-`accuracy`, preconditioned by
-`multigrid` (`solvers.darcy.multigrid`: one core, any coefficient) or by the constant-coefficient Laplacian
-inverted with sine transforms (`sine`, `solvers.darcy.sine_transforms`: batched, made for a GPU, best at low
-contrast).
+Method: conjugate gradients until the residual is below `tolerance` of the right-hand side, or the error is
+below `accuracy`, preconditioned by `multigrid` (`solvers.darcy.multigrid`: one core, any coefficient) or by
+the constant-coefficient Laplacian inverted with sine transforms (`sine`, `solvers.darcy.sine_transforms`:
+batched, for GPUs, best at low contrast).
 
-What a step of conjugate gradients takes off the square of the error's energy norm is known, α rᵀz (Hestenes
-and Stiefel 1952), and as the norm falls by more than √2 in a step, what is left is less than that. A norm of
-values is at most the energy norm over √λ with λ = a_min times the least eigenvalue of the 5-point Laplacian,
-so that the iterations may end where
+A step of conjugate gradients reduces the square of the error's energy norm by α rᵀz (Hestenes and Stiefel
+1952). As the norm decreases by more than √2 per step, the rest is smaller than that. The norm of values is at
+most the energy norm over √λ, with λ = a_min times the smallest eigenvalue of the 5-point Laplacian. Therefore
+the iterations stop if
 
     α rᵀz ≤ (accuracy/2)² λ ‖p‖²    (for the stopping rule: Arioli 2004, Numer. Math. 97, 1).
 
-Expect: a solution error of about a hundredth of the tolerance against a direct solution, 10 to 16 iterations
-of multigrid for the distributions of `solvers.random_fields.distributions`. The discretisation's own error is
-another matter: second order in h for smooth coefficients, first order where they jump (about 1e-3 on 421
-nodes for 3 and 12).
-Limits: in float32 input everything is in float32, and a tolerance below 1e-6 is out of reach.
+Expect: an error of about a hundredth of the tolerance against a direct solution, and 10 to 16 iterations with
+multigrid for the distributions of `solvers.random_fields.distributions`. The discretisation error is
+separate: second order in h for smooth coefficients, first order if they jump (about 1e-3 on 421 nodes for 3
+and 12).
+
+Limits: for float32 input everything is in float32, and tolerances below 1e-6 cannot be reached.
 Sources: Cao 2021, arXiv:2105.14995, C.3; Calvello et al. 2024, arXiv:2406.06486, 6.2.2.
 """
 
@@ -64,10 +64,10 @@ class DarcyFivePoint:
     grid       "nodes" or "cell_centres".
     face_mean  "arithmetic" or "harmonic".
     method     "multigrid" or "sine".
-    tolerance  of the residual, relative to the right-hand side.
-    accuracy   of the pressure, its relative L² error; where it is given, the tolerance is not used.
+    tolerance  tolerance of the residual, relative to the right-hand side.
+    accuracy   relative L² error of the pressure; replaces the tolerance if given.
 
-    Raises a ValueError where a name is unknown, the tolerance not between 0 and 1, or the accuracy below
+    Raises `ValueError` if a name is unknown, the tolerance is not between 0 and 1, or the accuracy is below
     `LEAST_ACCURACY` or not below 1.
     """
 
@@ -90,7 +90,7 @@ class DarcyFivePoint:
 
     @property
     def limits(self) -> tuple[float, float]:
-        """Return the tolerance and the accuracy that end the iterations: one of the two is zero."""
+        """Return tolerance and accuracy for the stopping criterion; one of the two is zero."""
         return (self.tolerance, 0.0) if self.accuracy is None else (0.0, self.accuracy / 2)
 
     def solve(
@@ -98,12 +98,12 @@ class DarcyFivePoint:
         coefficient: Float[np.ndarray, "batch n n"],
         source: Float[np.ndarray, "#batch n n"] | float = 1.0,
     ) -> Float[np.ndarray, "batch n n"]:
-        """Return the pressure of every sample, the same bits in any batch.
+        """Return the pressure of every sample, bit-identical in any batch.
 
-        coefficient  values of a on the grid;  source  values of f there, or one number for all.
+        coefficient  values of a on the grid;  source  values of f there, or one number.
 
-        Raises a ValueError where the coefficient is not an array of values on a grid; a SolverError where a
-        coefficient is not positive, a source not finite, or conjugate gradients do not converge.
+        Raises `ValueError` if the coefficient is not an array of values on a grid, and `SolverError` if a
+        coefficient is not positive, a source is not finite, or conjugate gradients do not converge.
         """
         check_array(
             coefficient,
@@ -119,7 +119,7 @@ class DarcyFivePoint:
         sources = np.broadcast_to(np.asarray(source, coefficient.dtype), coefficient.shape)
         finite = np.isfinite(sources).all(axis=(1, 2))
         refuse(~finite, NAME, symptom="the source is not finite", remedy=CHECK)
-        # Solved for sources of size one, so that neither tiny nor zero ones are lost in the stopping test.
+        # Sources are scaled to size one, so that the stopping criterion works for tiny and zero sources.
         if np.ndim(source) == 0:
             size = abs(sources[:, :1, :1])
             sources = np.broadcast_to(np.where(size > 0, np.sign(sources[:, :1, :1]), 1), coefficient.shape)
@@ -144,10 +144,10 @@ class DarcyFivePoint:
         steps: int,
         source: Float[np.ndarray, "#batch n n"] | float = 1.0,
     ) -> Float[np.ndarray, "batch n n"]:
-        """Return a prediction of the pressure after so many steps of conjugate gradients.
+        """Return predictions of the pressure after `steps` steps of conjugate gradients.
 
-        Every step takes from the error in the energy norm what is the most that can be taken. Raises as
-        `solvers.darcy.bounds.energy_error_bounds`; a ValueError where `steps` is not 1 or more.
+        Every step reduces the error in the energy norm as much as possible. Raises as
+        `solvers.darcy.bounds.energy_error_bounds`, and `ValueError` if `steps` is below 1.
         """
         if steps < 1:
             raise ValueError(f"steps must be 1 or more, got {steps}")
@@ -165,7 +165,7 @@ class DarcyFivePoint:
         sources: Float[np.ndarray, "batch n n"],
         most: int,
     ) -> tuple[Float[np.ndarray, "batch n n"], Int[np.ndarray, " batch"]]:
-        """Return the solutions and the iterations, 0 where they did not converge in so many."""
+        """Return the solutions and the numbers of iterations, 0 if not converged after `most`."""
         if self.method == "sine":
             from resolvent.solvers.darcy.sine_transforms import solve_batch
 
@@ -184,7 +184,7 @@ class DarcyFivePoint:
         arrays = kept("multigrid", key, lambda: workspace(hierarchy.sizes, coefficient.dtype))
         frame = hierarchy.sizes[0] + 2
         framed, right = np.zeros((2, frame, frame), coefficient.dtype)
-        pressure = np.empty(coefficient.shape, coefficient.dtype)  # in C order, as compiled code wants it
+        pressure = np.empty(coefficient.shape, coefficient.dtype)  # in C order, for compiled code
         iterations = np.empty(len(coefficient), int)
         intervals = coefficient.shape[-1] - (not cells)
         least = 4 - 4 * np.cos(np.pi / intervals)  # eigenvalue of the 5-point Laplacian, without 1/h²
@@ -209,9 +209,9 @@ class DarcyFivePoint:
 
 
 def default_method() -> str:
-    """Return the faster method here: "sine" where JAX has a GPU, "multigrid" elsewhere.
+    """Return the faster method on this machine: "sine" if JAX has a GPU, else "multigrid".
 
-    JAX is not imported for it where it has no plugin, without which it knows no GPU.
+    Does not import JAX if it has no plugin for GPUs.
     """
     if find_spec("jax_plugins") is None:
         return "multigrid"

@@ -1,4 +1,4 @@
-"""A V-cycle of multigrid for the equations of `solvers.darcy.five_point`, in Numba: a preconditioner.
+"""A multigrid V-cycle for the equations of `solvers.darcy.five_point`, as a preconditioner, in Numba.
 
 Unknowns are m × m values inside a frame of zeros, the boundary. `across` and `along` are the conductances
 between neighbours: across[j, i] from (j, i) to (j, i + 1), along[j, i] from (j, i) to (j + 1, i). The
@@ -6,13 +6,13 @@ equations are
 
     Σ_neighbours conductance · (p - p_neighbour) = right-hand side.
 
-A V-cycle relaxes once on the way down and once on the way up (red-black Gauss-Seidel, in mirrored order, so
-that it is symmetric). A coarser grid has half the intervals, rounded up: its points need not be points of the
-finer one, since 415 or 831 intervals cannot be halved. Between grids functions are interpolated linearly,
-residuals are gathered by the transpose, and the coefficient by its weighted mean.
+A V-cycle relaxes once on the way down and once on the way up (red-black Gauss-Seidel in mirrored order, to be
+symmetric). A coarser grid has half the intervals, rounded up; its points need not be points of the finer
+grid, since 415 or 831 intervals cannot be halved. Functions are interpolated linearly between grids,
+residuals are restricted by the transpose, and the coefficient by its weighted mean.
 
-The V-cycle works in float32, for half the memory traffic; `solvers.darcy.conjugate_gradients` around it have
-the precision of the input.
+The V-cycle is in float32, for half the memory traffic; the surrounding `solvers.darcy.conjugate_gradients`
+have the precision of the input.
 """
 
 from typing import NamedTuple
@@ -22,20 +22,20 @@ from jaxtyping import Float
 
 from resolvent.solvers.common.compiled import compiled
 
-_COARSEST = 3  # unknowns along an axis, relaxed to convergence
+_COARSEST = 3  # unknowns along an axis of the coarsest grid, relaxed to convergence
 _COARSEST_SWEEPS = 8
 
 
 class Levels(NamedTuple):
-    """The grids of one size and kind, finest first, as flat tables that compiled code can walk.
+    """The hierarchy of grids, finest first, as flat tables for compiled code.
 
-    At position k of a level, its frame included, interpolation takes positions k // 2 and k // 2 + 1 of the
-    next one.
+    At position k of a level, including its frame, interpolation uses positions k // 2 and k // 2 + 1 of the
+    next level.
 
     sizes   unknowns along an axis of each level.
-    before  for each position of each level but the last: the weight of the first of the two. Each level has
-            twice as many as the next one has positions, with zeros behind.
-    after   the weight of the second.
+    before  weight of the first of these two, for each position of each level except the last. Each level has
+            twice as many entries as the next level has positions, padded with zeros.
+    after   weight of the second.
     """
 
     sizes: np.ndarray
@@ -55,11 +55,11 @@ def levels(points: int, grid: str) -> Levels:
         intervals = -(-intervals // 2)
         coarse = _positions(intervals, grid)
         first = np.minimum(np.arange(len(positions)) // 2, len(coarse) - 2)
-        # Of an odd number of cells some lie beyond the second position, by up to a quarter of a coarse cell.
+        # For an odd number of cells some lie beyond the second position, by up to a quarter of a coarse cell.
         weight = ((positions - coarse[first]) / (coarse[first + 1] - coarse[first])).clip(0, 1)
         weights = np.zeros((2, 2 * len(coarse)))
         weights[:, : len(positions)] = 1 - weight, weight
-        if positions[-2] > coarse[first[-2] + 1]:  # the last one then lies between that and the boundary
+        if positions[-2] > coarse[first[-2] + 1]:  # then the last position is next to the boundary
             weights[:, len(positions) - 2] = 0, (1 - positions[-2]) / (1 - coarse[-2])
         before.append(weights[0])
         after.append(weights[1])
@@ -79,8 +79,8 @@ def _positions(intervals: int, grid: str) -> Float[np.ndarray, " positions"]:
 def conductances(coefficient, cell_centred, harmonic):
     """Return (across, along) of one sample; `coefficient` is (points, points) on nodes or cell centres.
 
-    Between two neighbours a conductance is the mean of their coefficients; between a cell and the boundary,
-    half a cell away, twice the cell's own.
+    The conductance between two neighbours is the mean of their coefficients; between a cell and the boundary,
+    half a cell away, it is twice the cell's coefficient.
     """
     frame = coefficient.shape[0] + (2 if cell_centred else 0)
     across = np.zeros((frame, frame), coefficient.dtype)
@@ -111,7 +111,7 @@ def store_conductances(coefficient, cell_centred, harmonic, across, along):
 
 @compiled
 def apply(pressure, across, along, result):
-    """Store A pressure inside the frame in `result`, in its precision; return their inner product."""
+    """Store A · pressure inside the frame in `result`, in its precision; return their inner product."""
     inner = result.dtype.type(0)
     for j in range(1, pressure.shape[0] - 1):
         row = result.dtype.type(0)
@@ -138,7 +138,7 @@ def _inverse_diagonal(across, along, result):
 
 @compiled
 def _start(pressure, source, inverse):
-    """Relax the points of the first colour, where the pressure is zero."""
+    """Relax the points of the first colour, starting from zero pressure."""
     for j in range(1, pressure.shape[0] - 1):
         for i in range(1, pressure.shape[1] - 1):
             pressure[j, i] = (i - 1 + j) % 2 * (inverse[j, i] * source[j, i])
@@ -148,7 +148,8 @@ def _start(pressure, source, inverse):
 def _relax(pressure, source, across, along, inverse, colour):
     """Relax the points of one colour, by Gauss-Seidel.
 
-    A row is computed whole and the points of the other colour put back: vector units prefer that to skipping.
+    A whole row is computed and the points of the other colour are restored, which vectorises better than
+    skipping.
     """
     width = pressure.shape[1] - 2
     relaxed = np.empty(width, pressure.dtype)
@@ -173,7 +174,7 @@ def _relax(pressure, source, across, along, inverse, colour):
 
 @compiled
 def _restrict_residual(pressure, source, across, along, before, after, coarse):
-    """Apply the transposed interpolation to the residual, first along y, then along x, into `coarse`."""
+    """Store the transposed interpolation of the residual in `coarse`, first along y, then along x."""
     width = pressure.shape[1] - 2
     gathered = np.zeros((coarse.shape[0], 2 * coarse.shape[1]), pressure.dtype)
     residual = np.empty(width, pressure.dtype)
@@ -219,9 +220,9 @@ def _add_interpolated(coarse, before, after, pressure):
 
 @compiled
 def _coarsen(coefficient, before, after, cell_centred, coarse_points):
-    """Return the coefficient on the next coarser grid: its mean, weighted as interpolation is.
+    """Return the coefficient on the next coarser grid, averaged with the weights of interpolation.
 
-    Values are on points; weights are of positions, which for cells have the boundary around.
+    Values are on points; weights are on positions, which for cells include the boundary.
     """
     points = coefficient.shape[0]
     shift = 1 if cell_centred else 0
@@ -258,7 +259,7 @@ def _view(stored, quantity, offset, frame):
 
 @compiled
 def _copy(values, target):
-    """Copy values to target. (An assignment of arrays takes seconds to compile: it words its own errors.)"""
+    """Copy values to target. (Numba takes seconds to compile an assignment of arrays.)"""
     for j in range(values.shape[0]):
         for i in range(values.shape[1]):
             target[j, i] = values[j, i]
@@ -266,7 +267,7 @@ def _copy(values, target):
 
 @compiled
 def fill_hierarchy(stored, coefficient, across, along, sizes, before, after, cell_centred):
-    """Store conductances and inverse diagonals of all levels, one after the other."""
+    """Store the conductances and inverse diagonals of all levels."""
     offset, tables = 0, 0
     for level in range(len(sizes)):
         frame = sizes[level] + 2
@@ -285,7 +286,7 @@ def fill_hierarchy(stored, coefficient, across, along, sizes, before, after, cel
 
 @compiled
 def v_cycle(stored, sizes, before, after):
-    """Store an approximate solution for stored[4] of the finest level in stored[3] of it."""
+    """Store an approximate solution for the source stored[4] of the finest level in its stored[3]."""
     offset, tables = 0, 0
     last = len(sizes) - 1
     for level in range(last + 1):

@@ -1,18 +1,16 @@
 """Conjugate gradients preconditioned by sine transforms, for the equations of `solvers.darcy.five_point`.
 
-Made for GPUs.
+Designed for GPUs. The preconditioner is the Laplacian with constant coefficient, inverted exactly by its
+eigenvectors, which are sines. A two-dimensional sine transform is a batch of two products with the matrix of
+sines, which GPUs do fast. The condition number is bounded by the contrast of the coefficient on any grid:
+about 25 iterations for 3 and 12.
 
-The preconditioner is the Laplacian with constant coefficient, inverted exactly in its eigenvectors, which are
-sines. A sine transform of a square is two products with the matrix of sines, batched: what GPUs do best. The
-condition number is bounded by the contrast of the coefficient, whatever the grid: about 25 iterations for 3
-and 12.
-
-A coefficient that varies smoothly is scaled out, M⁻¹ = a^{-1/2} (-Δ_h)⁻¹ a^{-1/2}, which leaves only its
-curvature to the iterations; where it jumps that harms. A sample is scaled where no two neighbours differ by a
+Smooth coefficients are scaled out, M⁻¹ = a^{-1/2} (-Δ_h)⁻¹ a^{-1/2}, so that the iterations only treat their
+curvature; this is harmful if the coefficient jumps. A sample is scaled if no two neighbours differ by a
 factor of 2.
 
-Samples are solved LANES at a time; each stops changing when it has converged, so that its bits do not depend
-on its companions.
+LANES samples are solved at once; each stops changing when it has converged, so that its bits do not depend on
+the others.
 """
 
 from functools import lru_cache, partial
@@ -37,9 +35,9 @@ def solve_batch(
     accuracy: float,
     max_iterations: int,
 ) -> tuple[Float[np.ndarray, "batch n n"], Int[np.ndarray, " batch"]]:
-    """Return the pressure of every sample, and the iterations taken (0: it did not converge).
+    """Return the pressure of every sample, and the number of iterations (0 if not converged).
 
-    `sources` is h² f; the other arguments are those of `DarcyFivePoint`.
+    `sources` is h² f; the other arguments are as for `DarcyFivePoint`.
     """
     real = coefficient.dtype
     sines, eigenvalues = (table.astype(real) for table in _laplacian(coefficient.shape[-1], grid))
@@ -133,12 +131,12 @@ def _solve(
 def _faces(
     coefficient: Float[Array, "lanes n n"], grid: str, face_mean: str
 ) -> tuple[Float[Array, "lanes rows faces"], Float[Array, " lanes"]]:
-    """Return coefficients of the faces along x that touch an unknown; the largest ratio of neighbours."""
+    """Return the coefficients on faces along x that touch an unknown, and the largest ratio of neighbours."""
     left, right = coefficient[:, :, :-1], coefficient[:, :, 1:]
     ratio = jnp.maximum(left / right, right / left).max(axis=(1, 2))
     mean = 2 * left * right / (left + right) if face_mean == "harmonic" else (left + right) / 2
     if grid == "nodes":
         return mean[:, 1:-1], ratio
-    # Half a cell lies between the last cell and the boundary.
+    # The boundary is half a cell away from the last cell.
     ends = 2 * coefficient[:, :, :1], mean, 2 * coefficient[:, :, -1:]
     return jnp.concatenate(ends, axis=2), ratio

@@ -1,16 +1,17 @@
 """Kolmogorov flow by a fourth-order exponential integrator; `solvers.kolmogorov.flow` has the equation.
 
 Method: ETDRK4 (`solvers.common.exponential_integrator`): viscosity exactly, advection and forcing by four
-stages a step. Each interval between observation times is cut into equal steps no longer than `step`. On a
-processor the steps are those of `solvers.kolmogorov.lanes`, compiled with Numba, and each sample is shared
-among `OMP_NUM_THREADS` threads, or as many as there are cores; on a GPU, with JAX.
+stages per step. Each interval between observation times is divided into equal steps of at most `step`. On a
+CPU the steps are in `solvers.kolmogorov.lanes`, compiled with Numba, with each sample shared among
+`OMP_NUM_THREADS` threads, or as many as there are cores; on a GPU they are in JAX.
 
-Expect: with the defaults a relative L² error of about 1e-6 at t = 11 and 11.1 from the default distribution,
-most of it from the modes left out. Good values: 42, 63, 71 or 85 modes, whose grids of 128, 192, 216 and 256
-points are fast.
-Limits: advection is explicit, and a step must not exceed LARGEST_COURANT / (K max(|u| + |v|)): from the
-developed field about 0.025, 0.0125 and 0.0075 at K = 42, 85 and 138. A sample whose flow outruns its step is
-solved again with half of it, and again with a quarter; if it outruns that too, it is refused.
+Expect: with the defaults a relative L² error of about 1e-6 at t = 11 and 11.1 for the default distribution,
+mostly from truncated modes. Good values: 42, 63, 71 or 85 modes, whose grids of 128, 192, 216 and 256 points
+are fast.
+
+Limits: advection is explicit, and steps must not exceed LARGEST_COURANT / (K max(|u| + |v|)): for the
+developed field about 0.025, 0.0125 and 0.0075 at K = 42, 85 and 138. A sample that violates this limit is
+solved again with half the step, then with a quarter, and then refused.
 Sources: Cox and Matthews 2002, J. Comput. Phys. 176, 430; Kassam and Trefethen 2005, SIAM J. Sci. Comput. 26,
 1214.
 """
@@ -51,16 +52,16 @@ from resolvent.solvers.kolmogorov.flow import (
 )
 from resolvent.solvers.kolmogorov.lanes import advance
 
-LARGEST_COURANT = 4.0  # of (|u| + |v|) · K · step: a little above, runs blow up, or look sound and are wrong
-FIRST_MODES = 16  # where the error in time is measured at ν = 1/70; more, as ν^{-1/2}, for a smaller one
-COURANT, PAIR = 1.2, 2 / 3  # step times K of its first run, and the step of the second over it
-CALM = 0.9  # step of other flows over that of the pilot's
-SPREAD = 2.0  # a step that much shorter is short enough for flows unlike the pilot's
-SHORTER, TRIES = 0.85, 15  # steps tried, each over the one before, of a flow that outruns them
-IN_MODES = 0.8  # share of the accuracy that is allowed for the modes left out; the rest is for the steps
-TAIL = 1.0  # error over the tail of the spectrum; from 0.2 to 0.8 were seen
+LARGEST_COURANT = 4.0  # limit of (|u| + |v|) · K · step: slightly above, runs blow up or are wrong unnoticed
+FIRST_MODES = 16  # modes for measuring the error in time at ν = 1/70, scaled by ν^{-1/2}
+COURANT, PAIR = 1.2, 2 / 3  # step times K of the first run of a pair, and ratio of the two steps
+CALM = 0.9  # safety factor for steps of other flows, relative to the pilot
+SPREAD = 2.0  # steps shorter by this factor are short enough for all flows
+SHORTER, TRIES = 0.85, 15  # ratio of successive steps, and number of attempts, if a step is unstable
+IN_MODES = 0.8  # share of the accuracy for truncated modes; the rest is for the steps
+TAIL = 1.0  # ratio of error and tail of the spectrum; measured: 0.2 to 0.8
 ORDER = 4  # of the error, in the step
-HALVINGS = 2  # of the step, for a sample whose flow outruns it
+HALVINGS = 2  # of the step, for unstable samples
 
 
 @dataclass(frozen=True)
@@ -103,12 +104,12 @@ class KolmogorovEtdrk4(FlowSolver):
 
 
 class Pilot(NamedTuple):
-    """Modes and steps found on a few flows of a distribution, for all others.
+    """Modes and steps determined from a few flows of a distribution, used for all flows.
 
-    start    rung of `MODES_2D` where others begin.
-    few      rung on which the error in time is measured.
-    courant  step times modes that others take, if their error in time allows.
-    longest  step of the pilot's flows at which that error is its share of the accuracy.
+    start    first rung of `MODES_2D`.
+    few      rung for measuring the error in time.
+    courant  step times modes, if the error in time allows.
+    longest  step at which the error in time of the pilot's flows reaches its share of the accuracy.
     """
 
     start: int
@@ -124,7 +125,7 @@ def pilot(
     viscosity: float = 1 / 70,
     forcing_wavenumber: int = 4,
 ) -> Pilot:
-    """Find from some flows of a distribution on which modes others begin, and how long their steps may be.
+    """Determine the first number of modes and the largest steps from some flows of a distribution.
 
     Raises as `solve_to`.
     """
@@ -138,7 +139,7 @@ def pilot(
     needs = first(_in_modes(found.solutions) <= accuracy)
     start = cheapest(needs[:, None], lambda rung: MODES_2D[rung[0]] ** 3)[0]
     courant, safe = CALM * courant, MODES_2D[start] * longest / SPREAD
-    # Where a pair costs each flow more than steps that are short enough for all of them.
+    # True if a pair of runs for each flow costs more than steps short enough for all flows.
     if courant / safe <= 1 + (1 + 1 / PAIR) * (MODES_2D[few] / MODES_2D[start]) ** 3:
         courant = min(courant, safe)
     return Pilot(start, few, courant, longest)
@@ -152,13 +153,13 @@ def solve_to(
     viscosity: float = 1 / 70,
     forcing_wavenumber: int = 4,
 ) -> tuple[Solved, Float[np.ndarray, " batch"]]:
-    """Solve to a relative L² error of `accuracy` at every time, each sample with the modes that it takes.
+    """Solve to a relative L² error of `accuracy` at every time, with adaptive modes for each sample.
 
-    Returns what was found, with the rungs of `MODES_2D`, and the largest step of each sample. The same bits
-    in any batch, by the same pilot. Where not stability but the accuracy limits the step, each sample has one
-    of its own, from a pair of runs on few modes: the error in time hardly depends on these.
+    Returns the solutions, with rungs of `MODES_2D`, and the largest step of each sample, bit-identical in any
+    batch with the same pilot. If accuracy rather than stability limits the step, each sample has its own
+    step, from a pair of runs with few modes, on which the error in time hardly depends.
 
-    Raises as `solve`; a SolverError where the accuracy cannot be reached.
+    Raises as `solve`, and `SolverError` if the accuracy cannot be reached.
     """
     physics = times, viscosity, forcing_wavenumber
     longest, spent = np.zeros((2, len(initial)))
@@ -171,7 +172,7 @@ def solve_to(
         if not longest[row]:
             few = MODES_2D[pilot.few]
             _, longest[row], spent[row] = _pair(accuracy, initial[row : row + 1], few, *physics)
-        # Rungs of a tenth, so that samples share the coefficients of the integrator.
+        # Steps are rounded to rungs of ten per cent, so that samples share the integrator's coefficients.
         wanted = np.log(min(step, longest[row]))
         return float(np.exp(np.log(1.1) * np.floor(wanted / np.log(1.1) + 1e-9)))
 
@@ -182,10 +183,9 @@ def solve_to(
 
 
 def _pair(accuracy: float, initial: Initial, modes: int, *physics) -> tuple[float, float, float]:
-    """Solve one flow with two steps on few modes: what they differ by is the error in time.
+    """Measure the error in time of one flow by two runs with different steps on few modes.
 
-    Returns the step times the modes that was stable, the step at which the error is as large as it may be,
-    and the work.
+    Returns the stable product of step and modes, the step at which the error reaches its limit, and the work.
     """
     coarse, step, spent = _marched(initial, modes, COURANT / modes, *physics)
     courant = step * modes
@@ -195,7 +195,7 @@ def _pair(accuracy: float, initial: Initial, modes: int, *physics) -> tuple[floa
 
 
 def _marched(initial: Initial, modes: int, step: float, times, viscosity: float, forcing_wavenumber: int):
-    """Solve one flow with the step, or with the longest shorter one that it does not outrun."""
+    """Solve one flow with this step, or the longest shorter step that is stable."""
     spent = 0.0
     for _ in range(TRIES):
         with np.errstate(over="ignore", invalid="ignore"):
@@ -209,7 +209,7 @@ def _marched(initial: Initial, modes: int, step: float, times, viscosity: float,
 
 
 def _in_modes(solutions: Sequence[np.ndarray]) -> Float[np.ndarray, "samples rungs"]:
-    """Estimate the errors that too few modes make, over their share, from the spectra observed."""
+    """Estimate the truncation errors from the spectra, relative to their share of the accuracy."""
     powers = [np.nan_to_num(power_of_shells(one).max(axis=0), nan=1.0, posinf=1.0) for one in solutions]
     return np.concatenate([TAIL / IN_MODES * tails(power[None], MODES_2D) for power in powers])
 
@@ -217,7 +217,7 @@ def _in_modes(solutions: Sequence[np.ndarray]) -> Float[np.ndarray, "samples run
 def _climbed(
     accuracy: float, start: int, initial: Initial, physics, step_of: Callable[[int, int], float]
 ) -> tuple[Solved, Float[np.ndarray, " batch"], Float[np.ndarray, " batch"]]:
-    """Solve every sample on enough modes; returns, too, the steps and all the work of each."""
+    """Solve every sample with enough modes; also return the steps and the total work of each."""
     steps, spent = np.zeros((2, len(initial)))
 
     def attempt(rows: Int[np.ndarray, " some"], rungs: tuple[int, ...]) -> Attempt:
@@ -251,7 +251,7 @@ def _scheme(num_modes: int, viscosity: float, step: float) -> Etdrk4:
 def _march(
     spectrum: Spectra, num_steps: Int[Array, ""], scheme: Etdrk4, tables: Flow, points: int
 ) -> tuple[Spectra, Float[Array, " lanes"]]:
-    """Return the spectra after `num_steps`, and the largest |u| + |v| met at the start of a step."""
+    """Return the spectra after `num_steps`, and the largest |u| + |v| at the start of a step."""
 
     def slope(w):
         return tendency(w, tables, points)[0]

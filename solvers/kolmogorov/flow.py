@@ -6,20 +6,19 @@
 n           forcing wavenumber: the body force is sin(ny) along x, its curl -n cos(ny). There is no drag.
 
 Convention: fields are Fourier coefficients as in `solvers.common.fourier`, (..., 2K + 1, K + 1); `num_modes`
-is K, the highest wavenumber along each axis, counted *after* dealiasing: products are formed on at least
-3K + 1 points along each axis, the 2/3 rule, so that they are exact in the modes kept.
+is K, the highest wavenumber along each axis, counted *after* dealiasing: products are formed on at least 3K +
+1 points along each axis, the 2/3 rule, so that they are exact in the retained modes.
 
-Advection needs four transforms, not five: because u is free of divergence,
+Advection needs four transforms instead of five, because u is divergence-free:
 
     u·∇ω = (∂_xx - ∂_yy)(uv) + ∂_xy(v² - u²).
 
-This module has what the two integrators share, `solvers.kolmogorov.etdrk4` and
-`solvers.kolmogorov.split_step`.
+This module has the common parts of `solvers.kolmogorov.etdrk4` and `solvers.kolmogorov.split_step`.
 
-Expect: from calvello_kolmogorov of `solvers.random_fields.distributions` at ν = 1/70 a developed flow at
-t = 11 whose spectrum falls to 2e-6 of its leading mode at k = 64. It is chaotic: errors grow, and single
-precision is off by 1e-3.
-Sources: Chandler and Kerswell 2013, J. Fluid Mech. 722, 554; Calvello et al. 2024, arXiv:2406.06486, 6.2.3.
+Expect: for calvello_kolmogorov of `solvers.random_fields.distributions` at ν = 1/70 a developed flow at t =
+11 whose spectrum has decayed to 2e-6 of its leading mode at k = 64. It is chaotic: errors grow, and single
+precision has an error of 1e-3. Sources: Chandler and Kerswell 2013, J. Fluid Mech. 722, 554; Calvello et al.
+2024, arXiv:2406.06486, 6.2.3.
 """
 
 from abc import ABC, abstractmethod
@@ -36,21 +35,21 @@ from resolvent.solvers.common.fourier import product_points
 from resolvent.solvers.common.lanes import in_lanes, lanes_here
 
 NAME = "Kolmogorov flow"
-LARGEST_TAIL = 0.03  # of the norm, in the highest eighth of the modes: more is a grossly unresolved flow
+LARGEST_TAIL = 0.03  # share of the norm in the highest eighth of the modes; more is grossly unresolved
 Spectra = Complex[Array, "lanes columns rows"]
 Initial = Complex[np.ndarray, "batch rows_in columns_in"]
 Solution = Complex[np.ndarray, "batch times rows columns"]
-# Samples advanced together, always this many: a CPU's cache holds one, a GPU wants more.
+# Fixed number of samples computed at once: one fits into a CPU's cache, a GPU needs more.
 LANES = {"cpu": 1, "gpu": 16}
 
 
 class Flow(NamedTuple):
-    """Wavenumber tables in the layout of the computation: (k_x, k_y), so that transforms run along rows.
+    """Wavenumber tables in the layout (k_x, k_y), so that transforms run along rows.
 
     laplacian  -(k_x² + k_y²);  u, v  factors from vorticity to velocity;  force  spectrum of -n cos(ny);
     difference, mixed  factors of F(uv) and F(v² - u²) in -u·∇ω.
 
-    They are NumPy's arrays, and JAX's inside of compiled functions.
+    NumPy arrays, or JAX arrays inside compiled functions.
     """
 
     laplacian: Float[Any, "columns rows"]
@@ -80,7 +79,7 @@ def flow(num_modes: int, forcing_wavenumber: int, dtype: np.dtype) -> Flow:
 
 
 def tendency(vorticity: Spectra, tables: Flow, points: int) -> tuple[Spectra, Float[Array, " lanes"]]:
-    """Return the spectrum of -u·∇ω plus the forcing, in the modes kept; and the largest |u| + |v|."""
+    """Return the spectrum of -u·∇ω plus the forcing, in the retained modes, and the largest |u| + |v|."""
     num_modes = vorticity.shape[1] - 1
     u, v = _values(tables.u * vorticity, points), _values(tables.v * vorticity, points)
     advection = tables.difference * _spectrum(u * v, num_modes)
@@ -89,7 +88,7 @@ def tendency(vorticity: Spectra, tables: Flow, points: int) -> tuple[Spectra, Fl
 
 
 def _values(spectrum: Spectra, points: int) -> Float[Array, "lanes points points"]:
-    """Evaluate on the grid of points × points; only the columns that are not zero are transformed along y."""
+    """Evaluate on the grid of points × points, transforming only nonzero columns along y."""
     num_modes = spectrum.shape[1] - 1
     gap = jnp.zeros((*spectrum.shape[:2], points - 2 * num_modes - 1), spectrum.dtype)
     padded = jnp.concatenate([spectrum[..., : num_modes + 1], gap, spectrum[..., num_modes + 1 :]], axis=-1)
@@ -98,7 +97,7 @@ def _values(spectrum: Spectra, points: int) -> Float[Array, "lanes points points
 
 
 def _spectrum(values: Float[Array, "lanes points points"], num_modes: int) -> Spectra:
-    """Return the coefficients of the modes kept."""
+    """Return the coefficients of the retained modes."""
     along_x = jnp.fft.rfft(values, norm="forward")[..., : num_modes + 1].swapaxes(1, 2)
     both = jnp.fft.fft(along_x, norm="forward")
     return jnp.concatenate([both[..., : num_modes + 1], both[..., -num_modes:]], axis=-1)
@@ -110,7 +109,7 @@ class FlowSolver(ABC):
 
     viscosity           ν > 0.
     forcing_wavenumber  n of the body force sin(ny).
-    num_modes           K, highest wavenumber integrated along each axis.
+    num_modes           K, highest wavenumber along each axis.
     """
 
     viscosity: float = 1 / 70
@@ -130,23 +129,22 @@ class FlowSolver(ABC):
 
     @abstractmethod
     def solve(self, initial: Initial, times: tuple[float, ...]) -> Solution:
-        """Return coefficients of the vorticity at `times`, which increase from 0; the same bits in any batch.
+        """Return coefficients of the vorticity at `times`, increasing from 0, bit-identical in any batch.
 
-        The input may have any number of modes: those beyond K are dropped, absent ones are zero.
+        The input may have any number of modes: modes beyond K are dropped, missing modes are zero.
 
-        Raises a ValueError where the times do not increase from 0, or the input is not an array of
-        coefficients; a SolverError where the initial field is not finite, or the run is not stable or not
-        resolved.
+        Raises `ValueError` if the times do not increase from 0, or the input is not an array of coefficients,
+        and `SolverError` if the initial field is not finite, or the run is not stable or not resolved.
         """
 
     @abstractmethod
     def _advance(
         self, spectrum: Spectra | np.ndarray, duration: float, tables: Flow, points: int
     ) -> ArrayLike:
-        """Return the spectra, (lanes, K + 1, 2K + 1), a while later; those that blow up are not finite."""
+        """Return the spectra, (lanes, K + 1, 2K + 1), after `duration`; not finite if they blow up."""
 
     def march(self, initial: Initial, times: tuple[float, ...]) -> Solution:
-        """Return what `solve` does by one run, not checked; a sample that was not stable is not finite."""
+        """Return the unchecked result of one run; unstable samples are not finite."""
         for before, after in zip((0.0, *times[:-1]), times, strict=True):
             if not after > before:
                 raise ValueError(f"times must increase from 0, but {after:g} follows {before:g}")
@@ -175,7 +173,7 @@ class FlowSolver(ABC):
         return result
 
     def _check(self, result: Solution, step: float) -> None:
-        """Raise a SolverError where a sample, solved with this step, blew up or is not resolved."""
+        """Raise `SolverError` if a sample, solved with this step, blew up or is not resolved."""
         shorter: Words = f"use a shorter step (now {step:g}), which the modes kept can follow stably"
         check_finite(result.reshape(len(result), -1), NAME, remedy=shorter)
         largest = np.maximum(np.abs(_both_signs(self.num_modes))[:, None], np.arange(self.num_modes + 1))
@@ -193,7 +191,7 @@ def largest_difference(
     coarse: Complex[np.ndarray, "times rows columns"],
     fine: Complex[np.ndarray, "times more_rows more_columns"],
 ) -> float:
-    """Return the largest relative L² difference at a time; infinite where one is not finite."""
+    """Return the largest relative L² difference over all times; infinite if one is not finite."""
     most = max(coarse.shape[-1], fine.shape[-1]) - 1
     coarse, fine = (with_modes(one, most) for one in (coarse, fine))
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
@@ -204,7 +202,7 @@ def largest_difference(
 def with_modes(
     coefficients: Complex[np.ndarray, "*batch rows columns"], num_modes: int
 ) -> Complex[np.ndarray, "*batch more_rows more_columns"]:
-    """Return the modes up to `num_modes` along each axis, zero where there are fewer."""
+    """Return the modes up to `num_modes` along each axis, padded with zeros."""
     kept = min(num_modes, coefficients.shape[-1] - 1)
     result = np.zeros((*coefficients.shape[:-2], 2 * num_modes + 1, num_modes + 1), coefficients.dtype)
     result[..., : kept + 1, : kept + 1] = coefficients[..., : kept + 1, : kept + 1]
@@ -217,7 +215,7 @@ def power_of_shells(spectra: Complex[np.ndarray, "times rows columns"]) -> Float
     """Return the power of the wavenumbers with max(|k_x|, |k_y|) = 0, …, K."""
     columns = np.arange(spectra.shape[-1])
     shells = np.maximum(np.abs(_both_signs(len(columns) - 1))[:, None], columns).astype(int).ravel()
-    power = np.where(columns > 0, 2, 1) * (spectra.real**2 + spectra.imag**2)  # columns stand for two
+    power = np.where(columns > 0, 2, 1) * (spectra.real**2 + spectra.imag**2)  # columns count twice, for ±k_x
     return np.stack([np.bincount(shells, one.ravel()) for one in power])
 
 

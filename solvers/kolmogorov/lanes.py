@@ -1,13 +1,13 @@
-"""Steps of ETDRK4 for Kolmogorov flow on a processor: transforms side by side, compiled with Numba.
+"""ETDRK4 steps for Kolmogorov flow on a CPU, with vectorised transforms, compiled with Numba.
 
-The equation is that of `solvers.kolmogorov.flow`, and the steps are those of `solvers.kolmogorov.etdrk4`,
-which have them in JAX as well, for GPUs. Columns, and then rows, are transformed eight at a time, only those
-that are not zero. The two components of velocity are the two parts of one complex field on the grid; so are
-the two products, which are formed on eight rows of the grid while these are in the processor's cache.
+`solvers.kolmogorov.flow` has the equation, and `solvers.kolmogorov.etdrk4` the same steps in JAX, for GPUs.
+Nonzero columns, and then rows, are transformed eight at a time. The two components of velocity are real and
+imaginary part of one complex field on the grid. So are the two products, which are formed on eight rows of
+the grid while these are in the cache.
 
-Arrays are flat: spectra (2K + 1, width), with k_x along rows and padded to a multiple of eight; what lies
-between the transforms is (width, points), with y along rows and padded likewise. Several threads may share
-the columns, and the rows: the bits are the same for any number of them.
+Arrays are flat: spectra are (2K + 1, width), with k_x along rows, padded to a multiple of eight; between the
+transforms arrays are (width, points), with y along rows, also padded. Several threads may share columns and
+rows; the bits do not depend on their number.
 """
 
 import numpy as np
@@ -24,7 +24,7 @@ from resolvent.solvers.kolmogorov.flow import Flow
 def advance(
     spectrum: Complex[np.ndarray, "columns rows"], num_steps: int, scheme: Etdrk4, tables: Flow, points: int
 ) -> tuple[Complex[np.ndarray, "columns rows"], float]:
-    """Return the spectrum after `num_steps`, and the largest |u| + |v| met at the start of a step."""
+    """Return the spectrum after `num_steps`, and the largest |u| + |v| at the start of a step."""
     num_modes = len(spectrum) - 1
     width = -(-len(spectrum) // LANES) * LANES
     threads = min(threads_here(), width // LANES)
@@ -51,16 +51,16 @@ def advance(
 
 @compiled
 def _share(blocks, part, parts):
-    """Return where the share of a part begins and ends, of blocks of eight."""
+    """Return begin and end of a part's share of the blocks of eight."""
     return part * blocks // parts * LANES, (part + 1) * blocks // parts * LANES
 
 
 @compiled
 def _march(wr, wi, num_steps, weights, slopes, work):
-    """Take the steps on the columns of one part; return the largest |u| + |v| that it has met.
+    """Run the steps on the columns of one part; return its largest |u| + |v|.
 
-    `work` is what every stage needs: factors, the arrays between transforms, buffers of this part, the number
-    of modes, the plan of the transforms, which part of how many this is, and the gate where they meet.
+    `work` has everything for each stage: factors, arrays between transforms, buffers of this part, number of
+    modes, plan of the transforms, number of this part and of all parts, and the gate for synchronisation.
     """
     full, half, stage, first, middle, last = (
         weights[0], weights[1], weights[2], weights[3], weights[4], weights[5],
@@ -74,7 +74,7 @@ def _march(wr, wi, num_steps, weights, slopes, work):
     fastest, met = 0.0, 0
     for _ in range(num_steps):
         speed, met = _tendency(wr, wi, nr, ni, work, True, met)
-        if not speed <= fastest:  # not a number is passed on
+        if not speed <= fastest:  # propagates NaN
             fastest = speed
         for k in range(rows):
             for at in range(k * width + begin, k * width + end, LANES):
@@ -114,7 +114,7 @@ def _march(wr, wi, num_steps, weights, slopes, work):
 def _tendency(wr, wi, sr, si, work, measured, met):
     """Store the spectrum of -u·∇ω plus the forcing, on the columns of this part.
 
-    Return the largest |u| + |v| of its rows if it is to be measured, and how often it has met the others.
+    Returns the largest |u| + |v| of its rows if `measured`, and the number of synchronisations so far.
     """
     factors, between, buffers, num_modes, radices, twiddles, part, parts, gate = work
     points = buffers.shape[1] // LANES
@@ -126,7 +126,7 @@ def _tendency(wr, wi, sr, si, work, measured, met):
         for component in range(2):
             _velocity(wr, wi, factors[component], column, width, num_modes, buffers)
             re, im, other_re, other_im = buffers[0], buffers[1], buffers[2], buffers[3]
-            if transform(im, re, other_im, other_re, radices, twiddles):  # exchanged: the inverse
+            if transform(im, re, other_im, other_re, radices, twiddles):  # inverse
                 re, im = other_re, other_im
             as_rows(re, between[2 * component], column, LANES, stride)
             as_rows(im, between[2 * component + 1], column, LANES, stride)
@@ -160,7 +160,7 @@ def _tendency(wr, wi, sr, si, work, measured, met):
 
 @compiled
 def _velocity(wr, wi, factor, column, width, num_modes, buffers):
-    """Store the spectrum of a component of velocity, i · factor · ω, for eight columns, zeros between."""
+    """Store the spectrum of a velocity component, i · factor · ω, for eight columns, padded with zeros."""
     re, im = buffers[0], buffers[1]
     points, rows = re.size // LANES, 2 * num_modes + 1
     for j in range((num_modes + 1) * LANES, (points - num_modes) * LANES):
@@ -174,7 +174,7 @@ def _velocity(wr, wi, factor, column, width, num_modes, buffers):
 
 @compiled
 def _products(between, row, width, num_modes, buffers, radices, twiddles, measured):
-    """Turn u and v into uv and v² - u² on eight rows of the grid, in place; return the speed."""
+    """Replace u and v by uv and v² - u² on eight rows of the grid; return the largest |u| + |v|."""
     ar, ai, br, bi = between[0], between[1], between[2], between[3]
     re, im, other_re, other_im = buffers[0], buffers[1], buffers[2], buffers[3]
     points, stride = re.size // LANES, ar.size // width
@@ -219,7 +219,7 @@ def _products(between, row, width, num_modes, buffers, radices, twiddles, measur
 
 @compiled
 def _from_rows(source, series, column, stride):
-    """Invert `as_rows`, for eight rows."""
+    """Load eight rows as series; the inverse of `as_rows`."""
     for lane in range(LANES):
         start = (column + lane) * stride
         for j in range(series.size // LANES):

@@ -1,13 +1,13 @@
-"""Kolmogorov flow by the split-step scheme of the papers' data; `solvers.kolmogorov.flow` has the equation.
+"""Kolmogorov flow by the split-step scheme of the paper's data; `solvers.kolmogorov.flow` has the equation.
 
-Method (Chandler and Kerswell 2013, J. Fluid Mech. 722, 554): Crank-Nicolson for viscosity, Heun's predictor
-and corrector for advection and forcing N. A step of size h:
+Method (Chandler and Kerswell 2013, J. Fluid Mech. 722, 554): Crank-Nicolson for viscosity, Heun's
+predictor-corrector for advection and forcing N. A step of size h:
 
     (1 - hνΔ/2) ω* = (1 + hνΔ/2) ω + h N(ω)
     (1 - hνΔ/2) ω′ = (1 + hνΔ/2) ω + h/2 (N(ω) + N(ω*))
 
-The step follows the flow: h = courant · Δx / max(|u| + |v|), no longer than `largest_step`, and cut to meet
-each observation time. Second order: the companion of `solvers.kolmogorov.etdrk4`, not its rival.
+The step is adaptive: h = courant · Δx / max(|u| + |v|), at most `largest_step`, and adjusted to hit each
+observation time. The method has second order, and serves to check `solvers.kolmogorov.etdrk4`.
 """
 
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class KolmogorovSplitStep(FlowSolver):
     """ω(·, 0) → ω(·, times); `FlowSolver` has the other parameters.
 
     courant       Courant number on the grid of the products; stable to about 0.5.
-    largest_step  bound of the step in time. Error ∝ step².
+    largest_step  largest time step. Error ∝ step².
     """
 
     courant: float = 0.5
@@ -63,7 +63,7 @@ def _march(
         w, left = state
         slope, speed = tendency(w, tables, points)
         allowed = jnp.minimum(distance / speed, largest_step)
-        # Equal steps over what is left: none is cut to a sliver. A flow that is not finite ends at once.
+        # Equal steps over the remaining time, so that none is tiny. A flow that is not finite stops at once.
         count = jnp.ceil(left / allowed * (1 - 1e-12))
         h = jnp.where(count >= 1, left / jnp.maximum(count, 1), 0)
         diffusion = h[:, None, None] / 2 * viscosity * tables.laplacian

@@ -1,1 +1,1 @@
-"""Gaussian random fields, drawn as coefficients, and the coefficients of equations made from them."""
+"""Gaussian random fields, drawn as coefficients, and the coefficient functions derived from them."""

@@ -2,9 +2,8 @@
 
     n₁ = √(-2 ln u) cos 2πv,    n₂ = √(-2 ln u) sin 2πv
 
-Logarithm, sine and cosine are polynomials, evaluated in one order: the same bits give the same deviates on
-every machine, whatever its mathematical library.
-Source: Box and Muller 1958, Ann. Math. Statist. 29, 610.
+Logarithm, sine and cosine are polynomials, evaluated in a fixed order: the same bits give the same deviates
+on every machine, for any mathematical library. Source: Box and Muller 1958, Ann. Math. Statist. 29, 610.
 """
 
 from fractions import Fraction
@@ -30,7 +29,7 @@ _C0, _S0, _C1, _S1, _C2, _S2, _C3, _S3, _C4, _S4, _C5, _S5, _C6, _S6, _C7, _S7, 
 
 @compiled_exactly
 def scatter_deviates(words, places, factors, values):
-    """Set values[places[i]] to factors[i] times the i-th deviate of the words, random and of 64 bits."""
+    """Set values[places[i]] to factors[i] times the i-th deviate from random 64-bit words."""
     deviates = np.empty(words.size)
     _deviates(words, deviates)
     for i in range(places.size):
@@ -39,9 +38,9 @@ def scatter_deviates(words, places, factors, values):
 
 @compiled_exactly
 def _deviates(words, deviates):
-    """Turn pairs of words into pairs of deviates."""
+    """Convert pairs of words to pairs of deviates."""
     for pair in range(words.size // 2):
-        # ln u, for u = m 2^e between 0 and 1 with m between √½ and √2.
+        # ln u for u = m 2^e between 0 and 1, with m between √½ and √2.
         bits = _bits_of((np.float64(np.int64(words[2 * pair] >> np.uint64(11))) + 0.5) * _UNIT)
         exponent = (bits - _ROOT_HALF) & _EXPONENT
         m = _number_of(bits - exponent)
@@ -50,7 +49,7 @@ def _deviates(words, deviates):
         tail = _L5 + z * (_L6 + z * (_L7 + z * (_L8 + z * (_L9 + z * _L10))))
         tail = _L0 + z * (_L1 + z * (_L2 + z * (_L3 + z * (_L4 + z * tail))))
         radius = np.sqrt(-2.0 * (np.float64(exponent >> 52) * _LN2 + s * tail))
-        # Two bits choose the quarter of the circle, the others the angle from its middle.
+        # Two bits select the quarter of the circle, the others the angle relative to its middle.
         word = words[2 * pair + 1]
         quarter = np.int64(word >> np.uint64(62))
         x = np.float64(np.int64((word << np.uint64(2)) >> np.uint64(11))) * _UNIT - 0.5
@@ -77,7 +76,7 @@ def _bits_of(typing, number):
 
 @intrinsic
 def _number_of(typing, bits):
-    """Return the number that has these 64 bits."""
+    """Return the number with these 64 bits."""
 
     def code(context, builder, signature, values):
         return builder.bitcast(values[0], ir.DoubleType())

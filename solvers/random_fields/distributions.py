@@ -1,7 +1,7 @@
-"""The distributions of the two papers' inputs, by name.
+"""Named distributions of the two papers' inputs.
 
-A covariance is σ²(-Δ + τ²)^{-γ}: here `sigma` is σ, not σ². Zero mean means that the constant mode is absent,
-as the papers and their public data have it.
+Covariances are σ²(-Δ + τ²)^{-γ}; `sigma` is σ, not σ². Zero mean means that the constant mode is absent, as
+in the papers and their public data.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ class Distribution:
 
     domain             "circle", "square" (with Neumann boundary conditions) or "torus".
     sigma, tau, gamma  σ, τ, γ of the covariance.
-    source             where it is published.
+    source             publication.
     zero_mean          True: the constant mode is absent.
     orthonormal        on the torus: whether modes are orthonormal functions or plain exponentials.
-    num_modes          on the circle: the highest wavenumber drawn; None: all that the finest grid carries.
+    num_modes          on the circle: the highest wavenumber; None: the highest on the finest grid.
     """
 
     domain: str
@@ -32,7 +32,7 @@ class Distribution:
 
 
 DISTRIBUTIONS = {
-    # The public file holds modes 1 to 20 of the printed one and nothing above (docs/equations/burgers.md).
+    # The public file has modes 1 to 20 of the printed distribution and no others (docs/equations/burgers.md).
     "cao_burgers": Distribution(
         "circle",
         25.0,
@@ -44,7 +44,7 @@ DISTRIBUTIONS = {
     "cao_burgers_printed": Distribution(
         "circle", 25.0, 5.0, 2.0, "Cao 2021 (arXiv:2105.14995), C.2: N(0, 25²(-Δ + 25)^{-2})"
     ),
-    # The public generator has σ = 3 (τ^{γ-1}), which a threshold at zero does not feel.
+    # The public generator has σ = 3 (τ^{γ-1}), which does not matter for a threshold at zero.
     "cao_darcy": Distribution(
         "square", 1.0, 3.0, 2.0, "Cao 2021 (arXiv:2105.14995), C.3: N(0, (-Δ + 9)^{-2})"
     ),
@@ -54,8 +54,8 @@ DISTRIBUTIONS = {
     "calvello_darcy_v1": Distribution(
         "square", 48.0, 12.0, 2.0, "Calvello et al. 2024 (arXiv:2406.06486v1): 48²(-Δ + 12²)^{-2}"
     ),
-    # 7³(-Δ + 49)^{-5/2} with plain exponentials: pointwise standard deviation 1.44. What made the data of the
-    # reported numbers is not public.
+    # 7³(-Δ + 49)^{-5/2} with plain exponentials: pointwise standard deviation 1.44. The generator of the data
+    # for the reported numbers is not public.
     "calvello_kolmogorov": Distribution(
         "torus", 7**1.5, 7.0, 2.5, "the rule of Li et al.'s public random fields", orthonormal=False
     ),

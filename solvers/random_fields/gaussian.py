@@ -1,8 +1,8 @@
-"""Gaussian random fields on the circle, the torus and the square, and the coefficients made from them.
+"""Gaussian random fields on circle, torus and square, and coefficient functions derived from them.
 
-Fields are drawn as coefficients, so that a sample is a function, not an array: any grid can observe it. Its
-draw depends on (seed, split, index) alone, by the deviates of `solvers.random_fields.streams`, the same on
-every machine, which are dealt out from low wavenumbers to high ones: a larger `num_modes` only appends.
+Fields are drawn as coefficients, so that a sample is a function that can be evaluated on any grid. Its draw
+depends only on (seed, split, index), by the machine-independent deviates of `solvers.random_fields.streams`.
+Deviates are assigned from low to high wavenumbers, so that a larger `num_modes` only appends modes.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from resolvent.solvers.random_fields.streams import scatter_normal, standard_nor
 
 @dataclass(frozen=True)
 class GaussianField:
-    """The parameters that every field has. Those of a finite pointwise variance are accepted."""
+    """Common parameters of all fields, restricted to finite pointwise variance."""
 
     dimension: ClassVar[int]
 
@@ -47,11 +47,11 @@ class GaussianField:
             raise ValueError(f"length must be positive, got {getattr(self, 'length', 1)}")
 
     def _deviations(self, eigenvalues: Float[np.ndarray, "*modes"]) -> Float[np.ndarray, "*modes"]:
-        """Return σ (λ + τ²)^{-γ/2} of the eigenvalues λ of -Δ, of which the first is the constant mode's, 0.
+        """Return σ (λ + τ²)^{-γ/2} for the eigenvalues λ of -Δ, the first of which is 0 (constant mode).
 
-        The first is zero where the field has no constant mode.
+        The first result is zero if the field has no constant mode.
         """
-        with np.errstate(divide="ignore"):  # τ = 0 makes the constant mode infinite, and it is then absent
+        with np.errstate(divide="ignore"):  # for τ = 0 the constant mode is infinite, but absent
             deviations = self.sigma * (eigenvalues + self.tau**2) ** (-self.gamma / 2)
         if self.zero_mean:
             deviations[(0,) * deviations.ndim] = 0
@@ -72,8 +72,8 @@ class PeriodicGaussianField(GaussianField):
     tau        τ ≥ 0, inverse correlation length, in 1/x (τ > 0 unless the mean is zero).
     gamma      γ > 1/2, regularity: |û_k| decays like k^{-γ}; samples are Hölder of every order below γ - 1/2.
     zero_mean  True: the constant mode is absent. False: it is drawn, s₀ = σ τ^{-γ}.
-    num_modes  K, the highest wavenumber drawn. The field is *defined* with this truncation; a grid of n
-               points shows the modes below n/2 (`solvers.common.fourier.observe`), so 4095 fills 8192 points.
+    num_modes  K, the highest wavenumber. The field is *defined* with this truncation; a grid of n points
+               represents the modes below n/2 (`solvers.common.fourier.observe`): 4095 for 8192 points.
     length     L, in the unit of x.
 
     Expect: Cao's distribution for Burgers' equation is σ = 25, τ = 5, γ = 2, zero mean (Cao 2021,
@@ -89,10 +89,10 @@ class PeriodicGaussianField(GaussianField):
     def coefficients(self, seed: int, split: int, index: int) -> Complex[np.ndarray, " modes"]:
         """Draw the Fourier coefficients û₀, …, û_K of sample `index` of split number `split`.
 
-        The draw depends on (seed, split, index) alone, and a larger `num_modes` only appends to it.
+        The draw depends only on (seed, split, index), and a larger `num_modes` only appends modes.
         """
-        # Two deviates a mode, modes in order. The constant mode takes its two even where it is absent, so
-        # that the same sample with and without mean differs by a constant.
+        # Two deviates per mode, modes in order. The constant mode uses two even if it is absent, so that a
+        # sample with and without mean differs by a constant.
         deviates = standard_normal(seed, split, index, 2 * (self.num_modes + 1)).reshape(-1, 2)
         # a √2 cos θ + b √2 sin θ = Re[2 û e^{iθ}]  ⇔  û = (a - ib)/√2
         coefficients = (deviates[:, 0] - 1j * deviates[:, 1]) / np.sqrt(2)
@@ -100,11 +100,11 @@ class PeriodicGaussianField(GaussianField):
         return coefficients * (self.standard_deviations() / np.sqrt(self.length))
 
     def standard_deviations(self) -> Float[np.ndarray, " modes"]:
-        """Return s₀, …, s_K, the standard deviation of each orthonormal eigenfunction's coefficient."""
+        """Return s₀, …, s_K, the standard deviations of the orthonormal eigenfunctions' coefficients."""
         return self._deviations((2 * np.pi * np.arange(self.num_modes + 1) / self.length) ** 2)
 
     def variance(self) -> float:
-        """Return the pointwise variance of the truncated field, which is the same at every x."""
+        """Return the pointwise variance of the truncated field, which does not depend on x."""
         constant, *_ = squares = self.standard_deviations() ** 2
         return float((constant + 2 * squares[1:].sum()) / self.length)
 
@@ -118,8 +118,8 @@ class PeriodicGaussianField2d(GaussianField):
 
     sigma, tau, gamma  as on the circle; γ > 1 for a finite pointwise variance as K grows.
     zero_mean          True: the constant mode is absent.
-    num_modes          K, the highest wavenumber drawn along each axis; a grid of n points along each axis
-                       shows those below n/2.
+    num_modes          K, the highest wavenumber along each axis; a grid of n points along each axis
+                       represents modes below n/2.
     orthonormal        True: c = 1/L, so that s is the standard deviation of the coefficient of an
                        L²-orthonormal eigenfunction. False: c = 1, as in public generators, which drop the
                        1/L; the field is then L times larger.
@@ -133,9 +133,9 @@ class PeriodicGaussianField2d(GaussianField):
     length: float = 2 * np.pi
 
     def coefficients(self, seed: int, split: int, index: int) -> Complex[np.ndarray, "rows columns"]:
-        """Draw the Fourier coefficients of sample `index` of split number `split`.
+        """Draw the Fourier coefficients of sample `index` of split number `split`, (2K + 1, K + 1).
 
-        They are laid out as in `solvers.common.fourier`: (2K + 1, K + 1).
+        The layout is that of `solvers.common.fourier`.
         """
         coefficients = np.zeros((2 * self.num_modes + 1, self.num_modes + 1), complex)
         scatter_normal(seed, split, index, *_order_on_torus(self), coefficients.view(float).ravel())
@@ -150,7 +150,7 @@ class PeriodicGaussianField2d(GaussianField):
         return self._deviations(eigenvalues) / (self.length if self.orthonormal else 1)
 
     def variance(self) -> float:
-        """Return the pointwise variance of the truncated field, which is the same everywhere."""
+        """Return the pointwise variance of the truncated field, which is constant."""
         squares = self.standard_deviations() ** 2
         return float(squares[:, 0].sum() + 2 * squares[:, 1:].sum())
 
@@ -159,10 +159,10 @@ class PeriodicGaussianField2d(GaussianField):
 def _order_on_torus(
     field: PeriodicGaussianField2d,
 ) -> tuple[Int[np.ndarray, " deviates"], Float[np.ndarray, " deviates"]]:
-    """Return where deviates go, in the order of drawing, and what they are multiplied by.
+    """Return positions and factors of the deviates, in the order of drawing.
 
-    Places count real and imaginary parts. First comes k = 0, then one of each pair ±k, in shells: shell m has
-    the wavenumbers with max(|k_x|, |k_y|) = m. The constant mode takes two deviates even where it is absent.
+    Positions count real and imaginary parts. First k = 0, then one of each pair ±k, in shells with
+    max(|k_x|, |k_y|) = 1, 2, … The constant mode uses two deviates even if it is absent.
     """
     rows, columns = [np.array([0])], [np.array([0])]
     for m in range(1, field.num_modes + 1):
@@ -188,7 +188,7 @@ class NeumannGaussianField(GaussianField):
 
     sigma, tau, gamma  as on the circle; γ > 1 for a finite pointwise variance as K grows.
     zero_mean  True: the constant mode is absent.
-    num_modes  K, the highest wavenumber drawn along each axis. A grid of n nodes distinguishes n - 1 of them;
+    num_modes  K, the highest wavenumber along each axis. A grid of n nodes distinguishes n - 1 of them;
                the distribution is *defined* with this truncation.
     """
 
@@ -219,7 +219,7 @@ class NeumannGaussianField(GaussianField):
 def _order_on_square(
     field: NeumannGaussianField,
 ) -> tuple[Int[np.ndarray, " coefficients"], Float[np.ndarray, " coefficients"]]:
-    """Return the flat positions of [k_y, k_x] in the order of drawing, and the standard deviations in it.
+    """Return flat positions of [k_y, k_x] in the order of drawing, and their standard deviations.
 
     The order is max(k_x, k_y) = 0, 1, …
     """
@@ -234,11 +234,11 @@ def level_set(
 ) -> Float[np.ndarray, "*shape"]:
     """Return `above` where the field is positive, `below` elsewhere, pointwise on the grid in use.
 
-    A coefficient is never interpolated: a spline through a jump between 3 and 12 overshoots to values that
-    the distribution does not have, below zero too.
+    Coefficients are never interpolated: a spline overshoots at a jump between 3 and 12 to values outside the
+    distribution, even below zero.
     Source: Cao 2021, arXiv:2105.14995, C.3; Calvello et al. 2024, arXiv:2406.06486, 6.2.2.
 
-    Raises a ValueError where one of the two is not positive.
+    Raises `ValueError` if one of the two is not positive.
     """
     for name, value in (("above", above), ("below", below)):
         if not value > 0:

@@ -1,18 +1,18 @@
-"""Random numbers of a sample, from its seed, split and index alone.
+"""Random numbers of a sample, determined by seed, split and index.
 
-Fields take `standard_normal` or `scatter_normal`: bits from PCG64DXSM, which NumPy promises to keep, and
-deviates by `solvers.random_fields.deviates`, the same on every machine. This is their second version; the
-first took Philox and NumPy's ziggurat. The few numbers of an ordinary differential equation take `generator`.
+Fields use `standard_normal` or `scatter_normal`: bits from PCG64DXSM, which NumPy guarantees to keep stable,
+and machine-independent deviates from `solvers.random_fields.deviates`. (The first version used Philox and
+NumPy's ziggurat.) Ordinary differential equations, with few numbers, use `generator`.
 """
 
 import numpy as np
 from jaxtyping import Float, Int
 
-_AT_ONCE = 8192  # deviates whose bits stay in a processor's cache
+_AT_ONCE = 8192  # deviates per block, whose bits fit into the cache
 
 
 def generator(seed: int, split: int, index: int) -> np.random.Generator:
-    """Return the random stream that belongs to sample `index` of split number `split` alone."""
+    """Return the random stream of sample `index` of split number `split`."""
     return np.random.Generator(np.random.Philox(_key(seed, split, index)))
 
 
@@ -31,8 +31,8 @@ def scatter_normal(
     factors: Float[np.ndarray, " count"],
     values: Float[np.ndarray, " size"],
 ) -> None:
-    """Draw deviates of a sample's stream, and set values[places[i]] to the i-th times factors[i]."""
-    from resolvent.solvers.random_fields.deviates import scatter_deviates  # Numba, which takes its time
+    """Draw deviates of a sample's stream, and set values[places[i]] to factors[i] times the i-th deviate."""
+    from resolvent.solvers.random_fields.deviates import scatter_deviates  # Numba is slow to import
 
     bits = np.random.PCG64DXSM(_key(seed, split, index))
     for start in range(0, len(places), _AT_ONCE):

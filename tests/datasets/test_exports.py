@@ -124,9 +124,9 @@ def test_times_are_kept_and_what_a_layout_cannot_have_is_one_line(cards, tmp_pat
     write_npz(tmp_path / "own.npz", arrays() | {"nu": np.arange(14.0)})
     own = settings_of(given | numbers | {"source": str(tmp_path / "own.npz")}).with_contents()
     card = make_dataset(tmp_path / "own", own)
-    with pytest.raises(DatasetError, match=r"has a, nu, u; the layout pdebench has one function for the inp"):
+    with pytest.raises(DatasetError, match=r"has a, nu, u; the layout pdebench allows only one input"):
         export(card, "pdebench", tmp_path / "pdebench.h5")
-    with pytest.raises(DatasetError, match="nothing at resolution 5; accepted: 64, 128"):
+    with pytest.raises(DatasetError, match="no data at resolution 5; accepted: 64, 128"):
         export(cards["burgers"], "npz", tmp_path / "a.npz", 5)
     with pytest.raises(DatasetError, match="exists; choose"):
         export(cards["burgers"], "npz", path)
@@ -175,4 +175,4 @@ def test_a_folder_for_the_hub_can_be_verified_and_made_again(cards, tmp_path):
     faults = list(faults_below([moved]))
     assert any("LICENSE: is missing, but SHA256SUMS lists it" in fault for fault in faults)
     assert any(fault.startswith(f"{card}: its SHA-256 is not that of SHA256SUMS") for fault in faults)
-    assert any("its attributes are not the card" in fault for fault in faults)
+    assert any("its attributes differ from the card" in fault for fault in faults)

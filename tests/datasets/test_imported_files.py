@@ -140,7 +140,7 @@ def test_a_digest_is_computed_again_only_for_a_file_that_was_touched(tmp_path, m
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"equation": "lorenz63"}, "'source' is not for equation lorenz63; accepted for burgers, darcy"),
+        ({"equation": "lorenz63"}, "'source' is not accepted for equation lorenz63, only for burgers, darcy"),
         ({"method": "etdrk4"}, "datasets.public.method: unknown key 'method'"),
         ({"resolutions": [7]}, "a periodic grid has an even number of points"),
         ({"resolutions": [6]}, "16 points cannot be restricted to 6 by stride"),

@@ -23,8 +23,8 @@ SETTINGS = small("controlled_ode", observations={"dt0.02": {"step": 0.02}})
 ADDRESS = "s3://resolvent/some/controlled_ode/0123.zarr"
 STORE, CARD = "resolvent/some/controlled_ode/0123.zarr", "resolvent/some/controlled_ode/0123.json"
 STATE = "dt0.02/state"
-REMEDY = "make it again with snakemake -R solve_controlled_ode"
-WAY = r"; credentials and the server are environment variables: AWS_PROFILE, or AWS_ACCESS_KEY_ID"
+REMEDY = "regenerate it with snakemake -R solve_controlled_ode"
+WAY = r"; set credentials by AWS_PROFILE, or AWS_ACCESS_KEY_ID"
 
 
 @pytest.fixture(scope="module")
@@ -168,7 +168,7 @@ def test_a_file_without_an_address_leads_nowhere(content, tmp_path):
     assert located(store) == ADDRESS
     store.write_bytes(content)
     with pytest.raises(
-        DatasetError, match=r"/0123\.zarr leads nowhere \(.*; make it again .* solve_burgers$"
+        DatasetError, match=r"/0123\.zarr has no valid address \(.*; regenerate it .* solve_burgers$"
     ):
         open_store(store)
 
@@ -176,7 +176,7 @@ def test_a_file_without_an_address_leads_nowhere(content, tmp_path):
 def test_a_missing_bucket_is_reported_to_readers_and_writers(server, tmp_path):
     link(tmp_path / "controlled_ode.zarr", "s3://nobodys/controlled_ode/0123.zarr")
     (tmp_path / "controlled_ode.json").write_text("{}")
-    message = r"cannot reach s3://nobodys/\S+: there is no s3://nobodys; make it, or correct data_root"
+    message = r"cannot reach s3://nobodys/\S+: s3://nobodys does not exist; create it, or correct data_root"
     with pytest.raises(DatasetError, match=message):
         load(tmp_path)
     with pytest.raises(DatasetError, match=message):

@@ -142,23 +142,26 @@ def flipped(content, place):
 
 
 DAMAGED = {
-    "a flipped byte in a chunk": (lambda c: flipped(c, chunk_of(c, 0)[0] + 30), "a chunk is not what its"),
-    "a flipped byte in the index": (lambda c: flipped(c, -20), "index of shard 0 is not what its checksum"),
+    "a flipped byte in a chunk": (lambda c: flipped(c, chunk_of(c, 0)[0] + 30), "a chunk does not match"),
+    "a flipped index byte": (
+        lambda c: flipped(c, -20),
+        "index of shard 0 does not match its checksum",
+    ),
     "an empty shard": (lambda c: b"", "c/0/0 ends too early"),
     "less than an index": (lambda c: c[-20:], "c/0/0 ends too early"),
-    "the first half": (lambda c: c[: len(c) // 2], "index of shard 0 is not what its checksum"),
+    "the first half": (lambda c: c[: len(c) // 2], "index of shard 0 does not match its checksum"),
     "the end": (lambda c: c[-SIZE:], "is damaged"),
     "a chunk behind the end": (lambda c: indexed(c, 0, 2**40, 100), "c/0/0 ends too early"),
     "a chunk across the end": (lambda c: indexed(c, 0, len(c) - 50, 100), "c/0/0 ends too early"),
-    "a chunk behind all files": (lambda c: indexed(c, 0, 2**63, 100), "index of shard 0 leads nowhere"),
-    "a chunk that is too long": (lambda c: indexed(c, 0, 0, 2**50), "index of shard 0 leads nowhere"),
-    "a chunk without a header": (lambda c: indexed(c, 0, 0, 19), "index of shard 0 leads nowhere"),
-    "a place without a length": (lambda c: indexed(c, 0, 2**64 - 1, 0), "index of shard 0 leads nowhere"),
+    "a chunk behind all files": (lambda c: indexed(c, 0, 2**63, 100), "index of shard 0 is invalid"),
+    "a chunk that is too long": (lambda c: indexed(c, 0, 0, 2**50), "index of shard 0 is invalid"),
+    "a chunk without a header": (lambda c: indexed(c, 0, 0, 19), "index of shard 0 is invalid"),
+    "a place without a length": (lambda c: indexed(c, 0, 2**64 - 1, 0), "index of shard 0 is invalid"),
     "no chunk": (lambda c: indexed(c, 0, 2**64 - 1, 2**64 - 1), f"has unwritten samples in '{NAME}'"),
-    "fewer numbers": (lambda c: headed(c, 4, 8), "another length than its header says"),
-    "more numbers": (lambda c: headed(c, 4, 2**31 - 1), "another length than its header says"),
-    "more bytes": (lambda c: headed(c, 12, 2**31 - 1), "another length than its header says"),
-    "copied numbers": (lambda c: headed(c, 0, 0x08020102), "another length than its header says"),
+    "fewer numbers": (lambda c: headed(c, 4, 8), "the length of a chunk does not match its header"),
+    "more numbers": (lambda c: headed(c, 4, 2**31 - 1), "the length of a chunk does not match its header"),
+    "more bytes": (lambda c: headed(c, 12, 2**31 - 1), "the length of a chunk does not match its header"),
+    "copied numbers": (lambda c: headed(c, 0, 0x08020102), "the length of a chunk does not match its header"),
     "too large blocks": (lambda c: headed(c, 8, 2**31 - 1), "is damaged"),
 }
 
@@ -172,17 +175,17 @@ def test_a_damaged_or_hostile_shard_is_one_line_with_the_remedy(damage, laid_out
     change, said = DAMAGED[damage]
     shard = f"{place.root}/{NAME}/c/0/0"
     place.files.pipe_file(shard, change(place.files.cat_file(shard)))
-    with pytest.raises(DatasetError, match=rf"0123\.zarr .*{said}.*; make it again with snake") as raised:
+    with pytest.raises(DatasetError, match=rf"0123\.zarr .*{said}.*; regenerate it with snake") as raised:
         read_array(place.path, NAME, range(20))
     assert len(str(raised.value).splitlines()) == 1
 
 
 PLAIN = {  # of the first of 8 chunks of a sample, as it is
-    "a flipped byte": (lambda c: flipped(c, 30), "a chunk is not what its checksum"),
-    "a flipped byte of the header": (lambda c: flipped(c, 0), "a chunk is not what its checksum"),
-    "a flipped checksum": (lambda c: flipped(c, 16 + 8 * POINTS), "a chunk is not what its checksum"),
-    "other numbers": (lambda c: headed(c, 4, 8, 132), "another length than its header says"),
-    "other bytes": (lambda c: headed(c, 12, 8, 132), "another length than its header says"),
+    "a flipped byte": (lambda c: flipped(c, 30), "a chunk does not match its checksum"),
+    "a flipped byte of the header": (lambda c: flipped(c, 0), "a chunk does not match its checksum"),
+    "a flipped checksum": (lambda c: flipped(c, 16 + 8 * POINTS), "a chunk does not match its checksum"),
+    "other numbers": (lambda c: headed(c, 4, 8, 132), "the length of a chunk does not match its header"),
+    "other bytes": (lambda c: headed(c, 12, 8, 132), "the length of a chunk does not match its header"),
     "no numbers as they are": (
         lambda c: headed(c, 0, 0x08000102, 132),
         "is damaged in",
@@ -197,7 +200,7 @@ def test_damage_of_samples_that_are_not_compressed_is_one_line(damage, laid_out)
     change, said = PLAIN[damage]
     shard = f"{place.root}/{NAME}/c/0/0"
     place.files.pipe_file(shard, change(place.files.cat_file(shard)))
-    with pytest.raises(DatasetError, match=rf"0123\.zarr .*{said}.*; make it again with snake"):
+    with pytest.raises(DatasetError, match=rf"0123\.zarr .*{said}.*; regenerate it with snake"):
         read_array(place.path, NAME, np.array([4, 0]))
     np.testing.assert_array_equal(read_array(place.path, NAME, range(1, 3)), SAMPLES[1:3])
 
@@ -205,7 +208,7 @@ def test_damage_of_samples_that_are_not_compressed_is_one_line(damage, laid_out)
 def test_a_missing_shard_among_others_is_named(laid_out):
     place = laid_out()
     place.files.rm_file(f"{place.root}/{NAME}/c/2/0")
-    with pytest.raises(DatasetError, match=f"lacks shard 2 of '{NAME}'; make it again with snakemake"):
+    with pytest.raises(DatasetError, match=f"lacks shard 2 of '{NAME}'; regenerate it with snakemake"):
         read_array(place.path, NAME, range(25))
     np.testing.assert_array_equal(read_array(place.path, NAME, range(16)), SAMPLES[:16])
 
@@ -243,5 +246,5 @@ def test_a_disk_that_fails_is_one_line(laid_out, monkeypatch):
 
     path = laid_out().path
     monkeypatch.setattr(os, "preadv", fail)
-    with pytest.raises(DatasetError, match=rf"is damaged in '{NAME}' \(Input/output error\); make it again"):
+    with pytest.raises(DatasetError, match=rf"is damaged in '{NAME}' \(Input/output error\); regenerate it"):
         read_array(path, NAME, range(2))

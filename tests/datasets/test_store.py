@@ -108,7 +108,7 @@ STORE = "burgers.zarr/n64"
 DAMAGES = {
     "a missing shard": (
         lambda folder: (folder / f"{STORE}/final_velocity/c/1/0").unlink(),
-        "lacks shard 1 of 'n64/final_velocity'; make it again with snakemake -R solve_burgers",
+        "lacks shard 1 of 'n64/final_velocity'; regenerate it with snakemake -R solve_burgers",
     ),
     "a flipped byte": (
         lambda folder: flip(folder / f"{STORE}/initial_velocity/c/0/0"),
@@ -116,7 +116,7 @@ DAMAGES = {
     ),
     "a missing store": (
         lambda folder: shutil.rmtree(folder / "burgers.zarr"),
-        r"the store .*burgers\.zarr is gone: snakemake makes it again, to the same bytes",
+        r"the store .*burgers\.zarr is gone: snakemake regenerates it, to the same bytes",
     ),
     "a missing group": (
         lambda folder: shutil.rmtree(folder / STORE),
@@ -124,7 +124,7 @@ DAMAGES = {
     ),
     "a shape that was shrunk": (
         lambda folder: change(folder / f"{STORE}/final_velocity/zarr.json", shape=[10, 64]),
-        "has 10 samples in 'n64/final_velocity'; asked for number",
+        "has 10 samples in 'n64/final_velocity'; requested: number",
     ),
     "half a card": (
         lambda folder: (folder / "burgers.json").write_text('{"dataset": '),
@@ -135,7 +135,7 @@ DAMAGES = {
             folder / "burgers.json",
             read_json(folder / "burgers.json", "the card") | {"content_hash": "0" * 64},
         ),
-        r"burgers\.zarr does not match the card .*: content hash [0-9a-f]{12} against 0{12}; make it",
+        r"burgers\.zarr does not match the card .*: content hash [0-9a-f]{12} against 0{12}; regen",
     ),
 }
 
@@ -155,7 +155,7 @@ def test_lost_metadata_are_reported_and_laid_out_again(made, dataset, damage):
         damage(store / name)
     for name in ("n64/final_velocity/zarr.json", "zarr.json"):
         damage(store / name)
-        with pytest.raises(DatasetError, match=r"has no readable .*; make it again with snakemake -R solve_"):
+        with pytest.raises(DatasetError, match=r"has no readable .*; regenerate it with snakemake -R solve_"):
             load_samples(dataset / "burgers.json", 64, "train", 4)
     for shard in range(3):
         generate_shard(task, store, shard, dataset / f"burgers.shards/{shard}.json", CODE)
@@ -224,7 +224,7 @@ def test_what_a_living_process_is_writing_is_left_alone(tmp_path):
 
 
 def test_what_is_not_there_is_refused(made):
-    with pytest.raises(DatasetError, match="7 test samples asked for; burgers has 6"):
+    with pytest.raises(DatasetError, match="7 test samples requested; burgers has 6"):
         load_samples(made / "burgers.json", 64, "test", 7)
     with pytest.raises(DatasetError, match=r"burgers is not stored at 32; it has 64, 128"):
         load_samples(made / "burgers.json", 32, "test", 1)

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.faults
 def reported_line(project, output):
     """The line that says what is damaged: several jobs, and the front page, may have met the same file."""
     assert "Traceback" not in output
-    lines = {line.strip() for line in output.splitlines() if re.search("delete it|again with", line)}
+    lines = {line.strip() for line in output.splitlines() if re.search("delete it|regenerate it with", line)}
     assert lines, output[-3000:]
     named = [{word.resolve() for word in files_in(project, line)} for line in lines]
     assert set.intersection(*named), output[-3000:]

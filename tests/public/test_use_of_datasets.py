@@ -131,7 +131,7 @@ def test_a_shard_or_coordinates_of_another_place_are_refused(here, tmp_path):
         place = store / path
         whole = place.read_bytes()
         place.write_bytes((store / path.replace("n64", "n128")).read_bytes())
-        with pytest.raises(DatasetError, match=r"burgers\.zarr is damaged in n64: .*; make it again with"):
+        with pytest.raises(DatasetError, match=r"burgers\.zarr is damaged in n64: .*; regenerate it with"):
             resolvent.open_dataset("burgers", data=tmp_path)
         place.write_bytes(whole)
     resolvent.open_dataset("burgers", data=tmp_path)

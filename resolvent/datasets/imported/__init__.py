@@ -1,7 +1,7 @@
-"""Datasets whose samples are read from files of others.
+"""Datasets whose samples are read from third-party files.
 
-`readers` gives the variables of a file. `sources` and `series` find which part of which file each sample is,
-`axes` what its axes are. `arrays` has the settings and the task of any arrays, with the remarks of
-`arrays_checks`. `labels` solves those of an equation again, and fits its parameters: `burgers` and `darcy`.
-`detect` and `check` propose a configuration for a file.
+`readers` open files and list their variables. `sources` and `series` locate each sample in the files, `axes`
+identifies axes and grids. `arrays` has settings and task of arbitrary arrays, with the sanity checks of
+`arrays_checks`. For known equations, `labels` solves the labels again and fits parameters (`burgers`,
+`darcy`). `detect` and `check` propose a configuration for a file.
 """

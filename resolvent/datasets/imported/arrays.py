@@ -1,4 +1,4 @@
-"""Datasets whose samples are read from files, and those of anyone's arrays: no equation is solved again."""
+"""Datasets read from files, and datasets of arbitrary arrays without a known equation."""
 
 from __future__ import annotations
 
@@ -30,35 +30,35 @@ from resolvent.solvers.common.grid import Grid, Nodes, Product, check_restrictio
 if TYPE_CHECKING:
     from resolvent.datasets.storage.store import Stored
 
-WITH_ENDS = ("nodes", "uneven")  # kinds whose first and last points are the ends, and stay on coarser grids
+WITH_ENDS = ("nodes", "uneven")  # kinds whose end points are points of the grid, and of every coarser grid
 UNEVEN = ("uneven", "uneven_periodic")
-BATCH_BYTES = 2**27  # of rows read at a time
-SECONDS_PER_BYTE = 2e-8  # to decompress a file
-FEW_SAMPLES = 8  # looked at when an experiment is planned
-SEVERAL = 4  # times of a variable that are listed
+BATCH_BYTES = 2**27  # size of rows read at a time
+SECONDS_PER_BYTE = 2e-8  # for decompressing a file
+FEW_SAMPLES = 8  # samples checked when an experiment is planned
+SEVERAL = 4  # largest number of times of a variable that names list
 
 
 def as_list(value: Any) -> Any:
-    """Return a list of a name alone."""
+    """Wrap a single name in a list."""
     return [value] if isinstance(value, str) else value
 
 
 class FilesDataset(SpaceDataset):
-    """Samples of files, `finest` points along each axis; those that are not asked for are not read.
+    """Settings of datasets read from files with `finest` points along each axis; only used samples are read.
 
-    A grid stored has every k-th point of the files' along each axis; `resolutions` are its points along x.
+    Stored grids have every k-th point of the files along each axis; `resolutions` are their points along x.
 
-    seconds_per_value  to read and restrict a value.
+    seconds_per_value  time to read and restrict a value.
     """
 
     seconds_per_value: ClassVar[float] = 1e-7
-    shifts: ClassVar = {}  # of others' solutions there are no more than the files have
+    shifts: ClassVar = {}  # shifted distributions cannot be solved for third-party data
 
     source: Any = Field(description="the files")
     sha256: list[str] | None = Field(
         None,
-        description="SHA-256 of each file (of an address that of its size and tag), which another content "
-        "then fails; default: found when planned",
+        description="expected SHA-256 of each file (for addresses: of size and tag); other content is "
+        "refused. Default: computed when planned",
     )
 
     if TYPE_CHECKING:
@@ -71,11 +71,11 @@ class FilesDataset(SpaceDataset):
         return self
 
     def along(self, key: str) -> dict[str, Any]:
-        """Return what `finest` or `grid_kind` says of each axis of space, in stored order."""
+        """Return `finest` or `grid_kind` (`key`) for each axis of space, in stored order."""
         return dict.fromkeys(SPACE[-self.dimension :], getattr(self, key))
 
     def stride(self, points: int) -> int:
-        """Return k of the grid with `points` along x. Raises a ValueError where there is no such grid."""
+        """Return the stride k of the grid with `points` along x. Raises `ValueError` if there is none."""
         stride, kinds = 0, self.along("grid_kind")
         for axis, finest in reversed(self.along("finest").items()):
             kind, ends = kinds[axis], int(kinds[axis] in WITH_ENDS)
@@ -107,20 +107,20 @@ class FilesDataset(SpaceDataset):
     @property
     @abstractmethod
     def channels(self) -> list[Channel]:
-        """Return the functions and numbers of a sample."""
+        """Return the functions and scalars of a sample."""
 
     @abstractmethod
     def series(self) -> Series:
-        """Open the files, check them, and find the rows of every sample. Raises as `with_contents`."""
+        """Open and check the files, and locate every sample. Raises as `with_contents`."""
 
     def paths(self) -> list[str]:
-        """Return every file, each once, in order."""
+        """Return all files in order, without duplicates."""
         return paths_of(self.source)
 
     def with_contents(self) -> Self:
-        """Look into the files, and return the settings with the SHA-256 of each.
+        """Check the files, and return the settings with their SHA-256.
 
-        Raises a DatasetError that names the file, what is expected and what was found.
+        Raises `DatasetError` with the file, what is expected and what was found.
         """
         self.series()
         paths = self.paths()
@@ -140,19 +140,19 @@ class FilesDataset(SpaceDataset):
         return self._bytes_read() + super().bytes_of_checks()
 
     def _bytes_read(self) -> float:
-        """Return the bytes of the variables of files that can only be read whole."""
+        """Return the bytes of the variables that can only be read as a whole."""
         names = {one.name.variable for one in self.channels}
         try:
             files = [open_source(path) for path in self.paths() if not is_remote(path)]
         except DatasetError:
-            return 0.0  # reported when it is planned
+            return 0.0  # reported when planned
         return sum(file.variables[name].in_memory for file in files for name in names & {*file.variables})
 
 
 class FilesTask(Task):
-    """Reads the functions and numbers of every sample.
+    """Base of tasks that read samples from files.
 
-    `draw` gives (samples, channels, ...space) in float64, with numbers as constant functions.
+    `draw` returns (samples, channels, ...space) in float64, with scalars as constant functions.
     """
 
     settings: FilesDataset
@@ -165,7 +165,7 @@ class FilesTask(Task):
 
     @cached_property
     def series(self) -> Series:
-        """Open the files; raises a DatasetError where one is not the one that was planned with."""
+        """Open the files. Raises `DatasetError` if a file has changed since planning."""
         paths: list[str] = self.settings.paths()
         found = self.digests = [content_digest(path) for path in paths]
         check_digests(self.settings.sha256, paths, found, "it has changed since: run snakemake again")
@@ -175,7 +175,7 @@ class FilesTask(Task):
         return self.draw([(SPLITS[split], index)])[0]
 
     def draw(self, samples: list[tuple[str, int]]) -> np.ndarray:
-        """Read `samples`, (split, index) each: (samples, channels, ...space); adjoining rows at once."""
+        """Read `samples`, each (split, index): (samples, channels, ...space); adjacent rows together."""
         runs: list[list[Place]] = []
         for split, index in samples:
             place = self.series.place(split, index)
@@ -199,7 +199,7 @@ class FilesTask(Task):
         return np.flip(values, tuple(falling))
 
     def thinned(self, values: np.ndarray, points: int) -> np.ndarray:
-        """Take every k-th value of functions (samples, ...space) along each axis: so many points."""
+        """Return every k-th value of functions (samples, ...space) along each axis, `points` along x."""
         every_kth: Any = (..., *[slice(None, None, self.settings.stride(points))] * self.settings.dimension)
         return values[every_kth].copy()
 
@@ -208,11 +208,11 @@ class FilesTask(Task):
         return f"read from the file, stored as {self.dtype}"
 
     def notes(self) -> list[Words]:
-        """Say in a sentence each what is odd in the values read so far."""
+        """Return a sentence for each oddity in the values read so far."""
         return [f"In {file.name} {note}." for file in self.series.files.values() for note in file.notes]
 
     def file_facts(self) -> dict:
-        """Say for the card which files the samples are from, and which rows."""
+        """Return the files and rows of the samples, for the card."""
         facts, names, series = (
             [],
             list(dict.fromkeys(one.name.variable for one in self.channels)),
@@ -233,91 +233,90 @@ Names = Annotated[list[str], BeforeValidator(as_list), Field(min_length=1)]
 
 
 class GroupSplits(Settings):
-    """Splits by a variable of the file that has one value for each sample."""
+    """Splits by a variable of the file with one value per sample."""
 
-    variable: str = Field(description="name of the variable, of numbers or of words")
+    variable: str = Field(description="name of the variable, with numbers or strings")
     train: list[float | str] = Field([], description="values of the training samples")
     validation: list[float | str] = Field([], description="values of the validation samples")
     test: list[float | str] = Field([], description="values of the test samples")
 
 
 class About(Settings):
-    """What the page says of data whose equation this project does not know."""
+    """Description on the page of data with an unknown equation."""
 
     equation: str = Field("an equation that is not stated", description="the equation in words")
     symbols: str = Field("not stated", description="the equation in symbols")
     operator: str = Field("", description="the operator in symbols; default: the names of input and target")
-    source: str = Field("not stated", description="who made the data, and where they are described")
+    source: str = Field("not stated", description="authors of the data, and where they are described")
     licence: str = Field("unknown", description="the licence of the data")
 
 
 class ArraysDataset(FilesDataset):
-    """Arrays of files: no equation is solved, and no error is measured.
+    """Arrays from files: no equation is solved, and no error is measured.
 
-    Samples that are not asked for are not read. Input and target of an evolution are the same variable at
-    other times.
+    Only used samples are read. For an evolution, input and target are the same variable at different times.
     """
 
-    equation: Literal["arrays"] = Field(description="arrays of files, whose equation is not solved here")
+    equation: Literal["arrays"] = Field(description="arrays from files, without solving an equation")
     source: str | list[str] | dict[str, str | list[str] | dict[str, str | list[str]]] = Field(
-        description="a file (.npz, .npy, .mat, HDF5, NetCDF, .pt), a Zarr store, or the address of one; a "
-        "folder, a pattern such as `data/*.npy`, or a list of more than two: their samples follow each "
-        "other; a list of two: training samples from the first, the others from the last; `{input: …, "
-        "target: …}`; or by split, `{train: …, validation: …, test: …}`, each as above. Without "
+        description="a file (.npz, .npy, .mat, HDF5, NetCDF, .pt), a Zarr store, or the address of one; "
+        "several files whose samples are concatenated: a folder, a pattern such as `data/*.npy`, or a list "
+        "of more than two; a list of two: training samples from the first, the others from the last; "
+        "`{input: …, target: …}`; or by split, `{train: …, validation: …, test: …}`, each as above. Without "
         "`validation`, validation samples follow the training samples"
     )
     input: Names = Field(
-        description="name of the input in the files, `group/name` in a group, `name[2]` on an axis of "
-        "channels; or a list: several functions, then numbers, constants of a sample"
+        description="name of the input in the files, `group/name` in a group, `name[2]` for a channel; or a "
+        "list of functions, followed by scalars (one number per sample)"
     )
-    target: Names = Field(description="the same of the target; functions alone")
+    target: Names = Field(description="name or names of the target, as for input; only functions")
     axes: list[str] | dict[str, list[str]] = Field(
         description="the axes of the arrays in their order in the files, of sample, time, channel, z, y, x; "
         "where variables differ, by their names; only sample: a number"
     )
     finest: Points | dict[AxisName, Points] = Field(
-        description="points along each axis of space in the files; of a rectangle `{y: 32, x: 128}`, "
-        "as all keys of the grid"
+        description="points along each axis of space in the files; for non-square (rectangular) grids "
+        "`{y: 32, x: 128}`, as for all keys of the grid"
     )
     resolutions: list[int] = Field(
         [],
-        description="points along x of the grids stored, each every k-th of the files; none: finest",
+        description="points along x of the stored grids, with every k-th point of the files; none: finest",
     )
     grid: Kind | dict[AxisName, Kind] = Field(
-        description="periodic: the right end is left out; nodes: both ends are points; cell_centres: neither "
-        "is; uneven: any increasing points, those of coordinates in the file; uneven_periodic: such points, "
-        "and `length` is the period"
+        description="periodic: without the right end; nodes: with both ends; cell_centres: without ends; "
+        "uneven: any increasing points, from coordinates in the file; uneven_periodic: the same, with period "
+        "`length`"
     )
     length: Length | dict[AxisName, Length] = Field(
-        1.0, description="length of the interval, or of a side; of uneven points none is needed"
+        1.0, description="length of the interval, or of a side; not needed for uneven points"
     )
     origin: float | dict[AxisName, float] = Field(
         0.0,
-        description="coordinate of the left end in the files; in the store the left end is at 0, and uneven "
-        "points stay where they are",
+        description="coordinate of the left end in the files; the store has the left end at 0, and keeps "
+        "uneven points",
     )
     coordinates: dict[AxisName, str] = Field(
-        {}, description="names of variables with the coordinates, which are held against the grid"
+        {}, description="names of variables with the coordinates, which are checked against the grid"
     )
     input_times: list[int] = Field(
-        [], description="which times of the input are taken, counted from 0, from the end if negative"
+        [], description="indices of the times of the input, from 0, or from the end if negative"
     )
-    target_times: list[int] = Field([], description="the same of the target")
+    target_times: list[int] = Field([], description="indices of the times of the target, as for input")
     window_every: int | None = Field(
         None,
         ge=1,
-        description="cut every series into windows that begin so many times apart; input_times and "
-        "target_times then count from the beginning of a window; none: one sample a series",
+        description="cut every series into windows that start so many time steps apart; input_times and "
+        "target_times then count from the start of a window; none: one sample per series",
     )
     rows: dict[Literal["train", "validation", "test"], list[int]] | None = Field(
-        None, description="first row of a split and the row behind its last one: `{train: [0, 800], …}`"
+        None, description="first row of a split and the row after its last: `{train: [0, 800], …}`"
     )
     groups: GroupSplits | None = Field(None, description="splits by the values of a variable")
     units: dict[str, str] = Field({}, description="units of variables and of x, y, z, by name")
-    stored_as: Literal["float64", "float32"] = Field("float64", description="type of the stored numbers")
-    about: About = Field(About(), description="what the page says of the data")
+    stored_as: Literal["float64", "float32"] = Field("float64", description="precision of the stored numbers")
+    about: About = Field(About(), description="description of the data on the page")
     accuracy: float = Field(
-        1e-6, gt=0, description="largest relative L2 difference of what is stored from the files"
+        1e-6, gt=0, description="largest accepted relative L2 difference of the store from the files"
     )
 
     @model_validator(mode="before")
@@ -332,14 +331,14 @@ class ArraysDataset(FilesDataset):
             given["resolutions"] = [finest]
         rows = given.get("rows")
         if isinstance(rows, dict) and "samples" not in given and given.get("window_every") is None:
-            with suppress(TypeError, ValueError):  # what is wrong with the rows is said of them
+            with suppress(TypeError, ValueError):  # invalid rows are reported by their own check
                 counts = {split: stop - start for split, (start, stop) in rows.items()}
                 given["samples"] = dict.fromkeys(SPLITS, 0) | counts
         return given
 
     @model_validator(mode="after")
     def _arrays_make_sense(self) -> Self:
-        _ = self.channels  # of which the names, axes and times have to fit each other
+        _ = self.channels  # checks names, axes and times against each other
         if self.rows is not None and self.groups is not None:
             raise ValueError("rows and groups both choose the splits; leave one of them out")
         for split, pair in (self.rows or {}).items():
@@ -354,9 +353,9 @@ class ArraysDataset(FilesDataset):
         return self
 
     def along(self, key: str) -> dict[str, Any]:
-        """Return what a setting says of each axis of space, in stored order.
+        """Return a setting for each axis of space, in stored order.
 
-        Raises a ValueError where it names other axes than those of the functions.
+        Raises `ValueError` if its axes are not the axes of the functions.
         """
         key = "grid" if key == "grid_kind" else key
         stated, axes = getattr(self, key), SPACE[-self.dimension :]
@@ -374,7 +373,7 @@ class ArraysDataset(FilesDataset):
         return {axis: stated.get(axis, type(self).model_fields[key].default) for axis in axes}
 
     def even_axes(self, points: int) -> dict[str, Grid | None]:
-        """Return the axes of the grid with `points` along x, in stored order; None for uneven ones."""
+        """Return the axes of the grid with `points` along x, in stored order; None for uneven axes."""
         kinds, lengths = self.along("grid"), self.along("length")
         return {
             axis: None if kinds[axis] in UNEVEN else Grid(kinds[axis], n, lengths[axis])
@@ -387,16 +386,16 @@ class ArraysDataset(FilesDataset):
 
     @property
     def dimension(self) -> int:  # type: ignore[override]
-        """Count the axes of space: 1, 2 or 3."""
+        """Return the number of axes of space: 1, 2 or 3."""
         return max(len(one.space) for one in self.channels)
 
     @property
     def quantities(self) -> tuple[str, str]:  # type: ignore[override]
-        """Return what captions call the input and the target: names and units."""
+        """Return names and units of input and target for captions."""
         return self.names(units=True)
 
     def names(self, units: bool = False) -> tuple[str, str]:
-        """Return the names of the inputs and of the targets, of many times without these."""
+        """Return the names of inputs and targets; with their times, unless there are many."""
         found: dict[str, dict[str, None]] = {"input": {}, "target": {}}
         for one in self.channels:
             unit = self.units.get(one.name.variable) if units else None
@@ -412,7 +411,7 @@ class ArraysDataset(FilesDataset):
 
     @property
     def channels(self) -> list[Channel]:
-        """Return the functions and numbers of a sample, inputs first."""
+        """Return the functions and scalars of a sample, inputs first."""
         pairs = [pair for pool in pools_of(self.source) for pair in pool.files]
         return channels_of(
             {"input": self.input, "target": self.target},
@@ -456,7 +455,7 @@ class ArraysDataset(FilesDataset):
         return opened
 
     def grid_of(self, points: int, positions: dict[str, tuple[float, ...]]) -> Grid | Product:
-        """Return the grid with `points` along x; `positions`: of the files' points along uneven axes."""
+        """Return the grid with `points` along x; `positions` are the files' points along uneven axes."""
         stride, axes = self.stride(points), self.even_axes(points)
         periods = {
             axis: self.along("length")[axis] if kind == "uneven_periodic" else None
@@ -466,23 +465,26 @@ class ArraysDataset(FilesDataset):
             return product(
                 [even or Nodes(positions[axis][::stride], periods[axis]) for axis, even in axes.items()]
             )
-        except ValueError as error:  # of the period
+        except ValueError as error:  # invalid period
             raise DatasetError(f"length: {error}") from None
 
     def unscaled(self) -> list[Words]:
-        """Say which functions of a few samples are far from mean 0 and deviation 1; nothing is downloaded."""
+        """Return warnings for functions far from mean 0 and deviation 1, from a few samples.
+
+        Skips remote files, since planning must not download anything.
+        """
         names = [("train", index) for index in range(min(FEW_SAMPLES, self.samples.train))]
         if not names or any(map(is_remote, self.paths())):
             return []
         try:
             found = findings_of(self.channels, self.along("grid"), [(names, self.task().draw(names))])
-        except DatasetError as error:  # such as a value that is not finite: the import ends with it
+        except DatasetError as error:  # for example a value that is not finite, which will stop the import
             return [str(error)]
         return unscaled(found["mean_and_standard_deviation"])
 
 
 class ArraysTask(FilesTask):
-    """Reads the functions and numbers of every sample, and restricts them to the grids stored."""
+    """Read the functions and scalars of every sample, and restrict them to the stored grids."""
 
     settings: ArraysDataset
 
@@ -512,7 +514,7 @@ class ArraysTask(FilesTask):
         return tuple(found)
 
     def solve(self, drawn: np.ndarray) -> dict[str, np.ndarray]:
-        """Restrict what was read, (samples, channels, ...space), to the grids stored."""
+        """Restrict the samples, (samples, channels, ...space), to the stored grids."""
         return {
             f"{group_name(points)}/{one.stored}": self.thinned(drawn[:, number], points)
             if one.space
@@ -530,7 +532,7 @@ class ArraysTask(FilesTask):
         return {**found, "stored_against_the_file": again}
 
     def hold_to_accuracy(self, budget: dict, store: Path | str) -> dict:
-        """Hold what is stored to the files, and say for the card what was imported and remarked on."""
+        """Compare the store with the files, and return the origin and warnings for the card."""
         hold_to_accuracy({"against_the_file": budget["stored_against_the_file"]}, self, store)
         return {
             "imported": {

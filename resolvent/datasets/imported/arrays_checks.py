@@ -1,4 +1,4 @@
-"""What is remarked on in arrays of others: ranges, constants, samples in two splits, seams, boundaries."""
+"""Sanity checks on imported arrays: ranges, constants, duplicated samples, seams, boundaries."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
     from resolvent.datasets.imported.readers.arrays_file import ArraysFile
     from resolvent.datasets.imported.series import Channel
 
-JUMP = 4.0  # of a periodic function at the seam, over the largest jump inside, from which on it has none
-SEAMLESS = 1.0  # below it the seam is as smooth as the inside
-REPEATED = 1e-7  # of the largest value: below it the last value is the first one
-LEVELS = 8  # at most so many different values: piecewise constant, of which a seam says nothing
-VANISHES = 0.02  # of the mean size: a mean over samples below it at an end is a boundary value of zero
-FAR, SIZES = 10.0, (1e-2, 1e2)  # deviations that a mean is off zero, and deviations, that models learn from
+JUMP = 4.0  # jump at the seam over the largest inner jump, above which functions are not periodic
+SEAMLESS = 1.0  # the same ratio, below which the seam is as smooth as the inside
+REPEATED = 1e-7  # difference relative to the largest value, below which the last value repeats the first
+LEVELS = 8  # piecewise constant functions have at most so many values; their jumps say nothing about a seam
+VANISHES = 0.02  # mean at an end relative to the mean size, below which the boundary value is zero
+FAR, SIZES = 10.0, (1e-2, 1e2)  # largest |mean| / deviation, and range of deviations, without normalisation
 
 
 def seam(values: np.ndarray, axes: Iterable[int]) -> dict[str, float]:
-    """Measure along some axes of space how functions (samples, ...space) go on at their ends.
+    """Measure the behaviour of functions (samples, ...space) at the ends of some axes of space.
 
-    seam        the median over samples of the jump from the last value to the first, over the largest jump
-                between neighbours inside, the largest over the axes.
-    both_ends   largest difference of the last value from the first, over the largest value.
-    at_ends     largest value at the ends, over the largest value.
+    seam        jump from the last value to the first, relative to the largest jump between neighbours inside:
+                median over samples, maximum over axes.
+    both_ends   largest difference of the last value from the first, relative to the largest value.
+    at_ends     largest value at the ends, relative to the largest value.
     half_cell   the same, extrapolated half a cell beyond the ends.
     """
     largest = float(np.abs(values).max()) or 1.0
@@ -55,7 +55,7 @@ def first_functions(
 ) -> np.ndarray | None:
     """Read the first functions of a variable, (samples, ...space).
 
-    None where they have few values, whose jumps say nothing.
+    Returns None for functions with few different values, whose jumps say nothing.
     """
     entry = Name(name, name, 0 if "channel" in axes else None, axes)
     rows = dict(zip(axes, file.shapes[name], strict=True)).get("sample", 1)
@@ -64,15 +64,15 @@ def first_functions(
 
 
 def ends_of(values: np.ndarray, axes: Iterable[int]) -> dict[str, Any]:
-    """Measure how functions, (samples, ...space), go on at their ends along some axes, as `seam` does.
+    """Return `seam` for functions (samples, ...space), and whether they vanish at an end with a kink.
 
-    Also whether they vanish at an end and have a kink there, were they periodic.
+    Such a kink would be at the seam if the functions were periodic.
     """
     size, vanishes = np.abs(values).mean(), False
     for number in axes:
         along = np.moveaxis(values, number, -1)
         at = along[..., [0, -1]]
-        beyond = at + (at - along[..., [1, -2]]) / 2  # half a cell, where cell centres have the boundary
+        beyond = at + (at - along[..., [1, -2]]) / 2  # half a cell outside, the boundary of cell centres
         edges = np.minimum(*(np.abs(one).reshape(-1, 2).mean(axis=0) for one in (at, beyond)))
         around, inside = (
             np.abs(np.diff(part, 2, axis=-1)).reshape(len(part), -1).max(axis=1, initial=0.0)
@@ -83,7 +83,7 @@ def ends_of(values: np.ndarray, axes: Iterable[int]) -> dict[str, Any]:
 
 
 def by_kind(kinds: dict[str, str]) -> dict[str, tuple[str, list[int]]]:
-    """Return the kind and the numbers, from 1, of axes of one kind, by what is added to a function's name."""
+    """Return kind and numbers (from 1) of the axes of each kind, by the suffix for a function's name."""
     found: dict[str, list[str]] = {}
     for axis, kind in kinds.items():
         found.setdefault(kind, []).append(axis)
@@ -102,10 +102,10 @@ def findings_of(
     kinds: dict[str, str],
     batches: Iterable[tuple[list[tuple[str, int]], np.ndarray]],
 ) -> dict[str, Any]:
-    """Return for the card what is found in samples on the finest grid.
+    """Return the findings about samples on the finest grid, for the card.
 
-    kinds    of the axes of space, in stored order.
-    batches  of splits and indices, and of samples, (samples, channels, ...space).
+    kinds    kinds of the axes of space, in stored order.
+    batches  pairs of [(split, index), …] and samples (samples, channels, ...space).
     """
     inputs, targets = (
         [number for number, one in enumerate(channels) if one.role == role] for role in ("input", "target")
@@ -156,7 +156,7 @@ def findings_of(
 
 
 def warnings_of(findings: dict, kinds: dict[str, str]) -> list[Words]:
-    """Say in a sentence each what is odd in functions on a grid with axes of these kinds."""
+    """Return a sentence for each oddity in `findings`, for a grid with axes of these kinds."""
     words = unscaled(findings["mean_and_standard_deviation"])
     total = counted(findings["samples_looked_at"], "sample")
     for name, count in findings["constant_samples"].items():
@@ -177,7 +177,7 @@ def warnings_of(findings: dict, kinds: dict[str, str]) -> list[Words]:
 
 
 def unscaled(moments: dict[str, tuple[float, float]]) -> list[Words]:
-    """Say which functions, of these means and deviations, are far from 0 and 1, and what to do."""
+    """Return warnings for functions with mean and deviation far from 0 and 1, with the remedy."""
     return [
         f"'{name}' has the mean {mean:.4g} and the standard deviation {deviation:.4g}: train with "
         "normalisation: scalar, or a model that learned nothing may have a small error."
@@ -187,7 +187,7 @@ def unscaled(moments: dict[str, tuple[float, float]]) -> list[Words]:
 
 
 def grid_warnings(name: str, found: dict[str, float], kind: str) -> list[str]:
-    """Say where functions are not smooth as those on a grid of `kind` are."""
+    """Return warnings for functions that do not look smooth on a grid of `kind`."""
     words = []
     if kind == "periodic" and found["both_ends"] <= REPEATED and found["seam"] < SEAMLESS:
         words.append(

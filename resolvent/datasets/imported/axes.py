@@ -1,7 +1,7 @@
-"""Which axis of an array is which, and the grid along it: by names, by coordinates, and by order.
+"""Identify the axes of an array and their grids, by names, coordinates and order.
 
-What a file says decides before what is usual. Where neither does, there are several readings, and a person
-has to choose.
+Information in the file takes precedence over conventions. If neither decides, all possible readings are
+returned, and the user has to choose.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from resolvent.datasets.imported.series import Channel
     from resolvent.solvers.common.grid import Grid
 
-TOLERANCE = 1e-3  # of a spacing: what coordinates in float32 are off by
+TOLERANCE = 1e-3  # relative to a spacing, for coordinates in float32
 WORDS = {
     "sample": "sample samples batch trajectory trajectories traj realization realisation ensemble "
     "member case run",
@@ -33,20 +33,20 @@ WORDS = {
     "z": "z level depth height zc nz",
 }
 AXIS_OF = {word: axis for axis, words in WORDS.items() for word in words.split()}
-# What else names of coordinates have beside the word: grid_x, x-coordinate, tspan.
+# Prefixes and suffixes in names of coordinates: grid_x, x-coordinate, tspan.
 _AFFIX = re.compile(r"^(grid|coord|coordinate)s?[-_ ]|[-_ ]?(coordinate|coord|grid|point|value|span)s?$")
 PLACES = {"dimensions", "grid", "coordinates", "coords"}  # groups with the coordinates of a whole file
-WHOLE = (1.0, np.pi / 2)  # lengths that people choose are multiples of one of them
-FEW = 8  # at most so many entries along an axis of channels
-UNNAMED = ("dim_", "phony_dim_", "fakeDim")  # names that libraries give to axes without a name
-COORDINATED = ("time", *SPACE)  # axes that coordinates in a file have lengths for
+WHOLE = (1.0, np.pi / 2)  # typical lengths are multiples of one of these
+FEW = 8  # largest number of channels
+UNNAMED = ("dim_", "phony_dim_", "fakeDim")  # placeholder names that libraries give to axes
+COORDINATED = ("time", *SPACE)  # axes that may have coordinates
 
 Axes = tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class FoundGrid:
-    """A grid that coordinates are on."""
+    """A grid identified from coordinates."""
 
     kind: str
     length: float
@@ -54,15 +54,15 @@ class FoundGrid:
 
 
 def axis_of(name: str) -> str | None:
-    """Return the axis that a name stands for; None where it is no word that is known."""
+    """Return the axis that a name stands for; None for an unknown name."""
     leaf = name.lower().rpartition("/")[2]
     return AXIS_OF.get(leaf) or AXIS_OF.get(_AFFIX.sub("", leaf))
 
 
 def along_one_axis(file: ArraysFile, name: str) -> np.ndarray | None:
-    """Return the values of a variable along the only axis that it varies along; None where there are several.
+    """Return the values of a variable along the only axis along which it varies, else None.
 
-    So of (n,), (1, n), and (samples, n) or (n, n) whose rows, or whose columns, are all alike.
+    Accepts (n,), (1, n), and (samples, n) or (n, n) with equal rows or equal columns.
     """
 
     def alike(values: np.ndarray, axis: int) -> bool:
@@ -79,13 +79,13 @@ def along_one_axis(file: ArraysFile, name: str) -> np.ndarray | None:
         if not (alike(two, 0) or alike(two, 1)):
             return None
         values = file.read(name, ()).reshape(shape[long[0]], shape[long[1]])
-    except DatasetError:  # such as values that are not finite
+    except DatasetError:  # for example values that are not finite
         return None
     return values[0] if alike(values, 0) else values[:, 0] if alike(values, 1) else None
 
 
 def lines_of(file: ArraysFile) -> dict[str, np.ndarray]:
-    """Return the coordinates in a file, which rise or fall throughout, by the names of their variables."""
+    """Return the strictly monotone coordinates in a file, by the names of their variables."""
     found = {}
     for name in file.variables:
         if axis_of(name) in COORDINATED and (values := along_one_axis(file, name)) is not None:
@@ -96,17 +96,17 @@ def lines_of(file: ArraysFile) -> dict[str, np.ndarray]:
 
 
 def near(line: str, name: str) -> bool:
-    """Say whether coordinates are of a variable: in its group, in one around it, or of the whole file."""
+    """Return whether coordinates apply to a variable: from its group, a parent group, or the whole file."""
     folder, inner = line.rpartition("/")[0], name.rpartition("/")[0]
     return f"{inner}/".startswith(f"{folder}/" if folder else "") or folder.rpartition("/")[2] in PLACES
 
 
 def coordinates_of(file: ArraysFile, axis: str, points: int, taken: set[str], beside: str) -> str | None:
-    """Return the variable with the coordinates of an axis; None where there is none that is known.
+    """Return the variable with the coordinates of an axis; None if there is none.
 
-    Coordinates that vary along several axes are returned as well: `spacing_of` refuses them.
+    Also returns coordinates that vary along several axes, which `spacing_of` refuses.
 
-    taken  variables that are something else; `beside`: the variable whose axis it is.
+    taken  variables with another meaning; `beside`: the variable that the axis belongs to.
     """
     for name, shape in file.shapes.items():
         if axis_of(name) == axis and name not in taken and points in shape and near(name, beside):
@@ -117,16 +117,16 @@ def coordinates_of(file: ArraysFile, axis: str, points: int, taken: set[str], be
 
 
 def _allowed(values: np.ndarray) -> float:
-    """Return what coordinates may be off by: of float32 also its rounding of the largest."""
+    """Return the tolerance for coordinates, including the float32 rounding error of the largest one."""
     rounding = 4 * float(np.finfo(np.float32).eps * np.abs(values).max())
     return max(TOLERANCE * abs(values[-1] - values[0]) / (len(values) - 1), rounding)
 
 
 def line_of(file: ArraysFile, name: str) -> np.ndarray:
-    """Read coordinates; raises a `DatasetError` where they neither rise nor fall throughout."""
+    """Read coordinates. Raises `DatasetError` if they are not strictly monotone."""
     shape, values = file.shape(name), along_one_axis(file, name)
     if values is None:
-        file.read(name, ())  # names what is not finite
+        file.read(name, ())  # raises for values that are not finite
         raise DatasetError(
             f"{file.path}: coordinates '{name}' {shape} vary along several axes: all samples have to be on "
             "one grid, interpolate them to one"
@@ -144,13 +144,13 @@ def line_of(file: ArraysFile, name: str) -> np.ndarray:
 
 
 def is_even(values: np.ndarray) -> bool:
-    """Say whether coordinates rise, or fall, in equal steps."""
+    """Return whether coordinates are evenly spaced."""
     line = values[0] + np.diff(values).mean() * np.arange(len(values))
     return bool(np.abs(values - line).max() <= _allowed(values))
 
 
 def spacing_of(file: ArraysFile, name: str) -> np.ndarray:
-    """Read coordinates; raises a `DatasetError` where they do not rise, or fall, in equal steps."""
+    """Read coordinates. Raises `DatasetError` if they are not evenly spaced."""
     values = line_of(file, name)
     if not is_even(values):
         steps = np.abs(np.diff(values))
@@ -170,15 +170,15 @@ def held_axes(
     origins: Mapping[str, float],
     named: Mapping[Any, str],
 ) -> tuple[set[str], dict[str, tuple[float, ...]]]:
-    """Hold the coordinates of a file against its grid, and read the points of uneven axes.
+    """Check the coordinates of a file against its grid, and read the points of uneven axes.
 
-    axes    of space in stored order: a grid, whose left end is at `origins`; or None, where points are uneven
-            and there have to be coordinates.
+    axes    axes of space in stored order: a grid with left end at `origins`, or None for uneven points, which
+            need coordinates.
     finest  points along each axis.
-    named   variables with the coordinates of an axis, for which none is then looked for.
+    named   variables with coordinates given by the user; others are searched for.
 
-    Returns the axes along which coordinates fall, whose values are to be read from the last to the first, and
-    the positions of uneven points. Raises a DatasetError when coordinates are of another grid.
+    Returns the axes with decreasing coordinates, whose values must be flipped, and the positions of uneven
+    points. Raises `DatasetError` if coordinates do not fit the grid.
     """
     falling, positions, taken = set(), {}, {one.name.variable for one in channels}
     for axis, grid in axes.items():
@@ -206,7 +206,7 @@ def held_axes(
             continue
         h = (values[-1] - values[0]) / (len(values) - 1)
         half, origin = h / 2 if grid.kind == "cell_centres" else 0.0, origins[axis]
-        if axis != "x" and axis not in named:  # may begin elsewhere: stored grids begin at 0 along each axis
+        if axis != "x" and axis not in named:  # the origin does not matter: stored grids start at 0
             values = values - values[0] + origin + half
         length, allowed = h * (len(values) - (grid.kind == "nodes")), _allowed(values)
         off = abs(values[0] - origin - half) > allowed
@@ -222,13 +222,13 @@ def held_axes(
 
 
 def found_grid(values: np.ndarray, periodic: bool | None) -> FoundGrid:
-    """Find the grid of rising coordinates: where the left end lies, and how long it is.
+    """Return the grid of increasing coordinates: kind, left end and length.
 
-    periodic  whether functions on it are, as far as is known.
+    periodic  whether functions on it are periodic; None if unknown.
     """
     n, h = len(values), (values[-1] - values[0]) / (len(values) - 1)
     start, half = (0.0 if abs(end) < 1e-7 else float(f"{end:.7g}") for end in (values[0], values[0] - h / 2))
-    between, around = (n - 1) * h, n * h  # the length of nodes, and of other grids
+    between, around = (n - 1) * h, n * h  # length for nodes, and for other grids
     if periodic and n % 2 == 0:
         kind = "periodic"
     elif is_whole(between) and not is_whole(around):
@@ -240,7 +240,7 @@ def found_grid(values: np.ndarray, periodic: bool | None) -> FoundGrid:
     else:
         kind = "nodes"
     length = between if kind == "nodes" else around
-    ratios = {one: length / one for one in WHOLE}  # one that people choose loses the rounding of float32
+    ratios = {one: length / one for one in WHOLE}  # typical lengths are freed of float32 rounding errors
     chosen = (
         float(round(ratio) * one)
         for one, ratio in ratios.items()
@@ -250,18 +250,18 @@ def found_grid(values: np.ndarray, periodic: bool | None) -> FoundGrid:
 
 
 def is_whole(length: float) -> bool:
-    """Say whether a number is one that people choose: a whole one, or a multiple of π/2."""
+    """Return whether a number is a typical length: an integer, or a multiple of π/2."""
     unit = max(abs(length), 1.0)
     return any(abs(length / one - round(length / one)) * one < 1e-5 * unit for one in WHOLE)
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What the axes of an array seem to be.
+    """A possible reading of the axes of an array.
 
-    axes     in their order in the file.
-    certain  whether the file says so; else it is what is usual.
-    asks     whether the file names an axis by a word that is not known, so that what is usual says little.
+    axes     axes in the order of the file.
+    certain  whether the file determines them, rather than conventions.
+    asks     whether the file has unknown names for axes, so that conventions are not reliable.
     """
 
     axes: Axes
@@ -275,11 +275,11 @@ def readings(
     lengths: Mapping[str, set[int]] | None = None,
     x_first: bool = False,
 ) -> list[Reading]:
-    """Return what the axes of an array may be: one reading, several that a person chooses from, or none.
+    """Return the possible readings of an array's axes: one, several to choose from, or none.
 
-    dims     names that the file gives the axes.
-    lengths  of the coordinates in the file, by axis: an axis has the length of its coordinates.
-    x_first  whether arrays of this layout have x before y, and y before z, where nothing else says so.
+    dims     names of the axes in the file.
+    lengths  lengths of coordinates in the file, by axis.
+    x_first  whether arrays of this format usually have x before y and y before z.
     """
     named = not all(name.startswith(UNNAMED) for name in dims or ())
     fixed = {at: axis for at, name in enumerate(dims or ()) if (axis := axis_of(name)) is not None}
@@ -297,7 +297,7 @@ def readings(
             for one in dict.fromkeys((tuple(turned.get(axis, axis) for axis in axes), axes)):
                 sizes = dict(zip(one, shape, strict=True))
                 both = lengths.keys() & sizes.keys()
-                # Coordinates may be of edges, one more than of cells.
+                # Coordinates of cell edges have one point more than cells.
                 if all({sizes[axis], sizes[axis] + 1} & lengths[axis] for axis in both):
                     asks = named and bool(free)
                     found.setdefault(one, Reading(one, certain and not asks, asks))
@@ -308,10 +308,10 @@ def readings(
 def _placed(
     shape: tuple[int, ...], fixed: dict[int, str], lengths: Mapping[str, set[int]]
 ) -> tuple[list[dict[int, str]], bool]:
-    """Place the axes that have coordinates where their lengths fit, as many as possible.
+    """Assign axes with coordinates to dimensions of matching length, as many as possible.
 
-    Returns every way to do so, and whether there was one only before what is usual chose among them: the
-    first axis is of samples, and z, y and x follow each other.
+    Returns every such assignment, and whether it was unique before applying conventions: the first axis is
+    the sample axis, and z, y and x are in this order.
     """
     axes = [axis for axis in COORDINATED if axis in lengths]
     choices = [
@@ -321,7 +321,7 @@ def _placed(
     ways = [
         {at: axis for at, axis in zip(chosen, axes, strict=True) if at is not None}
         for chosen in product(*choices)
-        if len({*chosen} - {None}) == len(chosen) - chosen.count(None)  # no two at one place
+        if len({*chosen} - {None}) == len(chosen) - chosen.count(None)  # all different
     ]
     most = max(map(len, ways))
     ways = [way for way in ways if len(way) == most]
@@ -334,25 +334,25 @@ def _placed(
         in_order += [way] if space == sorted(space, key=SPACE.index) else []
     ways = in_order or ways
     if len({next((at for at, axis in way.items() if axis == "time"), None) for way in ways}) == 1:
-        ways = ways[-1:]  # of equal lengths the last is x
+        ways = ways[-1:]  # x is the last of axes with equal lengths
     return [{**fixed, **way} for way in ways], one_way
 
 
 def _completed(shape: tuple[int, ...], places: dict[int, str]) -> Iterator[Axes]:
-    """Yield what all axes may be, where some have `places`: sides of space, few channels, and then time."""
+    """Yield complete readings, given some axes by `places`: the rest are space, a few channels, and time."""
     free, side = [at for at in range(len(shape)) if at not in places], 0
     if of_space := [at for at, axis in places.items() if axis in SPACE]:
         side = shape[of_space[0]]
     if len(shape) == 2 and places == {1: "time"}:
         yield "sample", "x"  # functions of time
-    # All free axes are of space where there is no other, and where times come first and equal sides follow.
+    # Without a sample axis if time is followed only by one axis, or by equal sides of space.
     sides = {shape[at] for at in free} | ({side} if side else set())
     series = "time" in places.values() and not side and len(free) == 1
     series |= places.get(0) == "time" and len(sides) == 1 and len(free) + bool(side) in (2, 3)
     if free and "sample" not in places.values() and not series:
         places = {**places, free.pop(0): "sample"}
     if len(free) == 1 < len(shape) - 1 and not side and shape[free[0]] <= FEW:
-        return  # few channels of no function
+        return  # channels without an axis of space
     taken = set(places.values())
     for chosen in _sides({at: shape[at] for at in free}, side, taken):
         space = [axis for axis in SPACE if axis not in taken]
@@ -371,10 +371,12 @@ def _completed(shape: tuple[int, ...], places: dict[int, str]) -> Iterator[Axes]
 
 
 def _sides(sizes: dict[int, int], side: int, taken: set[str]) -> list[list[int]]:
-    """Return which axes of these sizes may be of space, beside those `taken`; a side of it has `side`.
+    """Return the possible choices of axes of space among axes of these sizes.
 
-    Equal sizes are sides of a square or a cube, of others all that are no few channels. Two lengths that
-    differ may be time and space in either order, or sides of a rectangle.
+    taken  axes that are known already; `side`: length of a known axis of space, or 0.
+
+    Equal sizes are sides of a square or cube; otherwise all sizes too large for channels. Two different sizes
+    may be time and space in either order, or sides of a rectangle.
     """
     left = sum(axis not in taken for axis in SPACE)
     large = [at for at, size in sizes.items() if size > FEW]

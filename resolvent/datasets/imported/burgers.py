@@ -1,9 +1,9 @@
-"""Burgers data made elsewhere: initial velocity `a` and solution `u` of a MAT file, as of Li et al. (2021).
+"""Third-party Burgers data: initial velocity `a` and solution `u` in a MAT file, as by Li et al. (2021).
 
-Their file `burgers_data_R10.mat` has 2,048 samples on 8,192 points of the unit circle, of which Cao (2021)
-trains on the first 1,024 and tests on the last 100. Both papers restrict to coarser grids by taking every
-k-th value. Initial values are (samples, points), and are held against the Gaussian distribution stated by
-their power in bands of modes, and by where it is cut.
+Their file `burgers_data_R10.mat` has 2,048 samples on 8,192 points of the unit circle; Cao (2021) trains on
+the first 1,024 and tests on the last 100. Both papers restrict to coarser grids by taking every k-th value.
+Initial values (samples, points) are compared with the stated Gaussian distribution by their power in bands of
+modes, and by the highest mode.
 """
 
 from __future__ import annotations
@@ -44,25 +44,25 @@ if TYPE_CHECKING:
     from resolvent.datasets.storage.store import Stored
     from resolvent.datasets.tasks.distributions import CircleDistribution
 
-FITTED = 32  # random samples to which viscosity and time are fitted; all are solved again as stated
-REPEATED = 1e-12  # of the largest value: below it the last value repeats the first
-MOST_MODES, STEPS = 1024, 800  # of the stepper that takes the place of Cole-Hopf at small viscosities
+FITTED = 32  # random samples for fitting viscosity and time
+REPEATED = 1e-12  # difference relative to the largest value, below which the last value repeats the first
+MOST_MODES, STEPS = 1024, 800  # of ETDRK4, which replaces Cole-Hopf at small viscosities
 BOTH_ENDS = "the last value repeats the first: both ends are included"
-HIGHEST_MODE = 64  # of the spectra compared
-# Of the variance: a mode with less holds no power. Rounding to single precision leaves below 1e-15 in a mode
-# of a file, and the distribution of the paper has 1e-7 in mode 64. A mode of which 100 times as much is
-# expected surely holds power.
+HIGHEST_MODE = 64  # highest mode of the compared spectra
+# Share of the variance below which a mode counts as empty. Rounding to single precision leaves less than
+# 1e-15 in a mode, and the paper's distribution has 1e-7 in mode 64. Modes expected to hold 100 times as much
+# surely have power.
 RESOLVED, SURELY = 1e-12, 100
 NO_CUT = "no cut"
-SHAPES = np.log([[1e-3, 1e-2], [1e4, 30.0]])  # logarithms of the least τ and γ tried, and of the largest
-ABSENT = 1e-6  # of the variance: a constant mode with less is absent
-DEVIATION, STANDARD_ERRORS = 0.05, 5  # what a band's power may be off by: the larger of the two
+SHAPES = np.log([[1e-3, 1e-2], [1e4, 30.0]])  # logarithms of the bounds of τ and γ, lower then upper
+ABSENT = 1e-6  # share of the variance below which the constant mode counts as absent
+DEVIATION, STANDARD_ERRORS = 0.05, 5  # accepted deviation of a band's power: the larger of the two
 
 
 class ImportedBurgersDataset(ImportedDataset, BurgersSettings):
-    """Burgers data from a file with an initial velocity and a solution, `a` and `u` if no others are named.
+    """Burgers data from a file with initial velocity and solution, by default the variables `a` and `u`.
 
-    On a circle of length L, u(x, t)/L is a solution on the unit circle, at x/L, with the viscosity ν/L².
+    For a circle of length L, u(x, t)/L at x/L is a solution on the unit circle with viscosity ν/L².
     """
 
     variables = ("a", "u")
@@ -73,13 +73,13 @@ class ImportedBurgersDataset(ImportedDataset, BurgersSettings):
         [512, 2048, 8192], description="points of the grids on which every sample is stored"
     )
     restriction: Literal["stride"] = Field(
-        "stride", description="how a stored grid sees the functions: every k-th value of the file"
+        "stride", description="restriction to coarser grids: every k-th value of the file"
     )
     accuracy: float = Field(
         1e-3,
         gt=0,
-        description="median relative L2 difference of the file's solutions from our solver's above which the "
-        "card, the page and the terminal warn",
+        description="largest median relative L2 difference between the file's solutions and our solver's "
+        "without a warning on the card, the page and the terminal",
     )
 
     def task(self) -> ImportedBurgers:
@@ -87,7 +87,7 @@ class ImportedBurgersDataset(ImportedDataset, BurgersSettings):
 
 
 class ImportedBurgers(ImportedTask):
-    """Reads initial velocities and solutions, and solves some again by the Cole-Hopf transformation."""
+    """Read initial velocities and solutions, and solve some again by the Cole-Hopf transformation."""
 
     settings: ImportedBurgersDataset
 
@@ -102,7 +102,7 @@ class ImportedBurgers(ImportedTask):
         given: dict[str, Any] = {name: getattr(settings, name) for name in shared}
         carried = settings.finest // 2 - 1
         modes = min(NUM_MODES, carried)
-        # A file may have fewer points than the distribution needs: what is drawn then ends at the grid.
+        # A file may have fewer points than the distribution needs: truncate the distribution at the grid.
         cut = min(settings.initial_distribution.num_modes or carried, carried)
         given["initial_distribution"] = settings.initial_distribution.model_copy(update={"num_modes": cut})
         given["viscosity"] = settings.viscosity / settings.length**2
@@ -114,7 +114,7 @@ class ImportedBurgers(ImportedTask):
         return self._errors(drawn, {"viscosity": self.settings.viscosity / self.settings.length**2})
 
     def _errors(self, drawn: np.ndarray, values: dict[str, float], cheaply: bool = False) -> np.ndarray:
-        """Solve again on the unit circle, with the viscosity there, and the final time where it is given."""
+        """Return the errors against our solutions on the unit circle, with parameters from `values`."""
         initial, final = self.of_length_1(drawn)
         final_time = values.get("final_time", self.settings.final_time)
         return differences(final, solved(initial, values["viscosity"], final_time, exactly=cheaply))
@@ -179,9 +179,9 @@ class ImportedBurgers(ImportedTask):
 
 
 def solved(initial: np.ndarray, viscosity: float, final_time: float, exactly: bool = False) -> np.ndarray:
-    """Solve from initial values (samples, points) by Cole-Hopf, or by ETDRK4 where that loses its digits.
+    """Solve from initial values (samples, points) by Cole-Hopf, or by ETDRK4 if Cole-Hopf loses its digits.
 
-    Raises a SolverError when neither can; `exactly`: when the first cannot.
+    Raises `SolverError` if both fail, or, with `exactly`, if Cole-Hopf fails.
     """
     from resolvent.solvers.burgers.cole_hopf import cole_hopf
 
@@ -199,13 +199,13 @@ def solved(initial: np.ndarray, viscosity: float, final_time: float, exactly: bo
 
 
 def differences(final: np.ndarray, ours: np.ndarray) -> np.ndarray:
-    """Return the relative L2 difference of each sample; where our solution is zero 1, or 0 if both are."""
+    """Return the relative L2 difference of each sample; if our solution is zero, 1, or 0 if both are zero."""
     found = relative_l2(final, ours)
     return np.where(np.isfinite(found), found, final.any(axis=1))
 
 
 def last_repeats_first(functions: np.ndarray) -> bool:
-    """Say whether the last value repeats the first, and the one before it does not, as in constants."""
+    """Return whether the last value repeats the first, but the second last does not (as for constants)."""
     first, before, last = (functions[..., index] for index in (0, -2, -1))
     least = REPEATED * np.abs(functions).max()
     return bool(np.abs(first - last).max() <= least < np.abs(first - before).max())
@@ -214,7 +214,7 @@ def last_repeats_first(functions: np.ndarray) -> bool:
 def viscous_label_warnings(
     findings: dict, viscosity: float, final_time: float, tolerance: float
 ) -> list[Words]:
-    """Say how the solutions differ from ours at what is stated, and what other numbers explain them."""
+    """Return warnings for differences from our solutions, with parameters that would explain them."""
     fits = {
         "the viscosity {viscosity:g} at that time": findings["viscosity_that_fits_best"],
         "the time {final_time:g} at that viscosity": findings["final_time_that_fits_best"],
@@ -232,12 +232,12 @@ def powers(initial: np.ndarray) -> np.ndarray:
 
 
 def spectrum_facts(power: np.ndarray, count: int, distribution: CircleDistribution) -> dict:
-    """Compare the mean power of `count` samples, (modes,), with that of the distribution stated.
+    """Compare the mean power of `count` samples, (modes,), with the stated distribution.
 
-    Bands end at the highest mode that the file holds and the distribution states, and at a quarter of the
-    points, because restriction by stride aliases. σ, τ and γ that fit best maximise the likelihood of the
-    modes that hold power, where there are three. They say what is a cut and what a decay: above a cut, modes
-    would hold power by the covariance that fits.
+    Bands end at the highest mode in file and distribution, and at a quarter of the points, because
+    restriction by stride aliases. The best fit of σ, τ and γ maximises the likelihood of the modes with
+    power, if there are at least three. It distinguishes truncation from decay: above a truncation, the fitted
+    covariance predicts power that is missing.
     """
     from scipy.special import logsumexp
 
@@ -254,7 +254,7 @@ def spectrum_facts(power: np.ndarray, count: int, distribution: CircleDistributi
         found = _most_likely(fitting, mean[fitting - 1], distribution)
         fit = {name: float(f"{value:.4g}") for name, value in zip(("σ", "τ", "γ"), found, strict=True)}
         covariance = _log_covariance(modes, *found)
-    reach = 0  # the highest mode that would surely hold power without a cut
+    reach = 0  # highest mode that would surely have power without truncation
     if highest:
         covariance = covariance - logsumexp(covariance[:highest]) + np.log(mean[:highest].sum())
         reach = int((covariance > np.log(variance) + np.log(SURELY * RESOLVED)).sum())
@@ -276,8 +276,8 @@ def spectrum_facts(power: np.ndarray, count: int, distribution: CircleDistributi
 
 
 def _bands(mean: np.ndarray, log_stated: np.ndarray, last: int, count: int) -> dict:
-    """Return the mean ratio of the power of the modes 1 to `last` to that stated, in bands."""
-    # In logarithms, and none above e^700: the power stated may be beyond the range of floats.
+    """Return the mean ratio of the power of modes 1 to `last` to the stated power, in bands."""
+    # In logarithms, limited to e^700, since the stated power may exceed the range of floats.
     log_mean = np.log(mean, out=np.full_like(mean, -np.inf), where=mean > 0)
     ratios = np.exp(np.minimum(log_mean - log_stated, 700.0))
     edges, bands = [*(2**n for n in range(7) if 2**n <= last), last + 1], {}
@@ -292,7 +292,7 @@ def _bands(mean: np.ndarray, log_stated: np.ndarray, last: int, count: int) -> d
 def _most_likely(
     modes: np.ndarray, mean: np.ndarray, distribution: CircleDistribution
 ) -> tuple[float, float, float]:
-    """Find σ, τ and γ of the highest likelihood; of each τ and γ the best σ is known in closed form."""
+    """Return σ, τ and γ of maximum likelihood; for given τ and γ, the best σ has a closed form."""
     from scipy.optimize import minimize
     from scipy.special import logsumexp
 
@@ -317,7 +317,7 @@ def _log_covariance(modes: np.ndarray, sigma: float, tau: float, gamma: float) -
 
 
 def distribution_warnings(facts: dict) -> list[Words]:
-    """Say where the inputs are not of the distribution stated."""
+    """Return warnings for inputs that do not fit the stated distribution."""
     highest = facts["highest_mode"]
     if not highest["with_power"]:
         return ["The initial values are constant: no mode but the mean holds power."]

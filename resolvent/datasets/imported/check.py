@@ -1,8 +1,8 @@
-"""Look into a file of others: `resolvent inspect FILE` says what it has, and what to paste.
+"""Inspect a third-party data file and print a configuration for it: `resolvent inspect FILE`.
 
-What is printed is a configuration as it stands: what was found stands in comments above it, and what is
-guessed says so on its line. Where a person has to say what is what, a block to fill in is printed instead. A
-second file is the one of the targets, where the first has one array alone; else the one of the test samples.
+The printed configuration can be used as it is: findings are comments above it, and guesses are marked on
+their lines. If the user has to decide something, a block to fill in is printed instead. A second file has the
+targets if the first file has only one array, otherwise the test samples.
 """
 
 from __future__ import annotations
@@ -29,25 +29,25 @@ from resolvent.datasets.imported.series import AXES, variable_of
 from resolvent.datasets.imported.sources import in_natural_order, paths_of, without_numbers
 from resolvent.datasets.storage.layout import SPLITS
 
-FEWEST = 10  # samples below which a series is cut into windows
-LAG = 4  # a window of a series reaches over a part of so many
-# By dimension: name in the configuration, architecture, modes; and name for uneven points.
+FEWEST = 10  # with fewer samples, series are cut into windows
+LAG = 4  # upper bound of the time lag of a window
+# By dimension: name in the configuration, architecture, modes; and models for uneven points.
 MODELS = {1: ("fno", "fno1d", 16), 2: ("fno2d", "fno2d", 12), 3: (None, "fno3d", 6)}
 ON_UNEVEN_POINTS = {1: "tno", 2: "deeponet2d"}
 
 
 @dataclass
 class Report:
-    """What a check has found.
+    """Result of an inspection.
 
-    variables      a line for each: name, shape, type.
-    numbers        what to write where numbers of each sample are to be inputs, too.
+    variables      one line for each variable: name, shape, type.
+    numbers        how to configure scalars of each sample as additional inputs.
     found          how input, target, axes and grid were recognised.
-    warnings       what is odd in the samples looked at.
-    configuration  of a dataset and an experiment on it; None where there is a problem.
-    guessed        why keys of the configuration that are guesses are as they are.
-    to_fill        a block in YAML that a person completes, where there is no configuration.
-    problem        why nothing can be imported; one line.
+    warnings       oddities in the inspected samples.
+    configuration  configuration of a dataset and an experiment; None if there is a problem.
+    guessed        reasons for guesses, by key of the configuration.
+    to_fill        YAML block to complete, if there is no configuration.
+    problem        why nothing can be imported, in one line.
     """
 
     files: list[str]
@@ -61,7 +61,7 @@ class Report:
     problem: str | None = None
 
     def text(self) -> str:
-        """Return the report as YAML, with all but the configuration in comments."""
+        """Return the report as YAML, with everything except the configuration in comments."""
         lines = [*self.files, *(f"  {one}" for one in self.variables), *self.found, *self.numbers]
         lines += [f"warning: {one}" for one in self.warnings]
         comments = "".join(f"# {printable(line)}\n" for line in lines)
@@ -71,7 +71,7 @@ class Report:
 
 
 def _marked(block: str, guessed: dict[str, Words]) -> str:
-    """Say on the line of each key of a dataset, or of its experiment, why it is as it is."""
+    """Append the reasons for guesses to the lines of their keys."""
     for key, why in guessed.items():
         mark = f"  # {printable(why)}" if key == "training" else f"  # guess: {printable(why)}"
         at = re.search(rf"(?m)^ {{4}}(# )?{key}:.*$", block)
@@ -81,7 +81,7 @@ def _marked(block: str, guessed: dict[str, Words]) -> str:
 
 
 def _yaml(content: dict) -> str:
-    """Write keys of the configuration: what is innermost on one line."""
+    """Return keys of the configuration as YAML, with innermost mappings and lists on one line."""
     how: dict[str, Any] = {"sort_keys": False, "allow_unicode": True, "width": 10**6}
     return "".join(
         yaml.safe_dump({key: one}, **how, default_flow_style=None if isinstance(one, dict | list) else False)
@@ -90,13 +90,13 @@ def _yaml(content: dict) -> str:
 
 
 def check_file(*given: Path | str) -> Report:
-    """Look into a file, a folder, a pattern, or several, and report what a dataset of it would be.
+    """Inspect files, folders or patterns, and return a report with a configuration for them.
 
-    A file that cannot be imported has a `problem` in the report; no error is raised.
+    Errors do not raise; they become the `problem` of the report.
     """
     report, paths = Report([]), [str(one) for one in given]
     try:
-        # Two paths are two sources, more of them are one.
+        # Two paths are two sources; more than two are parts of one source.
         sources = paths if len(paths) == 2 else [paths[0] if len(paths) == 1 else in_natural_order(paths)]
         opened = [[open_source(one) for one in paths_of(source)] for source in sources]
         for part in opened:
@@ -113,7 +113,7 @@ def check_file(*given: Path | str) -> Report:
 
 
 def _look_into(report: Report, sources: list[Any], opened: list[list[ArraysFile]]) -> None:
-    """Complete a report; raises where nothing can be imported, with `to_fill` where a person can."""
+    """Complete a report. Raises if nothing can be imported; then `to_fill` has the user's choices, if any."""
     files, source = [part[0] for part in opened], sources[0]
     paired = len(files) == 2 and len(files[0].variables) == 1
     if len(files) == 2:
@@ -132,7 +132,7 @@ def _look_into(report: Report, sources: list[Any], opened: list[list[ArraysFile]
         detected = detect(roles)
     except Undecided as error:
         for file in files if not error.choices else []:
-            file.require_real()  # says more, where there is a variable in another form
+            file.require_real()  # a more specific error for variables in an unsupported form
         blocks = []
         for stated in error.choices:
             with suppress(DatasetError):
@@ -164,7 +164,7 @@ def _look_into(report: Report, sources: list[Any], opened: list[list[ArraysFile]
 
 
 def _require_pair(files: list[ArraysFile], one: str, other: str) -> None:
-    """Raise a `DatasetError` where two files are parts of one array, or have arrays of unlike axes."""
+    """Raise `DatasetError` if two files are parts of one array, or their arrays have different axes."""
     if without_numbers(one) == without_numbers(other):
         raise DatasetError(
             f"{one} and {other} differ in a number alone: parts of one array are given as "
@@ -179,9 +179,9 @@ def _require_pair(files: list[ArraysFile], one: str, other: str) -> None:
 
 
 def _to_fill(name: str, source: Any, files: list[ArraysFile], blocks: list[tuple[dict, dict]]) -> str:
-    """Return a configuration for a person to complete: settings to choose from, or keys to fill in.
+    """Return a configuration for the user to complete: alternatives, or keys to fill in.
 
-    blocks  settings of a dataset with what is guessed among them.
+    blocks  alternative settings of the dataset, each with its guesses.
     """
     top = _yaml({"name": name, "build": {"datasets": [name]}})
     if blocks:
@@ -217,13 +217,13 @@ def _line(file: ArraysFile, name: str) -> str:
 
 
 def _axes(detected: Detected) -> dict[str, list[str]]:
-    """Return the axes of every variable of input and target."""
+    """Return the axes of every input and target variable."""
     entries = (*detected.inputs, *detected.targets)
     return {variable_of(entry): list(detected.function(entry).axes) for entry in entries}
 
 
 def _block(source: Any, detected: Detected, files: list[ArraysFile], test: list[ArraysFile]) -> dict:
-    """Return the settings of a dataset of what was detected."""
+    """Return the settings of a dataset for the detected variables."""
     axes, first, grids = _axes(detected), detected.function(detected.inputs[0]), detected.grids
     lengths = {axis: grid.length for axis, grid in grids.items() if grid.kind != "uneven"}
     block: dict[str, Any] = {
@@ -239,7 +239,7 @@ def _block(source: Any, detected: Detected, files: list[ArraysFile], test: list[
     if any(grid.origin for grid in grids.values()):
         block["origin"] = _one_or_each({axis: grid.origin for axis, grid in grids.items()})
     block |= {"coordinates": detected.coordinates} if detected.coordinates else {}
-    # The first time and the last, or windows where there are few series.
+    # From the first time to the last, or windows if there are few series.
     given, wanted = first.size("time"), detected.function(detected.targets[0]).size("time")
     count, windows = min(given or wanted, wanted), 1
     block |= {"input_times": [0]} if given else {}
@@ -263,14 +263,14 @@ def _block(source: Any, detected: Detected, files: list[ArraysFile], test: list[
 
 
 def _one_or_each(values: dict[str, Any]) -> Any:
-    """Return the one value of all axes, or each of them by axis."""
+    """Return the common value of all axes, or a value for each axis."""
     return values if len(set(values.values())) > 1 else next(iter(values.values()))
 
 
 def _samples(source: Any, count: int, tested: int, windows: int, stated: dict[str, int]) -> dict[str, int]:
-    """Split what there is: a tenth each for validation and test, up to a fifth of few for the test.
+    """Return split sizes: a tenth each for validation and test, or up to a fifth for the test if few.
 
-    count  rows, of the file for training where there is one of `tested` rows for the test; `windows` of each.
+    count  rows, or rows of the training file if there is a test file with `tested` rows; each has `windows`.
     """
     if count == 1 and windows > 1:
         part = max(1, windows // 10)
@@ -286,7 +286,7 @@ def _samples(source: Any, count: int, tested: int, windows: int, stated: dict[st
 
 
 def _configuration(name: str, block: dict, settings: ArraysDataset) -> dict:
-    """Return a configuration with the dataset, and an experiment with a model that fits it."""
+    """Return a configuration with the dataset and an experiment with a suitable model."""
     content: dict[str, Any] = {"name": name, "build": {"datasets": [name]}, "datasets": {name: block}}
     sides, training = settings.along("finest"), {"epochs": 50, "batch_size": min(8, settings.samples.train)}
     model: str | None
@@ -299,7 +299,7 @@ def _configuration(name: str, block: dict, settings: ArraysDataset) -> dict:
         model = ON_UNEVEN_POINTS[settings.dimension]
         training["gradient_weight"] = 0
     else:
-        return content  # no architecture takes them
+        return content  # no architecture supports uneven points in this dimension
     content["build"] = {"experiments": [name]}
     content["experiments"] = {
         name: {

@@ -1,10 +1,9 @@
-"""Darcy data made elsewhere: `coeff` and `sol` of MAT files, as Li et al. (2021) share.
+"""Third-party Darcy data: `coeff` and `sol` in MAT files, as by Li et al. (2021).
 
 Their files `piececonst_r421_N1024_smooth1.mat` and `..._smooth2.mat` have 1,024 samples on 421 × 421 points
 each. Cao (2021) trains on the first file and tests on the last 100 samples of the second; both papers
-restrict to coarser grids by taking every k-th value. The derivatives that the files have beside are not read.
-
-Coefficients and pressures are (samples, y, x) on points × points.
+restrict to coarser grids by taking every k-th value. The derivatives in the files are not read. Coefficients
+and pressures are (samples, y, x).
 """
 
 from __future__ import annotations
@@ -46,24 +45,25 @@ if TYPE_CHECKING:
     from resolvent.datasets.storage.store import Stored
     from resolvent.solvers.darcy.five_point import DarcyFivePoint
 
-COMPARED = 8  # of the samples checked, those solved with every convention
-SPLINED = 3  # samples solved as the public generator does, directly: two seconds each at 421 points
-FITTED = 4  # samples to which the two values are fitted
-# The ratio of the two values: 14 steps of a factor e, and no cheaper solver.
+COMPARED = 8  # checked samples that are solved with every convention
+SPLINED = 3  # samples solved directly, as by the public generator: two seconds each at 421 points
+FITTED = 4  # samples for fitting the two values
+# Scan of the ratio of the two values in 14 steps of a factor e.
 RATIO = Searched("ratio", 1.0, reach=np.exp(7.0), scanned=15, tolerance=1e-6, most=(40, 40))
-SAME_VALUE = 1e-6  # relative, of the two values and those stated
-DISTANCE = 0.1  # at which the pattern of the coefficient is compared
-STANDARD_ERRORS = 5  # what a mean over samples may be off by
-BETTER = 2.0  # times smaller is the error of a convention that is remarked on
+SAME_VALUE = 1e-6  # relative tolerance between the two values and the stated values
+DISTANCE = 0.1  # distance for comparing the correlation of patterns
+STANDARD_ERRORS = 5  # accepted deviation of a mean over samples
+BETTER = 2.0  # another convention is reported if its error is smaller by this factor
 TRANSPOSED = ", pressure transposed"
 SPLINE = "cell centres, moved to nodes and back by splines, arithmetic mean (the public generator)"
 SHARED = ("distribution", "push_forward", "above", "below", "finest", "face_mean", "tolerance")
 
 
 class ImportedDarcyDataset(ImportedDataset, DarcySettings):
-    """Darcy data from files with a coefficient and a pressure, `coeff` and `sol` if no others are named.
+    """Darcy data from files with coefficient and pressure, by default the variables `coeff` and `sol`.
 
-    On a square of side L the pressure is L² times that on the unit square, for the same coefficient at x/L.
+    On a square of side L the pressure is L² times the pressure on the unit square with the coefficient at
+    x/L.
     """
 
     variables = ("coeff", "sol")
@@ -72,28 +72,28 @@ class ImportedDarcyDataset(ImportedDataset, DarcySettings):
     equation: Literal["darcy"] = Field(description="the equation solved")
     finest: SidePoints = Field(421, description="points along each side in the file")
     resolutions: Annotated[list[SidePoints], Field(min_length=1)] = Field(
-        [421, 211, 141, 85], description="points along each side of the grids stored"
+        [421, 211, 141, 85], description="points along each side of the stored grids"
     )
     grid: Literal["nodes", "cell_centres"] = Field(
-        "nodes", description="what the file's points are taken for; only nodes can be restricted"
+        "nodes", description="kind of the file's points; only nodes can be restricted"
     )
     pressure: Literal["restricted"] = Field(
-        "restricted", description="coefficient and pressure on a coarser grid: every k-th value of the file"
+        "restricted", description="coefficient and pressure on coarser grids: every k-th value of the file"
     )
     face_mean: Literal["arithmetic", "harmonic"] = Field(
-        "arithmetic", description="mean of two coefficients that the file's pressures are compared with"
+        "arithmetic", description="mean of neighbouring coefficients in the solver for comparison"
     )
     tolerance: float = Field(
         1e-8,
         gt=0,
         lt=1,
-        description="relative residual of our solver, which the file's pressures are held to",
+        description="relative residual of the solver for comparison",
     )
     accuracy: float = Field(
         5e-3,
         gt=0,
-        description="median relative L2 difference of the file's pressures from our solver's above which the "
-        "card, the page and the terminal warn",
+        description="largest median relative L2 difference between the file's pressures and our solver's "
+        "without a warning on the card, the page and the terminal",
     )
 
     @property
@@ -105,7 +105,7 @@ class ImportedDarcyDataset(ImportedDataset, DarcySettings):
 
 
 class ImportedDarcy(ImportedTask):
-    """Reads coefficients and pressures, and solves some again with every convention that they may have."""
+    """Read coefficients and pressures, and solve some again with every known convention."""
 
     settings: ImportedDarcyDataset
     inputs, targets = (COEFFICIENT,), (PRESSURE,)
@@ -162,7 +162,7 @@ class ImportedDarcy(ImportedTask):
 
 
 def forward_task(settings: DarcySettings, grid: str) -> Darcy:
-    """Build our own task with what `settings` of imported data state, on their points taken for a `grid`."""
+    """Return the generated dataset's task with the imported data's settings, on a `grid` of their points."""
     given: dict[str, Any] = {name: getattr(settings, name) for name in (*SHARED, "resolutions")}
     given["pressure"] = "restricted" if grid == "nodes" else "solved_on_each_grid"
     return Darcy(DarcyDataset(equation="darcy", grid=grid, **given))  # type: ignore[arg-type]
@@ -177,13 +177,13 @@ class ImportedDarcyInverseDataset(ImportedDataset, DarcyInverseDataset):
     resolutions: Annotated[list[SidePoints], Field(min_length=1)] = DarcyInverseDataset.model_fields[
         "resolutions"
     ]  # type: ignore[assignment]
-    finest: SidePoints = Field(421, description="points along each side in the file, taken for nodes")
+    finest: SidePoints = Field(421, description="points (nodes) along each side in the file")
     tolerance: float = ImportedDarcyDataset.model_fields["tolerance"]  # type: ignore[assignment]
     accuracy: float = ImportedDarcyDataset.model_fields["accuracy"]  # type: ignore[assignment]
 
     @property
     def channels(self) -> list[Channel]:
-        """Return where the coefficient and the pressure are in a file, in this order, each with its time."""
+        """Return the channels of coefficient and pressure, in this order."""
         return super().channels[::-1]
 
     def task(self) -> ImportedDarcyInverse:  # type: ignore[override]
@@ -191,7 +191,7 @@ class ImportedDarcyInverseDataset(ImportedDataset, DarcyInverseDataset):
 
 
 class ImportedDarcyInverse(ImportedDarcy):
-    """Reads coefficients and pressures, and averages the coefficients over windows of nodes."""
+    """Read coefficients and pressures, and average the coefficients over windows of nodes."""
 
     settings: ImportedDarcyInverseDataset  # type: ignore[assignment]
     generated: DarcyInverse
@@ -207,7 +207,7 @@ class ImportedDarcyInverse(ImportedDarcy):
         return self.generated.baselines()
 
     def solve(self, drawn: np.ndarray) -> dict[str, np.ndarray]:
-        """Restrict what was read, (samples, 2, points, points), as `DarcyInverse` does."""
+        """Restrict the samples, (samples, 2, points, points), as `DarcyInverse`."""
         return self.generated.restricted(drawn[:, 0], drawn[:, 1])
 
     def description(self) -> dict:
@@ -221,9 +221,9 @@ def _convention(grid: str, face_mean: str) -> str:
 
 
 def by_convention(coefficient: np.ndarray, pressure: np.ndarray, tolerance: float) -> dict[str, dict]:
-    """Measure the pressures against solutions with every convention: grid, mean on faces, orientation.
+    """Compare the pressures with solutions for every convention: grid, mean on faces, orientation.
 
-    The spacing is 1/(n - 1) on nodes, unless another is named, and 1/n on cell centres.
+    The spacing is 1/(n - 1) on nodes, unless stated otherwise, and 1/n on cell centres.
     """
     from resolvent.solvers.darcy.five_point import DarcyFivePoint, default_method
 
@@ -249,9 +249,10 @@ def by_convention(coefficient: np.ndarray, pressure: np.ndarray, tolerance: floa
 
 
 def as_public_generator(coefficient: np.ndarray) -> np.ndarray:
-    """Solve as the generator of Li et al. does (solve_gwf.m): the values are taken for those on cell centres.
+    """Solve as the generator of Li et al. (solve_gwf.m), which treats the values as cell centres.
 
-    They are interpolated to nodes by cubic splines, which extrapolate, solved there, and interpolated back.
+    The coefficient is interpolated (and extrapolated) to nodes by cubic splines, and the solution there is
+    interpolated back.
     """
     from scipy.interpolate import CubicSpline
 
@@ -267,9 +268,9 @@ def as_public_generator(coefficient: np.ndarray) -> np.ndarray:
 
 
 def values_that_fit(solver: DarcyFivePoint, coefficient: np.ndarray, pressure: np.ndarray) -> dict:
-    """Find the two values of the coefficient, on its own pattern, with which the pressures fit best.
+    """Return the two values of the coefficient, on its own pattern, for which the pressures fit best.
 
-    Their ratio is searched. Pressures are in inverse proportion to both, which gives the factor.
+    Only their ratio is searched: pressures are inversely proportional to both, which gives the factor.
     """
     values = np.unique(coefficient)
     if len(values) != 2:
@@ -277,7 +278,7 @@ def values_that_fit(solver: DarcyFivePoint, coefficient: np.ndarray, pressure: n
     upper, pressure = (coefficient > values.mean())[:FITTED], pressure[:FITTED]
 
     def scaled(log_ratio: float) -> tuple[np.ndarray, float]:
-        """Solve with the values exp(log_ratio) and 1, and with what multiple of the solution fits."""
+        """Solve with the values exp(log_ratio) and 1; return the errors and factor of the best multiple."""
         unit = solver.solve(np.where(upper, np.exp(log_ratio), 1.0))
         factor = float((pressure * unit).sum() / (unit**2).sum())
         return relative_l2(pressure, factor * unit), factor
@@ -295,7 +296,7 @@ def values_that_fit(solver: DarcyFivePoint, coefficient: np.ndarray, pressure: n
 
 
 def coefficient_facts(coefficient: np.ndarray, generated: np.ndarray, push_forward: str) -> dict:
-    """Describe the coefficients, and their pattern beside that of coefficients of the distribution stated."""
+    """Return facts about the coefficients, and their pattern compared with the stated distribution."""
     values, facts = np.unique(coefficient), {}
     if push_forward == "level_set" and len(values) == 2:
         facts = {
@@ -315,11 +316,11 @@ def coefficient_facts(coefficient: np.ndarray, generated: np.ndarray, push_forwa
 
 
 def _pattern(signs: np.ndarray) -> dict:
-    """Measure how far patches reach: the correlation of signs (samples, n, n) along both axes."""
+    """Measure the size of patches by the correlation of signs (samples, n, n) along both axes."""
     points = signs.shape[-1]
     half, along = points // 2, []
     for turned in (signs, signs.swapaxes(1, 2)):
-        rows = []  # of s(x) s(x + lag), averaged along the last axis, for lags below half of it
+        rows = []  # means of s(x) s(x + lag) along the last axis, for lags up to half of it
         for one in turned:
             power = np.abs(scipy.fft.rfft(one, n=2 * points)) ** 2
             rows.append(scipy.fft.irfft(power.sum(axis=0), n=2 * points)[:half])
@@ -344,7 +345,7 @@ def _mean_and_error(values: np.ndarray) -> dict:
 
 
 def _differ(one: dict, other: dict) -> bool:
-    """Say whether two means differ by more than chance; without standard errors nothing does."""
+    """Return whether two means differ significantly; false without standard errors."""
     if one["standard_error"] is None or other["standard_error"] is None:
         return False
     error = np.hypot(one["standard_error"], other["standard_error"])
@@ -352,9 +353,9 @@ def _differ(one: dict, other: dict) -> bool:
 
 
 def pressure_warnings(findings: dict, settings: DarcyDataset, tolerance: float) -> list[Words]:
-    """Say where the pressures are not those of the convention or the values that `settings` state.
+    """Return warnings for pressures that do not fit the stated convention or values.
 
-    An error above `tolerance` is remarked on, and so is one that another convention halves.
+    Warns about errors above `tolerance`, and about conventions with at most half the error.
     """
     labels, stated, fits = (
         findings["labels_against_our_solver"],
@@ -386,7 +387,7 @@ def pressure_warnings(findings: dict, settings: DarcyDataset, tolerance: float) 
 
 
 def coefficient_warnings(facts: dict, settings: DarcyDataset) -> list[Words]:
-    """Say where the coefficients are not of the distribution stated."""
+    """Return warnings for coefficients that do not fit the stated distribution."""
     found, values = [], facts["values"]
     if settings.push_forward == "level_set":
         stated = [settings.below, settings.above]

@@ -1,4 +1,4 @@
-"""Guess what the variables of a file are: axes, input and target, and the grid."""
+"""Guess axes, input, target and grid from the variables of a file."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ from resolvent.datasets.imported.readers.arrays_file import ArraysFile
 from resolvent.datasets.imported.series import variable_of
 from resolvent.datasets.storage.layout import SPACE, SPLITS
 
-# Names that inputs and targets have in files, the likeliest first; also as a first part, `initial_…`.
+# Usual names of inputs and targets, the likeliest first; also as a prefix, `initial_…`.
 INPUTS = ("input", "inputs", "a", "coeff", "coefficient", "nu", "x", "u0", "initial", "before", "control",
           "f")  # fmt: skip
 TARGETS = ("target", "targets", "output", "outputs", "u", "sol", "solution", "tensor", "y", "p", "pressure",
            "final", "later", "after")  # fmt: skip
-LOOKED_AT = 32  # samples whose functions are looked at
-SMOOTH = 1.5  # jump at the seam over the largest one inside, below which functions are taken for periodic
+LOOKED_AT = 32  # number of inspected samples
+SMOOTH = 1.5  # jump at the seam over the largest inner jump, below which functions count as periodic
 
 
 @dataclass
 class Function:
-    """A variable that is a function of space.
+    """A variable with functions of space.
 
-    ways  what its axes may be: several where a person has to choose.
-    dims  names that the file gives the axes.
+    ways  possible readings of its axes; several if the user has to choose.
+    dims  names of the axes in the file.
     """
 
     name: str
@@ -54,37 +54,37 @@ class Function:
 
     @property
     def axes(self) -> Axes:
-        """Return the axes in their order in the file, the likeliest where there is a choice."""
+        """Return the likeliest axes, in the order of the file."""
         return self.ways[0].axes
 
     def size(self, axis: str) -> int:
-        """Return the length along an axis; 0 where there is no such axis."""
+        """Return the length along an axis; 0 if there is no such axis."""
         return dict(zip(self.axes, self.shape, strict=True)).get(axis, 0)
 
     @property
     def entries(self) -> list[str]:
-        """Return what names it in the configuration: with an axis of channels each of them, up to `FEW`."""
+        """Return its entries for the configuration: its name, or one entry per channel, up to `FEW`."""
         count = min(FEW, self.size("channel"))
         return [f"{self.name}[{number}]" for number in range(count)] or [self.name]
 
     @property
     def words(self) -> str:
-        """Return its name and its shape."""
+        """Return name and shape for messages."""
         return f"'{self.name}' ({' × '.join(map(str, self.shape))})"
 
     def fits(self, other: Function) -> bool:
-        """Say whether another function has as many points and samples."""
+        """Return whether another function has equal numbers of points and samples."""
         return self is not other and all(self.size(axis) == other.size(axis) for axis in ("sample", *SPACE))
 
 
 @dataclass
 class Detected:
-    """What a file seems to have.
+    """Detected contents of a file.
 
-    grids    the grid along each axis of space, in stored order: of kind "uneven" where points are.
-    remarks  what was found, a line each.
-    guessed  why each key of the configuration that is a guess is as it is.
-    numbers  variables with one number for each sample, by entry of `input`, with their axes.
+    grids    grid along each axis of space, in stored order; kind "uneven" for uneven points.
+    remarks  findings, one line each.
+    guessed  reasons for guesses, by key of the configuration.
+    numbers  axes of variables with one number per sample, by entry for `input`.
     """
 
     inputs: list[str] = field(default_factory=list)
@@ -99,14 +99,14 @@ class Detected:
     numbers: dict[str, list[str]] = field(default_factory=dict)
 
     def function(self, entry: str) -> Function:
-        """Return the function behind an entry of `inputs` or `targets`."""
+        """Return the function of an entry of `inputs` or `targets`."""
         return self.functions[variable_of(entry)]
 
 
 class Undecided(DatasetError):
-    """Raised where a person has to say what the file does not.
+    """Raised if the user has to decide something that the file does not say.
 
-    choices  what may be stated, each as keywords of `detect`; none where more is open.
+    choices  possible decisions, each as keyword arguments of `detect`; empty if more is open.
     """
 
     def __init__(self, words: Words, choices: list[dict] | None = None):
@@ -119,11 +119,11 @@ def detect(
     axes: Mapping[tuple[int, ...], Axes] | None = None,
     pair: tuple[list[str], list[str]] | None = None,
 ) -> Detected:
-    """Guess what a dataset of `files`, that of each role, would be.
+    """Guess a dataset from `files`, one for each role.
 
-    axes  of arrays of a shape, and `pair`: the entries of input and target, which are then not guessed.
+    axes  known axes, by shape of the array; `pair`: known entries of input and target.
 
-    Raises an Undecided where a person has to choose: input and target, or axes that may be others as well.
+    Raises `Undecided` if the user has to choose input and target, or between several readings of axes.
     """
     found, file = Detected(), files["input"]
     for one in dict.fromkeys(files.values()):
@@ -133,7 +133,7 @@ def detect(
                 found.functions[name] = function
     if not found.functions:
         raise _nothing(file)
-    for function in found.functions.values():  # points and samples are those of another function
+    for function in found.functions.values():  # prefer readings that match the sizes of a known function
         known = [other for other in found.functions.values() if len(other.ways) == 1]
         ways = [way for way in function.ways if any(replace(function, ways=[way]).fits(one) for one in known)]
         if len(function.ways) > 1 and len(ways) == 1:
@@ -174,7 +174,7 @@ def detect(
 
 
 def _require_axes(one: Function, path: Any) -> None:
-    """Raise an error where the axes of a function are not known."""
+    """Raise `Undecided` if the axes of a function are not known."""
     if one.ways[0].asks:
         words = f"the file names them {', '.join(one.dims)}, of which some are not known"
         raise Undecided(f"{path}: state the axes of {one.words}: {words}")
@@ -187,7 +187,7 @@ def _require_axes(one: Function, path: Any) -> None:
 
 
 def _nothing(file: ArraysFile) -> DatasetError:
-    """Return the error for a file in which nothing is read as functions of space."""
+    """Return the error for a file without recognised functions of space."""
     kinds = {name: one.kind for name, one in file.variables.items() if one.kind is not None}
     listed = ", ".join(f"{name} {shape}" for name, shape in list(file.shapes.items())[:6]) or "nothing"
     if any(sum(size > 1 for size in shape) > 1 and n not in kinds for n, shape in file.shapes.items()):
@@ -195,7 +195,7 @@ def _nothing(file: ArraysFile) -> DatasetError:
             f"{file.path}: state input, target and axes: no variable is surely an array of functions; found: "
             f"{listed}"
         )
-    file.require_real()  # says more, where there is a variable in another form
+    file.require_real()  # a more specific error for variables in an unsupported form
     return DatasetError(
         f"{file.path}: save the samples as one array of real numbers, (samples, x) or (samples, y, x): no "
         f"variable is an array of functions; found: {listed}"
@@ -205,7 +205,7 @@ def _nothing(file: ArraysFile) -> DatasetError:
 def _function(
     file: ArraysFile, name: str, lines: Mapping[str, np.ndarray], stated: Mapping[tuple[int, ...], Axes]
 ) -> Function | None:
-    """Return a variable as a function of space; None where it is none, or of axes that are not known."""
+    """Return a variable as a function of space; None for other variables or unknown axes."""
     shape = file.shapes[name]
     leaf = name.rpartition("/")[2].lower()
     if name in lines or "coordinate" in leaf or leaf.endswith("_bnds"):
@@ -219,7 +219,7 @@ def _function(
         if near(line, name):
             axis = axis_of(line) or ""
             lengths.setdefault(axis, set()).add(len(values))
-            if line.endswith("t-coordinate"):  # PDEBench has one time more
+            if line.endswith("t-coordinate"):  # PDEBench stores one time more
                 lengths[axis].add(len(values) - 1)
     dims = file.variables[name].dims()
     ways = readings(shape, dims, lengths, x_first=file.version.endswith("(PDEBench)"))
@@ -291,7 +291,7 @@ def _named(functions: list[Function], names: tuple[str, ...]) -> Function | None
 
 
 def _find_grid(found: Detected, files: dict[str, ArraysFile]) -> None:
-    """Find the grid: by its coordinates, by what the file says, by how functions go on at their ends."""
+    """Find the grid from coordinates, from metadata, or from the behaviour of functions at their ends."""
     one = found.function(found.inputs[0])
     functions: dict[str, np.ndarray] = {}
     space = tuple(axis for axis in SPACE if axis in one.axes)
@@ -302,7 +302,7 @@ def _find_grid(found: Detected, files: dict[str, ArraysFile]) -> None:
     lines = {}
     for axis in space:
         name = coordinates_of(files["input"], axis, one.size(axis), set(found.functions), one.name)
-        # Where only x has coordinates, an axis of as many points is taken for another such one.
+        # If only x has coordinates, use them for other axes with the same number of points.
         if name is None and one.size(axis) == one.size("x"):
             name = coordinates_of(files["input"], "x", one.size("x"), set(found.functions), one.name)
         lines[axis] = name
@@ -314,7 +314,7 @@ def _find_grid(found: Detected, files: dict[str, ArraysFile]) -> None:
     spacing = each["x"].spacing(one.size("x"))
     for axis in space:
         grid, n = each[axis].grid, one.size(axis)
-        if lines.get(axis, "") is None and axis != "x":  # as far apart as in x
+        if lines.get(axis, "") is None and axis != "x":  # assume the same spacing as in x
             grid = replace(grid, length=float(f"{spacing * (n - (grid.kind == 'nodes')):.7g}"))
         found.grids[axis] = grid
     found.coordinates = {axis: name for axis, name in lines.items() if name is not None}
@@ -330,7 +330,7 @@ def _find_grid(found: Detected, files: dict[str, ArraysFile]) -> None:
 
 @dataclass
 class _FoundAxes:
-    """The grid along axes, why it is a guess if it is one, and what is remarked on."""
+    """The grid along some axes, the reason if it is a guess, and remarks."""
 
     grid: FoundGrid
     guess: Words
@@ -343,7 +343,7 @@ class _FoundAxes:
 def _find_axes(
     found: Detected, file: ArraysFile, functions: dict[str, np.ndarray], axes: Axes, name: str | None
 ) -> _FoundAxes:
-    """Find the one grid along these axes, whose coordinates `name` has."""
+    """Find the common grid of these axes, with coordinates in the variable `name`, if any."""
     one, remarks = found.function(found.inputs[0]), []
     points, said = one.size(axes[-1]), file.boundary
     guess, periodic = "", False
@@ -384,7 +384,7 @@ def _find_axes(
     if said is None and alone.kind == "nodes" and is_whole(alone.length):
         periodic = False
     grid = found_grid(values, periodic)
-    # No guess where the ends of functions do not matter to the grid.
+    # Not a guess if the coordinates determine the grid without the functions' ends.
     if grid == open_ended and grid in (alone, found_grid(values, True)):
         guess = ""
     remarks.append(f"{grid.kind.replace('_', ' ')} by the coordinates '{name}'")

@@ -1,8 +1,8 @@
-"""Datasets of an equation made elsewhere: labels are solved again, and its own parameters fitted to them.
+"""Third-party datasets of a known equation: solve labels again, and fit the equation's parameters to them.
 
-An equation says which of its parameters are searched, `Searched`, and gives the errors of labels solved again
-with other values of them. Its cheap solver may not reach all of these: where a search has to leave its range,
-the other one takes over.
+An equation lists the parameters to search (`Searched`), and a function that returns the errors of labels for
+given values. A cheap solver may fail for some values; if a search leaves its range, the expensive solver
+takes over.
 """
 
 from __future__ import annotations
@@ -31,38 +31,37 @@ from resolvent.solvers.common.errors import SolverError
 if TYPE_CHECKING:
     from resolvent.datasets.storage.store import Stored
 
-SAME_LENGTH = 1e-3  # relative, of the length stated and that of the coordinates in a file
+SAME_LENGTH = 1e-3  # relative tolerance between the stated length and coordinates in a file
 PART = 256  # samples solved again at a time
-EXPLAINED = 1e-4  # mean error of a fit that needs no other
-UNSOLVED = 1e9  # stands for the error where nothing is solved: the search would subtract infinities
-
-# From values by name, and whether the cheap solver alone may be taken, to the error of each sample. Raises a
-# SolverError where the solver cannot.
+EXPLAINED = 1e-4  # mean error below which a fit explains the labels
+UNSOLVED = 1e9  # finite error for unsolved values, since the search subtracts errors
+# Maps values by name, and whether only the cheap solver may be used, to the error of each sample. Raises
+# `SolverError` if the solver fails.
 Errors = Callable[[dict[str, float], bool], np.ndarray]
 
 
 class ImportedDataset(FilesDataset):
-    """A dataset read from one file, or from two: training samples from the first, the others from the second.
+    """A dataset read from one file, or from two: training samples from the first, others from the second.
 
-    Training samples are the first rows of the first file, test samples the last rows of the last one, and
-    validation samples the rows before those.
+    Training samples are the first rows of the first file, test samples the last rows of the last file, and
+    validation samples the rows before the test samples.
 
-    variables  usual names in the file of the input and the target.
+    variables  usual names of input and target in the file.
     """
 
     variables: ClassVar[tuple[str, str]]
     seconds_per_value: ClassVar[float] = 5e-8
 
     source: Annotated[list[str], BeforeValidator(as_list), Field(min_length=1, max_length=2)] = Field(
-        description="the MAT file (of version 5 or 7.3), or a list of two: training samples are the first of "
-        "the first file, test samples the last of the last file, validation samples those before them"
+        description="the MAT file (version 5 or 7.3), or a list of two: training samples are the first of "
+        "the first file, test samples the last of the last file, after the validation samples"
     )
     input: str | None = Field(
         None,
-        description="name of the input in the file, `group/name` in a group, `name[0]` on an axis of "
-        "channels; default: as in the public files",
+        description="name of the input in the file, `group/name` in a group, `name[0]` for a channel; "
+        "default: as in the public files",
     )
-    target: str | None = Field(None, description="the same of the target")
+    target: str | None = Field(None, description="name of the target, as for input")
     axes: list[str] | dict[str, list[str]] | None = Field(
         None,
         description="the axes of the arrays in their order in the file, of sample, time, channel, y, x; "
@@ -72,14 +71,14 @@ class ImportedDataset(FilesDataset):
         [0],
         min_length=1,
         max_length=1,
-        description="which time of the input is taken, if it has such an axis",
+        description="index of the time of the input, if it has a time axis",
     )
     target_times: list[int] = Field(
-        [-1], min_length=1, max_length=1, description="the same of the target, from the end if negative"
+        [-1], min_length=1, max_length=1, description="index for the target, from the end if negative"
     )
     length: float = Field(1.0, gt=0, description="length of the interval, or of a side")
     finest: int = Field(description="points along each axis in the file")
-    seed: int = Field(1127802, ge=0, lt=2**63, description="seed of the choice of the samples checked")
+    seed: int = Field(1127802, ge=0, lt=2**63, description="seed for the choice of checked samples")
 
     @model_validator(mode="after")
     def _functions_make_sense(self) -> Self:
@@ -94,7 +93,7 @@ class ImportedDataset(FilesDataset):
 
     @property
     def channels(self) -> list[Channel]:
-        """Return where the input and the target are in a file, each with its time."""
+        """Return the channels of input and target."""
         entries = self.input or self.variables[0], self.target or self.variables[1]
         names = [parsed(entry, self.axes or ["sample", *SPACE[-self.dimension :]]) for entry in entries]
         times = (*self.input_times, *self.target_times)
@@ -104,7 +103,7 @@ class ImportedDataset(FilesDataset):
         ]
 
     def series(self) -> Series:
-        """Open the files, and hold the length against coordinates in them, of a periodic grid or of nodes."""
+        """Open the files, and check the length against their coordinates (periodic grid or nodes)."""
         opened = Series(
             found_pools(self.source), self.channels, self.along("finest"), self.samples.model_dump()
         )
@@ -125,15 +124,15 @@ class ImportedDataset(FilesDataset):
 
 
 class ImportedTask(FilesTask):
-    """Reads the samples of a dataset from its files, and checks them against what the settings say they are.
+    """Read the samples of a dataset from its files, and check them against the settings.
 
-    `draw` reads the input and the target of each sample, (samples, 2, ...); `solve` restricts them to the
-    grids stored. Differences from our solver are stated, and above the dataset's `accuracy` they are
-    warnings, no errors: who imports data may want them as they are.
+    `draw` reads input and target of each sample, (samples, 2, ...); `solve` restricts them to the stored
+    grids. Differences from our solver are reported; above the dataset's `accuracy` they are warnings, not
+    errors, since users may want the data as they are.
 
-    generated  our own task of these settings, on a domain of length 1.
-    powers     of the length, by which input and target are divided to be those on that domain.
-    checked    random samples whose labels are solved again; None: all.
+    generated  our own task with these settings, on a domain of length 1.
+    powers     powers of the length by which input and target are divided to rescale them to that domain.
+    checked    number of random samples whose labels are solved again; None: all.
     """
 
     settings: ImportedDataset
@@ -145,7 +144,7 @@ class ImportedTask(FilesTask):
         return tuple(stretched(group, self.settings.length) for group in self.generated.groups())
 
     def solve(self, drawn: np.ndarray) -> dict[str, np.ndarray]:
-        """Restrict what was read, (samples, 2, ...space), to the grids stored."""
+        """Restrict the samples, (samples, 2, ...space), to the stored grids."""
         return {
             f"{group_name(points)}/{name}": self.thinned(drawn[:, column], points)
             for points in self.settings.resolutions
@@ -153,7 +152,7 @@ class ImportedTask(FilesTask):
         }
 
     def of_length_1(self, drawn: np.ndarray) -> np.ndarray:
-        """Return input and target, (2, samples, ...), as they are on the domain of length 1."""
+        """Return input and target, (2, samples, ...), rescaled to the domain of length 1."""
         given, wanted = (self.settings.length**power for power in self.powers)
         return np.stack([drawn[:, 0] / given, drawn[:, 1] / wanted])
 
@@ -167,24 +166,27 @@ class ImportedTask(FilesTask):
 
     @abstractmethod
     def label_errors(self, drawn: np.ndarray) -> np.ndarray:
-        """Solve the labels of samples again, (samples, 2, ...); returns the relative L2 error of each.
+        """Solve the labels of samples (samples, 2, ...) again; return the relative L2 error of each.
 
-        Raises a SolverError when they cannot be solved.
+        Raises `SolverError` if they cannot be solved.
         """
 
     @abstractmethod
     def findings(self, stored: Stored) -> dict:
-        """Compare samples with our solver and with the distribution stated, for the card's error budget.
+        """Compare samples with our solver and the stated distribution, for the card's error budget.
 
-        The entry "labels_against_our_solver" is that of `labels_again`.
+        The entry "labels_against_our_solver" is the result of `labels_again`.
         """
 
     @abstractmethod
     def warnings(self, findings: dict) -> list[Words]:
-        """Say in a sentence each what is not as the settings say."""
+        """Return a sentence for each contradiction between data and settings."""
 
     def labels_again(self, stored: Stored, look: Callable[[np.ndarray], None]) -> dict:
-        """Measure labels against ours, or say why that is "not_available"; `look` is shown the samples."""
+        """Return the errors of labels against our solver, or the reason under "not_available".
+
+        Also calls `look` with all these samples.
+        """
         every, errors, reason = stored.all_positions, [], ""
         positions = every if self.checked is None else stored.random_positions(self.checked)
         for start in range(0, len(positions), PART):
@@ -203,7 +205,7 @@ class ImportedTask(FilesTask):
         return {**self.findings(stored), "stored_against_the_file": again}
 
     def hold_to_accuracy(self, budget: dict, store: Path | str) -> dict:
-        """Say for the card what was imported and what the checks found."""
+        """Return the origin of the data and the results of the checks, for the card."""
         labels, warnings = budget["labels_against_our_solver"], self.warnings(budget)
         if why := labels.get("not_available"):
             warnings = [f"The solutions could not be checked: {why}", *warnings]
@@ -225,12 +227,12 @@ class ImportedTask(FilesTask):
 
 @dataclass(frozen=True)
 class Searched:
-    """A parameter that is searched by factors.
+    """A parameter to search on a logarithmic scale.
 
-    around     the value that is stated, or the middle of the search; `unit` multiplies it where it is said.
-    reach      it is sought up to so many times smaller or larger, at `scanned` values first.
-    tolerance  of its logarithm.
-    most       evaluations after these, of the cheap solver and of the other.
+    around     stated value, the middle of the search; results are multiplied by `unit`.
+    reach      largest factor by which the value may be smaller or larger; `scanned` values are tried first.
+    tolerance  tolerance of its logarithm.
+    most       largest numbers of further evaluations with the cheap and the expensive solver.
     """
 
     name: str
@@ -243,10 +245,10 @@ class Searched:
 
 
 def best_fits(errors: Errors, searched: list[Searched]) -> dict[str, dict]:
-    """Find the best value of each parameter alone, at those stated of the others, and of both together.
+    """Find the best value of each parameter with the others as stated, and of both together.
 
-    Each entry has the values and the errors of these samples' solutions there. The parameters that are
-    costly to search come first: their other solver is no news where a later one explains the solutions.
+    Each entry has the values and the errors there. Parameters that are expensive to search come first in
+    `searched` and are searched last, only by the cheap solver if another parameter explains the solutions.
     """
     from scipy.optimize import minimize
 
@@ -285,10 +287,10 @@ def best_fits(errors: Errors, searched: list[Searched]) -> dict[str, dict]:
 
 
 def least(error: Callable[[float, bool], float], one: Searched, costly: bool = True) -> float:
-    """Find the shift of a parameter's logarithm, within its reach, at which `error` is least.
+    """Return the shift of a parameter's logarithm, within its reach, that minimises `error`.
 
-    Where the cheap solver reaches it alone is tried, unless the error falls up to the end of its range, and
-    the other may be taken.
+    Uses only the cheap solver, unless the error decreases to the end of its range and `costly` allows the
+    expensive solver.
     """
     from scipy.optimize import minimize_scalar
 
@@ -311,7 +313,7 @@ def least(error: Callable[[float, bool], float], one: Searched, costly: bool = T
 
 
 def fitted(errors: np.ndarray, values: dict[str, float], digits: int = 5) -> dict:
-    """Return values that fit best, for the card, with the errors there."""
+    """Return the best fit with its errors, for the card."""
     numbers = {name: float(f"{value:.{digits}g}") for name, value in values.items()}
     return numbers | (error_facts(errors) if np.isfinite(errors).all() else {"not_available": "not solved"})
 
@@ -319,13 +321,12 @@ def fitted(errors: np.ndarray, values: dict[str, float], digits: int = 5) -> dic
 def label_warnings(
     labels: dict, what: Words, stated: Words, tolerance: float, fits: dict[Words, dict], names: Words
 ) -> list[Words]:
-    """Say how labels differ from ours, where their median error exceeds `tolerance`, and what explains them.
+    """Return a warning if the median error of labels exceeds `tolerance`, with the fit that explains them.
 
-    Where the median does not but the largest error exceeds ten times as much, that is said.
+    Also warns if only the largest error exceeds ten times the tolerance.
 
-    what  labels are; `stated`: what they differ from.
-    fits  by their words, the simplest first: which explains the labels, or comes closest, is said; `names`
-          are the parameters' where none does.
+    what   name of the labels; `stated`: name of the reference.
+    fits   fits by their description, the simplest first; `names`: names of the parameters.
     """
     explained, errors = "", {words: fit.get("median_relative_l2", np.inf) for words, fit in fits.items()}
     if fitting := [words for words, error in errors.items() if error <= tolerance]:

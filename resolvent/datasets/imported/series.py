@@ -1,6 +1,6 @@
-"""Which part of which variable each function of a sample is, and in which row of which file each sample is.
+"""Locate samples in files: the part of a variable for each function, and file and row for each sample.
 
-The names are those of `input`, `target` and `axes`; files are opened, and held against the settings.
+Parses the settings `input`, `target` and `axes`, opens the files, and checks them against the settings.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from resolvent.datasets.imported.sources import Pool
 
 AXES = ("sample", "time", "channel", *SPACE)
-RESERVED = {"x", "y", "z", "time", "sample", "split"}  # names of arrays that every store has
+RESERVED = {"x", "y", "z", "time", "sample", "split"}  # names of coordinates in stores
 _ENTRY = re.compile(r"(?P<variable>.+?)(?:\[(?P<channel>\d+)\])?")
 
 
 @dataclass(frozen=True)
 class Name:
-    """An entry of `input` or `target`: the variable, its channel if it has an axis of them, and its axes."""
+    """An entry of `input` or `target`: variable, channel (None without such an axis), and axes."""
 
     entry: str
     variable: str
@@ -36,16 +36,16 @@ class Name:
 
     @property
     def space(self) -> tuple[str, ...]:
-        """Return the axes of space, in stored order: z, y, x; none for a number."""
+        """Return the axes of space, in stored order (z, y, x); empty for a scalar."""
         return tuple(axis for axis in SPACE if axis in self.axes)
 
 
 @dataclass(frozen=True)
 class Channel:
-    """One stored function, or number, of a sample.
+    """One stored function or scalar of a sample.
 
-    stored  its name in the store.
-    time    which time of the series, or of its window, it is; None where there is no axis of time.
+    stored  name in the store.
+    time    index of the time in the series or window; None without a time axis.
     """
 
     role: str
@@ -55,28 +55,25 @@ class Channel:
 
     @property
     def space(self) -> tuple[str, ...]:
-        """Return the axes of space; none for a number."""
+        """Return the axes of space; empty for a scalar."""
         return self.name.space
 
     @property
     def words(self) -> str:
-        """Return what it is called: its name in the file, and its time."""
+        """Return its name in the file, with its time."""
         if self.time is None:
             return self.name.entry
         return f"{self.name.entry} at time {self.time}" + (" from the end" if self.time < 0 else "")
 
 
 def variable_of(entry: str) -> str:
-    """Return the variable of an entry of `input` or `target`: what stands before the number of a channel."""
+    """Return the variable of an entry of `input` or `target`, without the channel."""
     found = _ENTRY.fullmatch(entry)
     return found["variable"] if found else entry
 
 
 def parsed(entry: str, axes: Any) -> Name:
-    """Return what an entry of `input` or `target` stands for.
-
-    Raises a ValueError when its axes are not said, or cannot be.
-    """
+    """Return the parsed entry of `input` or `target`. Raises `ValueError` for missing or invalid axes."""
     found = _ENTRY.fullmatch(entry)
     if found is None:
         raise ValueError("the name of a variable is empty; accepted: name, group/name, name[0]")
@@ -104,7 +101,7 @@ def parsed(entry: str, axes: Any) -> Name:
 
 
 def read_rows(file: ArraysFile, name: Name, time: int | None, rows: range) -> np.ndarray:
-    """Read rows of the axis of samples of a function, (samples, ...space), or of a number, (samples,)."""
+    """Read rows of the sample axis of a function, (samples, ...space), or of a scalar, (samples,)."""
     selection, lengths = {}, dict(zip(name.axes, file.shape(name.variable), strict=True))
     for axis, size in lengths.items():
         at = {"time": time or 0, "channel": name.channel or 0}.get(axis)
@@ -123,12 +120,12 @@ def read_rows(file: ArraysFile, name: Name, time: int | None, rows: range) -> np
 def channels_of(
     entries: dict[str, list[str]], times: dict[str, list[int]], axes: Any, paired: bool, windows: bool
 ) -> list[Channel]:
-    """Return every function and number of a sample, inputs first.
+    """Return all functions and scalars of a sample, inputs first.
 
-    Raises a ValueError when names, axes and times do not fit each other.
+    entries  names for the roles input and target; `times`: their time indices; `axes`: as for `parsed`.
+    paired   whether the roles have separate files; `windows`: whether series are cut into windows.
 
-    entries  names of each role, input and target; `times`: those taken of each role; `axes`: see `parsed`.
-    paired   whether the roles have files of their own; `windows`: whether series are cut into them.
+    Raises `ValueError` if names, axes and times do not fit each other.
     """
     found: list[Channel] = []
     twice = set(entries["input"]) & set(entries["target"]) if paired else set()
@@ -137,7 +134,7 @@ def channels_of(
         if times[role] and not any("time" in name.axes for name in names):
             raise ValueError(f"{role}_times are given, and no {role} has an axis of time")
         for name in names:
-            # The letters of its name in the file, with its role where another array has that name.
+            # Its name in the file as an identifier, with its role if another array has the same name.
             words = re.sub(r"\W+", "_", name.entry).strip("_") or role
             if words in RESERVED or words[0].isdigit() or name.entry in twice:
                 words = f"{role}_{words}"
@@ -173,7 +170,7 @@ Pair = dict[str, "ArraysFile"]  # the file of each role, input and target
 
 @dataclass(frozen=True)
 class Place:
-    """Where a sample is: the file of each role, the row on the axis of samples, where its window begins."""
+    """Location of a sample: the file of each role, the row on the sample axis, the start of its window."""
 
     files: Pair
     row: int
@@ -181,15 +178,15 @@ class Place:
 
 
 class Series:
-    """Every series of the files of a dataset, by split. `place` finds a sample.
+    """All series in the files of a dataset, by split; `place` locates a sample.
 
     finest     points along each axis of space, in stored order.
-    sizes      samples of each split.
-    every      times between the beginnings of two windows of a series; None: one sample a series.
-    rows       the first row of a split and the row behind its last one; None: the usual order.
-    groups     a variable with a value for each sample, and the values that each split has.
-    falling    axes along which the coordinates fall: their values are flipped.
-    positions  of the points along uneven axes, by axis.
+    sizes      number of samples of each split.
+    every      time steps between the starts of two windows of a series; None: one sample per series.
+    rows       first row of each split and the row after its last; None: the usual order.
+    groups     variable with a value for each sample, and the values of each split.
+    falling    axes with decreasing coordinates, whose values are flipped.
+    positions  points along uneven axes, by axis.
     """
 
     def __init__(
@@ -208,9 +205,9 @@ class Series:
         self.falling: set[str] = set()
         self.positions: dict[str, tuple[float, ...]] = {}
         self.lone = "sample" not in channels[0].name.axes
-        self.span = 1 + max(one.time or 0 for one in channels)  # times that a window reaches over
+        self.span = 1 + max(one.time or 0 for one in channels)  # length of a window in times
         self.pools = [(pool, [self._opened(pair) for pair in pool.files]) for pool in pools]
-        self.windows = 1  # of a series
+        self.windows = 1  # windows per series
         if every is not None:
             times = {
                 pair["input"].path: self._size(pair, "time") for _, pairs in self.pools for pair in pairs
@@ -220,7 +217,7 @@ class Series:
                 raise DatasetError(f"series are of {found} times; expected: as many in all files")
             self.windows = (next(iter(times.values())) - self.span) // every + 1
         self._units: dict[str, tuple[list[tuple[Pair, int]], np.ndarray]] = {}
-        self._alone: set[str] = set()  # splits that have windows of one series
+        self._alone: set[str] = set()  # splits that consist of windows of a single series
         for pool, files in self.pools:
             self._units |= self._chosen(pool, files)
         for split, size in sizes.items():
@@ -229,7 +226,7 @@ class Series:
                 raise DatasetError(f"source has files for {named}; samples asks for {size} ({split})")
 
     def place(self, split: str, index: int) -> Place:
-        """Find the sample `index` of `split`."""
+        """Return the location of sample `index` of `split`."""
         series, units = self._units[split]
         if split in self._alone:
             (files, row), window = series[0], int(units[index])
@@ -238,12 +235,12 @@ class Series:
         return Place(files, row, window * (self.every or 0))
 
     def single(self) -> bool:
-        """Say whether float32 has every number of every function."""
+        """Return whether float32 represents every number of all functions exactly."""
         pairs = [pair for _, opened in self.pools for pair in opened]
         return all(pair[c.role].variables[c.name.variable].single for pair in pairs for c in self.channels)
 
     def in_words(self) -> dict[str, str]:
-        """Say for the card which rows of which files each split has."""
+        """Return files and rows of each split in words, for the card."""
         words = {}
         for split, size in ((split, size) for split, size in self.sizes.items() if size):
             ends = self.place(split, 0), self.place(split, size - 1)
@@ -260,7 +257,7 @@ class Series:
         return words
 
     def _opened(self, pair: dict[str, str]) -> Pair:
-        """Open the file of each role, and hold their variables against the channels."""
+        """Open the file of each role, and check its variables against the channels."""
         for path in pair.values():
             if path not in self.files:
                 self.files[path] = open_source(path)
@@ -276,7 +273,7 @@ class Series:
         return files
 
     def _check(self, file: ArraysFile, channel: Channel) -> int:
-        """Hold a variable against its axes; returns its length along the axis of samples."""
+        """Check a variable against its axes; return its length along the sample axis."""
         name, shape = channel.name, file.shape(channel.name.variable)
         at = f"{file.path}: variable '{name.variable}' has"
         if len(shape) != len(name.axes):
@@ -315,16 +312,16 @@ class Series:
         return sizes.get("sample", 1)
 
     def _size(self, files: Pair, axis: str) -> int:
-        """Return the length of the first function along an axis; 1 where it has none."""
+        """Return the length of the first function along an axis; 1 without such an axis."""
         channel = self.channels[0]
         shape = files[channel.role].shape(channel.name.variable)
         return dict(zip(channel.name.axes, shape, strict=True)).get(axis, 1)
 
     def _chosen(self, pool: Pool, files: list[Pair]) -> dict:
-        """Choose series for every split of a pool, or windows of a series that is alone."""
+        """Choose series for every split of a pool, or windows of a single series."""
         series = [(pair, row) for pair in files for row in range(self._size(pair, "sample"))]
         cut = self.windows > 1 and self.groups is None and self.rows is None
-        alone = len(series) == 1 and (self.lone or cut)  # windows of one series are split, and nothing else
+        alone = len(series) == 1 and (self.lone or cut)  # split the windows of a single series
         units, per = (self.windows, 1) if alone else (len(series), self.windows)
         wanted = {split: -(-self.sizes[split] // per) for split in pool.splits}
         paths = list(dict.fromkeys(str(one.path) for pair in files for one in pair.values()))
@@ -352,7 +349,7 @@ class Series:
     def _stated(
         self, pool: Pool, files: list[Pair], units: int, wanted: dict[str, int], path: str
     ) -> dict[str, np.ndarray]:
-        """Take for each split the first of the rows stated for it, or of those with values of a variable."""
+        """Take the first rows for each split, given by `rows` or by the values of a variable (`groups`)."""
         if self.groups is not None:
             key, (variable, accepted), values = "groups", self.groups, []
             for pair in files:
@@ -384,9 +381,9 @@ class Series:
 
 
 def _in_order(wanted: dict[str, int], units: int, path: str, what: str, gap: int) -> dict[str, np.ndarray]:
-    """Take the first for training; where test samples are among several splits, the last for these.
+    """Take the first units for training, and the last units for validation and test, `gap` units apart.
 
-    Validation samples are those before them, `gap` apart.
+    Without a test split in this pool, validation follows training. A single split starts at the first unit.
     """
     total = sum(wanted.values())
     if total > units:

@@ -1,4 +1,4 @@
-"""Which files the samples of each split come from, as `source` says, and the SHA-256 of each file."""
+"""Resolve `source` to the files of each split, and compute the SHA-256 of each file."""
 
 from __future__ import annotations
 
@@ -23,29 +23,29 @@ FORMS: Words = (
     "a path, a folder, a pattern such as data/*.npy, a list of these, {input: …, target: …}, or {train: …, "
     "validation: …, test: …} of any of them"
 )
-# What files of data end in; others in a folder are left alone.
+# Suffixes of data files; other files in a folder are ignored.
 ENDINGS = (
     *(".npy", ".npz", ".mat", ".h5", ".hdf5", ".hdf", ".he5"),
     *(".nc", ".nc4", ".cdf", ".netcdf", ".pt", ".pth", ".zarr"),
 )
 PATTERN = re.compile(r"[*?\[]")
-KNOWN = Path(".snakemake/source_digests.json")  # of the working folder, where Snakemake has made its own
-# What servers say of a file, in fsspec's words.
+KNOWN = Path(".snakemake/source_digests.json")  # cache of digests in the working folder
+# Metadata of remote files, by fsspec's keys.
 SAID = ("size", "ETag", "etag", "LastModified", "last_modified", "mtime", "created", "blob_id", "sha")
 
 
 @dataclass(frozen=True)
 class Pool:
-    """Files whose samples follow each other, for one split or several; each is a path for every role."""
+    """Files with consecutive samples for one or more splits; each entry has a path for every role."""
 
     splits: tuple[str, ...]
     files: tuple[dict[str, str], ...]
 
 
 def pools_of(source: Any) -> list[Pool]:
-    """Return the pools of a `source` as it is written: folders and patterns among the paths.
+    """Return the pools of a `source`, with folders and patterns not yet expanded.
 
-    Raises a ValueError when it has none of the accepted forms.
+    Raises `ValueError` if it has none of the accepted forms.
     """
     parts: dict[tuple[str, ...], Any] = {SPLITS: source}
     if isinstance(source, list) and len(source) == 2:
@@ -60,7 +60,7 @@ def pools_of(source: Any) -> list[Pool]:
 
 
 def _files(entry: Any) -> tuple[dict[str, str], ...]:
-    """Return the paths of an entry, for every role; of lists for each role those that stand side by side."""
+    """Return the paths of an entry for every role; lists of both roles are paired in order."""
     both = dict.fromkeys(ROLES, entry) if isinstance(entry, str | list) else entry
     if isinstance(both, dict) and set(both) == set(ROLES):
         given, wanted = ([one] if isinstance(one, str) else one for one in (both["input"], both["target"]))
@@ -71,9 +71,9 @@ def _files(entry: Any) -> tuple[dict[str, str], ...]:
 
 
 def found_pools(source: Any) -> list[Pool]:
-    """Return the pools of a `source` with the files, in natural order, of every folder and pattern.
+    """Return the pools of a `source`, with folders and patterns expanded to files in natural order.
 
-    Raises a DatasetError when there is none, or it is open what each of them is.
+    Raises `DatasetError` if there are no files, or their roles are not clear.
     """
     return [
         Pool(pool.splits, tuple(file for pair in pool.files for file in _found(pair)))
@@ -82,25 +82,25 @@ def found_pools(source: Any) -> list[Pool]:
 
 
 def paths_of(source: Any) -> list[str]:
-    """Return every file of a `source`, each once, in order. Raises as `found_pools`."""
+    """Return all files of a `source` in order, without duplicates. Raises as `found_pools`."""
     pools = found_pools(source)
     return list(dict.fromkeys(path for pool in pools for pair in pool.files for path in pair.values()))
 
 
 def without_numbers(path: str) -> str:
-    """Return a pattern for a path and for those that differ from it in numbers alone."""
+    """Return a pattern for a path and all paths that differ from it only in numbers."""
     place = Path(path)
     return re.sub(r"\d+", "*", str(place.with_suffix(""))) + place.suffix
 
 
 def in_natural_order(paths: list[str]) -> list[str]:
-    """Sort paths as people count: `part9` before `part10`."""
+    """Sort paths by the numbers in them: `part9` before `part10`."""
     return sorted(paths, key=lambda path: [(len(one), one) if one.isdigit() else (0, one)
                                            for one in re.split(r"(\d+)", path)])  # fmt: skip
 
 
 def _found(pair: dict[str, str]) -> Iterator[dict[str, str]]:
-    """Yield the files of an entry; of two patterns those with the same numbers belong together."""
+    """Yield the files of an entry; files of two patterns are paired by the numbers in their names."""
     given, wanted = (_expanded(pair[role]) for role in ROLES)
     if len(given) != len(wanted):
         raise DatasetError(
@@ -118,7 +118,7 @@ def _found(pair: dict[str, str]) -> Iterator[dict[str, str]]:
 
 
 def _expanded(path: str) -> list[str]:
-    """Return the files of a folder or a pattern; of any other path itself, whether there is a file or not."""
+    """Return the files of a folder or pattern; any other path is returned even if it does not exist."""
     if is_remote(path):
         if PATTERN.search(path.partition("?")[0]):
             raise DatasetError(f"{path} is a pattern at an address; expected: a list of addresses in source")
@@ -152,12 +152,12 @@ def _is_store(place: Path) -> bool:
 
 
 def _block(found: list[str]) -> Words:
-    """Return a `source` for files of several names, with a pattern for those that differ in numbers alone."""
+    """Return a `source` for files with several names, with patterns for names that differ only in numbers."""
     groups: dict[str, list[str]] = {}
     for path in found:
         groups.setdefault(str(Path(path).with_name(without_numbers(Path(path).name))), []).append(path)
     entries = [pattern if len(paths) > 1 else paths[0] for pattern, paths in groups.items()]
-    # How names of splits, and of roles, begin.
+    # Prefixes of file names for splits, and for roles.
     beginnings = (
         {"train": "train", "val": "validation", "test": "test"},
         {"in": "input", "out": "target", "target": "target"},
@@ -177,18 +177,17 @@ def _block(found: list[str]) -> Words:
 
 
 def content_digest(path: Path | str) -> str:
-    """Return the SHA-256 of what is at `path`.
+    """Return the SHA-256 of a file, Zarr store or address.
 
-    That of a large file takes seconds, and every planning asks for it: it is remembered with the file's size,
-    inode and times, of which the time of change cannot be set back. Of a folder, which is a Zarr store, it is
-    that of the names and the SHA-256 of its files. What is at an address is not read for it: it is the
-    SHA-256 of what the server says of it, its size and its tag or time of change.
+    Hashing a large file takes seconds, and every planning needs it, so it is cached by size, inode and times
+    of the file (the change time cannot be set back). A folder (a Zarr store) is hashed over names and SHA-256
+    of its files. The content at an address is not read: its metadata (size, and tag or time) are hashed.
     """
     if is_remote(str(path)):
         files, place = filesystem(str(path))
         try:
             entries = files.find(place, detail=True) or {place: files.info(place)}
-        except Exception as error:  # of any kind: of servers, networks and rights
+        except Exception as error:  # anything: servers, networks, permissions
             raise unreachable(str(path), error) from None
         said = {
             name.removeprefix(place): {key: str(entry[key]) for key in SAID if entry.get(key) is not None}
@@ -211,7 +210,7 @@ def content_digest(path: Path | str) -> str:
     except OSError as error:
         raise DatasetError(f"the file {path} cannot be read ({error.strerror})") from None
     if KNOWN.parent.is_dir():
-        with suppress(FileError):  # a folder that is not ours to write
+        with suppress(FileError):  # the folder may not be writable
             write_json(KNOWN, {**known, key: {"seen": seen, "sha256": digest}})
     return digest
 
@@ -219,7 +218,7 @@ def content_digest(path: Path | str) -> str:
 def check_digests(
     expected: list[str] | None, paths: Sequence[Path | str], found: list[str], remedy: str
 ) -> None:
-    """Raise a `DatasetError` where the SHA-256 found of a file is not the one expected; None expects none."""
+    """Raise `DatasetError` if a file's SHA-256 is not the expected one; None accepts any."""
     if expected is None:
         return
     if len(expected) != len(found):

@@ -1,7 +1,8 @@
-"""Where a store lies: in a folder, or at the address of an object store. Light to import.
+"""Locate stores in a folder or in an object store. Light to import.
 
-A store at an address has at the path of a local one, `<hash>.zarr`, a text file with that address. What
-Snakemake watches (receipts, card, preview) and what changes often (batches, locks) stays beside it.
+For a store in an object store, the local path `<hash>.zarr` is a text file with its address. Files that
+Snakemake watches (receipts, card, preview) or that change often (batches, locks) stay local, next to this
+file.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from pathlib import Path
 from resolvent.common.files import write_atomically
 from resolvent.datasets.errors import DatasetError, damaged
 
-PACKAGES = {"s3": "s3fs"}  # what fsspec needs for the protocols that are accepted
-LOCAL_FOLDER = "data"  # of what stays local: data/s3/bucket/folder
+PACKAGES = {"s3": "s3fs"}  # accepted protocols, with the package that fsspec needs
+LOCAL_FOLDER = "data"  # parent of the local files of an address: data/s3/bucket/folder
 
 _PLACE = re.compile(
     r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/(?!\.\.?(/|$))[A-Za-z0-9._-]{1,255})*"
@@ -22,32 +23,32 @@ _PLACE = re.compile(
 
 
 def is_address(root: str) -> bool:
-    """Say whether `root` is written as an address, right or wrong."""
+    """Return whether `root` looks like an address, valid or not."""
     return re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", root) is not None
 
 
 def checked_address(root: str) -> str:
-    """Check `root`, such as "s3://bucket/folder", and return it without a slash at its end.
+    """Check the address `root`, such as "s3://bucket/folder", and return it without a trailing slash.
 
-    Raises `ValueError` when it is not one that a store can have. The message repeats no credentials.
+    Raises `ValueError` if a store cannot have this address. The message repeats no credentials.
     """
     protocol, _, rest = root.partition("://")
     if set(rest) & set("@:?"):
         raise ValueError(
-            "an address has no '@', ':' or '?'; credentials and the server are environment variables, such "
-            "as AWS_PROFILE and AWS_ENDPOINT_URL"
+            "an address must not contain '@', ':' or '?'; set credentials and the server by environment "
+            "variables, such as AWS_PROFILE and AWS_ENDPOINT_URL"
         )
     if protocol not in PACKAGES or not _PLACE.fullmatch(rest.rstrip("/")):
         accepted = ", ".join(f"{name}://bucket/folder" for name in PACKAGES)
         raise ValueError(
-            f"{root!r} is no address of a store; accepted: {accepted}, the bucket of 3 to 63 lower-case "
-            "letters, digits, '.' and '-', folders with capitals and '_' too; or a folder on this disk"
+            f"{root!r} is not an address of a store; accepted: {accepted} (bucket: 3 to 63 lower-case "
+            "letters, digits, '.' and '-'; folders: also capitals and '_'), or a local folder"
         )
     return root.rstrip("/")
 
 
 def check_installed(address: str) -> None:
-    """Raise `DatasetError` when the package for the protocol of `address` is missing."""
+    """Raise `DatasetError` if the package for the protocol of `address` is missing."""
     package = PACKAGES[address.partition("://")[0]]
     if importlib.util.find_spec(package) is None:
         raise DatasetError(
@@ -56,19 +57,19 @@ def check_installed(address: str) -> None:
 
 
 def local_folder(root: str) -> Path:
-    """Give the folder of what stays local of the data at `root`: itself, or one that mirrors an address."""
+    """Return the folder of local files for the data at `root`: `root` itself, or a mirror of an address."""
     return Path(LOCAL_FOLDER, *re.split("://|/", root)) if is_address(root) else Path(root)
 
 
 def link(path: Path, address: str) -> None:
-    """Make `path` stand for the store at `address`."""
+    """Write a file at `path` that points to the store at `address`."""
     write_atomically(path, lambda temporary: temporary.write_text(f"{address}\n", encoding="utf-8"))
 
 
 def located(path: Path | str) -> Path | str:
-    """Find where the store at `path`, which may be an address itself, lies: an address, or the path.
+    """Return the location of the store at `path` (a path or an address): its address, or the path.
 
-    Raises `DatasetError` when `path` is a file, and no address is in it.
+    Raises `DatasetError` if `path` is a file without a valid address.
     """
     if is_address(str(path)):
         return str(path)
@@ -78,9 +79,9 @@ def located(path: Path | str) -> Path | str:
     try:
         return checked_address(path.read_text(encoding="utf-8").removesuffix("\n"))
     except ValueError as error:
-        raise damaged(path, f"leads nowhere ({error})") from None
+        raise damaged(path, f"has no valid address ({error})") from None
 
 
 def card_beside(address: str) -> str:
-    """Give the address of the card of the store at `address`."""
+    """Return the address of the card of the store at `address`."""
     return address.removesuffix(".zarr") + ".json"

@@ -1,4 +1,4 @@
-"""One generation job: a shard of samples, resumable batch by batch."""
+"""Run one generation job: a shard of samples, resumable batch by batch."""
 
 from __future__ import annotations
 
@@ -21,34 +21,33 @@ from resolvent.datasets.storage.addresses import card_beside, link
 from resolvent.datasets.storage.object_store import remove
 from resolvent.datasets.storage.store import create_store, write_shard
 
-ESTIMATED = "estimated_errors/"  # in the file of a batch, before the names of its samples' errors
+ESTIMATED = "estimated_errors/"  # prefix of error estimates in the file of a batch
 
 
 def generate_shard(
     task, store: Path, shard: int, receipt: Path, code_digest: str, address: str | None = None
 ) -> dict[str, float]:
-    """Compute shard `shard` of `task` into `store` and leave `receipt`, a JSON file written last.
+    """Compute shard `shard` of `task` into `store`, and write the JSON file `receipt` last.
 
-    At `address`, if there is one, lies what is stored; `store` then leads there, and the rest is beside it.
+    With an `address`, the shard is stored there, `store` becomes a pointer to it, and all other files stay
+    local. Returns the cost without imports and compilation (the first batch): samples, wall-clock seconds,
+    and seconds of all cores.
 
-    Returns what computing cost, without imports and compilation (the first batch): samples, and the seconds
-    they took by the clock and of all cores.
-
-    The receipt has the digest of each array, and of each sample the checksums of its numbers and the errors
+    The receipt has the digest of each array, and for each sample the checksums of its numbers and the errors
     that the task estimates.
 
-    Batches already computed by a killed job are reused: each is saved whole under `<store>.parts`, in a
-    folder named by the code that computed it, so that code which has changed since starts afresh; finalising
-    removes them. The result depends neither on the batches nor on where a kill fell.
+    Batches of a killed job are reused: each is saved atomically under `<store>.parts`, in a folder named by
+    the digest of the code, so that changed code starts from scratch. Finalising removes them. The result does
+    not depend on the batches, nor on when a job was killed.
 
-    Raises `DatasetError` when another job is writing this shard, or the disk or the object store cannot be
-    written; `SolverError` when a sample cannot be solved.
+    Raises `DatasetError` if another job is writing this shard, or if the disk or object store cannot be
+    written; `SolverError` if a sample cannot be solved.
     """
     store = Path(store)
     members = task.layout.shard_range(shard)
     lock, place = store.with_suffix(".parts") / f"shard-{shard:04d}.lock", address or store
     with sole_writer(lock, f"shard {shard} of {place}"):
-        store.with_suffix(".json").unlink(missing_ok=True)  # a store that is being written has no card
+        store.with_suffix(".json").unlink(missing_ok=True)  # unfinished stores have no card
         if address is not None:
             remove(card_beside(address))
             link(store, address)
@@ -57,7 +56,7 @@ def generate_shard(
         with readable_disk_errors(parts):
             parts.mkdir(parents=True, exist_ok=True)
         saved, cost = _compute_parts(task, members, parts, f"{store.parent.name} shard {shard}")
-        # Each array of the shard is put together from its parts when its turn comes.
+        # A generator, so that only one array of the shard is in memory at a time.
         arrays = ((name, _joined(saved, name)) for name in task.layout.arrays)
         digests, sums = write_shard(store, task.layout, shard, arrays)
         with _opened(saved[0]) as content:
@@ -69,7 +68,7 @@ def generate_shard(
 
 
 def _compute_parts(task, members: range, parts: Path, what: str) -> tuple[list[Path], dict[str, float]]:
-    """Compute the batches that are not there yet; returns the files of all, in order, and the cost."""
+    """Compute the missing batches; return the files of all batches, in order, and the cost."""
     saved, cost, compiled = [], {"samples": 0, "seconds": 0.0, "core_seconds": 0.0}, False
     with progress_bar(len(members), what, "samples") as bar:
         for start in range(members.start, members.stop, task.batch):
@@ -94,7 +93,7 @@ def _compute_parts(task, members: range, parts: Path, what: str) -> tuple[list[P
 @contextmanager
 def _opened(part: Path) -> Iterator[Any]:
     try:
-        with np.load(part) as content:  # which reads the array that is asked for
+        with np.load(part) as content:  # reads arrays on demand
             yield content
     except (zipfile.BadZipFile, KeyError, ValueError, EOFError) as error:
         raise DatasetError(f"the batch {part} is damaged ({error}); delete it and run snakemake") from None
@@ -109,7 +108,7 @@ def _joined(parts: list[Path], name: str) -> np.ndarray:
 
 
 def remove_parts(store: Path) -> None:
-    """Remove the batches behind `store`, but those of a shard that another job is writing again."""
+    """Remove the batches of `store`, except the batches of shards that other jobs are writing."""
     parts = store.with_suffix(".parts")
     for shard in {path.stem for path in [*parts.glob("shard-*.lock"), *parts.glob("*/shard-*")]}:
         with suppress(FileError), sole_writer(parts / f"{shard}.lock", shard):

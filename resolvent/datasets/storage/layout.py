@@ -1,4 +1,4 @@
-"""What a store holds and how it is cut into chunks and shards, before any file exists."""
+"""The layout of a store: groups, variables, chunks and shards."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from resolvent.common.errors import Words
 from resolvent.datasets.errors import DatasetError
 from resolvent.solvers.common.grid import AnyGrid, Grid, Nodes, Product
 
-SPLITS = ("train", "validation", "test")  # in stored order; their numbers are part of every random key
+SPLITS = ("train", "validation", "test")  # in stored order; the index is part of every random key
 SPACE = ("z", "y", "x")  # axes of space, in stored order
 CHUNK_BYTES = 2**20  # about 1 MB: small enough for random batches, large enough for whole reads
 
@@ -35,7 +35,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Variable:
-    """A stored quantity: its name, what it is, its units, and its axes after the sample axis."""
+    """A stored quantity: name, description, units, and the axes after the sample axis."""
 
     name: str
     long_name: str
@@ -45,7 +45,7 @@ class Variable:
 
 @dataclass(frozen=True)
 class Group:
-    """The variables on one grid. `grid` is what a model is given, `axes` what the file has."""
+    """The variables on one grid. `grid` is for models, `axes` are the axes in the file."""
 
     name: str
     grid: AnyGrid
@@ -60,7 +60,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Layout:
-    """Groups, and the samples: `samples` maps each split to its size, in stored order."""
+    """Groups and samples of a store; `samples` maps each split to its size, in stored order."""
 
     groups: tuple[Group, ...]
     samples: dict[str, int]
@@ -69,7 +69,7 @@ class Layout:
 
     @property
     def arrays(self) -> dict[str, tuple[int, ...]]:
-        """Every array, "n512/initial_velocity", with the shape of one sample."""
+        """Return the shape of one sample for every array, "n512/initial_velocity"."""
         return {
             f"{group.name}/{variable.name}": group.shape(variable)
             for group in self.groups
@@ -94,7 +94,7 @@ class Layout:
         return range(start, min(start + self.samples_per_shard, self.num_samples))
 
     def split_of(self, position: int) -> tuple[str, int]:
-        """Find the split of the sample at `position`, and its index within the split."""
+        """Return the split of the sample at `position`, and its index in the split."""
         index = position
         for name, size in self.samples.items():
             if 0 <= index < size:
@@ -103,7 +103,7 @@ class Layout:
         raise DatasetError(f"no sample {position}: the dataset has {self.num_samples}")
 
     def samples_per_chunk(self, shape: tuple[int, ...]) -> int:
-        """Return the largest divisor of a shard whose samples of this shape fit into CHUNK_BYTES, or 1."""
+        """Return the largest number of samples that divides a shard and fits into CHUNK_BYTES, or 1."""
         fitting = max(1, CHUNK_BYTES // (np.dtype(self.dtype).itemsize * int(np.prod(shape))))
         return max(
             c
@@ -113,21 +113,21 @@ class Layout:
 
 
 def group_name(resolution: int | str) -> str:
-    """Name the group at a resolution: "n512" for 512 points an axis; a set of times has its own."""
+    """Return the name of the group at a resolution: "n512" for 512 points per axis, or a set's own name."""
     return f"n{resolution}" if isinstance(resolution, int) else resolution
 
 
 def resolution_of(group: str) -> int | str:
-    """Invert `group_name`."""
+    """Return the resolution of a group; the inverse of `group_name`."""
     return int(group[1:]) if re.fullmatch(r"n\d+", group) else group
 
 
 def space_group(
     grid: Grid | Product, *variables: Variable, units: str = "1", more: tuple[Axis, ...] = ()
 ) -> Group:
-    """Lay out functions on `grid`, a group named by its points along x: each variable ends in axes of space.
+    """Return the group of variables on `grid`, named by its points along x; axes of space come last.
 
-    `more` are axes that a variable may have before those of space, and names itself.
+    `more` are further axes, which a variable lists before the axes of space.
     """
     names = SPACE[-grid.dimension :]
     axes = tuple(
@@ -139,7 +139,7 @@ def space_group(
 
 
 def stretched(group: Group, length: float) -> Group:
-    """Lay out the same functions on a grid of another length."""
+    """Return the group with its grid scaled to `length`."""
     assert isinstance(group.grid, Grid)
     by = length / group.grid.length
     axes = tuple(replace(axis, coordinates=by * axis.coordinates) for axis in group.axes)
@@ -147,14 +147,14 @@ def stretched(group: Group, length: float) -> Group:
 
 
 def time_group(name: str, times: Nodes, variables: tuple[Variable, ...], numbers=()) -> Group:
-    """Lay out trajectories at `times`; `numbers` are variables with one value per sample."""
+    """Return the group of trajectories at `times`; `numbers` are variables with one value per sample."""
     axis = Axis("time", times.coordinates, "time of observation")
     placed = tuple(Variable(v.name, v.long_name, v.units, ("time",)) for v in variables)
     return Group(name, times, (axis,), (*numbers, *placed))
 
 
 def grid_facts(grid: AnyGrid) -> dict:
-    """Describe the grid as the card does."""
+    """Return the description of a grid for the card."""
     if isinstance(grid, Product):
         return {"kind": grid.kind, "axes": [grid_facts(axis) for axis in grid.axes]}
     if isinstance(grid, Nodes):
@@ -170,7 +170,7 @@ def grid_facts(grid: AnyGrid) -> dict:
 
 
 def grid_from_facts(facts: dict) -> AnyGrid:
-    """Invert `grid_facts`."""
+    """Return the grid of a card; the inverse of `grid_facts`."""
     if "axes" in facts:
         return Product(tuple(grid_from_facts(axis).axes[0] for axis in facts["axes"]))
     if facts["kind"] == "explicit":

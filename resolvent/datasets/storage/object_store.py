@@ -1,4 +1,4 @@
-"""Stores in an object store; what fails on the way there is reported in one line, without credentials."""
+"""Access stores in an object store; errors become one line without credentials."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from resolvent.datasets.errors import DatasetError, damaged, in_one_line
 from resolvent.datasets.storage.addresses import check_installed
 
 SECRETS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
-AT_ONCE = 64  # ranges that are requested together: of samples, about 64 MB
+AT_ONCE = 64  # ranges per request: about 64 MB of samples
 CHUNK = re.compile(r"(?P<name>.+)/c/(?P<shard>\d+)(/\d+)*")
 
 
 def opened(store: Path | str) -> Path | ObjectStore:
-    """Return what Zarr and xarray take for the store that lies at `store` (`addresses.located`).
+    """Return the store at `store` (`addresses.located`) in a form that Zarr and xarray accept.
 
-    Raises `DatasetError` when the package for its protocol is missing.
+    Raises `DatasetError` if the package for its protocol is missing.
     """
     if not isinstance(store, str):
         return store
@@ -32,11 +32,10 @@ def opened(store: Path | str) -> Path | ObjectStore:
 
 
 def upload(folder: Path, address: str) -> None:
-    """Put every file below `folder` at `address`, the root's zarr.json last: with it there is a store.
+    """Upload every file below `folder` to `address`; the root's zarr.json, which completes the store, last.
 
-    An object is put whole or not at all, and jobs that do it at once put the same bytes.
-
-    Raises `DatasetError` when that cannot be done.
+    Uploads are atomic for each object, and concurrent jobs upload the same bytes. Raises `DatasetError` on
+    failure.
     """
     files = (file for file in sorted(folder.rglob("*")) if file.is_file())
     objects = {f"{address}/{file.relative_to(folder).as_posix()}": file.read_bytes() for file in files}
@@ -48,23 +47,22 @@ def upload(folder: Path, address: str) -> None:
 
 
 def put(address: str, content: bytes) -> None:
-    """Put one object. Raises as `upload`."""
+    """Upload one object. Raises as `upload`."""
     with _readable_errors(address):
         _file_system(address).pipe_file(address, content)
 
 
 def remove(address: str) -> None:
-    """Remove one object, if it is there. Raises as `upload`."""
+    """Remove one object, if it exists. Raises as `upload`."""
     with _readable_errors(address):
         _file_system(address).rm_file(address)
 
 
 def ranges_of(address: str, parts: list[tuple[str, int, int]]) -> Iterator[np.ndarray]:
-    """Yield the bytes of parts of the objects below an address, AT_ONCE requested together.
+    """Yield the bytes of `parts` of the objects below an address, with AT_ONCE parts per request.
 
-    A part is the object's name, its first byte (if negative, counted from the end), and their number.
-
-    Raises FileNotFoundError where there is no such object, and else as `upload`.
+    A part is the object's name, the first byte (from the end if negative), and the number of bytes. Raises
+    `FileNotFoundError` for a missing object, otherwise as `upload`.
     """
     for start in range(0, len(parts), AT_ONCE):
         some = parts[start : start + AT_ONCE]
@@ -84,8 +82,7 @@ def ranges_of(address: str, parts: list[tuple[str, int, int]]) -> Iterator[np.nd
 
 
 def size_of(store: Path | str) -> int:
-    """Return the bytes of all files of the store that lies at `store` (`addresses.located`). Raises as
-    `upload`."""
+    """Return the size in bytes of the store at `store` (`addresses.located`). Raises as `upload`."""
     if not isinstance(store, str):
         return sum(file.stat().st_size for file in store.rglob("*") if file.is_file())
     with _readable_errors(store):
@@ -93,7 +90,7 @@ def size_of(store: Path | str) -> int:
 
 
 class ObjectStore(FsspecStore):
-    """The objects below an address. A missing chunk is an error for a reader, instead of fill values."""
+    """The objects below an address, as a Zarr store; reading a missing chunk is an error, not fill values."""
 
     def __init__(self, fs, read_only: bool = False, path: str = "/", allowed_exceptions=()):
         super().__init__(fs, read_only, fs._strip_protocol(path), allowed_exceptions)
@@ -131,7 +128,7 @@ def _file_system(address: str, asynchronous: bool = False) -> fsspec.AbstractFil
 
 @contextmanager
 def _readable_errors(address: str) -> Iterator[None]:
-    """Turn whatever fails within, on the way to the object store, into one line that says what to set."""
+    """Turn any error of the object store into a one-line `DatasetError` that says what to set."""
     try:
         yield
     except DatasetError:
@@ -141,15 +138,14 @@ def _readable_errors(address: str) -> Iterator[None]:
             protocol, _, place = address.partition("://")
             bucket = f"{protocol}://{place.partition('/')[0]}"
             raise DatasetError(
-                f"cannot reach {address}: there is no {bucket}; make it, or correct data_root"
+                f"cannot reach {address}: {bucket} does not exist; create it, or correct data_root"
             ) from error
         reason = in_one_line(error) or type(error).__name__
         for secret in filter(None, map(os.environ.get, SECRETS)):
             reason = reason.replace(secret, "***")
         raise DatasetError(
-            f"cannot reach {address} ({re.sub(r'//[^/ ]*@', '//', reason)}); credentials and the server are "
-            "environment variables: AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; "
-            "AWS_ENDPOINT_URL, where it is not AWS"
+            f"cannot reach {address} ({re.sub(r'//[^/ ]*@', '//', reason)}); set credentials by AWS_PROFILE, "
+            "or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and a server other than AWS by AWS_ENDPOINT_URL"
         ) from error
 
 
@@ -158,6 +154,6 @@ def _no_bucket(error: Exception) -> bool:
 
 
 def _code(error: object) -> str | None:
-    """Return the server's own name of an error."""
+    """Return the server's error code, or None."""
     response = getattr(getattr(error, "__cause__", None), "response", None) or {}
     return response.get("Error", {}).get("Code")

@@ -1,8 +1,8 @@
-"""Samples of a store, in any order and straight from its shards: the Zarr library takes 2 ms for a chunk.
+"""Read samples of a store in any order, directly from its shards: the Zarr library takes 2 ms per chunk.
 
-A shard is a file or an object: chunks one behind the other, and at its end an index, of two integers a chunk
-(its first byte and its length), with a checksum (the codec "sharding_indexed" of Zarr's specification,
-version 3). The index is read once; then a chunk is one read of a range of bytes, whatever the place.
+A shard is a file or object with consecutive chunks, followed by an index of two integers per chunk (first
+byte and length) and a checksum (codec "sharding_indexed" of the Zarr specification, version 3). The index is
+read once; after that, a chunk is one read of a range of bytes, from a file or an object.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from resolvent.datasets.errors import DatasetError, damaged, gone, in_one_line
 from resolvent.datasets.storage.addresses import located
 from resolvent.datasets.storage.object_store import opened, ranges_of
 
-# What zarr raises of metadata that it has not written.
+# Zarr raises any of these for metadata that it has not written itself.
 UNREADABLE = ValueError, LookupError, AttributeError, TypeError, AssertionError, NotImplementedError
-CHECKSUM = 4  # bytes of a checksum, behind a chunk or an index
-HEADER = 16  # bytes before what Blosc has compressed, and the most that it adds
-COPIED = 2  # the flag of a header before numbers that are not compressed, because they would not be smaller
-OPEN = 32  # files that are kept open, of each array
-UNWRITTEN = 2**64 - 1  # in an index, where there is no chunk
-Part = tuple[int, int, int]  # a shard, the first byte (negative: from its end), their number
+CHECKSUM = 4  # bytes of the checksum after a chunk or an index
+HEADER = 16  # bytes of Blosc's header, which is also the most that Blosc adds
+COPIED = 2  # flag in Blosc's header for incompressible numbers, which are stored uncompressed
+OPEN = 32  # number of files kept open for each array
+UNWRITTEN = 2**64 - 1  # marks a missing chunk in an index
+Part = tuple[int, int, int]  # shard, first byte (from the end if negative), number of bytes
 
 
 class _File:
-    """A file of a folder, open to read for as long as somebody has it."""
+    """A file open for reading, closed when it is no longer referenced."""
 
     def __init__(self, folder: str, name: str):
         self.descriptor = -1
@@ -53,13 +53,13 @@ class _File:
 class StoredArray:
     """The array of samples `name` ("n512/u") of the store at `path`.
 
-    The indices and receipts of its shards are read once: a store is finished before it is read.
+    Indices and receipts of shards are read only once, since finished stores do not change.
 
-    shape, dtype  of all samples.
-    per_chunk     samples that are read together.
+    shape, dtype  shape and type of the whole array.
+    per_chunk     number of samples in a chunk.
 
-    Raises `DatasetError` when the store or the array is missing or damaged, or not as `create_store` lays it
-    out.
+    Raises `DatasetError` if store or array are missing or damaged, or do not have the layout of
+    `create_store`.
     """
 
     def __init__(self, path: Path | str, name: str):
@@ -81,18 +81,18 @@ class StoredArray:
         self.file = lru_cache(OPEN)(partial(_File, f"{self.place}/{name}"))
 
     def read(self, members: range | np.ndarray, dtype: DTypeLike | None = None) -> np.ndarray:
-        """Read the samples `members`, in this order, in their own precision or another.
+        """Read the samples `members`, in this order, in the stored or given precision.
 
-        Raises `DatasetError` when a chunk is missing or damaged, or the numbers of a sample are not those of
-        which its shard's receipt, where there is one, has the checksum: a file of another shard is whole.
+        Raises `DatasetError` if a chunk is missing or damaged, or if a sample does not match the checksum in
+        its shard's receipt, if there is one: this also detects an intact file of another shard.
         """
         if self.shape[0] <= (last := max(members := np.asarray(members).tolist())):
             raise damaged(
-                self.place, f"has {self.shape[0]} samples in '{self.name}'; asked for number {last}"
+                self.place, f"has {self.shape[0]} samples in '{self.name}'; requested: number {last}"
             )
         values = np.empty((len(members), *self.shape[1:]), dtype or self.dtype)
         rows = values.reshape(len(members), -1)
-        wanted: dict[int, list[int]] = {}  # the places of a chunk's samples
+        wanted: dict[int, list[int]] = {}  # places in `members` of the samples of each chunk
         for place, member in enumerate(members):
             wanted.setdefault(member // self.per_chunk, []).append(place)
         self._open({chunk // self.chunks_per_shard for chunk in wanted})
@@ -100,7 +100,7 @@ class StoredArray:
         targets: list[np.ndarray | None] = [None] * len(parts)
         if self.per_chunk == 1 and isinstance(self.place, Path) and rows.dtype == self.dtype:
             for number, (places, (_, _, length)) in enumerate(zip(wanted.values(), parts, strict=True)):
-                if len(places) == 1 and length == self.most:  # not compressed, so that it needs no copy
+                if len(places) == 1 and length == self.most:  # uncompressed: read into place without a copy
                     targets[number] = rows[places[0]].view(np.uint8)
         unpacked = np.empty((self.per_chunk, rows.shape[1]), self.dtype)
         contents = self._fetch(parts, targets)
@@ -114,14 +114,14 @@ class StoredArray:
         return values
 
     def _open(self, shards: set[int]) -> None:
-        """Read the indices and receipts of these shards, unless that was done before."""
+        """Read the indices and receipts of these shards, unless they are known."""
         new = sorted(shards - self.indices.keys())
         size = 16 * self.chunks_per_shard + CHECKSUM
         parts = [(shard, -size, size) for shard in new]
         for shard, content in zip(new, self._fetch(parts, [None] * len(parts)), strict=True):
             self._hold(google_crc32c.value(content[:-CHECKSUM]), content, f"the index of shard {shard}")
             receipt = Path(self.path).with_suffix(".shards") / f"{shard}.json"
-            # A copy may be the store and its card alone.
+            # A copy of a dataset may have only the store and its card.
             facts = read_json(receipt, "the receipt") if receipt.exists() else {}
             self.receipts[shard] = facts.get("checksums", {}).get(self.name, [])
             self.indices[shard] = content[:-CHECKSUM].view("<u8").reshape(-1, 2).copy()
@@ -130,19 +130,19 @@ class StoredArray:
         return "/".join(["c", str(shard), *["0"] * (len(self.shape) - 1)])
 
     def _part(self, chunk: int) -> Part:
-        """Return where a chunk lies. An index of others may say anything."""
+        """Return the location of a chunk. Checks the index, which may come from a hostile file."""
         shard, number = divmod(chunk, self.chunks_per_shard)
         first, length = self.indices[shard][number].tolist()
         if first == length == UNWRITTEN:
             raise damaged(self.place, f"has unwritten samples in '{self.name}'")
         if not (HEADER + CHECKSUM < length <= self.most and first < 2**62):
-            raise self._damaged(f"the index of shard {shard} leads nowhere")
+            raise self._damaged(f"the index of shard {shard} is invalid")
         return shard, first, length
 
     def _fetch(self, parts: list[Part], targets: list[np.ndarray | None]) -> Iterator[np.ndarray]:
-        """Yield the bytes of every part, each until the next is asked for.
+        """Yield the bytes of every part, valid until the next iteration.
 
-        Of a chunk that has a target the numbers go there, and header and checksum are what is yielded.
+        If a chunk has a target, its numbers are read into it, and only header and checksum are yielded.
         """
         if isinstance(self.place, str):
             named = [(self._key(shard), first, length) for shard, first, length in parts]
@@ -161,12 +161,12 @@ class StoredArray:
             raise self._damaged(in_one_line(error)) from error
 
     def _ranges_of_files(self, parts: list[Part], targets: list[np.ndarray | None]) -> Iterator[np.ndarray]:
-        """Yield as `_fetch` what there is of parts of files, in one buffer."""
+        """Yield parts of files as `_fetch`, possibly incomplete, in one reused buffer."""
         buffer = np.empty(HEADER + CHECKSUM, np.uint8)
         for (shard, first, length), target in zip(parts, targets, strict=True):
             file = self.file(self._key(shard))
             there = 0 if target is None else len(target)
-            size = min(length - there, file.size)  # which may be that of others: nothing is allocated for it
+            size = min(length - there, file.size)  # a hostile index must not cause a large allocation
             buffer = buffer if len(buffer) >= size else np.empty(size, np.uint8)
             around = [buffer[:size]] if target is None else [buffer[:HEADER], target, buffer[HEADER:size]]
             first = max(first + file.size, 0) if first < 0 else first
@@ -176,20 +176,20 @@ class StoredArray:
     def _unpack(
         self, content: np.ndarray, target: np.ndarray | None, unpacked: np.ndarray
     ) -> tuple[np.ndarray, int | None]:
-        """Return the numbers of a chunk, (per_chunk, values of a sample), and of one sample the checksum.
+        """Return the numbers of a chunk, (per_chunk, values), and for a single sample its checksum.
 
-        They stay where they are, in `target` or in `content`, or are decompressed into `unpacked`. Blosc
-        trusts its header, and so that must fit.
+        The numbers stay in `target` or `content`, or are decompressed into `unpacked`. The header is checked
+        first, since Blosc trusts it.
         """
         flags, size, length = struct.unpack_from("<2xBx I4xI", content.data)
         whole = len(content) + (0 if target is None else len(target))
         copied = flags & COPIED
         fitting = size == unpacked.nbytes and length == whole - CHECKSUM
         if not fitting or (whole != self.most if copied else target is not None):
-            raise self._damaged("a chunk of another length than its header says")
+            raise self._damaged("the length of a chunk does not match its header")
         numbers = content[HEADER:-CHECKSUM] if target is None else target
         if copied and self.per_chunk == 1:
-            # The code is linear: a header adds the same to the checksum of any numbers behind it.
+            # CRCs are linear: a header changes the checksum of the following numbers by a fixed XOR.
             if (before := content[:HEADER].tobytes()) not in self.added:
                 zeros = bytes(size)
                 self.added[before] = google_crc32c.value(before + zeros) ^ google_crc32c.value(zeros)
@@ -206,12 +206,12 @@ class StoredArray:
         return unpacked, None
 
     def _hold(self, found: int, content: np.ndarray, what: str) -> None:
-        """Hold a checksum to the one at the end of what was read."""
+        """Compare a checksum with the stored checksum at the end of `content`."""
         if found != int.from_bytes(content[-CHECKSUM:], "little"):
-            raise self._damaged(f"{what} is not what its checksum is of")
+            raise self._damaged(f"{what} does not match its checksum")
 
     def _check(self, member: int, numbers: np.ndarray, found: int) -> None:
-        """Hold the numbers of a sample, of the checksum `found`, to its receipt. NaN was never written."""
+        """Compare the checksum `found` of a sample with its receipt; without receipt, refuse NaN."""
         shard, row = divmod(member, self.per_chunk * self.chunks_per_shard)
         written = self.receipts[shard]
         if not written and np.isnan(numbers).any():
@@ -227,9 +227,9 @@ class StoredArray:
 
 
 def open_store(path: Path | str) -> zarr.Group:
-    """Open the root of the store at `path`, or at an address, for reading.
+    """Open the root of the store at `path` (a path or an address) for reading.
 
-    Raises `DatasetError` when there is none, or its metadata cannot be read.
+    Raises `DatasetError` if there is no store, or its metadata cannot be read.
     """
     place = located(path)
     if isinstance(place, Path) and not place.exists():
@@ -243,16 +243,16 @@ def open_store(path: Path | str) -> zarr.Group:
 def checksum(values: np.ndarray) -> int:
     """Return the CRC-32C of numbers (little-endian, C order)."""
     content = np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("<"))
-    return google_crc32c.value(content.reshape(-1).view(np.uint8))  # of the array itself: no copy
+    return google_crc32c.value(content.reshape(-1).view(np.uint8))  # a view, so that nothing is copied
 
 
 def read_array(path: Path | str, name: str, members: range | np.ndarray) -> np.ndarray:
-    """Read samples `members`, in this order, of a `StoredArray`, and raise as that does."""
+    """Read the samples `members` of an array, in this order, as `StoredArray.read`."""
     return StoredArray(path, name).read(members)
 
 
 def _is_of_samples(array: zarr.Array) -> bool:
-    """Say whether an array is laid out as `create_store` does it."""
+    """Return whether an array has the layout of `create_store`."""
     codecs: Any = getattr(array.metadata, "codecs", ())
     if array.dtype.kind != "f" or [type(codec) for codec in codecs] != [ShardingCodec]:
         return False
@@ -265,6 +265,6 @@ def _is_of_samples(array: zarr.Array) -> bool:
         and index == [little, checked]
         and codecs[0].index_location.value == "end"
         and array.chunks[1:] == array.shape[1:]
-        and array.dtype.itemsize * math.prod(array.chunks) < 2**31  # the most that Blosc takes
+        and array.dtype.itemsize * math.prod(array.chunks) < 2**31  # limit of Blosc
         and array.metadata.encode_chunk_key((0, 0)) == "c/0/0"
     )

@@ -1,8 +1,9 @@
-"""One Zarr v3 hierarchy per dataset: a group per grid, dimensions (sample, ...space or time...).
+"""Write stores: one Zarr v3 hierarchy per dataset, with a group for each grid.
 
-It lies in a folder, or in an object store (`resolvent.datasets.storage.addresses`). Independent jobs write
-it, each its own shard. `fill_value=NaN` and a checksum behind every chunk make a missing or damaged one an
-error instead of plausible numbers. The store alone does not count: see `resolvent.datasets.card`.
+Arrays have the dimensions (sample, ...space or time...). A store is in a folder or in an object store
+(`resolvent.datasets.storage.addresses`). Independent jobs write it, each its own shard. `fill_value=NaN` and
+a checksum after every chunk turn missing or damaged chunks into errors instead of plausible numbers. A store
+is only valid with its card (`resolvent.datasets.card`).
 """
 
 from __future__ import annotations
@@ -28,10 +29,10 @@ from resolvent.datasets.storage.reading import checksum, read_array
 
 
 def create_store(path: Path, layout: Layout) -> None:
-    """Lay out an empty store at `path`; where there is one, mend all of it but the samples.
+    """Create an empty store at `path`, or repair everything except the samples of an existing store.
 
-    The hierarchy is made beside and renamed into place, or put to its address, so that a store has all its
-    metadata or is absent. Safe when several jobs do it at once.
+    The hierarchy is created under a temporary name and renamed, or uploaded, so that stores have complete
+    metadata or do not exist. Several jobs may do this at the same time.
     """
     place = located(path)
     with readable_disk_errors(path):
@@ -49,7 +50,7 @@ def create_store(path: Path, layout: Layout) -> None:
                 except OSError:
                     if not path.exists():
                         raise
-                    for file in sorted(temporary.rglob("*")):  # what is missing there, or is another
+                    for file in sorted(temporary.rglob("*")):  # replace missing or different files
                         there = path / file.relative_to(temporary)
                         if file.is_file() and not (there.is_file() and filecmp.cmp(file, there, False)):
                             there.parent.mkdir(parents=True, exist_ok=True)
@@ -89,12 +90,11 @@ def _create_group(root: zarr.Group, content: Group, layout: Layout) -> None:
 def write_shard(
     path: Path, layout: Layout, shard: int, arrays: Iterable[tuple[str, np.ndarray]]
 ) -> tuple[dict[str, str], dict[str, list[int]]]:
-    """Write one shard of every array, each in a single assignment.
+    """Write one shard of every array; return digests of the arrays and checksums of their samples, by array.
 
-    Returns, by array, the digest of its numbers and the `checksum` of each sample.
-
-    `arrays` gives ("n512/u", values of the shard's samples), one at a time, so that a large shard need not be
-    in memory at once. An assignment covers exactly one Zarr shard file, which no other job writes.
+    `arrays` yields ("n512/u", values of the shard's samples) one at a time, so that a large shard need not
+    fit into memory. Each array is written in a single assignment that covers exactly one Zarr shard file,
+    which no other job writes.
     """
     members, place = layout.shard_range(shard), located(path)
     root = zarr.open_group(opened(place), mode="r+", zarr_format=3)
@@ -103,7 +103,7 @@ def write_shard(
         for name, values in arrays:
             if len(values) != len(members):
                 raise DatasetError(
-                    f"shard {shard} of {place} wants {len(members)} samples, got {len(values)}"
+                    f"shard {shard} of {place} needs {len(members)} samples, got {len(values)}"
                 )
             array: Any = root[name]
             _remove_present(path, array, shard)
@@ -113,9 +113,9 @@ def write_shard(
 
 
 def _remove_present(path: Path, array: zarr.Array, shard: int) -> None:
-    """Remove a shard, also one that a killed job left half written beside.
+    """Remove a shard, and partial files left by a killed job.
 
-    The last one is seldom full, and of such a one Zarr would read what is there, which may be damaged.
+    The last shard is seldom full, and Zarr would read an existing, possibly damaged shard before writing it.
     """
     place, chunk = located(path), "/".join(["c", str(shard), *["0"] * (array.ndim - 1)])
     if isinstance(place, str):
@@ -127,15 +127,15 @@ def _remove_present(path: Path, array: zarr.Array, shard: int) -> None:
 
 
 def digest(values: np.ndarray) -> str:
-    """Digest the numbers themselves (little-endian, C order) by SHA-256, independent of compression."""
+    """Return the SHA-256 of numbers (little-endian, C order), independent of compression."""
     content: Any = np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("<"))
     return hashlib.sha256(content).hexdigest()
 
 
 class Stored:
-    """The samples in `store` as a task reads them back. Positions count along their axis, over all splits.
+    """The samples in `store`, for error budgets. Positions are along the sample axis, over all splits.
 
-    errors  of every sample, estimated when it was solved, by name: (num_samples,) each.
+    errors  errors estimated when each sample was solved, by name: (num_samples,) each.
     """
 
     def __init__(self, store: Path, layout: Layout, seed: int, errors: dict[str, np.ndarray] | None = None):
@@ -143,7 +143,7 @@ class Stored:
         self.errors = errors or {}
 
     def random_positions(self, count: int) -> list[int]:
-        """Choose `count` different positions (or all, if there are fewer), the same for the same seed."""
+        """Return `count` different random positions (or all, if fewer), reproducible by the seed."""
         size = min(count, self.layout.num_samples)
         chosen = np.random.default_rng(self.seed).choice(self.layout.num_samples, size, replace=False)
         return sorted(map(int, chosen))
@@ -154,7 +154,7 @@ class Stored:
         return range(self.layout.num_samples)
 
     def names(self, positions: list[int] | range) -> list[tuple[str, int]]:
-        """Give the split and the index of each position: what a task computes a sample from."""
+        """Return split and index for each position, from which a task computes a sample."""
         return [self.layout.split_of(position) for position in positions]
 
     def values(self, name: str, positions: list[int] | range) -> np.ndarray:

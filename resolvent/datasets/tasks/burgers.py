@@ -35,26 +35,26 @@ if TYPE_CHECKING:
     from resolvent.solvers.burgers.equation import BurgersSolver, Pilot
 
 INPUT, TARGET = "initial_velocity", "final_velocity"
-PUBLIC_FILE_TIME = 1 / (2 * math.pi)  # of the data behind the numbers of Cao 2021 (docs/equations/burgers.md)
+PUBLIC_FILE_TIME = 1 / (2 * math.pi)  # final time of Cao 2021's public data (docs/equations/burgers.md)
 METHODS = {
     "split-step": "Strang split-step: heat equation exactly in Fourier space, (u²/2)_x dealiased; "
     "one Richardson extrapolation in the step",
     "etdrk4": "exponential time differencing, Runge-Kutta, dealiased; one Richardson extrapolation",
     "cole-hopf": "closed form: Cole-Hopf transformation to the heat equation",
 }
-NUM_MODES, NUM_STEPS = 192, 480  # where one of the two is stated, and for values on a grid
-LEAST_ACCURACY = 1e-12  # of a chosen discretisation; rounding errors are near 1e-13
-MOST_MODES = 8000  # expected of a chosen one: three quarters of the highest rung
-PILOT = 8  # samples that say where the others begin
-CHOSEN_BATCH = 256  # samples whose discretisations are chosen together: as many as possible side by side
-MARCHES = ((12, 8), (24, 16), (48, 32), (96, 48), (128, 104))  # modes and steps whose time is measured
-FILM_POINTS, FILM_MODES, FILM_STEPS = 512, 192, 8  # steps between two moments, a hundredth of the time apart
-PART = 256  # samples at a time on a fine grid
-REFINED_SAMPLES = 64  # solved again with twice the modes and steps; the closed form checks every sample
+NUM_MODES, NUM_STEPS = 192, 480  # defaults if only one of the two is given, and for values on a grid
+LEAST_ACCURACY = 1e-12  # best adaptive accuracy; rounding errors are near 1e-13
+MOST_MODES = 8000  # adaptive limit: three quarters of the highest rung
+PILOT = 8  # samples that determine the first discretisation of all samples
+CHOSEN_BATCH = 256  # samples solved together adaptively; large, for full vector lanes
+MARCHES = ((12, 8), (24, 16), (48, 32), (96, 48), (128, 104))  # modes and steps of the timed solvers
+FILM_POINTS, FILM_MODES, FILM_STEPS = 512, 192, 8  # steps between two frames, a hundredth of the time apart
+PART = 256  # samples evaluated at once on a fine grid
+REFINED_SAMPLES = 64  # samples solved again with twice the modes and steps
 
 
 class BurgersSettings(SpaceDataset):
-    """Viscous Burgers on the unit circle, from an initial velocity that is a Gaussian field."""
+    """Viscous Burgers on the unit circle, with a Gaussian random field as initial velocity."""
 
     quantities = ("initial velocity", "velocity at the final time")
     moves = True
@@ -74,8 +74,8 @@ class BurgersSettings(SpaceDataset):
     final_time: float = Field(
         PUBLIC_FILE_TIME,
         gt=0,
-        description="time at which the solution is observed; the default is that of the public file behind "
-        "the numbers of Cao 2021, whose text prints 1",
+        description="time of the target; the default is the time of Cao 2021's public data file, although "
+        "the paper's text says 1",
     )
     initial_distribution: Annotated[
         CircleDistribution, distribution_on("circle"), Field(validate_default=True)
@@ -105,12 +105,12 @@ class BurgersDataset(BurgersSettings):
         [512, 2048, 8192], description="points of the grids on which every sample is stored"
     )
     finest: CirclePoints = Field(
-        8192, description="points of the grid that carries the distribution: its modes stay below finest / 2"
+        8192, description="points of the finest grid; all modes of the distribution are below finest / 2"
     )
     restriction: Literal["spectral", "stride"] = Field(
         "spectral",
-        description="how a stored grid sees the functions: without the modes it cannot carry, or, as the "
-        "papers do, every k-th value of the finest grid (which aliases)",
+        description="restriction to coarser grids. spectral: without the modes that the grid cannot "
+        "represent; stride: every k-th value of the finest grid, as in the papers (which aliases)",
     )
     method: Literal["split-step", "etdrk4", "cole-hopf"] = Field(
         "split-step", description="split-step and etdrk4 march in time; cole-hopf is the closed form"
@@ -118,32 +118,32 @@ class BurgersDataset(BurgersSettings):
     num_modes: int | None = Field(
         None,
         ge=4,
-        description="Fourier modes integrated (split-step, etdrk4); none: as many for each sample as "
-        f"`accuracy` takes, or {NUM_MODES} where num_steps is given",
+        description="number of Fourier modes (split-step, etdrk4); none: adaptive for each sample to reach "
+        f"`accuracy`, or {NUM_MODES} if num_steps is given",
     )
     num_steps: int | None = Field(
         None,
         ge=1,
         le=10**7,
-        description="steps in time (split-step, etdrk4); none: as many for each sample as `accuracy` takes, "
-        f"or {NUM_STEPS} where num_modes is given",
+        description="number of time steps (split-step, etdrk4); none: adaptive for each sample to reach "
+        f"`accuracy`, or {NUM_STEPS} if num_modes is given",
     )
     accuracy: float = Field(1e-7, ge=1e-15, le=1, description=ACCURACY)
 
     @property
     def marches(self) -> bool:
-        """Say whether the method has modes and steps."""
+        """Return whether the method has modes and steps."""
         return self.method != "cole-hopf"
 
     @property
     def chosen(self) -> bool:
-        """Say whether every sample has modes and steps of its own, for the stated accuracy."""
+        """Return whether modes and steps are chosen adaptively for each sample."""
         return self.marches and self.num_modes is None
 
     def expected_discretisation(self) -> tuple[int, int]:
-        """Return the modes and steps stated, or those that the hardest samples are expected to need.
+        """Return the given modes and steps, or estimates for the hardest samples.
 
-        For Cao's distribution within a factor of two, from the samples of docs/equations/burgers.md.
+        For Cao's distribution the estimates are accurate to a factor of two (docs/equations/burgers.md).
         """
         if self.num_modes and self.num_steps:
             return self.num_modes, self.num_steps
@@ -153,7 +153,7 @@ class BurgersDataset(BurgersSettings):
 
     @model_validator(mode="after")
     def _discretisation_is_whole(self):
-        # What is stated counts; its other half is then a default, for it alone says little.
+        # If only one of the two is given, the other gets its default.
         if (self.num_modes is None) != (self.num_steps is None):
             self.__dict__["num_modes"] = self.num_modes or NUM_MODES
             self.__dict__["num_steps"] = self.num_steps or NUM_STEPS
@@ -181,7 +181,7 @@ class BurgersDataset(BurgersSettings):
         for key, modes in (("num_modes", self.num_modes or 0), ("initial_distribution.num_modes", drawn)):
             if modes >= below:
                 raise ValueError(
-                    f"{key} {modes} is above the grid: {self.finest} points carry modes below {below}"
+                    f"{key} {modes} is too large: a grid of {self.finest} points has modes below {below}"
                 )
         if self.method == "etdrk4" and (self.num_steps or 0) % 8:
             raise ValueError(f"num_steps of etdrk4 must be a multiple of 8, got {self.num_steps}")
@@ -191,7 +191,7 @@ class BurgersDataset(BurgersSettings):
         return Burgers(self)
 
     def cheap_answer(self, inputs: np.ndarray, prediction: np.ndarray, grid: AnyGrid) -> np.ndarray:
-        """March by the exponential integrator, from the values on the grid alone, to the accuracy `CHEAP`."""
+        """Solve from the values on the grid by the exponential integrator, to the accuracy `CHEAP`."""
         initial, physics = coefficients_of(inputs), (self.viscosity, self.final_time)
         solver = stepper("etdrk4")
         found = solver.solve_to(CHEAP, initial, solver.pilot(CHEAP, initial[:PILOT], *physics), *physics)
@@ -216,14 +216,14 @@ class BurgersDataset(BurgersSettings):
         Parameters
         ----------
         values
-            (samples, n) or (n,), on the periodic grid x_j = j · length / n of an even number of points. They
-            stand for the trigonometric polynomial through them, and all its modes are integrated.
+            (samples, n) or (n,), on the periodic grid x_j = j · length / n with an even number of points. The
+            initial velocity is their trigonometric interpolant, with all its modes.
         viscosity, final_time, length
-            ν and T and the period, all positive. The defaults are those of the dataset `burgers`.
+            ν, T and the period, all positive. The defaults are those of the dataset `burgers`.
         method
-            "split-step", "etdrk4" or "cole-hopf", the closed form.
+            "split-step", "etdrk4" or "cole-hopf" (closed form).
         num_steps
-            Steps in time.
+            Number of time steps.
 
         Raises
         ------
@@ -245,7 +245,7 @@ class BurgersDataset(BurgersSettings):
 
 
 class Burgers(Task):
-    """Draws initial velocities, solves for the final ones, and observes both on every grid."""
+    """Draw initial velocities, solve for the final velocities, and evaluate both on every grid."""
 
     settings: BurgersDataset
 
@@ -292,12 +292,12 @@ class Burgers(Task):
 
     @cached_property
     def pilot(self) -> Pilot:
-        """Solve the dataset's first samples to find where all of them begin."""
+        """Solve the dataset's first samples to find the first discretisation for all samples."""
         first = self.draw([("train", index) for index in range(PILOT)])
         return stepper(self.settings.method).pilot(self.settings.accuracy, first, **self.physics)
 
     def _solved(self, initial: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-        """Solve for the final coefficients; returns, too, what was chosen for each sample, if anything."""
+        """Return the final coefficients, and the adaptive choices for each sample, if any."""
         settings = self.settings
         if not settings.chosen:
             modes, steps = settings.num_modes or 0, settings.num_steps or 0  # Cole-Hopf has none
@@ -317,7 +317,7 @@ class Burgers(Task):
         }
 
     def _refined(self, initial: np.ndarray, modes: np.ndarray, steps: np.ndarray) -> np.ndarray:
-        """Solve for the final coefficients with twice the modes and steps that each sample had."""
+        """Return the final coefficients, solved with twice the modes and steps of each sample."""
         method = self.settings.method if self.settings.marches else "split-step"
         final = np.zeros((len(initial), 2 * int(modes.max()) + 1), complex)
         for pair in np.unique(np.stack([modes, steps], axis=1), axis=0):
@@ -336,8 +336,8 @@ class Burgers(Task):
     def error_budget(self, stored: Stored) -> dict:
         """Measure the errors of the stored final velocities on the finest stored grid.
 
-        The refined run doubles the modes and the steps of a random subset; Cole-Hopf is the closed form,
-        exact to rounding, of every sample. Data made by Cole-Hopf are held to the split-step method.
+        The refined run doubles modes and steps of a random subset. Cole-Hopf, exact to rounding, checks every
+        sample. Data generated by Cole-Hopf are compared with the split-step method.
         """
         points, settings = max(self.settings.resolutions), self.settings
         name, total = f"{group_name(points)}/{TARGET}", stored.layout.num_samples
@@ -378,7 +378,7 @@ class Burgers(Task):
         return {"interpolation_oracle": self.solve_interpolated, "coarse_solve": self.solve_on_grid}
 
     def classical_solvers(self) -> dict[str, Baseline]:
-        """Give the exponential integrator with few and with many modes and steps, and the closed form."""
+        """Return the exponential integrator with several numbers of modes and steps, and the closed form."""
         from resolvent.solvers.burgers.cole_hopf import cole_hopf
         from resolvent.solvers.burgers.etdrk4 import BurgersEtdrk4
 
@@ -395,10 +395,10 @@ class Burgers(Task):
         return solvers | {"closed form (Cole-Hopf)": closed_form}
 
     def solve_on_grid(self, values: np.ndarray, grid: Grid | Nodes | None = None) -> np.ndarray:
-        """Solve from the values (samples, points) on a grid alone: the classical solver on a coarse grid.
+        """Solve from the values (samples, points) on a grid: the classical solver on a coarse grid.
 
-        It keeps the modes that the grid carries, so coarse grids cost less and see less. It marches without
-        checks of what it has resolved, for that error is what a comparison with networks is to show.
+        Uses only the modes of the grid, so that coarse grids are cheaper and less accurate. Skips the checks
+        of resolution, since comparisons with networks show the resulting error.
         """
         from resolvent.solvers.burgers.etdrk4 import BurgersEtdrk4
 
@@ -409,7 +409,7 @@ class Burgers(Task):
         return observe(coarse.march(coefficients_of(values), num_steps)[0], points)
 
     def solve_interpolated(self, values: np.ndarray, grid: Grid | Nodes | None = None) -> np.ndarray:
-        """Interpolate the values (samples, points) linearly to the finest grid, solve there, and restrict."""
+        """Interpolate the values (samples, points) linearly to the finest grid, solve, and restrict."""
         fine, coarse = Grid("periodic", self.settings.finest), Grid("periodic", values.shape[-1])
         upsampled = np.stack(
             [np.interp(fine.coordinates, coarse.coordinates, row, period=coarse.length) for row in values]
@@ -467,9 +467,9 @@ def solve_by(
     num_steps: int = 0,
     work_points: int = 1024,
 ) -> np.ndarray:
-    """Solve for the final coefficients by one of `METHODS`; `physics` has viscosity, times and length.
+    """Return the final coefficients by one of `METHODS`; `physics` has viscosity, times and length.
 
-    Cole-Hopf has work points in place of modes and steps.
+    Cole-Hopf uses `work_points` instead of modes and steps.
     """
     from resolvent.solvers.burgers.cole_hopf import cole_hopf
 
@@ -479,7 +479,7 @@ def solve_by(
 
 
 def stepper(method: str) -> type[BurgersSolver]:
-    """Return the integrator in time of this name."""
+    """Return the time integrator by name."""
     from resolvent.solvers.burgers.etdrk4 import BurgersEtdrk4
     from resolvent.solvers.burgers.split_step import BurgersSplitStep
 
@@ -487,7 +487,7 @@ def stepper(method: str) -> type[BurgersSolver]:
 
 
 def velocity_in_time(initial: np.ndarray, viscosity: float, final_time: float, length: float = 1.0) -> Motion:
-    """March initial coefficients (1, modes) from moment to moment, by the split-step method."""
+    """Solve from initial coefficients (1, modes) by the split-step method, for a film."""
     interval, states = final_time / (FRAMES - 1), [initial]
     physics = {"viscosity": viscosity, "final_time": interval, "length": length}
     for _ in range(FRAMES - 1):

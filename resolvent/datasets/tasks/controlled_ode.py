@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from resolvent.solvers.common.grid import AnyGrid
 
 INPUT, TARGET = "control", "state"
-CHECKED_SAMPLES = 32  # integrated in time, to check the closed form
+CHECKED_SAMPLES = 32  # samples integrated in time to check the closed form
 
 
 class ControlledOdeDataset(TrajectoryDataset):
@@ -40,13 +40,13 @@ class ControlledOdeDataset(TrajectoryDataset):
     initial_value: float = Field(1.0, description="z(0)")
     num_terms: int = Field(10, ge=1, description="J, the number of sines in the control")
     control_decay: Literal["inverse", "none"] = Field(
-        "inverse", description="amplitude of the j-th sine: 1/j, as in public code, or 1, as printed"
+        "inverse", description="amplitude of the j-th sine: 1/j, as in the public code, or 1, as in the paper"
     )
     accuracy: float = Field(
         1e-9,
         ge=1e-11,
         le=1,
-        description=f"{ACCURACY}; the integrator that checks is no better than the least",
+        description=f"{ACCURACY}; the minimum is the accuracy of the integrator that checks",
     )
 
     def task(self) -> ControlledOdeTask:
@@ -56,7 +56,7 @@ class ControlledOdeDataset(TrajectoryDataset):
         return 6e-4 * len(self.observations)
 
     def cheap_answer(self, inputs: np.ndarray, prediction: np.ndarray, grid: AnyGrid) -> np.ndarray:
-        """Give the closed form of the state."""
+        """Return the state by the closed form."""
         return self.task().solver.state(inputs)
 
     @staticmethod
@@ -66,8 +66,8 @@ class ControlledOdeDataset(TrajectoryDataset):
         Parameters
         ----------
         values
-            (samples, times) or (times,): the control, at time 0 first. The state depends on u(t) - u(0)
-            alone, so that the times themselves do not matter.
+            (samples, times) or (times,): the control, starting at time 0. The state depends only on
+            u(t) - u(0), so that the times themselves do not matter.
         initial_value
             z at time 0.
 
@@ -82,7 +82,7 @@ class ControlledOdeDataset(TrajectoryDataset):
 
 
 class ControlledOdeTask(TrajectoryTask):
-    """Draws controls and gives states by the closed form, at every set of observation times."""
+    """Draw controls and compute states by the closed form, at every set of observation times."""
 
     settings: ControlledOdeDataset
     inputs, targets = (INPUT,), (TARGET,)
@@ -112,7 +112,7 @@ class ControlledOdeTask(TrajectoryTask):
         return arrays
 
     def baselines(self) -> dict[str, Baseline]:
-        """Give the state that goes with the control's values: the closed form needs no more."""
+        """Return the closed form of the state, which needs only the control's values."""
         return {"coarse_solve": lambda control, times: self.solver.state(control)}
 
     def error_budget(self, stored: Stored) -> dict:
@@ -127,7 +127,7 @@ class ControlledOdeTask(TrajectoryTask):
         }
 
     def motion(self, sample: tuple[str, int]) -> Motion:
-        """Give the path of control and state, which moves to and fro on one curve."""
+        """Return the path of control and state, which moves back and forth on one curve."""
         times = self.moments()
         control, state = self.solver.solve(*_parts(self.draw([sample])), times)
         values = np.stack([control[0], state[0]], axis=1)
@@ -160,5 +160,5 @@ class ControlledOdeTask(TrajectoryTask):
 
 
 def _parts(drawn: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Separate amplitudes and frequencies, (samples, 2, J) → (samples, J) each."""
+    """Return amplitudes and frequencies, (samples, 2, J) → (samples, J) each."""
     return np.ascontiguousarray(drawn[:, 0]), np.ascontiguousarray(drawn[:, 1])

@@ -1,8 +1,8 @@
 """Darcy flow: coefficient → pressure (Cao 2021, section 5.2; Calvello et al. 2024, section 6.2.2).
 
-And its inverse: pressure on a fine grid → coefficient on a coarse one (Cao 2021, section 5.3, C.4). The store
-holds clean pressures. Noise is added when they are read (`resolvent.datasets.noise`), so that any level and
-any number of realisations come from one store.
+Also the inverse problem: pressure on a fine grid → coefficient on a coarse grid (Cao 2021, sections 5.3 and
+C.4). The store has pressures without noise. Noise is added on reading (`resolvent.datasets.noise`), so that
+one store serves any level and number of realisations.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ if TYPE_CHECKING:
     from resolvent.datasets.storage.store import Stored
 
 COEFFICIENT, PRESSURE = "coefficient", "pressure"
-DIRECT_SAMPLES = 16  # solved again by a sparse direct method: two seconds each at 421 points
-REFINED_SAMPLES = 8  # solved on a finer grid, for the discretisation's own error
-REFINEMENT = 4  # times finer
-LEAST_ACCURACY = 1e-11  # of the solver
-LOOSE_TOLERANCE = 1e-4  # of the relative residual, where the solver's time is compared with an operator's
-CHEAP_STEPS = 3  # of conjugate gradients, where an error is estimated
-FEWEST_POINTS = 5  # along each side of the coarsest grid solved on there
+DIRECT_SAMPLES = 16  # samples solved again by a sparse direct method: two seconds each at 421 points
+REFINED_SAMPLES = 8  # samples solved on a finer grid, for the discretisation error
+REFINEMENT = 4  # refinement factor of that grid
+LEAST_ACCURACY = 1e-11  # best accuracy of the solver
+LOOSE_TOLERANCE = 1e-4  # relative residual for timings, since operators are less accurate
+CHEAP_STEPS = 3  # steps of conjugate gradients for an error estimate
+FEWEST_POINTS = 5  # points along each side of the coarsest grid for timings
 DARCY_IN_LATEX = r"-\nabla \cdot (a \nabla p) = 1\ \text{in}\ (0, 1)^2, \quad p = 0\ \text{on the boundary}"
 
 
 def _with_contrast(self: DarcySettings, by: float) -> dict[str, Any]:
-    """Return what makes the ratio of the two materials larger, or the logarithm of a log-normal field."""
+    """Return settings with a larger ratio of the two materials, or a larger logarithm (lognormal)."""
     if self.push_forward == "level_set":
         return {"above": by * self.above}
     return {"distribution": self.distribution.louder(by).model_dump()}
@@ -64,7 +64,7 @@ class DarcySettings(SpaceDataset):
     above: float = Field(12.0, gt=0, description="coefficient where the field is positive (level_set)")
     below: float = Field(3.0, gt=0, description="coefficient where the field is negative (level_set)")
     finest: SidePoints = Field(
-        421, description="points along each side of the grid that truncates the distribution"
+        421, description="points along each side of the finest grid, which truncates the distribution"
     )
     face_mean: Literal["arithmetic", "harmonic"] = Field(
         "arithmetic", description="mean of two neighbouring coefficients on the face between them"
@@ -73,15 +73,15 @@ class DarcySettings(SpaceDataset):
         None,
         gt=0,
         lt=1,
-        description="relative residual at which conjugate gradients stop; none: they stop when the error of "
-        "the pressure, estimated, is below `accuracy`",
+        description="relative residual at which conjugate gradients stop; none: they stop when the estimated "
+        "error of the pressure is below `accuracy`",
     )
     accuracy: float = Field(
         1e-9,
         gt=0,
         lt=1,
-        description="largest relative L2 difference from a direct solution of the same equations; a dataset "
-        "that misses it is not finalised",
+        description="largest accepted relative L2 difference from a direct solution of the same equations; a "
+        "dataset that misses it is not finalised",
     )
 
     @model_validator(mode="after")
@@ -92,7 +92,7 @@ class DarcySettings(SpaceDataset):
 
     @property
     def solved_on(self) -> list[int]:
-        """Points along each side of the grids on which every sample is solved."""
+        """Return the points along each side of the grids on which every sample is solved."""
         return [self.finest]
 
     def seconds_per_sample(self) -> float:
@@ -144,8 +144,8 @@ class DarcyDataset(DarcySettings):
     )
     pressure: Literal["restricted", "solved_on_each_grid"] = Field(
         "restricted",
-        description="pressure on a coarser grid: the finest grid's (its sine interpolant; every k-th value "
-        "where the grids are nested), or solved anew there with the coefficient of the same function",
+        description="pressure on coarser grids: restricted from the finest grid (by its sine interpolant; "
+        "every k-th value if the grids are nested), or solved on each grid with the same coefficient",
     )
 
     @property
@@ -160,7 +160,7 @@ class DarcyDataset(DarcySettings):
         return Darcy(self)
 
     def error_bounds(self, inputs: np.ndarray, prediction: np.ndarray) -> dict[str, np.ndarray]:
-        """Return bounds of ‖p - p̂‖/‖p‖ in the energy norm; p is the 5-point solution on that grid."""
+        """Return bounds of ‖p - p̂‖/‖p‖ in the energy norm; p is the 5-point solution on the grid."""
         from resolvent.solvers.darcy.bounds import energy_error_bounds
 
         _, relative = energy_error_bounds(inputs, prediction, 1.0, self.grid, self.face_mean)
@@ -173,7 +173,7 @@ class DarcyDataset(DarcySettings):
         return energy_norm(inputs, prediction - targets, *how) / energy_norm(inputs, targets, *how)
 
     def cheap_answer(self, inputs: np.ndarray, prediction: np.ndarray, grid: AnyGrid) -> np.ndarray:
-        """Give what a few steps make of the prediction: they take most of its error."""
+        """Return the prediction after a few solver steps, which remove most of its error."""
         return self.corrected(inputs, prediction, CHEAP_STEPS)
 
     def corrected(self, inputs: np.ndarray, prediction: np.ndarray, steps: int) -> np.ndarray:
@@ -200,10 +200,10 @@ class DarcyDataset(DarcySettings):
         grid
             "nodes" x_j = j/(n - 1), which include the boundary, or "cell_centres" x_j = (j + 1/2)/n.
         face_mean
-            Mean of neighbouring coefficients, "arithmetic", or "harmonic", which conserves fluxes through
-            layers.
+            Mean of neighbouring coefficients, "arithmetic" or "harmonic" (which conserves fluxes through
+            layers).
         tolerance
-            Of the residual, relative to the right-hand side.
+            Tolerance of the residual, relative to the right-hand side.
 
         Raises
         ------
@@ -236,7 +236,7 @@ class DarcyDataset(DarcySettings):
 
 
 class DarcyInverseDataset(DarcySettings):
-    """Inverse Darcy: from the pressure on a fine grid to the coefficient on a coarse (Cao 2021, eq. 23)."""
+    """Inverse Darcy: the map from a fine pressure to a coarse coefficient (Cao 2021, eq. 23)."""
 
     inverse = True
     quantities = ("measured pressure", "coefficient")
@@ -254,13 +254,13 @@ class DarcyInverseDataset(DarcySettings):
     )
     coarse: Annotated[list[SidePoints], Field(min_length=1)] = Field(
         [36, 71],
-        description="points along each side of the grid of the coefficient, one for each of resolutions",
+        description="points along each side of the coefficient's grid, one for each entry of resolutions",
     )
 
     @model_validator(mode="after")
     def _grids_are_nested(self):
         if len(self.coarse) != len(self.resolutions):
-            raise ValueError("coarse gives one grid for each of resolutions")
+            raise ValueError("coarse must have one grid for each entry of resolutions")
         for fine, coarse in zip(self.resolutions, self.coarse, strict=True):
             for many, few in ((self.finest, fine), (fine, coarse)):
                 if (many - 1) % (few - 1):
@@ -278,19 +278,19 @@ class DarcyInverseDataset(DarcySettings):
         return DarcyInverse(self)
 
     def symmetries(self) -> tuple[Symmetry, ...]:
-        """Return the one that maps windows of nodes onto windows: the last ones of a row are smaller."""
+        """Return only x ↔ y: rotations do not map windows of nodes onto windows, as the last are smaller."""
         return of_the_square(rotated=False)
 
     def coarse_of(self, resolution: int) -> int:
-        """Give the points along a side of the coefficient's grid, for the pressure's of `resolution`."""
+        """Return the points along a side of the coefficient's grid for the pressure's `resolution`."""
         return dict(zip(self.resolutions, self.coarse, strict=True))[resolution]
 
 
 class DarcyTask(Task):
-    """What both directions share: the coefficient, the solver, and how wrong it is.
+    """Base of the forward and inverse task: coefficient, solver, and errors of the solver.
 
-    The random coefficient is a Gaussian field on the square, pushed forward. On any grid it is evaluated at
-    that grid's own points and never interpolated.
+    The random coefficient is a function of a Gaussian field on the square. It is evaluated at the points of
+    each grid, and never interpolated.
     """
 
     settings: DarcySettings
@@ -314,7 +314,7 @@ class DarcyTask(Task):
         return self.field.coefficients(seed, split, index)
 
     def coefficient(self, fields: np.ndarray, points: int) -> np.ndarray:
-        """Evaluate the coefficient (samples, points, points) on a grid."""
+        """Return the coefficient (samples, points, points) on a grid."""
         values = observe_cosine(fields, points, self.settings.grid_kind)
         if self.settings.push_forward == "lognormal":
             return lognormal(values)
@@ -323,9 +323,9 @@ class DarcyTask(Task):
     def errors_of_the_solver(
         self, stored: Stored, points: int
     ) -> tuple[dict, np.ndarray, np.ndarray, np.ndarray]:
-        """Solve random samples again on a grid of `points`, here and by a sparse direct method, in float64.
+        """Solve random samples again on a grid of `points`, also by a sparse direct method, in float64.
 
-        Returns entries of the error budget, and the fields, coefficients and pressures of these samples.
+        Returns entries of the error budget, and fields, coefficients and pressures of these samples.
         """
         from resolvent.solvers.darcy.direct import solve_direct
 
@@ -343,7 +343,7 @@ class DarcyTask(Task):
         return budget, fields, coefficient, pressure
 
     def distribution_facts(self) -> dict:
-        """Say for the card what is drawn."""
+        """Return the description of the random coefficient for the card."""
         settings, distribution = self.settings, self.settings.distribution
         pushed = (
             f"{settings.above:g} where the field is positive, {settings.below:g} elsewhere"
@@ -362,7 +362,7 @@ class DarcyTask(Task):
         }
 
     def solver_facts(self) -> dict:
-        """Say for the card how the pressure is solved for."""
+        """Return the description of the solver for the card."""
         settings = self.settings
         return {
             "method": "5-point finite differences; conjugate gradients preconditioned by "
@@ -374,7 +374,7 @@ class DarcyTask(Task):
 
 
 class Darcy(DarcyTask):
-    """Draws coefficients, solves for pressures, and measures both errors: the solver's and the grid's."""
+    """Draw coefficients, solve for pressures, and measure the errors of solver and discretisation."""
 
     settings: DarcyDataset
     inputs, targets = (COEFFICIENT,), (PRESSURE,)
@@ -400,12 +400,12 @@ class Darcy(DarcyTask):
         return arrays
 
     def error_budget(self, stored: Stored) -> dict:
-        """Measure the solver's error and, apart from it, the discretisation's.
+        """Measure the solver's error and, separately, the discretisation error.
 
-        Against a sparse direct solution of the same equations, in float64: samples are computed again, and
-        the stored numbers are held to them up to the rounding to float32. Against the harmonic finite-volume
-        solution on a grid four times finer, with the coefficient evaluated there: what no solver on this
-        grid can avoid.
+        The solver's error is measured in float64 against a sparse direct solution of the same equations, for
+        samples that are computed again and compared with the stored numbers up to rounding to float32. The
+        discretisation error, which no solver on this grid can avoid, is measured against the harmonic
+        finite-volume solution on a grid four times finer, with the coefficient evaluated there.
         """
         from resolvent.solvers.darcy.five_point import DarcyFivePoint
 
@@ -437,9 +437,9 @@ class Darcy(DarcyTask):
         }
 
     def classical_solvers(self) -> dict[str, Baseline]:
-        """Give the 5-point solver on the input's grid and on coarser ones, and on the finest of the dataset.
+        """Return the 5-point solver on the input's grid, on coarser grids, and on the finest of the dataset.
 
-        Between grids functions are interpolated linearly. The residual is reduced to what these grids need.
+        Functions are interpolated linearly between grids. The tolerance is loose, as these grids need.
         """
         solver = replace(self.solver, tolerance=LOOSE_TOLERANCE, accuracy=None)
 
@@ -461,11 +461,11 @@ class Darcy(DarcyTask):
         }
 
     def solve_on_grid(self, coefficient: np.ndarray, grid: Grid | Nodes | None = None) -> np.ndarray:
-        """Solve for the pressure from the coefficient on a grid alone, both (samples, n, n)."""
+        """Return the pressure for the coefficient on its own grid, both (samples, n, n)."""
         return self.solver.solve(coefficient.astype(np.float64))
 
     def solve_interpolated(self, coefficient: np.ndarray, grid: Grid | Nodes | None = None) -> np.ndarray:
-        """Interpolate the coefficient (samples, n, n) bilinearly to the finest grid, solve there, observe."""
+        """Interpolate the coefficient (samples, n, n) bilinearly to the finest grid, solve, and restrict."""
         settings, points = self.settings, coefficient.shape[-1]
         coarse = Grid(settings.grid, points)
         fine = Grid(settings.grid, settings.finest)
@@ -479,10 +479,10 @@ class Darcy(DarcyTask):
         return pressure
 
     def solve_constant(self, coefficient: np.ndarray, grid: Grid | Nodes | None = None) -> np.ndarray:
-        """Solve with a constant coefficient, the geometric mean of the sample's values on its grid.
+        """Return the pressure for a constant coefficient, the geometric mean of each sample's values.
 
-        In two dimensions that mean is the effective permeability of a medium that is statistically the same
-        with its two materials exchanged.
+        In two dimensions this is the effective permeability of a medium whose statistics do not change when
+        its two materials are exchanged.
         """
         (unit,) = self.solver.solve(np.ones((1, *coefficient.shape[1:])))
         return unit / np.exp(np.log(coefficient).mean(axis=(1, 2), keepdims=True, dtype=np.float64))
@@ -508,7 +508,7 @@ class Darcy(DarcyTask):
 
 
 class DarcyInverse(DarcyTask):
-    """The samples of the forward task with the same seed, read the other way round."""
+    """The inverse task: samples of the forward task with the same seed, with input and target exchanged."""
 
     settings: DarcyInverseDataset
     inputs, targets = (PRESSURE,), (COEFFICIENT,)
@@ -529,10 +529,7 @@ class DarcyInverse(DarcyTask):
         return self.restricted(coefficient, self.solver.solve(coefficient))
 
     def restricted(self, coefficient: np.ndarray, pressure: np.ndarray) -> dict[str, np.ndarray]:
-        """Restrict both to "n141/pressure", "n141/coefficient", "n36/coefficient", and so on.
-
-        They are (samples, finest, finest).
-        """
+        """Restrict both (samples, finest, finest) to stored arrays "n141/pressure", "n36/coefficient", …"""
         settings, arrays = self.settings, {}
         for fine, coarse in zip(settings.resolutions, settings.coarse, strict=True):
             stride = (settings.finest - 1) // (fine - 1)
@@ -571,20 +568,20 @@ class DarcyInverse(DarcyTask):
 
 
 def limits(settings: DarcySettings) -> dict[str, float]:
-    """Return what ends the iterations of `DarcyFivePoint`: the tolerance stated, or else the accuracy."""
+    """Return the stopping criterion of `DarcyFivePoint`: the given tolerance, or else the accuracy."""
     if settings.tolerance is None:
         return {"accuracy": settings.accuracy}
     return {"tolerance": settings.tolerance}
 
 
 def _linear_interpolation(from_grid: Grid, to_grid: Grid) -> np.ndarray:
-    """Build the matrix of linear interpolation along an axis; constant beyond the outermost points."""
+    """Return the matrix of linear interpolation along an axis; constant beyond the outermost points."""
     rows = np.eye(from_grid.points)
     return np.stack([np.interp(to_grid.coordinates, from_grid.coordinates, row) for row in rows], axis=1)
 
 
 def window_means(values: np.ndarray, width: int) -> np.ndarray:
-    """Average over windows of width × width points; the last may hold fewer. (batch, n, n) → smaller."""
+    """Return means over windows of width × width points; the last may be smaller. (batch, n, n) → smaller."""
     edges = np.arange(0, values.shape[-1], width)
     counts = np.diff(np.append(edges, values.shape[-1]))
     sums = np.add.reduceat(np.add.reduceat(values, edges, axis=-1), edges, axis=-2)

@@ -1,4 +1,4 @@
-"""Gaussian random fields as the configuration names them. Light to import."""
+"""Settings of Gaussian random fields in the configuration. Light to import."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from resolvent.solvers.random_fields.distributions import DISTRIBUTIONS
 
 
 class GaussianDistribution(Settings):
-    """Gaussian random field N(0, σ²(-Δ + τ²I)^{-γ}): by the `name` of a distribution, by numbers, or both.
+    """Gaussian random field N(0, σ²(-Δ + τ²I)^{-γ}), given by `name`, by numbers, or both.
 
-    Numbers beside a name replace those of the named distribution.
+    Numbers override the numbers of the named distribution.
     """
 
     sigma: float = Field(gt=0, description="σ, the field's amplitude")
     tau: float = Field(ge=0, description="τ, the inverse correlation length")
     gamma: float = Field(gt=0.5, description="γ, the decay exponent of the covariance")
-    zero_mean: bool = Field(True, description="whether the constant mode is absent rather than drawn")
+    zero_mean: bool = Field(True, description="whether to omit the constant mode")
     orthonormal: bool = Field(
         True,
-        description="on the torus: whether the distribution's modes are orthonormal functions, or, as in "
-        "public generators, plain exponentials",
+        description="on the torus: whether modes are orthonormal functions, or plain exponentials as in "
+        "public generators",
     )
 
     def louder(self, factor: float) -> Self:
-        """Return the distribution of fields that are larger by a factor."""
+        """Return the distribution with its amplitude multiplied by a factor."""
         return self.model_copy(update={"sigma": factor * self.sigma})
 
     def stretched(self, factor: float, dimension: int) -> Self:
-        """Return that of fields of the same variance whose correlations reach farther by a factor.
+        """Return the distribution with its correlation length multiplied by a factor, at equal variance.
 
         The variance is a sum over wavenumbers 2πk on the circle, or πk on the square (`dimension` 1 or 2).
         """
@@ -49,38 +49,38 @@ class GaussianDistribution(Settings):
 
     @property
     def covariance(self) -> dict[str, Any]:
-        """Return what every field of `solvers.random_fields.gaussian` takes."""
+        """Return the arguments of the fields in `solvers.random_fields.gaussian`."""
         return self.model_dump(include={"sigma", "tau", "gamma", "zero_mean"})
 
 
 class CircleDistribution(GaussianDistribution):
-    """Gaussian random field on the circle, which can be cut at a wavenumber."""
+    """Gaussian random field on the circle, optionally truncated at a wavenumber."""
 
     num_modes: int | None = Field(
-        None, ge=1, description="highest wavenumber drawn; none: all that the grid `finest` carries"
+        None, ge=1, description="highest wavenumber; none: the highest on the grid `finest`"
     )
 
 
 class TorusDistribution(GaussianDistribution):
-    """Gaussian random field on the torus, which can be cut at a wavenumber."""
+    """Gaussian random field on the torus, optionally truncated at a wavenumber."""
 
     num_modes: int | None = Field(
         None,
         ge=1,
         le=2**12,
-        description="highest wavenumber drawn along each axis; none: those integrated, or 71 where "
-        "`accuracy` decides how many these are",
-        exclude_if=lambda modes: modes is None,  # settings without it are those of before
+        description="highest wavenumber along each axis; none: `num_modes` of the dataset, or 71 if these "
+        "are adaptive",
+        exclude_if=lambda modes: modes is None,  # keeps the hash of older settings without this key
     )
 
 
 def named(name: str) -> Any:
-    """Give the default of a field: the distribution of this name, which validation looks up."""
+    """Return the default of a settings field: a distribution by name, looked up by validation."""
     return {"name": name}
 
 
 def distribution_on(domain: str) -> BeforeValidator:
-    """Replace the name of a distribution on `domain` by its numbers, so that equals are equal settings."""
+    """Return a validator that replaces names by numbers, so that equal distributions have equal hashes."""
 
     def resolve(value: Any) -> Any:
         if not isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""What error budgets are made of. Entries "against_…" are measured errors of a solver, held to `accuracy`."""
+"""Entries of error budgets: "against_…" are measured errors of a solver, which must not exceed `accuracy`."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ CONFIDENCE = 0.95
 
 
 def error_facts(errors: np.ndarray, total: int | None = None) -> dict:
-    """Summarise the errors of samples for the card, to three digits: the rest is the machine's rounding.
+    """Return a summary of errors for the card, to three digits, since further digits depend on the machine.
 
-    Where they are of a random choice from `total` samples, "largest_is" says how many of all may have a
-    larger error.
+    If the errors belong to a random subset of `total` samples, "largest_is" states how many of all samples
+    may have a larger error.
     """
     count = len(errors)
     facts = {
@@ -45,7 +45,7 @@ def error_facts(errors: np.ndarray, total: int | None = None) -> dict:
 
 
 def chosen_facts(chosen: dict[str, np.ndarray], names: tuple[str, ...]) -> dict:
-    """Say for the card which discretisations were chosen, those of `names`, and what choosing them cost."""
+    """Return the ranges of the adaptive choices `names` for the card, and the overhead of choosing."""
     facts: dict = {}
     for name in names:
         three = chosen[name].min(), np.median(chosen[name]), chosen[name].max()
@@ -58,14 +58,14 @@ def chosen_facts(chosen: dict[str, np.ndarray], names: tuple[str, ...]) -> dict:
 
 
 def larger_at_most(count: int, total: int) -> int:
-    """Bound how many of `total` samples have an error above the largest of `count`, chosen at random.
+    """Bound the number of `total` samples whose error exceeds the largest of `count` random samples.
 
-    More than m of them do only if none of the m + 1 largest errors of all is among those chosen, which has
-    the probability C(total - m - 1, count) / C(total, count) whatever the distribution of the errors. The
-    bound is the smallest m that makes it no more than 1 - `CONFIDENCE` (a one-sided tolerance limit, Wilks
-    1941, Ann. Math. Statist. 12, 91, for finitely many samples).
+    More than m samples exceed it only if none of the m + 1 largest errors was chosen. This has the
+    probability C(total - m - 1, count) / C(total, count) for any distribution of errors. The bound is the
+    smallest m for which it is at most 1 - `CONFIDENCE` (one-sided tolerance limit, Wilks 1941, Ann. Math.
+    Statist. 12, 91, for finitely many samples).
     """
-    allowed = round(1 / (1 - CONFIDENCE))  # in whole numbers, which do not overflow
+    allowed = round(1 / (1 - CONFIDENCE))  # integers, which do not overflow
     larger = 0
     while allowed * comb(total - larger - 1, count) > comb(total, count):
         larger += 1
@@ -73,23 +73,22 @@ def larger_at_most(count: int, total: int) -> int:
 
 
 def stored_errors(stored: Stored, positions: list[int], reference: dict[str, np.ndarray]) -> np.ndarray:
-    """Measure, of each sample at `positions`, the largest error among the arrays of `reference`."""
+    """Return the largest error of each sample at `positions` over all arrays of `reference`."""
     errors = [_errors(stored.values(name, positions), values) for name, values in reference.items()]
     return np.max(errors, axis=0)
 
 
 def _errors(found: np.ndarray, expected: np.ndarray) -> np.ndarray:
-    """Return the relative error of each sample, which is 0 where a function that is zero is found as zero."""
+    """Return the relative error of each sample; 0 for identical functions, even if they are zero."""
     same = (found == expected).reshape(len(found), -1).all(axis=1)
     return np.where(same, 0.0, relative_l2(found, expected))
 
 
 def against_computed_again(task: Task, stored: Stored, positions: list[int]) -> dict:
-    """Measure what is stored against the same samples computed now: it differs by rounding, or is damaged.
+    """Return the errors of stored samples against the same samples computed again.
 
-    Where a task measures its solver in float64, this ties the stored numbers to what was measured.
-
-    Raises `DatasetError` when an array is farther from what is computed than rounding explains.
+    If a task measures its solver in float64, this links the stored numbers to these measurements. Raises
+    `DatasetError` if an array differs by more than rounding.
     """
     again = task.compute(stored.names(positions))
     errors = {name: _errors(stored.values(name, positions), again[name]) for name in again}
@@ -98,16 +97,13 @@ def against_computed_again(task: Task, stored: Stored, positions: list[int]) -> 
     if not largest <= np.finfo(np.float32).eps:
         raise DatasetError(
             f"{located(stored.store)} is not finalised: '{name}' differs by {largest:.1e} from the same "
-            f"samples computed again; make it again with snakemake -R solve_{stored.store.parent.name}"
+            f"samples computed again; regenerate it with snakemake -R solve_{stored.store.parent.name}"
         )
     return error_facts(np.max(list(errors.values()), axis=0), stored.layout.num_samples)
 
 
 def hold_to_accuracy(budget: dict, task: Task, store: Path | str) -> None:
-    """Check the measured errors "against_…" of `budget` against the accuracy that the settings state.
-
-    Raises `DatasetError` when none was measured, or one is too large.
-    """
+    """Raise `DatasetError` if the budget has no error "against_…", or one exceeds the stated accuracy."""
     measured: Sequence[float] = [
         entry["largest_relative_l2"]
         for check, entry in budget.items()

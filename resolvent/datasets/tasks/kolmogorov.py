@@ -35,18 +35,18 @@ if TYPE_CHECKING:
     from resolvent.solvers.kolmogorov.flow import FlowSolver
 
 INPUT, TARGET, WINDOW = "vorticity", "later_vorticity", "vorticity_window"
-PAIR = "over_the_lead_time"  # name of the error of every sample, estimated when it is solved
-FEWEST_REFINED, MOST_REFINED = 8, 59  # solved again from the initial field on; each costs as much as several
-MARCHES = ((10, 1), (16, 2), (24, 4), (40, 5), (71, 10))  # modes and steps whose time is measured
+PAIR = "over_the_lead_time"  # name of the error estimated for every sample
+FEWEST_REFINED, MOST_REFINED = 8, 59  # samples solved again from the initial field, at several times the cost
+MARCHES = ((10, 1), (16, 2), (24, 4), (40, 5), (71, 10))  # modes and steps of the timed solvers
 FILM_POINTS = 128  # along each side
-FEWEST_FILM_MODES = 64  # integrated: the random field needs more at first than the developed flow
-NUM_MODES, STEP = 71, 0.01  # where one of the two is stated; the random field is cut there where neither is
-LEAST_ACCURACY = 2e-7  # of a chosen discretisation: numbers are stored in single precision
-MOST_MODES = 500  # expected of a chosen one: a sample is solved in hours
-PILOT = 4  # samples that say on which modes the others begin
-CHOSEN_BATCH = 8  # samples whose discretisations are chosen together
+FEWEST_FILM_MODES = 64  # the initial random field needs more modes than the developed flow
+NUM_MODES, STEP = 71, 0.01  # defaults if only one is given; without either, modes of the random field
+LEAST_ACCURACY = 2e-7  # best adaptive accuracy: numbers are stored in single precision
+MOST_MODES = 500  # adaptive limit, with which a sample takes hours
+PILOT = 4  # samples that determine the first number of modes of all samples
+CHOSEN_BATCH = 8  # samples solved together adaptively
 CHOSEN = "as the stated accuracy takes, for each sample"
-PAIR_COST = 9  # of estimating the error of a pair, in lead times of the ordinary run
+PAIR_COST = 9  # cost of the error estimate of a pair, in units of the solution over one lead time
 
 
 class KolmogorovDataset(SpaceDataset):
@@ -83,10 +83,10 @@ class KolmogorovDataset(SpaceDataset):
     equation: Literal["kolmogorov"] = Field(description="the equation solved")
     viscosity: float = Field(1 / 70, ge=1e-9, le=1e3, description="ν")
     forcing_wavenumber: int = Field(4, ge=1, description="n of the body force sin(n y)")
-    spin_up_time: float = Field(11.0, gt=0, description="T, when the input is observed")
+    spin_up_time: float = Field(11.0, gt=0, description="T, the time of the input")
     lead_time: float = Field(0.1, gt=0, description="time from the input to the target")
     frames: int = Field(
-        1, ge=1, description="targets kept, lead_time apart; with more than one a window is stored as well"
+        1, ge=1, description="number of targets, lead_time apart; more than 1 also stores a window of frames"
     )
     initial_distribution: Annotated[
         TorusDistribution, distribution_on("torus"), Field(validate_default=True)
@@ -103,24 +103,24 @@ class KolmogorovDataset(SpaceDataset):
     num_modes: int | None = Field(
         None,
         ge=4,
-        description="Fourier modes integrated along each axis; none: as many for each sample as `accuracy` "
-        f"takes (etdrk4), or {NUM_MODES} where step is given",
+        description="number of Fourier modes along each axis; none: adaptive for each sample to reach "
+        f"`accuracy` (etdrk4), or {NUM_MODES} if step is given",
     )
     step: float | None = Field(
         None,
         gt=0,
-        description="largest step in time; none: as short for each sample as `accuracy` takes (etdrk4), or "
-        f"{STEP:g} where num_modes is given",
+        description="largest time step; none: adaptive for each sample to reach `accuracy` (etdrk4), or "
+        f"{STEP:g} if num_modes is given",
     )
     accuracy: float = Field(2e-5, ge=1e-15, le=1, description=ACCURACY)
 
     @property
     def chosen(self) -> bool:
-        """Say whether every sample has modes and a step of its own, for the stated accuracy."""
+        """Return whether modes and step are chosen adaptively for each sample."""
         return self.num_modes is None
 
     def expected_discretisation(self) -> tuple[int, float]:
-        """Return the modes and the step stated, or those expected: measured at ν = 1/70, modes ∝ ν^{-1/2}."""
+        """Return the given modes and step, or estimates, measured at ν = 1/70 with modes ∝ ν^{-1/2}."""
         if self.num_modes and self.step:
             return self.num_modes, self.step
         digits, thin = max(1.0, -math.log10(self.accuracy)), (70 * self.viscosity) ** -0.5
@@ -129,7 +129,7 @@ class KolmogorovDataset(SpaceDataset):
 
     @model_validator(mode="after")
     def _discretisation_is_whole(self):
-        # What is stated counts; its other half is then a default, for it alone says little.
+        # If only one of the two is given, the other gets its default.
         if self.method == "split-step" or (self.num_modes is None) != (self.step is None):
             self.__dict__["num_modes"] = self.num_modes or NUM_MODES
             self.__dict__["step"] = self.step or STEP
@@ -153,7 +153,7 @@ class KolmogorovDataset(SpaceDataset):
     def _forcing_is_resolved(self):
         if self.num_modes is not None and self.num_modes < self.forcing_wavenumber:
             raise ValueError(
-                f"num_modes {self.num_modes} do not reach the forcing wavenumber {self.forcing_wavenumber}"
+                f"num_modes {self.num_modes} is below the forcing wavenumber {self.forcing_wavenumber}"
             )
         for points in self.resolutions:
             check_points(points)
@@ -163,7 +163,7 @@ class KolmogorovDataset(SpaceDataset):
         return Kolmogorov(self)
 
     def cheap_answer(self, inputs: np.ndarray, prediction: np.ndarray, grid: AnyGrid) -> np.ndarray:
-        """March over the lead time, from the values on the grid alone, to the accuracy `CHEAP`."""
+        """Solve over the lead time from the values on the grid, to the accuracy `CHEAP`."""
         from resolvent.solvers.kolmogorov.etdrk4 import pilot, solve_to
 
         initial, times = coefficients_of_2d(inputs), (self.lead_time,)
@@ -196,12 +196,12 @@ class KolmogorovDataset(SpaceDataset):
         Parameters
         ----------
         values
-            (samples, n, n) or (n, n), axes (y, x), on the periodic grid x_j = 2πj/n, n even. All modes that
-            the grid carries are integrated.
+            (samples, n, n) or (n, n), axes (y, x), on the periodic grid x_j = 2πj/n, n even, with all modes
+            of the grid.
         final_time, viscosity, forcing_wavenumber
             T, ν and n of the body force sin(ny).
         step
-            Largest step in time, halved for samples that need it.
+            Largest time step, halved for samples that need it.
 
         Raises
         ------
@@ -221,16 +221,16 @@ class KolmogorovDataset(SpaceDataset):
 
 
 def refined_samples(total: int) -> int:
-    """Return how many of `total` samples are solved again, more finely, from the initial field on.
+    """Return how many of `total` samples are solved again, more finely, from the initial field.
 
-    It is one of 64, at least 8, and at most 59: with these, 95 % confidence that fewer than 5 % of all
-    have an error above the largest of them.
+    One in 64, at least 8, and at most 59, which give 95 % confidence that fewer than 5 % of all samples have
+    an error above the largest measured error.
     """
     return min(total, max(FEWEST_REFINED, min(MOST_REFINED, total // 64)))
 
 
 class Kolmogorov(Task):
-    """Draws initial vorticities, lets the flow develop, and observes pairs or windows of it."""
+    """Draw initial vorticities, solve for the developed flow, and evaluate pairs or windows of it."""
 
     settings: KolmogorovDataset
     inputs, targets = (INPUT,), (TARGET,)
@@ -272,7 +272,7 @@ class Kolmogorov(Task):
         return self.field.coefficients(seed, split, index)
 
     def integrator(self, method: str, num_modes: int, step: float) -> FlowSolver:
-        """Build the solver by `method`, with the largest `step` in time."""
+        """Return the solver by `method`, with the largest time `step`."""
         from resolvent.solvers.kolmogorov.etdrk4 import KolmogorovEtdrk4
         from resolvent.solvers.kolmogorov.split_step import KolmogorovSplitStep
 
@@ -292,7 +292,7 @@ class Kolmogorov(Task):
 
     @cached_property
     def pilot(self) -> Pilot:
-        """Solve the dataset's first samples to find on which modes all of them begin."""
+        """Solve the dataset's first samples to find the first number of modes for all samples."""
         from resolvent.solvers.kolmogorov.etdrk4 import pilot
 
         settings, first = self.settings, self.draw([("train", index) for index in range(PILOT)])
@@ -302,7 +302,7 @@ class Kolmogorov(Task):
     def march(self, drawn: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray]]:
         """Return the coefficients of the vorticity at `times`, (samples, times, rows, columns).
 
-        Returns, too, what was chosen for each sample, if anything.
+        Also returns the adaptive choices for each sample, if any.
         """
         settings = self.settings
         if not settings.chosen:
@@ -325,9 +325,9 @@ class Kolmogorov(Task):
         chosen: dict[str, np.ndarray],
         finer: int,
     ) -> np.ndarray:
-        """Solve by the exponential integrator with 3/2 of the modes and a step that is `finer` times shorter.
+        """Solve by the exponential integrator with 3/2 of the modes and a step `finer` times shorter.
 
-        Of what the settings state, or of what was chosen for each sample.
+        Modes and step are relative to the settings, or to the adaptive choice for each sample.
         """
         from resolvent.solvers.kolmogorov.flow import with_modes
 
@@ -344,7 +344,7 @@ class Kolmogorov(Task):
         )
 
     def observed(self, coefficients: np.ndarray) -> dict[str, np.ndarray]:
-        """Evaluate on every stored grid what `march` has returned."""
+        """Return the stored arrays for the coefficients from `march`."""
         arrays = {}
         for points in self.settings.resolutions:
             window = observe_2d(coefficients, points)
@@ -355,11 +355,11 @@ class Kolmogorov(Task):
         return arrays
 
     def pair_errors(self, coefficients: np.ndarray, chosen: dict[str, np.ndarray]) -> np.ndarray:
-        """Estimate the error of each pair: how far its target is from the flow that starts at its input.
+        """Estimate the error of each pair: the distance of its target from the flow that starts at its input.
 
-        The exponential integrator solves the lead time again, from the input of `march` on, with 3/2 of the
-        modes and a quarter of the step (not half: samples of fast flow were solved with half). The stored
-        target on the finest grid is compared with that. The error of the input does not enter.
+        The exponential integrator solves the lead time again from the input, with 3/2 of the modes and a
+        quarter of the step (not half, since samples of fast flow already use half the step). The stored
+        target on the finest grid is compared with this solution. The error of the input does not enter.
         """
         settings, points = self.settings, max(self.settings.resolutions)
         later = self._refined(coefficients[:, 0], (settings.lead_time,), chosen, 4)[:, 0]
@@ -369,10 +369,10 @@ class Kolmogorov(Task):
     def error_budget(self, stored: Stored) -> dict:
         """Measure the errors of the stored vorticities on the finest stored grid.
 
-        Of every sample, the error of the pair (`pair_errors`). Of random samples, the errors that include
-        the time before the input: against a run of the exponential integrator with 3/2 of the modes and half
-        the step, from the initial field on; of the later one also against the other scheme over the lead
-        time alone: second order, it would need days to spin up as accurately.
+        For every sample, the error of the pair (`pair_errors`). For random samples, the errors including the
+        spin-up, against the exponential integrator with 3/2 of the modes and half the step from the initial
+        field; and the error of the target against the other scheme over the lead time only, since this
+        second-order scheme would need days for an equally accurate spin-up.
         """
         settings, points = self.settings, max(self.settings.resolutions)
         total, pairs = stored.layout.num_samples, stored.errors[PAIR]
@@ -412,7 +412,7 @@ class Kolmogorov(Task):
         }
 
     def classical_solvers(self) -> dict[str, Baseline]:
-        """Give the exponential integrator over the lead time, with few and with many modes and steps."""
+        """Return the exponential integrator over the lead time, with several numbers of modes and steps."""
         lead_time = self.settings.lead_time
 
         def marched(modes: int, steps: int) -> Baseline:
@@ -430,10 +430,10 @@ class Kolmogorov(Task):
         }
 
     def motion(self, sample: tuple[str, int]) -> Motion:
-        """Solve from the vorticity drawn to the time of the stored input: the spin-up.
+        """Solve the spin-up, from the initial vorticity to the time of the stored input.
 
-        With the solver of the dataset; where it has fewer than `FEWEST_FILM_MODES`, with these, for unlike a
-        dataset a film is seen, and so is held to be resolved, at all times.
+        Uses the dataset's solver, but at least `FEWEST_FILM_MODES` modes, since a film must be resolved at
+        all times.
         """
         settings, drawn = self.settings, self.draw([sample])
         times = np.linspace(0, settings.spin_up_time, FRAMES)

@@ -1,4 +1,4 @@
-"""Lorenz-63: an observed trajectory → the unobserved ones (Calvello et al. 2024, section 6.1)."""
+"""Lorenz-63: observed component → unobserved components (Calvello et al. 2024, section 6.1)."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from resolvent.solvers.lorenz63 import Lorenz63
 
 REFINED_SAMPLES = 256
-# Rounding errors of 24,000 trajectories, to times t from 2 to 25, were below ROUNDING e^{GROWTH t}; GROWTH is
-# the Lyapunov exponent at Lorenz's parameters.
+# Rounding errors of 24,000 trajectories at times t from 2 to 25 were below ROUNDING e^{GROWTH t}; GROWTH is
+# the Lyapunov exponent for Lorenz's parameters.
 ROUNDING, GROWTH = 2e-12, 0.9
 
 
 class Lorenz63Dataset(TrajectoryDataset):
-    """Lorenz-63: from the x trajectory to the unobserved ones (Calvello 2024, eq. 40 and section 6.1)."""
+    """Lorenz-63: the map from x to the unobserved components (Calvello 2024, eq. 40 and section 6.1)."""
 
     quantities = ("observed component x", "unobserved components")
     moves = True
@@ -44,7 +44,7 @@ class Lorenz63Dataset(TrajectoryDataset):
 
     equation: Literal["lorenz63"] = Field(description="the equation solved")
     targets: Literal["yz", "y"] = Field(
-        "yz", description="yz: (x, y(0), z(0)) to y and z; y: x to y, without initial values"
+        "yz", description="yz: from (x, y(0), z(0)) to y and z; y: from x to y, without initial values"
     )
     sigma: float = Field(10.0, gt=0, description="σ, the Prandtl number")
     rho: float = Field(28.0, gt=0, description="ρ, the Rayleigh number over its critical value")
@@ -52,15 +52,15 @@ class Lorenz63Dataset(TrajectoryDataset):
     step: float | None = Field(
         None,
         gt=0,
-        description="largest step in time, of a series of order 12; none: the order for each sample that "
-        "`accuracy` takes",
+        description="largest time step of a Taylor series of order 12; none: adaptive order for each sample "
+        "to reach `accuracy`",
     )
     accuracy: float = Field(1e-8, ge=1e-15, le=1, description=ACCURACY)
 
     @model_validator(mode="after")
     def _accuracy_is_in_reach(self):
         if self.step is None:
-            # At other parameters the growth is not known before the samples are solved.
+            # For other parameters the growth of errors is not known in advance.
             growth = GROWTH * ((self.sigma, self.rho, self.beta) == (10.0, 28.0, 8 / 3))
             least, latest = ROUNDING * math.exp(growth * self.final_time), self.final_time
             if growth and self.accuracy > ROUNDING:
@@ -87,8 +87,8 @@ class Lorenz63Dataset(TrajectoryDataset):
         return Lorenz63Task(self)
 
     def cheap_answer(self, inputs: np.ndarray, prediction: np.ndarray, grid: AnyGrid) -> np.ndarray:
-        """Give what the defects of the equations say: of the first that of y, of the third that of z."""
-        assert isinstance(grid, Nodes)  # what datasets of trajectories are observed at
+        """Return y from the first equation, and z from the third, for the observed x."""
+        assert isinstance(grid, Nodes)  # trajectories are always at nodes in time
         return self.task().solve_on_times(inputs, grid)
 
     def symmetries(self) -> tuple[Symmetry, ...]:
@@ -119,7 +119,7 @@ class Lorenz63Dataset(TrajectoryDataset):
         sigma, rho, beta
             σ, ρ, β > 0.
         step
-            Largest step in time.
+            Largest time step.
 
         Raises
         ------
@@ -139,7 +139,7 @@ class Lorenz63Dataset(TrajectoryDataset):
 
 
 class Lorenz63Task(TrajectoryTask):
-    """Draws initial conditions and solves for trajectories at every set of observation times."""
+    """Draw initial conditions and solve for trajectories at every set of observation times."""
 
     settings: Lorenz63Dataset
 
@@ -178,7 +178,7 @@ class Lorenz63Task(TrajectoryTask):
         return self._solved(self.draw(samples))
 
     def _solved(self, drawn: np.ndarray) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-        """Solve for every stored array; returns, too, what was chosen for each sample, if anything."""
+        """Return every stored array, and the adaptive choices for each sample, if any."""
         arrays: dict[str, np.ndarray] = {}
         chosen: dict[str, np.ndarray] = {}
         for name, times in self.times.items():
@@ -203,13 +203,13 @@ class Lorenz63Task(TrajectoryTask):
         return {"coarse_solve": self.solve_on_times}
 
     def solve_on_times(self, inputs: np.ndarray, times: Grid | Nodes) -> np.ndarray:
-        """Solve the model's equations from the observed x, and from z(0) where z is one of the targets.
+        """Solve the equations from the observed x, and from z(0) if z is a target.
 
-        `inputs` are x (samples, times), or x with y(0) and z(0) as constants, (samples, 3, times).
+        `inputs` is x (samples, times), or x with the constants y(0) and z(0), (samples, 3, times).
         """
         from resolvent.solvers.lorenz63 import unobserved_y, unobserved_z
 
-        assert isinstance(times, Nodes)  # what datasets of trajectories are observed at
+        assert isinstance(times, Nodes)  # trajectories are always at nodes in time
         settings = self.settings
         if settings.targets == "y":
             return unobserved_y(inputs, times, settings.sigma)
@@ -220,10 +220,10 @@ class Lorenz63Task(TrajectoryTask):
         return np.stack([y, unobserved_z(x, y, initial_z, times, settings.beta)], axis=1)
 
     def error_budget(self, stored: Stored) -> dict:
-        """Measure the errors of the stored trajectories, all of them together, at the first set of times.
+        """Measure the errors of the stored trajectories, over all components, at the first set of times.
 
-        Against half the step, and against an independent adaptive integrator (diffrax, Dopri8), whose
-        tolerance leaves room for the growth of its errors.
+        Compares with half the step, and with an independent adaptive integrator (diffrax, Dopri8) whose
+        tolerance allows for the growth of errors.
         """
         from resolvent.solvers.lorenz63 import longest_step, solve_diffrax
 
@@ -253,7 +253,7 @@ class Lorenz63Task(TrajectoryTask):
         }
 
     def motion(self, sample: tuple[str, int]) -> Motion:
-        """Solve from the state drawn, in the plane of x and z."""
+        """Solve from the initial state, and return the path in the plane of x and z."""
         times = self.moments()
         ((states,), _) = self._trajectories(self.draw([sample]), times)
         return Motion("path", times.coordinates, states[[0, 2]].T, names=("x", "z"))

@@ -1,6 +1,6 @@
-"""The equations by name. A new one adds its module and one line here; one of your own needs no line.
+"""Registry of equations. A new equation adds its module and one line here.
 
-An equation that lives elsewhere is named in the configuration by the module and the class of its settings,
+User-defined equations need no entry: the configuration names the module and class of their settings,
 `equation: "my_lab.heat:HeatDataset"`.
 """
 
@@ -25,7 +25,7 @@ EQUATIONS = {
     "controlled_ode": "resolvent.datasets.tasks.controlled_ode:ControlledOdeDataset",
     "kolmogorov": "resolvent.datasets.tasks.kolmogorov:KolmogorovDataset",
 }
-# The same for a dataset that names a `source`, files that its samples are read from.
+# Equations of datasets with a `source`, whose samples are read from files.
 IMPORTED = {
     "burgers": "resolvent.datasets.imported.burgers:ImportedBurgersDataset",
     "darcy": "resolvent.datasets.imported.darcy:ImportedDarcyDataset",
@@ -35,20 +35,19 @@ IMPORTED = {
 
 
 def settings_class(equation: str, imported: bool = False) -> type[DatasetSettings]:
-    """Find the class of the settings of `equation`, a name in `EQUATIONS` or "module:class".
+    """Return the settings class of `equation`, a name in `EQUATIONS` or "module:class".
 
-    `imported`: of a dataset with the key `source`, which is read from files.
+    `imported` is whether the dataset has the key `source` and is read from files.
 
-    Raises `PydanticCustomError` of type "unknown_equation" for a name that is neither;
-    `ValueError` when the module cannot be imported, or has no such class of settings; when there are no files
-    to import for this equation.
+    Raises `PydanticCustomError` of type "unknown_equation" for an unknown name, and `ValueError` if the
+    module cannot be imported or has no such class, or if `source` does not fit the equation.
     """
     if imported and equation in EQUATIONS and equation not in IMPORTED:
         raise ValueError(
-            f"'source' is not for equation {equation}; accepted for {', '.join(IMPORTED)}; leave it out"
+            f"'source' is not accepted for equation {equation}, only for {', '.join(IMPORTED)}; leave it out"
         )
     if not imported and equation in IMPORTED and equation not in EQUATIONS:
-        raise ValueError(f"equation {equation} is read from files; name them as 'source'")
+        raise ValueError(f"equation {equation} is read from files; name them in 'source'")
     location = (IMPORTED if imported else EQUATIONS).get(equation, equation)
     if not LOCATION.fullmatch(location):
         raise PydanticCustomError(
@@ -63,10 +62,9 @@ def settings_class(equation: str, imported: bool = False) -> type[DatasetSetting
 
 
 def settings_of(content: Any) -> DatasetSettings:
-    """Check `content`, a block of the configuration, of a card or of a rule, as the settings of its equation.
+    """Validate `content` (a block of a configuration, card or rule) as the settings of its equation.
 
-    Raises `ValidationError` of pydantic, with every key that is wrong; `ValueError` when there is no such
-    equation.
+    Raises pydantic's `ValidationError` for invalid keys, and `ValueError` for an unknown equation.
     """
     if isinstance(content, DatasetSettings):
         return content
@@ -79,10 +77,10 @@ def settings_of(content: Any) -> DatasetSettings:
     return settings_class(str(content["equation"]), "source" in content).model_validate(content)
 
 
-# The settings of a dataset within a configuration, of whatever equation.
+# The settings of a dataset of any equation, inside a configuration.
 AnyDataset = Annotated[SerializeAsAny[DatasetSettings], BeforeValidator(settings_of)]
 
 
 def build_task(settings: DatasetSettings) -> Task:
-    """Build the task that `settings` describe. Its solver is imported now or later, and not before."""
+    """Return the task for `settings`. Imports its solver not before this call."""
     return settings.task()

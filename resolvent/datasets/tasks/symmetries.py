@@ -1,8 +1,9 @@
-"""Symmetries: maps of inputs and of targets under which samples stay samples, and equally likely ones.
+"""Symmetries: maps of inputs and targets that turn samples into equally likely samples.
 
-An operator that is right commutes with them, S_target⁻¹ G(S_input a) = G(a); one that was trained does not
-quite, and by how much needs no label (`resolvent.evaluation.without_labels`). Maps that keep the equation but
-leave the distribution, as scaling a coefficient does, are none of these: no operator was trained there.
+The exact operator commutes with them, S_target⁻¹ G(S_input a) = G(a). A trained operator does not quite, and
+the difference can be measured without labels (`resolvent.evaluation.without_labels`). Maps that preserve the
+equation but not the distribution, such as scaling a coefficient, do not count, since no operator was trained
+there.
 """
 
 from __future__ import annotations
@@ -13,14 +14,14 @@ from itertools import product
 
 import numpy as np
 
-Map = Callable[[np.ndarray], np.ndarray]  # of values (..., space), of as many points
+Map = Callable[[np.ndarray], np.ndarray]  # of values (..., space), with the same number of points
 
 
 @dataclass(frozen=True)
 class Symmetry:
-    """A map of inputs, and what takes the targets of the mapped inputs back to those of the inputs.
+    """A map of inputs, and the map `back` from targets of mapped inputs to targets of the original inputs.
 
-    Values are (samples, ...space), or (samples, channels, ...space) of several functions, as in `Samples`.
+    Values are (samples, ...space), or (samples, channels, ...space) for several functions, as in `Samples`.
     """
 
     name: str
@@ -29,9 +30,9 @@ class Symmetry:
 
 
 def shifts_and_reflection(parts: int = 4) -> tuple[Symmetry, ...]:
-    """Return u(x) → u(x - s) by multiples of a part of the period, each also with u(x) → -u(-x).
+    """Return u(x) → u(x - s) for multiples of a fraction of the period, each also with u(x) → -u(-x).
 
-    They leave Burgers' equation as it is, and stationary Gaussian fields with mean zero.
+    They preserve Burgers' equation, and stationary Gaussian fields with mean zero.
     """
 
     def made(part: int, sign: int) -> Symmetry:
@@ -48,10 +49,7 @@ def shifts_and_reflection(parts: int = 4) -> tuple[Symmetry, ...]:
 
 
 def of_the_square(rotated: bool = True) -> tuple[Symmetry, ...]:
-    """Return rotations by multiples of 90°, each also after x and y have changed places.
-
-    Without rotations that exchange alone is left.
-    """
+    """Return rotations by multiples of 90°, each also after exchanging x and y; or only the exchange."""
 
     def made(turns: int, swapped: bool) -> Symmetry:
         def swap(a: np.ndarray) -> np.ndarray:
@@ -69,11 +67,11 @@ def of_the_square(rotated: bool = True) -> tuple[Symmetry, ...]:
 
 
 def of_shear_forcing(wavenumber: int) -> tuple[Symmetry, ...]:
-    """Return those of vorticity, [y, x], under a body force sin(n y) along x.
+    """Return the symmetries of vorticity, [y, x], under a body force sin(n y) along x.
 
-    A shift along x by half a period; a rotation by 180°, under which vorticity keeps its sign; and
-    ω(x, y) → -ω(-x, y - π/n), under which it changes it; and what these three make together. The last needs
-    points at a shift by π/n: it is left as it is on grids that have none.
+    These are combinations of a shift along x by half a period, a rotation by 180° (vorticity keeps its sign),
+    and ω(x, y) → -ω(-x, y - π/n). The last needs grid points at a shift by π/n; on other grids it is replaced
+    by the identity.
     """
 
     def half(w: np.ndarray) -> np.ndarray:
@@ -104,7 +102,7 @@ def of_shear_forcing(wavenumber: int) -> tuple[Symmetry, ...]:
 
 
 def of_signs(inputs: tuple[int, ...], targets: tuple[int, ...]) -> tuple[Symmetry, ...]:
-    """Return the one map that changes the sign of some functions; one sign for each channel."""
+    """Return the map that changes the signs of functions, with one sign for each channel."""
 
     def signed(signs: tuple[int, ...]) -> Map:
         column = np.array(signs)[:, None]

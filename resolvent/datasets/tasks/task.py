@@ -1,4 +1,4 @@
-"""The base of every task: what an equation has to say, and what is the same for all of them."""
+"""Base class of all tasks: the methods that an equation defines, and defaults for the rest."""
 
 from __future__ import annotations
 
@@ -24,22 +24,21 @@ if TYPE_CHECKING:
 
     from resolvent.datasets.storage.store import Stored
 
-# From input functions, (samples, ...space) or (samples, channels, ...space), on a grid to target functions.
+# Maps input functions, (samples, ...space) or (samples, channels, ...space), on a grid to target functions.
 Baseline = Callable[[np.ndarray, Any], np.ndarray]
 
-FRAMES = 100  # of a film: four seconds at 25 frames a second
+FRAMES = 100  # frames of a film: four seconds at 25 frames per second
 
 
 @dataclass(frozen=True)
 class Motion:
-    """A sample at many moments, from which the film of its dataset's page is drawn.
+    """A sample at many times, for the film on its dataset's page.
 
-    kind         what is drawn: a function on a line, on a square, or a point that moves in a plane.
-    times        (frames), in the unit of the equation.
-    values       of a curve (frames, points), of a field (frames, points, points), [y, x], of a path
-                 (frames, 2).
-    names        of the values: one, or two of a path.
-    coordinates  of the points along an axis; of a path empty.
+    kind         "curve" (function on a line), "field" (on a square), or "path" (moving point in a plane).
+    times        (frames), in the time unit of the equation.
+    values       curve: (frames, points); field: (frames, points, points), [y, x]; path: (frames, 2).
+    names        names of the values: one, or two for a path.
+    coordinates  coordinates of the points along an axis; empty for a path.
     """
 
     kind: Literal["curve", "field", "path"]
@@ -50,23 +49,22 @@ class Motion:
 
 
 class Task(ABC):
-    """Draws, solves and describes the samples of one dataset, and measures their errors.
+    """Draw, solve and describe the samples of one dataset, and measure their errors.
 
-    A sample is named by its split and its index, and computed from these and the seed alone: it has the same
-    numbers alone, in any batch and in any shard.
+    A sample is identified by split and index, and depends only on these and the seed, not on the batch or
+    shard in which it is computed.
 
-    An equation must define `groups`, `draw_one`, `solve` and `description`, and the names of its variables,
-    `inputs` and `targets`. It should define `refined` or `error_budget`: a dataset without a measured error
-    is not finalised. All else has defaults.
+    Equations must define `groups`, `draw_one`, `solve`, `description`, and the names of their variables,
+    `inputs` and `targets`. They should define `refined` or `error_budget`, since a dataset without a measured
+    error is not finalised. Everything else has defaults.
 
-    settings       of the dataset.
-    inputs         names of the stored variables that an operator takes; those of one number a sample, such
-                   as initial values, come last.
-    targets        names of the stored variables that it gives.
-    input_answers  whether the input is a first guess of the target, which makes it a baseline.
-    on_gpu         whether its solvers compute on a GPU where JAX has one.
+    settings       settings of the dataset.
+    inputs         names of the stored input variables; scalars, such as initial values, come last.
+    targets        names of the stored target variables.
+    input_answers  whether the input is a first guess of the target, and so a baseline.
+    on_gpu         whether the solvers run on a GPU if JAX has one.
     batch          samples computed between two saves.
-    dtype          of the stored numbers: "float64" or "float32". They are computed in float64.
+    dtype          precision of the stored numbers, "float64" or "float32". Computations are in float64.
     """
 
     settings: DatasetSettings
@@ -82,41 +80,38 @@ class Task(ABC):
 
     @abstractmethod
     def groups(self) -> tuple[Group, ...]:
-        """Lay out what is stored: the variables on each grid, or at each set of times."""
+        """Return the stored groups: the variables on each grid, or at each set of times."""
 
     @abstractmethod
     def draw_one(self, seed: int, split: int, index: int) -> np.ndarray:
-        """Draw the random numbers behind sample `index` of split number `split`, and no other's."""
+        """Return the random numbers of sample `index` of split number `split`."""
 
     @abstractmethod
     def solve(self, drawn: np.ndarray) -> dict[str, np.ndarray]:
-        """Compute every stored array of the samples drawn, (samples, ...).
+        """Return every stored array for the random numbers `drawn` (samples, ...).
 
-        Each is named by its group and variable, "n512/final_velocity" → (samples, 512), and is in float64.
-
-        Raises `SolverError` when a sample cannot be solved.
+        The arrays are in float64, by group and variable, "n512/final_velocity" → (samples, 512). Raises
+        `SolverError` if a sample cannot be solved.
         """
 
     @abstractmethod
     def description(self) -> dict:
-        """Say for the card what the numbers mean.
+        """Return the description of the data for the card.
 
-        Its entry "equation" has `in_words`, `in_symbols`, `operator` and `source`, which the dataset's page
-        shows, and may have `parameters`, and `in_latex` and `operator_in_latex`, which the page then shows
-        as mathematics instead; "solver" names the method. An entry "distribution_of_the_…" says what is
-        drawn, in the same words.
+        The entry "equation" has `in_words`, `in_symbols`, `operator` and `source` for the dataset's page, and
+        optionally `parameters`, `in_latex` and `operator_in_latex`, which the page then shows as mathematics.
+        "solver" names the method. Entries "distribution_of_the_…" describe random inputs by the same keys.
         """
 
     def refined(self) -> Task | None:
-        """Build the task with the same samples, solved more finely; None: there is nothing to refine."""
+        """Return a task that solves the same samples more finely, or None."""
         return None
 
     def error_budget(self, stored: Stored) -> dict:
-        """Measure the errors of what is stored; entries "against_…" are held to the stated accuracy.
+        """Measure the errors of the stored data; entries "against_…" must not exceed the stated accuracy.
 
-        By default a random choice of samples is computed again, which distinguishes damage from rounding,
-        and, where there is a `refined` task, solved more finely, of which the largest error over all arrays
-        counts.
+        By default random samples are computed again, to distinguish damage from rounding, and, with a
+        `refined` task, solved more finely. The largest error over all arrays counts.
         """
         positions = stored.random_positions(CHECKED_SAMPLES)
         total = stored.layout.num_samples
@@ -128,47 +123,46 @@ class Task(ABC):
         return budget
 
     def hold_to_accuracy(self, budget: dict, store: Path | str) -> dict:
-        """Hold the entries "against_…" of `budget` to the stated accuracy; returns what else the card says.
+        """Compare the entries "against_…" of `budget` with the stated accuracy; return further card entries.
 
-        Raises `DatasetError` when none was measured, or one is too large: the dataset is then not finalised.
+        Raises `DatasetError` if no error was measured, or one is too large; then the dataset is not
+        finalised.
         """
         hold_to_accuracy(budget, self, store)
         return {}
 
     def baselines(self) -> dict[str, Baseline]:
-        """Give the classical answers from the input alone, by name.
+        """Return the classical baselines, which need only the input, by name.
 
-        "coarse_solve" is the dataset's own solver on the grid of the input; where there is none, a linear
-        operator is fitted to the training samples. Names that tables know are in
-        `resolvent.evaluation.baselines.LABELS`.
+        "coarse_solve" is the dataset's own solver on the grid of the input; without it, a linear operator is
+        fitted to the training samples. `resolvent.evaluation.baselines.LABELS` has the names for tables.
         """
         return {}
 
     def classical_solvers(self) -> dict[str, Baseline]:
-        """Give the classical solvers whose time is compared with that of an operator, by what tables say.
+        """Return the classical solvers for timings, by their label in tables; by default "coarse_solve".
 
-        They answer from the input alone, as `baselines` do, and differ in cost and accuracy: an operator is
-        compared with the fastest that is as accurate. An answer may be NaN where a cheap one does not hold.
-        By default it is the "coarse_solve" of `baselines`.
+        Like `baselines`, they need only the input. They differ in cost and accuracy: an operator is compared
+        with the fastest solver that is as accurate. Answers may be NaN if a cheap solver fails.
         """
         answers = self.baselines()
         return {"on the same grid": answers["coarse_solve"]} if "coarse_solve" in answers else {}
 
     def motion(self, sample: tuple[str, int]) -> Motion:
-        """Solve `sample`, (split, index), again, and observe it at many moments: where `settings.moves`.
+        """Solve `sample`, (split, index), again at many times, for a film; only called if `settings.moves`.
 
-        Raises `SolverError` when the sample cannot be solved.
+        Raises `SolverError` if the sample cannot be solved.
         """
-        raise NotImplementedError(f"define {type(self).__name__}.motion: the settings say that it moves")
+        raise NotImplementedError(f"define {type(self).__name__}.motion, since its settings have `moves`")
 
     @property
     def precision(self) -> str:
-        """Say for the card in which precision the numbers were computed and are stored."""
+        """Return the precision of computation and storage, for the card."""
         return f"computed in float64, stored as {self.dtype}"
 
     @cached_property
     def layout(self) -> Layout:
-        """What the store holds, and how it is cut."""
+        """Return the layout of the store."""
         return Layout(
             groups=self.groups(),
             samples=self.settings.samples.model_dump(),
@@ -177,20 +171,20 @@ class Task(ABC):
         )
 
     def draw(self, samples: list[tuple[str, int]]) -> np.ndarray:
-        """Draw the random numbers behind `samples`, (split, index) each: (len(samples), ...)."""
+        """Return the random numbers of `samples`, each (split, index): (len(samples), ...)."""
         seed = self.settings.seed
         return np.stack([self.draw_one(seed, SPLITS.index(split), index) for split, index in samples])
 
     def compute(self, samples: list[tuple[str, int]]) -> dict[str, np.ndarray]:
-        """Compute every stored array of `samples`, (split, index) each."""
+        """Return every stored array of `samples`, each (split, index)."""
         return self.solve(self.draw(samples))
 
     def compute_with_errors(
         self, samples: list[tuple[str, int]]
     ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-        """Compute what `compute` does, and errors of every sample that are cheap to estimate on the way.
+        """Return the arrays of `compute`, and error estimates that are by-products of solving.
 
-        The errors are (len(samples),) by name; `error_budget` finds those of all samples in `stored.errors`.
-        By default there are none.
+        Each estimate is (len(samples),), by name; `error_budget` finds all of them in `stored.errors`. By
+        default there are none.
         """
         return self.compute(samples), {}

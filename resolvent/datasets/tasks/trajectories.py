@@ -1,4 +1,4 @@
-"""Datasets of trajectories: the sets of times at which they are observed."""
+"""Datasets of trajectories, observed at sets of times."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from resolvent.datasets.tasks.task import FRAMES, Task
 from resolvent.solvers.common.grid import Nodes
 from resolvent.solvers.common.observation_times import explicit, random_times, two_rates, uniform
 
-MOST_TIMES = 100_000  # of a trajectory
-MOMENTS_OF_A_PATH = 5 * FRAMES  # of a film, for a smooth one
+MOST_TIMES = 100_000  # limit for a trajectory
+MOMENTS_OF_A_PATH = 5 * FRAMES  # times of a film, enough for a smooth path
 
 
 class ObservationTimes(Settings):
-    """When trajectories are observed."""
+    """A set of observation times."""
 
     kind: Literal["uniform", "two_rates", "random", "explicit"] = Field(
         "uniform",
-        description="equal steps; equal steps, twice as long in the second half (Calvello 2024, eq. 41); "
-        "random; listed",
+        description="uniform: equal steps; two_rates: steps twice as long in the second half (Calvello 2024, "
+        "eq. 41); random: random times; explicit: listed times",
     )
     step: float | None = Field(None, gt=0, description="time step (uniform, two_rates)")
     count: int | None = Field(None, ge=2, le=MOST_TIMES, description="number of times (random)")
@@ -36,11 +36,11 @@ class ObservationTimes(Settings):
         needs = {"uniform": "step", "two_rates": "step", "random": "count", "explicit": "times"}[self.kind]
         for key in ("step", "count", "times"):
             if (getattr(self, key) is None) == (key == needs):
-                raise ValueError(f"times of kind {self.kind} take {needs}, and no other key")
+                raise ValueError(f"times of kind {self.kind} need the key {needs}, and no other key")
         return self
 
     def nodes(self, final_time: float, seed: int) -> Nodes:
-        """Place the times, all below final_time or equal to it."""
+        """Return the times, all at most `final_time`."""
         if self.step is not None and final_time / self.step > MOST_TIMES:
             raise ValueError(
                 f"{final_time / self.step:g} steps of {self.step:g}; accepted: at most {MOST_TIMES}"
@@ -53,7 +53,7 @@ class ObservationTimes(Settings):
 
 
 class TrajectoryDataset(DatasetSettings):
-    """A dataset of trajectories, stored at several sets of times: its resolutions, by name."""
+    """A dataset of trajectories; its resolutions are named sets of times."""
 
     example: ClassVar = {
         "final_time": 0.4,
@@ -65,9 +65,9 @@ class TrajectoryDataset(DatasetSettings):
     final_time: float = Field(2.0, gt=0, description="T")
     observations: Annotated[dict[str, ObservationTimes], Field(min_length=1)] = Field(
         {"dt0.01": ObservationTimes(step=0.01)},
-        description="sets of times by name; each sample is stored at all of them",
+        description="sets of times by name; each sample is stored at all sets",
     )
-    samples_per_shard: int = Field(2000, ge=1, le=10**6, description="samples that one generation job makes")
+    samples_per_shard: int = Field(2000, ge=1, le=10**6, description="samples per generation job")
 
     @property
     def grid_kind(self) -> str:
@@ -75,11 +75,11 @@ class TrajectoryDataset(DatasetSettings):
 
     @property
     def resolutions(self) -> list[str]:
-        """Names of the sets of times."""
+        """Return the names of the sets of times."""
         return list(self.observations)
 
     def times_of(self, name: str) -> Nodes:
-        """Place the times of the set `name`."""
+        """Return the times of the set `name`."""
         return self.observations[name].nodes(self.final_time, self.seed)
 
     def num_points(self, resolution: int | str) -> int:
@@ -90,11 +90,11 @@ class TrajectoryDataset(DatasetSettings):
         for name in self.observations:
             if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_.]{0,63}", name):
                 raise ValueError(
-                    f"observations.{name}: a name starts with a letter, and has letters, digits, '.' and '_' "
-                    "only, at most 64"
+                    f"observations.{name}: a name starts with a letter, and has only letters, digits, '.' "
+                    "and '_', at most 64 characters"
                 )
             if isinstance(resolution_of(name), int):
-                raise ValueError(f"observations.{name}: names like n512 are those of grids of space")
+                raise ValueError(f"observations.{name}: names like n512 are reserved for grids of space")
             try:
                 last = self.times_of(name).positions[-1]
             except ValueError as error:
@@ -105,7 +105,7 @@ class TrajectoryDataset(DatasetSettings):
 
 
 class TrajectoryTask(Task):
-    """What tasks of trajectories share: the times of every set."""
+    """Base class of tasks of trajectories, with the times of every set."""
 
     settings: TrajectoryDataset
     batch = 1000

@@ -1,4 +1,4 @@
-"""What the pages of a study load from the folder beside them: style, script, and the libraries for it."""
+"""Write the assets of a study's pages: style, script, and JavaScript libraries."""
 
 from pathlib import Path
 

@@ -1,6 +1,6 @@
-"""What the charts of pages have in common, which one can hover over: plotly's figures, and their looks.
+"""Common parts of the interactive charts on pages, drawn with plotly.
 
-What stands beside the pointer is written here, with the numbers of the tables. A page's style colours them.
+Hover texts are written here, with the same numbers as in the tables. Colours come from the page's style.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ if TYPE_CHECKING:
 
 MARKERS = {"o": "circle", "s": "square", "^": "triangle-up", "D": "diamond", "P": "cross", "X": "x"}
 LOGARITHMIC = {"type": "log", "exponentformat": "power", "showexponent": "all"}
-LINE_WIDTH = 25  # characters of a name before it goes on below
+LINE_WIDTH = 25  # characters per line of a name
 ROW = 34  # pixels
-MARGIN = 6  # of an axis beyond the models' errors, as a factor
+MARGIN = 6  # factor between the ends of an axis and the models' errors
 Looks = dict[str, Appearance]
 
 
 def plotly_chart(figure: Figure) -> dict:
-    """Return data, layout and colours for a dark page, as page.js takes them."""
+    """Return data, layout and colours for a dark page, in the format of page.js."""
     text = figure.to_json()
     chart = json.loads(text)
-    chart["layout"].pop("template", None)  # page.js gives the looks of the page, light or dark
+    chart["layout"].pop("template", None)  # page.js applies the light or dark theme
     return chart | {"dark": dark_colours(text)}
 
 
 def epoch_tick(runs: list[Run]) -> int | None:
-    """Return 1, the step of an axis of so few epochs that it would have fractions of them; None of more."""
+    """Return the tick step 1 for few epochs, to avoid fractions of epochs; None for more epochs."""
     return 1 if max(run.record.training["epochs"] for run in runs) <= 8 else None
 
 
 def around(errors: Iterable[float]) -> tuple[float, float]:
-    """Return the ends of an axis for the models' errors: baselines may be many decades away."""
+    """Return the ends of an axis for the models' errors, without baselines, which may be decades away."""
     errors = [one for one in errors if np.isfinite(one) and one > 0] or [1.0]
     return min(errors) / MARGIN, max(errors) * MARGIN
 
@@ -50,7 +50,7 @@ def around(errors: Iterable[float]) -> tuple[float, float]:
 def add_arrow(
     figure: Figure, row: int, label: str, value: float, reach: tuple[float, float], words: str = ""
 ) -> None:
-    """Add an arrow and a number, at the end of the axis, for a row that lies beyond it."""
+    """Add an arrow and a number at the end of the axis for a value outside its range."""
     below, number = value < reach[0], f"{words}{scientific(value)}"
     figure.add_scatter(
         x=[four(reach[0] if below else reach[1])], y=[wrapped(label)], mode="text", row=row, col=1,
@@ -60,7 +60,7 @@ def add_arrow(
 
 
 def panels_of(titles: list[str], rows: list[list] | None = None) -> Figure:
-    """Return a figure with a panel below the other for each title: with one legend, or with named `rows`."""
+    """Return a figure with one panel per title, in a column, with one legend or with named `rows`."""
     from plotly.subplots import make_subplots
 
     counts, count = [max(1, len(one)) for one in rows or titles], max(1, len(titles))
@@ -78,7 +78,7 @@ def panels_of(titles: list[str], rows: list[list] | None = None) -> Figure:
 
 
 def marker_of(facts: dict, looks: Looks) -> dict:
-    """Return the marker of the drawn figures; a baseline is a grey bar."""
+    """Return the same marker as in the static figures; a baseline is a grey bar."""
     if facts["kind"] == "baseline":
         return {"symbol": "line-ns-open", "color": BASELINE, "line": {"width": 2}}
     look = looks[facts["key"]]

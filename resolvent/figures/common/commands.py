@@ -1,4 +1,4 @@
-"""How to load and to make again what a page shows: code that runs, commands, sizes."""
+"""Code and commands on pages, to load or remake results, and sizes of files."""
 
 import shlex
 from pathlib import Path
@@ -10,13 +10,13 @@ from resolvent.figures.common.results import Run
 def loading(run: Run, card: dict, card_file: str) -> str:
     """Return Python that loads the run in `run.directory` and predicts test samples of the dataset.
 
-    Where inputs are several functions, or the run diverged, it loads what is kept of the predictions.
+    For several input functions or a diverged run, the code loads the stored predictions instead.
     """
     named = f'"{run.directory.as_posix()}"'
     if run.diverged or len(card["inputs"]) > 1:
         lines = [f"run = resolvent.load_run({named})", "print(run.cost.status, run.predictions)"]
     else:
-        if ":" in run.record.architecture:  # code of its authors, in the folder of the study
+        if ":" in run.record.architecture:  # the authors' code, in the folder of the study
             named = f'resolvent.load_run({named}, allow=["."])'
         lines = [
             f'test = resolvent.open_dataset("{card_file}", "test", {run.resolution!r})',
@@ -26,13 +26,13 @@ def loading(run: Run, card: dict, card_file: str) -> str:
 
 
 def making(command: str, target: str) -> str:
-    """Return the command that makes the file `target` again, as configured in `command`."""
+    """Return the command that remakes the file `target` with the configuration in `command`."""
     begun = ["resolvent", "snakemake"] if command.startswith("resolvent ") else ["snakemake"]
     return shlex.join([*begun, "--cores", "2", target, *configuration_of(command)])
 
 
 def configuration_of(command: str) -> list[str]:
-    """Return the words of a command that say what is configured: files, and single keys."""
+    """Return the arguments of a command that set the configuration: files and single keys."""
     kept, option = [], ""
     for word in shlex.split(command):
         option = word.partition("=")[0] if word.startswith("-") else option
@@ -41,6 +41,6 @@ def configuration_of(command: str) -> list[str]:
 
 
 def size_of(store: str | Path) -> str | None:
-    """Return the size of the files of a store on this machine: "3.2 MB"; None where it lies elsewhere."""
+    """Return the size of a store on this machine, such as "3.2 MB"; None if it is elsewhere."""
     files = [file for file in Path(store).rglob("*") if file.is_file()] if Path(store).is_dir() else None
     return None if files is None else in_bytes(sum(file.stat().st_size for file in files))

@@ -1,7 +1,7 @@
-"""The comparison of an experiment, as files: what their columns mean, and how to read them.
+"""Read the files of an experiment's comparison.
 
-`comparison.csv` is tidy: a row for each model or baseline, condition, metric and statistic. `models.csv`,
-beside it, has a row for each model or baseline and training condition, with the facts that no metric changes.
+`comparison.csv` is tidy: one row per model or baseline, condition, metric and statistic. `models.csv` has one
+row per model or baseline and training condition, with facts that do not depend on the metric.
 """
 
 from dataclasses import dataclass
@@ -16,9 +16,9 @@ from resolvent.figures.common.results import read_table, same_noise
 MODELS_FILE = "models.csv"
 RATIO = "ratio_to_best_other"
 TO_MEAN, TO_LINEAR = "ratio_to_mean", "ratio_to_linear"
-AGAINST = {"mean_predictor": TO_MEAN, "ridge_regression": TO_LINEAR}  # baselines that every model is held to
-LEARNT = 0.9  # times the errors of the mean: a model not shown to be below has learned next to nothing
-CONSTANT = 1e-3  # spread of predictions over that of targets: below, they are the same for every input
+AGAINST = {"mean_predictor": TO_MEAN, "ridge_regression": TO_LINEAR}  # baselines that every model should beat
+LEARNT = 0.9  # ratio to the errors of the mean: a model not shown to be below has learned next to nothing
+CONSTANT = 1e-3  # ratio of spreads of predictions and targets: below, predictions are constant
 PHYSICAL, STANDARDISED = "relative_l2", "standardised_relative_l2"
 MODEL = ("kind", "key", "trained_resolution", "trained_noise")  # identify a row of models.csv
 CONDITION = (*MODEL, "test_resolution", "test_noise")
@@ -81,7 +81,7 @@ MODELS_COLUMNS = {
 
 @dataclass(frozen=True)
 class Error:
-    """A statistic: its value, the ends of its interval and, of the worst error, the sample."""
+    """A statistic: value, ends of its interval and, for the worst error, the sample."""
 
     value: float
     low: float
@@ -105,7 +105,7 @@ class Tested:
 
     @property
     def on_training_grid(self) -> bool:
-        """Whether it is tested on the grid and with the noise of training."""
+        """Whether grid and noise of the test are the same as in training."""
         facts = self.facts
         same_grid = facts["trained_resolution"] == facts["test_resolution"]
         return same_grid and bool(same_noise(facts["trained_noise"], facts["test_noise"]))
@@ -116,7 +116,7 @@ class Tested:
 
     @property
     def verdict(self) -> str:
-        """Say that a model has learned next to nothing, where it is not shown to have learned more."""
+        """Return a remark if a model is not shown to have learned more than next to nothing."""
         if self.facts.get("prediction_spread", CONSTANT) < CONSTANT:
             return "predicts the same for every input"
         ratio = self.error(statistic=TO_MEAN)
@@ -124,21 +124,21 @@ class Tested:
         return f"is {how} than the mean of the targets" if ratio.high > LEARNT else ""
 
     def error(self, metric: str | None = None, statistic: str = "mean") -> Error:
-        """Return a statistic of a metric, or of the one that leads; NaN where it was not measured."""
+        """Return a statistic of a metric, by default the leading metric; NaN if not measured."""
         return self.errors.get((metric or self.leads, statistic), NO_ERROR)
 
     def is_ranked(self, metric: str | None = None) -> bool:
-        """Return whether it is compared with other models, on seeds enough to call it worse."""
+        """Return whether it is compared with other models and has enough seeds to be called worse."""
         ratio = self.error(metric, RATIO)
         return not (pd.isna(ratio.low) or pd.isna(ratio.high)) and self.facts["seeds"] >= SEEDS_TO_RANK
 
     def is_among_the_best(self, metric: str | None = None) -> bool:
-        """Return whether it has learned, is ranked, and is not worse than the best of the others."""
+        """Return whether it has learned, is ranked, and is not worse than the best other model."""
         return not self.verdict and self.is_ranked(metric) and bool(self.error(metric, RATIO).low <= 1)
 
 
 def read_comparison(path: str | Path) -> pd.DataFrame:
-    """Read a comparison.csv, each row with the facts that the models.csv beside it has of its model."""
+    """Read a comparison.csv, and add the facts of each row's model from models.csv."""
     path = Path(path)
     rows = read_table(path, list(COMPARISON_COLUMNS))
     return with_facts(rows, read_table(path.with_name(MODELS_FILE), list(MODELS_COLUMNS)))
@@ -153,7 +153,7 @@ def leading(comparison: pd.DataFrame) -> str:
 
 
 def mean_error(comparison: pd.DataFrame) -> str:
-    """Return what the mean error in the metric that leads is called, for the axis of a figure."""
+    """Return the axis label of the mean error in the leading metric."""
     return f"mean {error_in_words(leading(comparison))}"
 
 
@@ -162,7 +162,7 @@ def errors_of(comparison: pd.DataFrame, metric: str, statistic: str) -> pd.DataF
 
 
 def by_condition(comparison: pd.DataFrame) -> list[Tested]:
-    """Gather what was tested: each model or baseline under each condition, in the comparison's order."""
+    """Group rows by model or baseline and condition, in the comparison's order."""
     tested = []
     for _, rows in comparison.groupby(list(CONDITION), sort=False):
         errors = {

@@ -1,4 +1,4 @@
-"""What goes wrong with result files, in one line a user can act on."""
+"""Errors in result files, as one line with a remedy."""
 
 from resolvent.common.errors import ResolventError
 

@@ -1,7 +1,6 @@
-"""What a page shows: a figure, a table or a film, with its words, and what it is made from.
+"""Exhibits of pages: figures, tables and films with their captions and sources.
 
-One record for all of them, a user's own among them: it lies in the module that draws it, and nothing else in
-the house knows its name but the list of the page that shows it.
+An exhibit is defined in the module that draws it, and listed only by its page. Users' exhibits are the same.
 """
 
 from __future__ import annotations
@@ -30,11 +29,11 @@ class Exhibit:
     """A figure, a table or a film.
 
     title    heading on the page.
-    caption  what it shows; {braces} are filled from the facts of the page: {model}, {test}, {epochs}, …
-    draw     from what its parameters name to a matplotlib Figure, a `Table` or a `Film`. On the page of an
-             experiment they may be `runs`, `comparison`, `baselines`, … (docs/extending.md).
-    chart    the same data as a figure of plotly, to hover over; may return None.
-    kind     "figure", "table" or "film": it decides which files there are.
+    caption  text below; {braces} are filled from the facts of the page: {model}, {test}, {epochs}, …
+    draw     function that returns a matplotlib Figure, a `Table` or a `Film`. Its parameters are names of
+             sources, such as `runs`, `comparison` or `baselines` for an experiment (docs/extending.md).
+    chart    function that returns the same data as an interactive plotly figure, or None.
+    kind     "figure", "table" or "film"; determines the files.
     """
 
     title: Words
@@ -49,11 +48,11 @@ class Exhibit:
         return {name for one in functions for name in inspect.signature(one).parameters}
 
     def files(self, stem: str) -> list[str]:
-        """Return the files that it is written to, the one that the page shows first."""
+        """Return the names of its files; the page shows the first."""
         return [stem + suffix for suffix in SUFFIXES[self.kind]]
 
     def write(self, sources: Sources, output: str | Path) -> None:
-        """Draw it, and write its files: `output`, and those beside it."""
+        """Draw the exhibit, and write `output` and its other files."""
         drawn, output = sources.call(self.draw), Path(output)
         if isinstance(drawn, Film):
             write_film(output, drawn)
@@ -63,12 +62,12 @@ class Exhibit:
             save(drawn, output)
 
     def shown(self, sources: Sources, path: str | Path, folder: str | Path) -> dict:
-        """Write it, and return what a page in `folder` takes."""
+        """Write the exhibit, and return its values for the template of a page in `folder`."""
         self.write(sources, path)
         return self.on_page(sources, path, folder)
 
     def on_page(self, sources: Sources, path: str | Path, folder: str | Path) -> dict:
-        """Return what the templates take, of a page in `folder`; `path`: the file to show."""
+        """Return the values for the template of a page in `folder` that shows the file `path`."""
         caption = self.caption.format(**sources["facts"]) if "{" in self.caption else self.caption
         shown: dict[str, Any] = {"title": self.title, "caption": caption}
         if self.kind == "table":
@@ -93,10 +92,10 @@ class Exhibit:
 
 
 class Sources:
-    """What the exhibits of a page are made from, by name; each is read when the first of them asks for it.
+    """Sources of a page's exhibits by name, read on first use.
 
-    given    what is there: paths, words, numbers.
-    readers  functions that make the others; their parameters are names of sources, too.
+    given    given values: paths, texts, numbers.
+    readers  functions that compute other sources; their parameters are names of sources.
     """
 
     def __init__(self, readers: Mapping[str, Callable[..., Any]], **given: Any):

@@ -1,27 +1,27 @@
-"""Functions of two variables as images: one look for all of them."""
+"""Draw functions of two variables as images in one style."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
-LONGEST_SIDE = 6  # of an image, in units of the other one
+LONGEST_SIDE = 6  # maximum aspect ratio of an image
 
 
 def scale_of(*fields: np.ndarray, colours: str = "viridis") -> dict:
-    """Return a colour map, and limits that hold all the finite values of `fields`."""
+    """Return a colour map, and limits that include all finite values of `fields`."""
     values = np.concatenate([field[np.isfinite(field)] for field in fields])
     low, high = (float(values.min()), float(values.max())) if values.size else (0.0, 1.0)
     return {"cmap": colours, "vmin": low, "vmax": high}
 
 
 def symmetric_scale_of(*fields: np.ndarray) -> dict:
-    """Return the same, symmetric about zero, for errors and for functions without a sign of their own."""
+    """Return a colour map and limits symmetric about zero, for errors and functions of either sign."""
     bound = max(np.abs(field[np.isfinite(field)]).max(initial=0) for field in fields) or 1.0
     return {"cmap": "RdBu_r", "vmin": -float(bound), "vmax": float(bound)}
 
 
 def log_scale_of(*fields: np.ndarray, decades: int = 4) -> dict:
-    """Return a logarithmic scale for absolute values: from the largest down to at most `decades` below it."""
+    """Return a logarithmic scale for absolute values, from the largest to at most `decades` below."""
     from matplotlib.colors import LogNorm
 
     values = np.concatenate([field[np.isfinite(field) & (field > 0)] for field in fields])
@@ -31,9 +31,9 @@ def log_scale_of(*fields: np.ndarray, decades: int = 4) -> dict:
 
 
 def draw_field(panel, field: np.ndarray, scale: dict, axes: Sequence[np.ndarray] = ()):
-    """Draw the image of `field` (y, x), without axes; `axes`: its coordinates y and x, none of a square.
+    """Draw the image of `field` (y, x) without axes; `axes` are its coordinates y and x, empty for a square.
 
-    What is not finite stays white. Sides are as long as they are, up to `LONGEST_SIDE` times each other.
+    Values that are not finite are white. The image has the domain's aspect ratio, limited by `LONGEST_SIDE`.
     """
     y, x = axes or (np.arange(2.0),) * 2
     if np.array_equal(x, y) and np.allclose(np.diff(x, 2), 0, atol=1e-6 * np.ptp(x)):

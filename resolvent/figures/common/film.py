@@ -1,4 +1,4 @@
-"""Short silent films: frames drawn by matplotlib, written as H.264 in MP4 with a poster beside it."""
+"""Short films without sound: matplotlib frames in H.264/MP4, with a poster image."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -12,28 +12,28 @@ import numpy as np
 from resolvent.common.files import write_atomically
 from resolvent.figures.common.errors import ResultError
 
-LARGEST = 400_000  # bytes of a film
+LARGEST = 400_000  # bytes
 LONGEST = 6.0  # seconds
-QUALITIES = (20, 26, 32, 38, 44, 51)  # constant rate factors of x264, from the best that fits to the worst
-DOTS = 120  # an inch
+QUALITIES = (20, 26, 32, 38, 44, 51)  # constant rate factors of x264; the first that fits is used
+DOTS = 120  # per inch
 
 
 @dataclass(frozen=True)
 class Film:
-    """Frames of a figure in which some artists move."""
+    """Frames of a figure with some moving artists."""
 
     figure: Any
-    moving: list  # the artists that `change` changes, and no others
-    change: Callable[[int], object]  # to frame number 0, …, `frames` - 1
+    moving: list  # all artists changed by `change`
+    change: Callable[[int], object]  # to frame 0, …, `frames` - 1
     frames: int
-    rate: Fraction  # frames a second
-    poster: int  # the number of the frame that stands for the film
+    rate: Fraction  # frames per second
+    poster: int  # index of the frame in the poster image
 
 
 def write_film(output: str | Path, film: Film) -> list[Path]:
-    """Write `output`, an MP4 file of at most `LARGEST` bytes, and one frame of it as PNG beside it.
+    """Write the MP4 file `output` with at most `LARGEST` bytes, and one frame as PNG.
 
-    The same figure gives the same bytes. Raises a ResultError when the film does not fit.
+    The same figure gives the same bytes. Raises `ResultError` if the film is too large at the lowest quality.
     """
     from matplotlib.image import imsave
 
@@ -51,7 +51,7 @@ def write_film(output: str | Path, film: Film) -> list[Path]:
 
 
 def _images(film: Film) -> Iterator[np.ndarray]:
-    """Yield the frames as (height, width, 3) bytes, both even, as the colour format wants."""
+    """Yield frames as (height, width, 3) bytes; the colour format needs even height and width."""
     figure = film.figure
     figure.set_dpi(DOTS)
     figure.canvas.draw()
@@ -59,7 +59,7 @@ def _images(film: Film) -> Iterator[np.ndarray]:
     for artist in film.moving:
         artist.set_animated(True)
     figure.canvas.draw()
-    still = figure.canvas.copy_from_bbox(figure.bbox)  # what does not move is drawn once
+    still = figure.canvas.copy_from_bbox(figure.bbox)  # fixed artists are drawn once
     for frame in range(film.frames):
         film.change(frame)
         figure.canvas.restore_region(still)

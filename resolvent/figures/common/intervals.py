@@ -1,25 +1,22 @@
-"""Intervals of 95 % of means, medians and ratios of errors, over test samples and seeds.
+"""95 % confidence intervals of means, medians and ratios of errors, over test samples and seeds.
 
-The errors of one model are a matrix (seeds, samples). Every seed is tested on the same samples, so the
-design is crossed: the logarithm of an error is, up to a constant, the sum of an effect of the seed, an effect
-of the sample, and a remainder. Seeds and samples are both random. A handful of seeds estimates the spread
-between seeds badly, so its part of an interval has the quantiles of Student's t, not of the normal
-distribution. With one seed an interval speaks of the test samples only: it does not know how another seed
-would have ended.
+The errors of a model are a matrix (seeds, samples). All seeds are tested on the same samples, so the design
+is crossed: up to a constant, the logarithm of an error is the sum of a seed effect, a sample effect and a
+remainder, with random seeds and samples. The spread between few seeds is estimated poorly, so its part of an
+interval uses quantiles of Student's t instead of the normal distribution. With one seed, an interval covers
+only the test samples, not the variation between seeds.
 
-Errors are positive and skewed: a few samples are far harder than the others. A percentile interval of their
-mean is then too short at its upper end, so the logarithm of the mean is studentised (Efron and Tibshirani
-1993, chapter 12; Hall 1992, section 3.5). Of a median the percentile interval is good enough. Of more than
-MOST samples not single ones are drawn, but groups of neighbours, which are independent as samples are.
+Errors are positive and skewed: a few samples are much harder than the others. The upper end of a percentile
+interval of the mean is then too low, so the logarithm of the mean is studentised (Efron and Tibshirani 1993,
+chapter 12; Hall 1992, section 3.5). For a median, the percentile interval is adequate. For more than `MOST`
+samples, groups of neighbouring samples are resampled, which are as independent as samples.
 
-Two models are compared by the ratios of their errors, sample by sample: geometric means. A hard sample is
-hard for every model, so that a ratio on the same sample is far better known than two means; and the logarithm
-of a ratio is nearly normal where errors are not. Samples are paired; seeds are not, because a seed of one
-model has nothing to do with the equally numbered seed of another. An error of zero has no logarithm: the
-intervals and values are then NaN.
+Two models are compared by geometric means of the ratios of their errors on the same samples. A hard sample is
+hard for every model, so ratios are known more precisely than means, and the logarithm of a ratio is nearly
+normal. Samples are paired; seeds are not, because equal seeds of two models are unrelated. An error of zero
+has no logarithm: values and intervals are then NaN.
 
-docs/statistics.md has how often the intervals contain the truth, and how often a model is called worse than
-one that it equals.
+docs/statistics.md has the measured coverage of the intervals, and the rate of equal models called worse.
 """
 
 from bisect import bisect_left
@@ -34,16 +31,16 @@ from resolvent.figures.common.errors import ResultError
 LEVEL = 0.95
 TAIL = (1 - LEVEL) / 2
 REPLICATES = 4000
-SEED = 20210531  # any fixed number: the same result files give the same interval
-MOST = 4096  # samples, or groups of them, that are drawn: 131 MB of weights
+SEED = 20210531  # fixed, so the same result files give the same intervals
+MOST = 4096  # largest number of resampled samples or groups: 131 MB of weights
 ROUNDING = 1e-9
-SMALLEST_VARIANCE = 1e-20  # relative; below it a replicate has drawn one sample again and again
-SEEDS_TO_RANK = 3  # with fewer, the spread between seeds is a guess
+SMALLEST_VARIANCE = 1e-20  # relative; below it a replicate consists of one repeated sample
+SEEDS_TO_RANK = 3  # with fewer, the spread between seeds is unreliable
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A statistic of errors, and the two ends of its interval; NaN where there is one sample only."""
+    """A statistic of errors and the ends of its interval, which are NaN for one sample."""
 
     value: float
     low: float
@@ -56,7 +53,7 @@ UNKNOWN = Interval(np.nan, np.nan, np.nan)
 def as_matrix(errors: np.ndarray) -> np.ndarray:
     """Return errors as an array (seeds, samples); errors of one seed may have the shape (samples,).
 
-    Raises a ResultError for any other shape, and for an array without values.
+    Raises `ResultError` for any other shape, and for an empty array.
     """
     errors = np.atleast_2d(np.asarray(errors, dtype=float))
     if errors.ndim != 2 or errors.size == 0:
@@ -70,9 +67,9 @@ def student(degrees: float) -> float:
 
 
 def remainder_variance(values: np.ndarray) -> float:
-    """Return the share of the remainder in the variance of the mean of `values`, shape (seeds, samples).
+    """Return the remainder's share of the variance of the mean of `values`, shape (seeds, samples).
 
-    The remainder is what neither the seed nor the sample explains. One seed cannot show it: 0.
+    The remainder is the part explained neither by the seed nor by the sample; 0 for one seed.
     """
     seeds, samples = values.shape
     if min(seeds, samples) == 1:
@@ -82,19 +79,18 @@ def remainder_variance(values: np.ndarray) -> float:
 
 
 def seed_distance(by_seed: np.ndarray) -> float:
-    """Return the distance of the ends of an interval over seeds from their mean; 0 with one seed."""
+    """Return the half-width of an interval of the mean over seeds; 0 for one seed."""
     seeds = len(by_seed)
     return student(seeds - 1) * by_seed.std(ddof=1) / np.sqrt(seeds) if seeds > 1 else 0.0
 
 
 def with_seeds(value: float, below: float, above: float, by_seed: np.ndarray) -> Interval:
-    """Return an interval around a positive `value` that takes in the spread between seeds.
+    """Return an interval around a positive `value` that includes the spread between seeds.
 
-    below, above  distances of the ends over the samples from the value, in logarithms.
-    by_seed       the statistic of each seed, positive.
-
-    The squares of the distances over samples and over seeds add up. Such a sum covers the truth at least as
-    often as it states, whichever of the two is the larger (Banerjee 1960; Zou and Donner 2008).
+    below, above  distances from the value to the ends of the interval over samples, in logarithms.
+    by_seed       the positive statistic of each seed.
+    Squares of the distances over samples and over seeds are added. The sum has at least the nominal coverage,
+    whichever distance is larger (Banerjee 1960; Zou and Donner 2008).
     """
     spread = seed_distance(np.log(by_seed))
     below, above = np.hypot(below, spread), np.hypot(above, spread)
@@ -108,7 +104,7 @@ def mean_interval(errors: np.ndarray) -> Interval:
     if by_sample.size == 1:
         return Interval(float(mean), np.nan, np.nan)
     variance = by_sample.var(ddof=1) / by_sample.size
-    # Seeds bring the remainder with them: it must not count twice.
+    # The spread between seeds includes the remainder, which must not be counted twice.
     share = np.sqrt(max(0.0, 1 - remainder_variance(errors) / variance)) if variance else 0.0
     if by_seed.min() <= 0:  # no logarithm
         distance = share * student(by_sample.size - 1) * np.sqrt(variance)
@@ -119,7 +115,7 @@ def mean_interval(errors: np.ndarray) -> Interval:
 
 
 def median_interval(errors: np.ndarray) -> Interval:
-    """Return the interval of the median of `errors`, of all of them at once; shapes as of `mean_interval`."""
+    """Return the interval of the median of all `errors`; shapes as in `mean_interval`."""
     errors = as_matrix(errors)
     samples = errors.shape[1]
     median, by_seed = float(np.median(errors)), np.median(errors, axis=1)
@@ -128,7 +124,7 @@ def median_interval(errors: np.ndarray) -> Interval:
     ascending, weights = np.sort(errors, axis=None), _weights(len(_grouped(errors[0])))
 
     def shares(rank: int) -> np.ndarray:
-        """Return, for each replicate, which part of its errors is not above the error of this rank."""
+        """Return for each replicate the fraction of its errors up to the error with this rank."""
         return weights @ _grouped((errors <= ascending[rank]).mean(axis=0))
 
     ranks = range(errors.size)
@@ -143,18 +139,18 @@ def median_interval(errors: np.ndarray) -> Interval:
 
 @dataclass(frozen=True)
 class Scatter:
-    """Scatter of means over test samples around the truth, in logarithms: ends of intervals of 95 %."""
+    """Scatter of means over test samples around the truth, in logarithms, as ends of 95 % intervals."""
 
-    below: float  # of the mean of all samples, downwards
+    below: float  # lower end for the mean of all samples
     above: float
-    few_below: float  # how far the mean of a few other samples may lie below the true mean
+    few_below: float  # distance of the mean of a few other samples below the true mean
     few_above: float
 
 
 def scatter(errors: np.ndarray, few: int) -> Scatter:
-    """Return how the mean of errors (samples,) of one network scatters, and the mean of `few` like them.
+    """Return the scatter of the mean of one network's errors (samples,), and of the mean of `few` errors.
 
-    The few are drawn from these errors with replacement.
+    The few errors are drawn from `errors` with replacement.
     """
     mean = errors.mean()
     drawn = np.random.default_rng(SEED).choice(errors / mean, size=(REPLICATES, few)).mean(axis=1)
@@ -163,14 +159,13 @@ def scatter(errors: np.ndarray, few: int) -> Scatter:
 
 
 def ratio_to_reported(means: np.ndarray, scatters: list[Scatter], reported: float) -> Interval:
-    """Return the ratio of our mean error to a reported one, whose test samples and seed are not at hand.
+    """Return the ratio of our mean error to a reported mean error with unknown test samples and seed.
 
-    means, scatters  of each of our seeds, all tested on the same samples; `few` was the number of samples
-                     behind the reported number.
-
-    The reported number is taken to scatter as ours do: over its few test samples and, where we have several
-    seeds, over seeds, of which it is one (hence 1 + 1/seeds). With one seed the interval speaks of these two
-    networks. Squares of distances add up (Zou and Donner 2008). docs/statistics.md has the coverage.
+    means, scatters  of each of our seeds, tested on the same samples; `few` was the number of test samples of
+                     the reported number.
+    The reported number is assumed to scatter as ours: over its few test samples and, if we have several
+    seeds, over seeds, as one more seed (hence 1 + 1/seeds). With one seed, the interval applies to the two
+    networks only. Squares of distances are added (Zou and Donner 2008). docs/statistics.md has the coverage.
     """
     seeds, value = len(means), float(np.mean(means)) / reported
     spread = 0.0
@@ -183,10 +178,10 @@ def ratio_to_reported(means: np.ndarray, scatters: list[Scatter], reported: floa
 
 
 def _studentised(values: np.ndarray) -> tuple[float, float]:
-    """Return how far the ends lie below and above the logarithm of the mean of `values`, whose mean is 1.
+    """Return distances of the ends below and above the logarithm of the mean of `values`, which have mean 1.
 
-    They are those of the studentised bootstrap, but never nearer than Student's t has them: of a few samples
-    the bootstrap knows too little.
+    They come from the studentised bootstrap, but are at least those of Student's t: the bootstrap is
+    unreliable for few samples.
     """
     samples = values.size
     error = values.std(ddof=1) / np.sqrt(samples)
@@ -207,14 +202,14 @@ def _studentised(values: np.ndarray) -> tuple[float, float]:
 
 
 def _grouped(values: np.ndarray) -> np.ndarray:
-    """Return values (samples,) as they are, or of more than MOST the means of whole groups of neighbours."""
+    """Return values (samples,) unchanged or, for more than `MOST`, the means of groups of neighbours."""
     size = -(-values.size // MOST)
     return values if size == 1 else values[: values.size // size * size].reshape(-1, size).mean(axis=1)
 
 
 @lru_cache(maxsize=4)
 def _weights(count: int) -> np.ndarray:
-    """Return how often each of `count` items is drawn in each replicate, as a share of the draws."""
+    """Return the fraction of draws of each of `count` items in each replicate."""
     generator = np.random.default_rng(SEED)
     return generator.multinomial(count, np.full(count, 1 / count), size=REPLICATES) / count
 
@@ -222,8 +217,8 @@ def _weights(count: int) -> np.ndarray:
 def resampled_means(errors: np.ndarray, number: int) -> np.ndarray:
     """Return the mean of errors (seeds, samples), then that of each replicate: (1 + REPLICATES,).
 
-    In a replicate the samples are drawn, the same for all that were tested on as many. The spread between
-    seeds is Student's, drawn anew for each `number`.
+    Replicates resample samples, identically for all arrays with the same number of samples. The spread
+    between seeds follows Student's t, drawn separately for each `number`.
     """
     errors = as_matrix(errors)
     by_seed, by_sample = errors.mean(axis=1), _grouped(errors.mean(axis=0))
@@ -236,7 +231,7 @@ def resampled_means(errors: np.ndarray, number: int) -> np.ndarray:
 
 
 def geometric_mean(ratios: np.ndarray) -> Interval:
-    """Return the geometric mean of ratios (seeds, samples) of one model's errors, as on two grids."""
+    """Return the geometric mean of ratios (seeds, samples) of one model's errors, such as on two grids."""
     ratios = as_matrix(ratios)
     if not (ratios > 0).all():
         return UNKNOWN
@@ -251,11 +246,10 @@ def geometric_mean(ratios: np.ndarray) -> Interval:
 
 
 def paired_ratio(errors: np.ndarray, reference: np.ndarray) -> Interval:
-    """Return the geometric mean of errors / reference, of two models that were chosen beforehand.
+    """Return the geometric mean of errors / reference, for two models chosen in advance.
 
     errors, reference  (seeds, samples), tested on the same samples in the same order.
-
-    The ends are Student's, with the degrees of freedom of Satterthwaite (1946). Raises a ResultError for
+    The ends use Student's t with the degrees of freedom of Satterthwaite (1946). Raises `ResultError` for
     different numbers of samples.
     """
     found = _Contest.of([errors, reference])
@@ -270,16 +264,15 @@ def paired_ratio(errors: np.ndarray, reference: np.ndarray) -> Interval:
 
 
 def ratios_to_best_other(rows: list[np.ndarray]) -> list[Interval]:
-    """Return, for each of several models, its errors over those of the best of all the others.
+    """Return for each model the ratio of its errors to the errors of the best other model.
 
     rows  errors (seeds, samples) of each model, tested on the same samples in the same order.
-
-    The best is the one with the lowest geometric mean. It is chosen from the same errors, and the intervals
-    allow for that: they hold for all pairs of models at once (Tukey), and so for the comparisons with the
-    best (Hsu 1984). A lower end above 1 says that the model is worse than the best; an upper end below 1,
-    that it is the best. The spread between seeds is the larger of a model's own and that of all models
-    together, since a few seeds may lie near each other by chance. The parts over seeds and over samples add
-    up as in `with_seeds`. Raises a ResultError for different numbers of samples.
+    The best model has the lowest geometric mean. It is chosen from the same errors, so the intervals hold for
+    all pairs of models simultaneously (Tukey), and therefore for comparisons with the best (Hsu 1984). If the
+    lower end is above 1, the model is worse than the best; if the upper end is below 1, it is the best. The
+    spread between seeds is the larger of the model's spread and the pooled spread of all models, because a
+    few seeds may be close by chance. The parts over seeds and over samples are added as in `with_seeds`.
+    Raises `ResultError` for different numbers of samples.
     """
     found = _Contest.of(rows)
     if found is None:
@@ -303,21 +296,21 @@ def ratios_to_best_other(rows: list[np.ndarray]) -> list[Interval]:
 
 @dataclass(frozen=True)
 class _Contest:
-    """Several models on the same samples, in logarithms of errors: differences, and variances of means."""
+    """Several models on the same samples: differences and variances of mean logarithms of errors."""
 
-    gap: np.ndarray  # (models, models), mean of the row's model less that of the column's
+    gap: np.ndarray  # (models, models), mean of the row's model minus the column's
     samples: np.ndarray  # (models, models), variance of these differences over the samples
-    # (models,), variance of a model's mean over its own seeds; where it has one seed, that of all models
-    # together; 0 where all have one.
+    # (models,), variance of a model's mean over its seeds; for one seed, the pooled variance of all models; 0
+    # if all models have one seed.
     own: np.ndarray
-    pooled: np.ndarray  # (models,), the same from the spread of all models together
+    pooled: np.ndarray  # (models,), pooled variance of all models
     degrees: np.ndarray  # (models,), degrees of freedom of `own`
-    pooled_degrees: int  # of `pooled`; 0 where all have one seed
+    pooled_degrees: int  # of `pooled`; 0 if all models have one seed
     sample_degrees: int  # of `samples`
 
     @classmethod
     def of(cls, rows: list[np.ndarray]) -> "_Contest | None":
-        """Return the contest of errors (seeds, samples); None where one of them is not above zero."""
+        """Return the contest of errors (seeds, samples), or None if an error is not positive."""
         rows = [as_matrix(row) for row in rows]
         samples = rows[0].shape[1]
         for row in rows:
@@ -337,7 +330,7 @@ class _Contest:
         over_samples = np.full((len(rows),) * 2, np.nan)
         if samples > 1:
             covariance = np.cov(by_sample) / samples
-            # Seeds bring the remainder with them: it must not count twice.
+            # The spread between seeds includes the remainder, which must not be counted twice.
             known = np.diag(covariance) - [remainder_variance(row) for row in logarithms]
             over_samples = np.maximum(0.0, np.add.outer(known, known) - 2 * covariance)
         gap = np.subtract.outer(means, means)
@@ -346,10 +339,10 @@ class _Contest:
 
 @lru_cache
 def studentised_range(models: int, degrees: int) -> float:
-    """Return how many standard errors apart two of these models' means may lie by chance (Tukey)."""
+    """Return the 95 % quantile of the studentised range of `models` means, over √2 (Tukey)."""
     if degrees < 1:
         return np.nan
-    from scipy.stats import studentized_range  # takes as long to import as all else of a report's page
+    from scipy.stats import studentized_range  # slow to import: as long as everything else for a report
 
     return float(studentized_range.ppf(LEVEL, models, degrees)) / np.sqrt(2)
 

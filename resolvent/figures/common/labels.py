@@ -1,4 +1,4 @@
-"""Direct labels: the name of a line or a point written beside it, so that no legend has to be looked up."""
+"""Direct labels: names next to lines and points, instead of a legend."""
 
 from itertools import product
 from typing import Any
@@ -7,7 +7,7 @@ import numpy as np
 
 from resolvent.figures.common.style import lay_out
 
-OFFSETS = [  # in points, with the alignment of the text: tried in this order
+OFFSETS = [  # in points, with the alignment of the text, in order of preference
     ((1, 0), "left", "center"), ((0, 1), "center", "bottom"), ((0, -1), "center", "top"),
     ((-1, 0), "right", "center"), ((1, 1), "left", "bottom"), ((1, -1), "left", "top"),
     ((-1, 1), "right", "bottom"), ((-1, -1), "right", "top"),
@@ -19,10 +19,10 @@ def shortened(name: str, longest: int = 32) -> str:
 
 
 def label_right(axes, labels: list[tuple[float, str, str]], *, size: float = 8.5) -> None:
-    """Write (y, text, colour) to the right of the axes, or of their nearer end, moved apart."""
+    """Write (y, text, colour) to the right of the axes, or at their nearer end, without overlaps."""
     if not labels:
         return
-    lay_out(axes.get_figure(root=True))  # before positions are taken from it
+    lay_out(axes.get_figure(root=True))  # before positions are read
     to_axes = axes.transData + axes.transAxes.inverted()
     x_left = axes.get_xlim()[0]
     labels = sorted(labels, key=lambda label: label[0])
@@ -41,9 +41,9 @@ def label_right(axes, labels: list[tuple[float, str, str]], *, size: float = 8.5
 def label_points(
     axes, labels: list[tuple[float, float, str, str]], *, away: float, size: float = 8.5
 ) -> None:
-    """Write (x, y, text, colour) beside each point, where it meets no other label or point if possible.
+    """Write (x, y, text, colour) next to each point, without overlaps if possible.
 
-    `away` is the distance of a label from its point, in typographic points.
+    `away` is the distance from a point to its label, in typographic points.
     """
     figure = axes.get_figure(root=True)
     lay_out(figure)
@@ -77,7 +77,7 @@ def label_points(
 
 
 def spread(wanted: np.ndarray, gap: float) -> np.ndarray:
-    """Return positions near the `wanted` ones (ascending), `gap` apart, each cluster about its own mean."""
+    """Return positions near the ascending `wanted` ones, at least `gap` apart; clusters keep their mean."""
 
     def places(cluster: list[float]) -> np.ndarray:
         return np.mean(cluster) + gap * (np.arange(len(cluster)) - (len(cluster) - 1) / 2)

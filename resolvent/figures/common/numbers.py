@@ -1,17 +1,17 @@
-"""Numbers as a person reads them, and the names of metrics: errors in a unit, powers of ten, durations."""
+"""Format numbers for readers (errors in a unit, powers of ten, durations), and names of metrics."""
 
 import math
 import re
 
-UNIT = 1e-3  # of errors, where a paper has no other
+UNIT = 1e-3  # default unit of errors
 DASH = "—"
 SCIENTIFIC = re.compile(r" × 10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
 ENDS = re.compile(r"\(([\d.]+) to ([\d.]+)\)( × 10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?")
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 ON_THE_LINE = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
-FACTOR = 10_000  # at most, between an error and the ends of its interval as numbers
+FACTOR = 10_000  # largest ratio of an error and the ends of its interval shown as numbers
 
-METRICS = {  # as a reader sees them; one that is not listed goes by the name of its column
+METRICS = {  # names on pages; other metrics are named by their columns
     "relative_l2": "relative L²",
     "relative_h1": "relative H¹",
     "standardised_relative_l2": "relative L², standardised fields",
@@ -27,7 +27,7 @@ def in_units(value: float, unit: float) -> str:
 
 
 def scientific(value: float, digits: int = 3) -> str:
-    """Return a number with an exponent of its own: 1.20 × 10⁻³; from 0.1 to 1000 without one."""
+    """Return a number with an exponent, 1.20 × 10⁻³, or without an exponent from 0.1 to 1000."""
     if absent(value) or not math.isfinite(value):
         return DASH
     mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
@@ -39,9 +39,8 @@ def scientific(value: float, digits: int = 3) -> str:
 def ends(low: float | None, high: float | None, middle: float, digits: int = 3) -> str:
     """Return the ends of an interval, both with the exponent of its middle: "(1.56 to 2.91) × 10⁻²".
 
-    Each has an exponent of its own where the middle's would leave too few or too many digits. Nothing is
-    returned where there is no interval. One that says nothing, since the errors of the samples differ by
-    orders of magnitude, is words.
+    Each end has a separate exponent if the middle's exponent gives too few or too many digits. Returns an
+    empty text without an interval, and words for an interval that is too wide to be informative.
     """
     if low is None or high is None or math.isnan(low) or math.isnan(high):
         return ""
@@ -57,7 +56,7 @@ def ends(low: float | None, high: float | None, middle: float, digits: int = 3) 
 
 
 def plain(text: str) -> str:
-    """Return text with the numbers of `scientific` and `ends` as a program reads them: 1.20e-03."""
+    """Return text with the numbers of `scientific` and `ends` in machine-readable form: 1.20e-03."""
     text = ENDS.sub(lambda found: f"{found[1]}{found[3] or ''} to {found[2]}{found[3] or ''}", text)
     return SCIENTIFIC.sub(lambda found: f"e{int(found[1].translate(ON_THE_LINE)):+03d}", text)
 
@@ -77,7 +76,7 @@ def times(ratio: float) -> str:
 
 
 def duration(seconds: float | None) -> str:
-    """Return the seconds as a person says them: 8.4 s, 3.2 min, 1.5 h."""
+    """Format seconds: 8.4 s, 3.2 min, 1.5 h."""
     if seconds is None or math.isnan(seconds):
         return DASH
     for size, name in ((3600, "h"), (60, "min")):
@@ -87,7 +86,7 @@ def duration(seconds: float | None) -> str:
 
 
 def short_duration(seconds: float | None) -> str:
-    """Return the seconds of a computation as a person says them: 87.3 µs, 4.07 ms, 8.4 s."""
+    """Format seconds of a computation: 87.3 µs, 4.07 ms, 8.4 s."""
     for factor, name in ((1e6, "µs"), (1e3, "ms")):
         if seconds is not None and seconds * factor < 999.5:
             return f"{seconds * factor:.3g} {name}"
@@ -95,7 +94,7 @@ def short_duration(seconds: float | None) -> str:
 
 
 def in_bytes(size: float) -> str:
-    """Return a size as a person says it: 812 bytes, 3.42 MB."""
+    """Format a size: 812 bytes, 3.42 MB."""
     for unit in ("bytes", "kB", "MB", "GB"):
         if size < 999.5:
             return f"{size:.3g} {unit}"
@@ -108,7 +107,7 @@ def absent(value: object) -> bool:
 
 
 def error_in_words(metric: str) -> str:
-    """Return what an error in this metric is called: "relative L² error"."""
+    """Return the name of an error in this metric, such as "relative L² error"."""
     of = {"standardised_relative_l2": "relative L² error of standardised functions"}
     return of.get(metric, f"{name_of(metric)} error")
 

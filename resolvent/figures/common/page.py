@@ -1,7 +1,8 @@
-"""What the pages have in common: the template, the place in a study, figures, and writing all at once.
+"""Common parts of pages: template, navigation in a study, figures, and atomic writing.
 
-A page loads its style and script from the folder `assets` of its study and nothing from a network. Figures
-are inlined as images, for print and without script; a chart that script draws lies in the page as JSON.
+A page loads style and script from the folder `assets` of its study, and nothing from the network. Figures are
+inlined as images, for printing and for browsers without JavaScript; data of interactive charts are JSON in
+the page.
 """
 
 import os
@@ -23,10 +24,10 @@ EXPONENT = re.compile(r"\b(\d+(?:\.\d+)?)e([-+]\d+)\b")
 def render(
     template: str, output: str | Path, *, root: str | Path, breadcrumbs: list[tuple[str, str]], **content
 ) -> None:
-    """Fill the template and write the page, atomically.
+    """Fill the template and write the page atomically.
 
-    `root` is the folder of the study, with the front page and `assets`; `breadcrumbs` are title and path,
-    from `root`, of the pages between the front page and this one, then this one's title and an empty path.
+    `root` is the study's folder with the front page and `assets`; `breadcrumbs` are the titles and paths
+    (relative to `root`) of the pages from the front page to this page, which has an empty path.
     """
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES), undefined=jinja2.StrictUndefined,
@@ -53,12 +54,12 @@ def relative(path: str | Path, folder: str | Path) -> str:
 
 
 def without_budget(card: dict) -> dict:
-    """Return a dataset card without its error budget, which a page shows elsewhere."""
+    """Return a dataset card without its error budget, which has its own place on the page."""
     return {key: value for key, value in card.items() if key != "error_budget"}
 
 
 def _value(value: object) -> str:
-    """Return a value of a card or a record as a person writes it, with "3 × 10⁻⁷" for 3e-07 in any text."""
+    """Format a value of a card or record, with "3 × 10⁻⁷" for 3e-07 in any text."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     text = f"{value:.6g}" if isinstance(value, float) else "—" if value is None else str(value)
@@ -70,7 +71,7 @@ def _value(value: object) -> str:
 
 
 def _is_table(value: object) -> bool:
-    """Say whether a mapping has rows of a table: mappings to plain values, all with the same keys."""
+    """Return whether a mapping is a table: all values are mappings with the same keys to plain values."""
     rows = list(value.values()) if isinstance(value, dict) else []
     return (
         len(rows) > 1

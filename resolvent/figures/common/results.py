@@ -1,10 +1,10 @@
-"""Reading what runs and baselines left behind: the only inputs of this room.
+"""Read result files of runs and baselines, the only inputs of `resolvent.figures`.
 
-A run directory holds `run.json`, `cost.json`, `history.csv`, `errors.csv` and `predictions.nc`; a directory
-of baselines holds `errors.csv` and `cost.json`, both of all resolutions. Their definitions are in
-`resolvent.common.records` and `resolvent.common.predictions`. A resolution is a number of points along each
-axis, or the name of a set of times. A file that is missing, damaged or of another run is one line of error
-that names the file and the remedy.
+A run's folder has `run.json`, `cost.json`, `history.csv`, `errors.csv` and `predictions.nc`; the baselines'
+folder has `errors.csv` and `cost.json` for all resolutions. They are defined in `resolvent.common.records`
+and `resolvent.common.predictions`. A resolution is a number of points along each axis, or the name of a set
+of times. A missing or damaged file, or a file of another run, gives a one-line error with the file and the
+remedy.
 """
 
 import zipfile
@@ -29,11 +29,11 @@ from resolvent.figures.common.errors import ResultError
 if TYPE_CHECKING:
     import xarray
 
-NO_ANSWER = "no answer"  # how the status of a baseline starts that could not answer; the reason follows
+NO_ANSWER = "no answer"  # prefix of the status of a baseline without a solution, before the reason
 
 
 class Run(runs.Run):
-    """One trained model, with the words and curves that figures need; `noise` is the level ε in training."""
+    """A trained model with names and curves for figures; `noise` is the noise level ε in training."""
 
     model = property(attrgetter("record.model"))
     label = property(attrgetter("record.label"))
@@ -43,7 +43,7 @@ class Run(runs.Run):
 
     @cached_property
     def predictions(self) -> "xarray.DataTree":
-        """A few test samples with their predictions; of functions in space the middle slice in z."""
+        """Some test samples with predictions; for functions in 3D, the middle slice in z."""
         return super().predictions.map_over_datasets(_middle_slice)
 
     @property
@@ -55,28 +55,27 @@ class Run(runs.Run):
         return f"{self.label}, {self.where}, seed {self.seed}"
 
     def by_epoch(self, column: str) -> pd.Series:
-        """Return the finite errors of a column of the history, by epoch."""
+        """Return the finite values of a column of the history by epoch."""
         curve = self.history.set_index("epoch")[column].astype(float)
         return curve[np.isfinite(curve) & (curve > 0)]
 
     @property
     def shown_samples(self) -> list[int]:
-        """Indices in the test split of the samples that `shown` gives."""
+        """Indices in the test split of the samples of `shown`."""
         stored = self.predictions.children[node_name(self.resolution)].dataset
         return [int(sample) for sample in stored["sample"].values]
 
     def shown(self, name: str, noise: float | None = None) -> np.ndarray:
-        """Return `input`, `target` or `prediction` of these samples, at the level `noise`; default: of
-        training.
+        """Return `input`, `target` or `prediction` of some samples at `noise`, by default as in training.
 
-        With the prefix `extreme_`: of the samples of median, of worst and of best error.
+        The prefix `extreme_` selects the samples with median, worst and best error.
         """
         if name in AT_ALL_LEVELS:
             return functions(self.predictions.children[node_name(self.resolution)].dataset[name])
         return functions(self.predictions_at(noise)[name])
 
     def shown_errors(self, noise: float | None = None) -> pd.Series:
-        """Return the relative L2 error of the predictions that `shown` gives, by sample."""
+        """Return the relative L2 errors of the predictions in `shown` by sample."""
         errors, noise = self.errors, self.noise if noise is None else noise
         here = (errors["resolution"] == self.resolution) & same_noise(errors["noise"], noise)
         return errors[here & (errors["realisation"] == 0)].set_index("sample")["relative_l2"]
@@ -84,7 +83,7 @@ class Run(runs.Run):
 
 @dataclass(frozen=True)
 class Baseline:
-    """One baseline: it has seen the training samples, and is tested, on one grid and with one noise."""
+    """A baseline, fitted and tested on one grid with one noise level."""
 
     key: str
     label: str
@@ -100,7 +99,7 @@ def _middle_slice(stored: "xarray.Dataset") -> "xarray.Dataset":
 
 
 def read_runs(directories: Iterable[str | Path]) -> list[Run]:
-    """Return the runs in these directories, ordered by model as given, then resolution, then seed."""
+    """Return the runs in these folders, in the given order of models, then by resolution and seed."""
     found = [cast(Run, runs.read_run(one, Run)) for one in directories]
     if not found:
         raise ResultError("no run directory was given: list at least one model in the experiment")
@@ -109,7 +108,7 @@ def read_runs(directories: Iterable[str | Path]) -> list[Run]:
 
 
 def read_baselines(directories: Iterable[str | Path]) -> list[Baseline]:
-    """Return the baselines in these directories, one for each resolution."""
+    """Return the baselines in these folders, one for each resolution."""
     baselines = []
     for directory in directories:
         record, errors = runs.read_baselines_table(directory)
@@ -130,7 +129,7 @@ def read_json(path: str | Path) -> dict:
 
 
 def read_arrays(path: str | Path) -> dict[str, np.ndarray]:
-    """Return all arrays of an .npz file that is what was written, by the digest beside it."""
+    """Return all arrays of an .npz file after checking its digest."""
     path = check_digest(path)
     try:
         with np.load(path) as stored:
@@ -140,18 +139,18 @@ def read_arrays(path: str | Path) -> dict[str, np.ndarray]:
 
 
 def without_answer(status: str) -> tuple[str, str]:
-    """Return what stands in place of a baseline's error, and why; two empty texts where it has an answer."""
+    """Return the text in place of a missing baseline's error, and the reason; empty texts otherwise."""
     words, _, reason = status.partition(": ")
     return (words, reason) if words == NO_ANSWER else ("", "")
 
 
 def same_noise(levels, others):
-    """Return where two levels of noise are one, up to the rounding of a number read from text."""
+    """Return where two noise levels are equal up to rounding in text files."""
     return np.isclose(levels, others, rtol=1e-9, atol=0)
 
 
 def on_training_grid(comparison: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of a comparison that are tested on the grid and with the noise of training."""
+    """Return the rows of a comparison with the grid and noise of training."""
     home = with_training_noise(comparison)
     return home[home["trained_resolution"] == home["test_resolution"]]
 
@@ -163,11 +162,11 @@ def with_training_noise(comparison: pd.DataFrame) -> pd.DataFrame:
 def error_matrices(
     tables: list[pd.DataFrame], resolution: int | str, noise: float, metrics: list[str]
 ) -> dict[str, pd.DataFrame]:
-    """Return errors at one test resolution and level of noise by metric: a row a seed, a column a sample.
+    """Return matrices of errors at one test resolution and noise level by metric: (seeds, samples).
 
-    Before anything else the realisations of the noise on a sample are averaged: what is left are independent
-    samples. A table whose errors there are not finite (a diverged seed) has no row in the matrix. Raises a
-    ResultError for tables of different samples.
+    Noise realisations of a sample are averaged first, so columns are independent samples. A table with errors
+    that are not finite (a diverged seed) has no row in the matrix. Raises `ResultError` for tables of
+    different samples.
     """
     rows: dict[str, list[np.ndarray]] = {metric: [] for metric in metrics}
     samples = pd.RangeIndex(0)
@@ -194,7 +193,7 @@ def error_matrices(
 def error_matrix(
     tables: list[pd.DataFrame], resolution: int | str, noise: float = 0.0, metric: str = "relative_l2"
 ) -> pd.DataFrame:
-    """Return the errors in one metric, as `error_matrices` does."""
+    """Return the matrix of errors in one metric, as in `error_matrices`."""
     return error_matrices(tables, resolution, noise, [metric])[metric]
 
 

@@ -1,1 +1,1 @@
-"""What Cao (2021) and Calvello et al. (2024) prove of attention, measured. Each module gives tables."""
+"""Measurements of the theorems of Cao (2021) and Calvello et al. (2024) on attention, as tables."""

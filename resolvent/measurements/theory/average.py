@@ -1,7 +1,7 @@
-"""The layer that universal approximation is proved with (Calvello et al. 2024, theorem 22), in float64.
+"""The layer in the proof of universal approximation (Calvello et al. 2024, theorem 22), in float64.
 
 With Q = K = 0, V = W₃ = W₄ = I, W₂ = 0 and b₂ = 0 the layer of eq. 34 is v ↦ f(W₁v + b₁ + mean of v), eq. 37.
-On points the mean is a quadrature.
+On a set of points the mean is a quadrature.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from resolvent.models.build import build
 from resolvent.models.layers.continuum_attention import trapezoid_log_weights
 
 WIDTH = 4
-NODES = {"trapezoid": lambda dimension: 2 / dimension, "monte_carlo": lambda dimension: 0.5}  # with the order
+NODES = {"trapezoid": lambda dimension: 2 / dimension, "monte_carlo": lambda dimension: 0.5}  # orders
 
 
 def average_errors(sides: list[int], draws: int, seed: int) -> pandas.DataFrame:
-    """Compare the layer on side² points with eq. 37, its mean by Gauss-Legendre quadrature.
+    """Compare the layer on side² points with eq. 37, using Gauss-Legendre quadrature for the mean.
 
-    `trapezoid`: an evenly spaced grid with the ends, in one dimension or two, and the rule's weights;
-    `monte_carlo`: independent uniform points, equal weights, means over the draws. `error` is sup over the
-    points of the difference, relative; `rounding` the same against eq. 37 with the mean over the points
-    themselves, which the layer should reproduce to rounding (largest over the draws).
+    `trapezoid`: an evenly spaced grid with both ends, in one or two dimensions, and trapezoidal weights;
+    `monte_carlo`: independent uniform points with equal weights, averaged over the draws. `error` is the
+    relative sup over the points of the difference. `rounding` is the same for eq. 37 with the mean over the
+    points, which the layer should reproduce up to rounding; the largest over the draws.
     """
     rows = []
     for dimension in (1, 2):
@@ -50,7 +50,7 @@ def average_errors(sides: list[int], draws: int, seed: int) -> pandas.DataFrame:
 
 
 def construction(dimension: int, seed: int) -> Any:
-    """Build the universal approximator whose layer is eq. 37, with random W₁ and b₁; nothing is trained."""
+    """Return an untrained universal approximator with the layer of eq. 37 and random W₁ and b₁."""
     settings = {"width": WIDTH, "feedforward_width": WIDTH}
     operator: Any = build(f"universal_approximator{dimension}d", settings, seed)
     operator.double().requires_grad_(False)
@@ -69,13 +69,13 @@ def closed_form(layer: Any, v: Tensor, mean: Tensor) -> Tensor:
 
 
 def latent(x: Tensor) -> Tensor:
-    """Return a smooth function at x (…, dimension), different on opposite sides: (…, 4)."""
+    """Return values (…, 4) at x (…, dimension) of a smooth function that is not periodic."""
     total = x.sum(-1)
     return torch.stack([torch.cos(3 * total), torch.exp(-total), x.prod(-1), torch.sin(2 * x[..., 0])], -1)
 
 
 def placed(name: str, dimension: int, side: int, draws: int, seed: int) -> tuple[Tensor, Tensor]:
-    """Return the points (sets, side², dimension), and log-weights (side²,) up to a common term."""
+    """Return points (sets, side², dimension), and log-weights (side²,) up to a constant."""
     if name == "monte_carlo":
         generator = np.random.default_rng([seed, side, dimension])
         x = torch.from_numpy(generator.uniform(size=(draws, side**2, dimension)))

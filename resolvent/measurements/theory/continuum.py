@@ -1,8 +1,8 @@
-"""Attention at finitely many points against its integral (Calvello et al. 2024, section 2), in float64.
+"""Attention on finitely many points compared with its integral (Calvello et al. 2024, section 2), in float64.
 
 C(u, v)(x) = ∫ e^{s(x,y)} Vv(y) dy / ∫ e^{s(x,y)} dy,   s(x, y) = ⟨Qu(x), Kv(y)⟩     (definitions 10 and 11)
 
-with y over the domain of v; self-attention is v = u (definitions 4 and 5). Domains are [0, 1] and [0, 1]².
+with y in the domain of v; self-attention is v = u (definitions 4 and 5). Domains are [0, 1] and [0, 1]².
 """
 
 from __future__ import annotations
@@ -18,36 +18,36 @@ import torch
 from resolvent.models.layers.continuum_attention import continuum_attention, trapezoid_log_weights
 from resolvent.solvers.common.observation_times import random_times, two_rates
 
-FEATURES = 3  # of u, v, Qu, Kv and Vv
+FEATURES = 3  # components of u, v, Qu, Kv and Vv
 SCALE = 0.7  # standard deviation of the entries of Q, K and V
-PHASES = (0.0, 0.5, 1.0, 1.5)  # of the functions: members of one compact set
-QUERIES = np.linspace(0, 1, 17)[:, None]  # where the attention is compared
-GAUSS_POINTS = 40  # in each half of [0, 1]: densities may jump in the middle
+PHASES = (0.0, 0.5, 1.0, 1.5)  # of the functions, members of one compact set
+QUERIES = np.linspace(0, 1, 17)[:, None]  # points of comparison
+GAUSS_POINTS = 40  # in each half of [0, 1]: densities may jump at 1/2
 QUANTILES = (0.05, 0.95)  # of the errors over the draws
 
 
 def curve(x: np.ndarray, phase: float) -> np.ndarray:
-    """Return a smooth function on [0, 1] at x (…, 1): (…, 3), different at the ends."""
+    """Return values (…, 3) at x (…, 1) of a smooth, non-periodic function on [0, 1]."""
     x = x[..., 0]
     return np.stack([np.cos(3 * x + phase), np.exp(-x), np.sin(5 * x - phase) + x], axis=-1)
 
 
 def surface(y: np.ndarray, phase: float) -> np.ndarray:
-    """Return a smooth function on [0, 1]² at y (…, 2): (…, 3), different on opposite sides."""
+    """Return values (…, 3) at y (…, 2) of a smooth, non-periodic function on [0, 1]²."""
     first, second = y[..., 0], y[..., 1]
     return np.stack(
         [np.cos(3 * first + second + phase), np.exp(-first * second), np.sin(4 * second - phase)], axis=-1
     )
 
 
-CASES: dict[str, tuple[Callable[[np.ndarray, float], np.ndarray], int]] = {  # v and its domain's dimension
+CASES: dict[str, tuple[Callable[[np.ndarray, float], np.ndarray], int]] = {  # v, dimension of its domain
     "self": (curve, 1),
     "cross": (surface, 2),
 }
 
 
 class Heads:
-    """Q, K and V for one pair of functions: Qu at the queries (queries, 3), Kv and Vv anywhere."""
+    """Q, K and V for a pair of functions: Qu at the queries (queries, 3), Kv and Vv at any point."""
 
     def __init__(self, case: str, phase: float, seed: int):
         self.v, self.dimension = CASES[case]
@@ -65,12 +65,13 @@ class Heads:
 
 
 def monte_carlo(points: list[int], draws: int, seed: int) -> pandas.DataFrame:
-    """Compare attention over independent uniform points with the integral (theorem 6; 12: cross-attention).
+    """Compare attention over independent uniform points with the integral.
 
-    `error` is the mean over the draws of sup |difference|/sup |integral| over x, and `low`, `high` are
-    quantiles; `deviation` is the root of the mean square over draws and x, relative to that of the integral.
-    `predicted` is what the delta method says of it for many points, without a fit: a quotient of means has
-    the variance ∫ p(y; x)² |Vv(y) - C(x)|² dy/N with the density p of definition 10. `function` is a phase.
+    Theorem 6; theorem 12 for cross-attention. `error` is the mean over the draws of sup |difference|/sup
+    |integral| over x; `low` and `high` are quantiles. `deviation` is the root mean square over draws and x,
+    relative to that of the integral. `predicted` is the delta method's value of `deviation` for many points,
+    without a fit: a quotient of means has the variance ∫ p(y; x)² |Vv(y) - C(x)|² dy/N with the density p of
+    definition 10. `function` is a phase.
     """
     rows = []
     for case in CASES:
@@ -93,13 +94,13 @@ def monte_carlo(points: list[int], draws: int, seed: int) -> pandas.DataFrame:
 
 @dataclass(frozen=True)
 class NodeSet:
-    """A way to put nodes into [0, 1]."""
+    """A family of node sets in [0, 1]."""
 
-    nodes: Callable[[int, int], np.ndarray]  # of how many intervals and of a seed, (n,), increasing
-    density: Callable[[np.ndarray], np.ndarray]  # to which the nodes' shares tend, as equal weights have them
-    random: bool  # whether the seed matters
-    trapezoid: float  # order of the rule: first where the ends are no nodes, as both end pieces are lost
-    equal: float  # order of equal weights, against the integral with that density
+    nodes: Callable[[int, int], np.ndarray]  # (intervals, seed) → (n,), increasing
+    density: Callable[[np.ndarray], np.ndarray]  # limiting density of the nodes
+    random: bool  # whether nodes depend on the seed
+    trapezoid: float  # order of the rule: 1 without nodes at the ends, where both end pieces are lost
+    equal: float  # order of equal weights, compared with the integral with this density
 
 
 def two_rate_density(y: np.ndarray) -> np.ndarray:
@@ -111,23 +112,23 @@ def linear_density(y: np.ndarray) -> np.ndarray:
 
 
 def random_nodes(intervals: int, seed: int) -> np.ndarray:
-    """Draw independent uniform nodes and both ends: the order statistics in between."""
+    """Draw independent uniform nodes, sorted, and add both ends."""
     inner = np.random.default_rng([seed, intervals]).uniform(size=intervals - 1)
     return np.concatenate([[0.0], np.sort(inner), [1.0]])
 
 
 def two_rate_nodes(intervals: int, seed: int) -> np.ndarray:
-    """Return nodes with steps of 1/n up to the middle, of 2/n from there."""
+    """Return nodes with steps 1/n up to the middle, and 2/n from there."""
     return np.array(two_rates(1 / intervals, 1.0).positions)
 
 
 def nodes_without_ends(intervals: int, seed: int) -> np.ndarray:
-    """Draw independent uniform nodes, as random times of observation are drawn."""
+    """Draw independent uniform nodes without the ends, like random observation times."""
     return np.array(random_times(intervals, 1.0, seed).positions)
 
 
 def denser_nodes(intervals: int, seed: int) -> np.ndarray:
-    """Draw nodes, and both ends, with `linear_density`, through the inverse of its integral."""
+    """Draw nodes with `linear_density` by inverting its integral, and add both ends."""
     return (np.sqrt(1 + 8 * random_nodes(intervals, seed)) - 1) / 2
 
 
@@ -143,10 +144,9 @@ NODE_SETS = {
 def quadratures(intervals: list[int], draws: int, seed: int) -> pandas.DataFrame:
     """Compare self-attention on sets of nodes, with trapezoidal and equal weights, with integrals.
 
-    Equal weights tend to the integral with the nodes' density in the place of dy. `error` is that against the
-    integral, `error_to_limit` against the one with the density, `gap` the difference of the two integrals
-    (sup over x, relative; means over draws of the nodes where they are random). Trapezoidal weights have no
-    gap.
+    With equal weights the limit is the integral with dy weighted by the nodes' density. `error` is relative
+    to the unweighted integral, `error_to_limit` relative to the limit, and `gap` is the difference of the two
+    integrals (relative sup over x; means over draws of random nodes). Trapezoidal weights have no gap.
     """
     heads = Heads("self", PHASES[0], seed)
     exact = integral(heads)
@@ -171,10 +171,10 @@ def quadratures(intervals: list[int], draws: int, seed: int) -> pandas.DataFrame
 
 
 def attend(heads: Heads, nodes: np.ndarray, *, trapezoid: bool = False) -> np.ndarray:
-    """Return attention over each set of nodes (sets, n, dimension), at the queries: (sets, queries, 3).
+    """Return attention over each set of nodes (sets, n, dimension) at the queries: (sets, queries, 3).
 
-    With `trapezoid` the weights are those of the first set. The factor 1/√3, which the paper's s has not, is
-    taken out through Q.
+    With `trapezoid`, all sets use the weights of the first set. Q is rescaled to cancel the factor 1/√3,
+    which is not in the paper's s.
     """
     queries = np.stack([heads.queries() * np.sqrt(FEATURES)] * len(nodes))
     log_weights = trapezoid_log_weights(torch.from_numpy(nodes[0])) if trapezoid else None
@@ -183,9 +183,9 @@ def attend(heads: Heads, nodes: np.ndarray, *, trapezoid: bool = False) -> np.nd
 
 
 def integral(heads: Heads, density: Callable[[np.ndarray], np.ndarray] | None = None) -> np.ndarray:
-    """Return C(u, v) at the queries (queries, 3), by Gauss-Legendre quadrature without an attention.
+    """Return C(u, v) at the queries (queries, 3), computed by Gauss-Legendre quadrature without attention.
 
-    With a `density` (in one dimension) dy is replaced by density(y) dy.
+    `density` (in one dimension) replaces dy by density(y) dy.
     """
     nodes, weights = gauss_legendre(heads.dimension)
     if density is not None:
@@ -206,14 +206,14 @@ def delta_constant(heads: Heads) -> float:
 
 
 def relative_supremum(difference: np.ndarray, exact: np.ndarray) -> np.ndarray:
-    """Return sup over x of |difference| (…, queries, 3), relative to that of `exact`: (…)."""
+    """Return sup over x of |difference| (…, queries, 3), relative to sup |exact|: (…)."""
     supremum = np.linalg.norm(exact, axis=-1).max()
     return np.linalg.norm(difference, axis=-1).max(axis=-1) / supremum
 
 
 @cache
 def gauss_legendre(dimension: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return nodes (n, dimension) and weights (n,) on [0, 1]^dimension, with a panel for half an axis."""
+    """Return nodes (n, dimension) and weights (n,) on [0, 1]^dimension, with two panels per axis."""
     nodes, weights = np.polynomial.legendre.leggauss(GAUSS_POINTS)
     nodes, weights = (nodes + 1) / 4, weights / 4
     nodes, weights = np.concatenate([nodes, nodes + 0.5]), np.concatenate([weights, weights])

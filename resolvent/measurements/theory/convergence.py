@@ -1,4 +1,4 @@
-"""The attentions on a grid as quadratures of integral operators (Cao 2021, eqs. 8 and 14), in float64.
+"""Attention on a grid as a quadrature of an integral operator (Cao 2021, eqs. 8 and 14), in float64.
 
 For smooth functions q, k, v on [0, 1] with e components (sums over the points become integrals over ξ):
 
@@ -6,8 +6,8 @@ For smooth functions q, k, v on [0, 1] with e components (sums over the points b
 - softmax: z(x) = ∫ exp(⟨q(x), k(ξ)⟩/√e) v(ξ) dξ / ∫ exp(⟨q(x), k(ξ)⟩/√e) dξ
 - linear: z(x) = Σⱼ softmax(q(x))ⱼ ∫ exp(kⱼ(ξ)) v(ξ) dξ / ∫ exp(kⱼ(ξ)) dξ
 
-The attentions weigh all points alike. Other weights enter through the keys: as a factor, or within an
-exponential as a logarithm.
+Attention weights all points equally. Other weights enter through the keys: as a factor, or as a logarithm
+inside the exponential.
 """
 
 from __future__ import annotations
@@ -20,34 +20,33 @@ import torch
 
 from resolvent.models.layers import attention
 
-OUTPUTS = 16  # points x at which errors are taken; every grid has them
-GAUSS_POINTS = 200  # of the reference
-POLE = 1.1  # 1/(POLE - cos 2πx): how near the real line the periodic v stops being analytic
-ROUNDING = 1e-13  # relative errors below are not fitted
+OUTPUTS = 16  # points x of the errors, common to all grids
+GAUSS_POINTS = 200  # of the reference quadrature
+POLE = 1.1  # in 1/(POLE - cos 2πx): sets the distance from the real line to the poles of the periodic v
+ROUNDING = 1e-13  # smaller relative errors are not fitted
 SHIFTS = np.array([0.1, 0.35, 0.8])  # one for each component
 ATTENTIONS = ("galerkin", "fourier", "softmax", "linear")
-RULES = {"periodic": "rate", "left_rectangle": "order", "trapezoid": "order"}  # with what is fitted
+RULES = {"periodic": "rate", "left_rectangle": "order", "trapezoid": "order"}  # fitted quantity
 
 
 def periodic(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return q, k, v (points, 3), analytic, of period one; v alone has poles, all as far off the reals."""
+    """Return analytic q, k, v (points, 3) of period one; only v has poles, equally far from the real line."""
     angle = 2 * np.pi * (x[:, None] - SHIFTS)
     return np.cos(angle), np.sin(angle) + 0.5, 1 / (POLE - np.cos(angle))
 
 
 def non_periodic(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return q, k, v (points, 3), analytic, different at 0 and 1."""
+    """Return analytic, non-periodic q, k, v (points, 3)."""
     y = x[:, None] + SHIFTS
     return np.cos(y), np.exp(-y), y**2 + np.sin(3 * y)
 
 
 def errors(points: list[int]) -> pandas.DataFrame:
-    """Return the relative errors, root mean square over 16 outputs and all components, against
-    Gauss-Legendre.
+    """Return relative errors with respect to Gauss-Legendre quadrature.
 
-    Rules: `periodic` and `left_rectangle` are the attentions as they are, on x = i/n, for functions that are
-    and are not periodic; `trapezoid` is the rule of that name on x = i/n, i ≤ n, by weighted keys. `points`
-    is n, the number of intervals.
+    Errors are root mean squares over 16 outputs and all components. Rules: `periodic` and `left_rectangle`
+    are unchanged attention on x = i/n, i < n, for periodic and non-periodic functions; `trapezoid` is the
+    trapezoidal rule on x = i/n, i ≤ n, with weighted keys. `points` is n, the number of intervals.
     """
     rows = []
     for name in ATTENTIONS:
@@ -58,7 +57,7 @@ def errors(points: list[int]) -> pandas.DataFrame:
                 nodes = np.arange(n + (rule == "trapezoid")) / n
                 q, k, v = functions(nodes)
                 if rule == "trapezoid":
-                    relative = np.full(n + 1, (n + 1) / n)  # to the equal weights 1/(n + 1) of an attention
+                    relative = np.full(n + 1, (n + 1) / n)  # relative to the weights 1/(n + 1) of attention
                     relative[[0, -1]] /= 2
                     q, k, v = weighted(name, q, k, v, relative)
                 z = attend(name, q, k, v)[: n : n // OUTPUTS, : exact.shape[1]]
@@ -67,7 +66,7 @@ def errors(points: list[int]) -> pandas.DataFrame:
 
 
 def attend(name: str, q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Return that function of `models.layers.attention`, of matrices."""
+    """Apply the function `name` of `models.layers.attention` to matrices."""
     heads = (torch.from_numpy(matrix)[None, None] for matrix in (q, k, v))
     return getattr(attention, name)(*heads)[0, 0].numpy()
 
@@ -75,9 +74,9 @@ def attend(name: str, q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray
 def weighted(
     name: str, q: np.ndarray, k: np.ndarray, v: np.ndarray, weights: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return Q, K, V with which the attention gives each point its weight, relative to equal ones.
+    """Return Q, K, V such that attention has the quadrature `weights`, given relative to equal weights.
 
-    For softmax that takes one more component: ⟨q, k⟩/√e + log w is ⟨q', k'⟩/√(e + 1).
+    Softmax needs one more component: ⟨q, k⟩/√e + log w = ⟨q', k'⟩/√(e + 1).
     """
     column = weights[:, None]
     if name in ("galerkin", "fourier"):
@@ -94,7 +93,7 @@ def weighted(
 
 
 def reference(name: str, functions: Callable[[np.ndarray], tuple[np.ndarray, ...]]) -> np.ndarray:
-    """Return z at the outputs (16, e) by Gauss-Legendre quadrature of the formulas above, no attention."""
+    """Return z at the outputs (16, e) by Gauss-Legendre quadrature of the formulas above."""
     nodes, weights = np.polynomial.legendre.leggauss(GAUSS_POINTS)  # on [-1, 1]
     _, k, v = functions((nodes + 1) / 2)
     q = functions(np.arange(OUTPUTS) / OUTPUTS)[0]

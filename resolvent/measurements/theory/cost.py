@@ -1,4 +1,4 @@
-"""What the attentions cost: operations counted, time measured, as the number of points grows."""
+"""Cost of attention for increasing numbers of points: counted operations and measured time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from resolvent.models.layers import attention
 from resolvent.training.devices import device_name
 from resolvent.training.operations import counted
 
-# With the power of n in the number of operations.
+# Function, and the power of n in its number of operations.
 ATTENTIONS: dict[str, tuple[Callable[..., Tensor], int]] = {
     "galerkin": (attention.galerkin, 1),
     "linear": (attention.linear, 1),
@@ -24,17 +24,16 @@ ATTENTIONS: dict[str, tuple[Callable[..., Tensor], int]] = {
     "fourier_quadratic": (partial(attention.fourier, contraction="quadratic"), 2),
     "softmax": (attention.softmax, 2),
 }
-VISIT = 0.02  # seconds that one timing should last at least, by repeated calls
+VISIT = 0.02  # minimum duration of a timing in seconds, reached by repeated calls
 
 
 @torch.no_grad()
 def costs(points: list[int], features: int, repetitions: int, seed: int) -> pandas.DataFrame:
-    """Measure one head's forward pass, batch of one, float32, on one CPU thread.
+    """Measure the forward pass of one head with batch size one in float32 on one CPU thread.
 
-    Every repetition visits every attention and size in turn, so that a slow moment of the machine hits all
-    alike. A visit calls a fast attention several times: a clock cannot resolve how long one call took.
-    `flops` are those of the matrix products, two for a multiplication with its addition; `seconds` the
-    median.
+    Every repetition cycles through all attentions and sizes, so slow phases of the machine affect all of
+    them. A visit calls a fast attention several times, because the clock cannot resolve one call. `flops`
+    counts matrix products, with a multiplication and an addition as two; `seconds` is the median.
     """
     generator = torch.Generator().manual_seed(seed)
     inputs = {n: [torch.randn(1, 1, n, features, generator=generator) for _ in "QKV"] for n in points}
@@ -42,7 +41,7 @@ def costs(points: list[int], features: int, repetitions: int, seed: int) -> pand
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        for attend in jobs.values():  # the first call of a size also fetches its memory
+        for attend in jobs.values():  # the first call of a size also allocates memory
             attend()
         calls = {job: math.ceil(VISIT / timeit(attend, number=1)) for job, attend in jobs.items()}
         seconds: dict[tuple[str, int], list[float]] = {job: [] for job in jobs}

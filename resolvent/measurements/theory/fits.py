@@ -1,4 +1,4 @@
-"""Orders and rates fitted to what is measured, beside those of the theory."""
+"""Fit orders and rates to measurements, and compare them with theory."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from resolvent.models.registry import settings_class
 
 
 def power(table: pandas.DataFrame, column: str = "error") -> float:
-    """Fit p of values ≈ C pointsᵖ: the least-squares slope of the logarithms."""
+    """Fit p in values ≈ C pointsᵖ by least squares of the logarithms."""
     return float(np.polyfit(np.log(table["points"].to_numpy()), np.log(table[column].to_numpy()), 1)[0])
 
 
 def rate(table: pandas.DataFrame) -> float:
-    """Fit ρ of errors ≈ C ρ^points to the errors above rounding; NaN if those are under two."""
+    """Fit ρ in errors ≈ C ρ^points to errors above rounding; NaN for fewer than two such errors."""
     above = table[table["error"] > ROUNDING]
     if len(above) < 2:
         return float("nan")
@@ -28,9 +28,9 @@ def rate(table: pandas.DataFrame) -> float:
 
 
 def convergence_orders(table: pandas.DataFrame) -> pandas.DataFrame:
-    """Fit the power of 1/n, beside theory; for periodic functions the factor that a point more brings.
+    """Fit the power of 1/n or, for periodic functions, the rate ρ, and compare with theory.
 
-    That factor is ρ = POLE - √(POLE² - 1): the distance of v's poles from the real line is log(1/ρ)/2π, and
+    In theory ρ = POLE - √(POLE² - 1): the poles of v have the distance log(1/ρ)/2π from the real line, and
     the rectangle rule converges like ρⁿ (Trefethen and Weideman 2014, Theorem 3.2).
     """
     theory = {"periodic": POLE - np.sqrt(POLE**2 - 1), "left_rectangle": 1.0, "trapezoid": 2.0}
@@ -42,9 +42,9 @@ def convergence_orders(table: pandas.DataFrame) -> pandas.DataFrame:
 
 
 def cost_orders(table: pandas.DataFrame) -> pandas.DataFrame:
-    """Fit powers of n beside those of the theory, on the larger half of the sizes.
+    """Fit powers of n on the larger half of the sizes, and compare with theory.
 
-    On the smaller ones a call costs more than its arithmetic.
+    For small sizes the overhead of a call exceeds its arithmetic.
     """
     finer, rows = finer_half(table), []
     for name, group in groups(finer, "attention"):
@@ -60,11 +60,11 @@ def continuum_orders(
     averages: pandas.DataFrame,
     invariance: pandas.DataFrame,
 ) -> pandas.DataFrame:
-    """Fit powers of 1/points, or of 1/n for the invariance, by least squares of the logarithms.
+    """Fit powers of 1/points, or 1/n for the invariance, by least squares of the logarithms.
 
-    Monte Carlo: of the error of the worst function, as theorems 6 and 12 are uniform over a compact set.
-    Quadratures: of the error to the integral that the weights tend to, from the larger half of the sizes.
-    Architectures that do not claim invariance have no theory; those that are not measured have no row.
+    Monte Carlo: largest error of all functions, since theorems 6 and 12 are uniform over a compact set.
+    Quadratures: error relative to the limit, on the larger half of the sizes. Architectures that do not claim
+    invariance have no theoretical order; architectures without measurements have no row.
     """
     rows: list[tuple] = []
     worst = monte_carlo.groupby(["attention", "points"], sort=False)["error"].max().reset_index()
@@ -83,11 +83,11 @@ def continuum_orders(
 
 
 def groups(table: pandas.DataFrame, by: str | list[str]) -> Any:
-    """Return the rows by the values of columns, in the table's order."""
+    """Return the rows grouped by columns, in the table's order."""
     return table.groupby(by, sort=False)
 
 
 def finer_half(table: pandas.DataFrame) -> pandas.DataFrame:
-    """Return the rows of the larger half of the sizes, of two at least."""
+    """Return the rows of the larger half of the sizes, at least two sizes."""
     sizes = np.sort(table["points"].unique())
     return table[table["points"] >= sizes[min(len(sizes) // 2, len(sizes) - 2)]]

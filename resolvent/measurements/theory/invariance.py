@@ -1,4 +1,4 @@
-"""The same function on n and on 2n points a side, through every registered architecture; untrained."""
+"""Apply every registered architecture, untrained, to a function on n and on 2n points per side."""
 
 from __future__ import annotations
 
@@ -12,22 +12,20 @@ from torch import Tensor
 from resolvent.models.build import build
 from resolvent.models.registry import settings_class
 
-SCRAMBLE = 0.1  # standard deviation of what is added to the initial weights, with which attention does little
+SCRAMBLE = 0.1  # standard deviation of noise on the initial weights: without it, attention has little effect
 
 
 def invariance_errors(
     cases: list[tuple[str, str, dict]], points_1d: list[int], points_2d: list[int], seed: int
 ) -> pandas.DataFrame:
-    """Return how far outputs on n and 2n intervals a side are apart, at the common points, relative L².
+    """Return relative L² differences of outputs on n and 2n intervals per side, at the common points.
 
-    `cases` are those of `models.registry.examples`: architecture, words of a variant, settings.
-
-    Weights are the initial ones plus normal numbers, in double precision (the package neuraloperator rounds
-    Fourier coefficients to single). The input is `smooth`. Grids are x = i/n, i < n, or i ≤ n for what has
-    trapezoidal weights; in two dimensions those have half as many points a side, and what is in three the
-    first two of these grids. Of an architecture that
-    takes one grid only, or whose output is on another, there is one row without points and error.
-    `claims`: whether the operator says that it is discretisation-invariant.
+    `cases` come from `models.registry.examples`: architecture, name of a variant, settings. Weights are
+    initial weights plus normal noise, in double precision (the package neuraloperator rounds Fourier
+    coefficients to single precision). The input is `smooth`. Grids are x = i/n, i < n, or i ≤ n with
+    trapezoidal weights, which have half as many points per side in two dimensions; in three dimensions, only
+    the first two grids are used. An architecture with a fixed grid, or with its output on another grid, has
+    one row without points and error. `claims`: whether the operator claims discretisation invariance.
     """
     rows: list[tuple] = []
     for architecture, variant, settings in cases:
@@ -51,7 +49,7 @@ def invariance_errors(
 def refinement_error(operator: Any, n: int, dimension: int, *, ends: bool) -> float:
     """Return ‖G_2n(u) - G_n(u)‖/‖G_2n(u)‖ on the points of the coarser grid.
 
-    An operator whose output may be asked for anywhere (`at`) is asked there, whatever the grid of u.
+    Operators that can be evaluated at any point (`at`) are evaluated there.
     """
     grids = [grid(m, dimension, ends) for m in (n, 2 * n)]
     if hasattr(operator, "at"):
@@ -64,7 +62,7 @@ def refinement_error(operator: Any, n: int, dimension: int, *, ends: bool) -> fl
 
 
 def scrambled(architecture: str, settings: dict, seed: int) -> torch.nn.Module:
-    """Return an operator in evaluation and double precision, off its initial weights."""
+    """Return an operator with perturbed initial weights, in double precision and evaluation mode."""
     operator = build(architecture, settings, seed).double().eval().requires_grad_(False)
     generator = torch.Generator().manual_seed(seed)
     for parameter in operator.parameters():
@@ -73,7 +71,7 @@ def scrambled(architecture: str, settings: dict, seed: int) -> torch.nn.Module:
 
 
 def smooth(x: Tensor) -> Tensor:
-    """Return a smooth function at x (…, dimension), different at opposite ends: (…)."""
+    """Return values (…) at x (…, dimension) of a smooth, non-periodic function."""
     return torch.cos(3 * x[..., 0] + 0.3) * torch.exp(-x[..., -1]) + torch.sin(4 * x.sum(-1))
 
 

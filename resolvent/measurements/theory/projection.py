@@ -13,18 +13,18 @@ import torch
 from resolvent.measurements.theory.convergence import attend
 from resolvent.models.cao2021.encoder import ProjectionNorm
 
-FEATURES = 8  # columns of Q, K and V where they are bases of one space
-VALUES, KEYS = 6, 10  # r and d of Theorem 4.3: the test space must not be the smaller
+FEATURES = 8  # columns of Q, K and V as bases of one space
+VALUES, KEYS = 6, 10  # r and d of Theorem 4.3: the test space must be at least as large
 MODES = 12  # of the random functions
 DRAWS = 5  # of random bases
 LAYER_NORM_EPSILON = 1e-5
 
 
 def distances(points: list[int], seed: int) -> pandas.DataFrame:
-    """Return how far Q(KᵀV)/n is from the projection of V onto span(Q), for five forms of one basis.
+    """Return the distance from Q(KᵀV)/n to the projection of V onto span(Q), for five forms of one basis.
 
-    `distance` is relative, in the quadrature norm; `distance_rescaled` is what is left of it when the
-    attention's output is multiplied by the best number, as a learnt scale could.
+    `distance` is relative, in the quadrature norm; `distance_rescaled` is the distance after multiplying the
+    output of attention by the best number, which a learned scale could represent.
     """
     rows = []
     for n in points:
@@ -40,7 +40,7 @@ def distances(points: list[int], seed: int) -> pandas.DataFrame:
 
 
 def treatments(basis: np.ndarray, v: np.ndarray) -> dict[str, tuple[np.ndarray, ...]]:
-    """Return Q, K, V of one basis of span(Q) in five ways; in exact arithmetic the first two project."""
+    """Return Q, K, V for five forms of one basis of span(Q); in exact arithmetic the first two project."""
     orthonormal = np.linalg.qr(basis)[0] * np.sqrt(len(basis))
     dual = basis @ np.linalg.inv(basis.T @ basis / len(basis))
     unit = basis / np.sqrt((basis**2).mean(axis=0))
@@ -55,7 +55,7 @@ def treatments(basis: np.ndarray, v: np.ndarray) -> dict[str, tuple[np.ndarray, 
 
 @torch.no_grad()
 def layer_normed(*keys_and_values: np.ndarray) -> list[np.ndarray]:
-    """Return K and V normalised as in the Galerkin transformer (eq. 6), initial scale and shift."""
+    """Return K and V normalised as in the Galerkin transformer (eq. 6), with initial scale and shift."""
     normalise = ProjectionNorm(1, 1, FEATURES, LAYER_NORM_EPSILON).double()
     heads = (torch.from_numpy(matrix)[None, :, None] for matrix in keys_and_values)
     return [normalise(head, index)[0, :, 0].numpy() for index, head in enumerate(heads, 1)]
@@ -64,14 +64,15 @@ def layer_normed(*keys_and_values: np.ndarray) -> list[np.ndarray]:
 def quasi_optimality(points: list[int], seed: int) -> pandas.DataFrame:
     """Measure both sides of ‖f - p‖ ≤ c⁻¹ min ‖f - q‖ over q in span(Q); p is Galerkin attention of f.
 
-    p is the attention of eq. 40 applied to the responses b(vⱼ, f): the q whose responses are nearest to f's.
-    With c, the smallest of max b(v, q)/(‖v‖ ‖q‖) over q (eq. 30), f ↦ p is a projection of norm at most c⁻¹,
-    whence the bound. Theorem 4.3 as printed is about the responses of f's best approximation f_h instead: its
-    min-max term is then zero, and it says that the attention reproduces f_h (`reproduction`: by how much it
-    does not).
+    p is the attention of eq. 40 applied to the responses b(vⱼ, f): the q with responses nearest to the
+    responses of f. With c = min over q of max over v of b(v, q)/(‖v‖ ‖q‖) (eq. 30), f ↦ p is a projection of
+    norm at most c⁻¹, which gives the bound. Theorem 4.3 as printed uses the responses of f's best
+    approximation f_h instead: its min-max term is then zero, and it states that attention reproduces f_h
+    (`reproduction` is the error).
 
-    Theorem 4.4 (eq. 42) is about the same p. Its keys are K, and f is a column of V: `misfit` is how far the
-    responses of p = Q̃(KᵀV)/n are from those of f, `least_misfit` the least of all q, without an attention.
+    Theorem 4.4 (eq. 42) is about the same p. Its keys are K, and f is a column of V: `misfit` is the distance
+    from the responses of p = Q̃(KᵀV)/n to the responses of f, and `least_misfit` is the minimum over all q,
+    computed without attention.
     """
     rows = []
     for n in points:
@@ -81,7 +82,7 @@ def quasi_optimality(points: list[int], seed: int) -> pandas.DataFrame:
             updated = petrov_galerkin(values, keys)
             attention = attend("galerkin", updated, keys, v)
             c = inf_sup(values, keys)
-            for (target, f), p in zip(functions.items(), attention.T, strict=False):  # the rest is zero
+            for (target, f), p in zip(functions.items(), attention.T, strict=False):  # other columns are zero
                 best, wanted = project(values, f), responses(keys, f)
                 error, bound = norm(f - p), norm(f - best) / c
                 reproduction = norm(updated @ (keys.T @ best / n) - best) / norm(best)
@@ -94,7 +95,7 @@ def quasi_optimality(points: list[int], seed: int) -> pandas.DataFrame:
 
 
 def bases(n: int, seed: int):
-    """Yield (name, draw, Q, V): functions, the same on every grid; the noise alone is not a function."""
+    """Yield (name, draw, Q, V): functions that are the same on every grid, except for noise."""
     x = np.arange(n) / n
     legendre = np.polynomial.legendre.legvander(2 * x - 1, VALUES - 1)
     yield "fourier", 0, fourier_functions(VALUES, x), fourier_functions(KEYS, x)
@@ -106,7 +107,7 @@ def bases(n: int, seed: int):
 
 
 def targets(x: np.ndarray) -> dict[str, np.ndarray]:
-    """Return an analytic periodic function, one with a kink and one with a jump."""
+    """Return periodic functions: one analytic, one with a kink, and one with a jump."""
     return {
         "smooth": np.exp(np.sin(2 * np.pi * x)),
         "kink": np.abs(x - 0.4),
@@ -115,10 +116,10 @@ def targets(x: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def petrov_galerkin(values: np.ndarray, keys: np.ndarray) -> np.ndarray:
-    """Return attention of eq. 40, (n, d): responses b(vⱼ, f) ↦ q in span(Q) with the nearest responses.
+    """Return the attention of eq. 40, (n, d): responses b(vⱼ, f) ↦ q in span(Q) with nearest responses.
 
-    Its columns are the updated basis Q̃ of Theorem 4.4.
-    Q is padded with zeros to the d columns of V; the block matrix Λ has zeros there in any case.
+    Its columns are the updated basis Q̃ of Theorem 4.4. Q is padded with zeros to the d columns of V; the
+    block matrix Λ is zero there.
     """
     n, padding = len(values), np.zeros((len(values), keys.shape[1] - values.shape[1]))
     mass_inverse = np.linalg.inv(keys.T @ keys / n)
@@ -130,7 +131,7 @@ def petrov_galerkin(values: np.ndarray, keys: np.ndarray) -> np.ndarray:
 
 
 def responses(keys: np.ndarray, f: np.ndarray) -> np.ndarray:
-    """Return b(·, f) on an orthonormal basis of the keys' space: its length is the norm of the functional."""
+    """Return b(·, f) on an orthonormal basis of the keys' space; its length is the functional's norm."""
     return np.linalg.qr(keys)[0].T @ f / np.sqrt(len(f))
 
 
@@ -141,7 +142,7 @@ def inf_sup(values: np.ndarray, keys: np.ndarray) -> float:
 
 
 def project(basis: np.ndarray, f: np.ndarray) -> np.ndarray:
-    """Project onto the columns by least squares; with equal weights, that of the quadrature norm."""
+    """Project onto the columns by least squares; equal weights make it orthogonal in the quadrature norm."""
     return basis @ np.linalg.lstsq(basis, f)[0]
 
 
@@ -151,7 +152,7 @@ def norm(f: np.ndarray) -> float:
 
 
 def fourier_functions(count: int, x: np.ndarray) -> np.ndarray:
-    """Return 1, cos 2πx, sin 2πx, cos 4πx, …, the first `count`, as columns."""
+    """Return the first `count` of 1, cos 2πx, sin 2πx, cos 4πx, … as columns."""
     columns = [np.ones_like(x)]
     for mode in range(1, count // 2 + 1):
         columns += [np.cos(2 * np.pi * mode * x), np.sin(2 * np.pi * mode * x)]
@@ -159,7 +160,7 @@ def fourier_functions(count: int, x: np.ndarray) -> np.ndarray:
 
 
 def random_functions(count: int, n: int, generator: np.random.Generator) -> np.ndarray:
-    """Draw trigonometric polynomials, normal coefficients falling like 1/(1 + k), as columns (n, count)."""
+    """Draw trigonometric polynomials, with normal coefficients decaying like 1/(1 + k): (n, count)."""
     decay = 1 / (1 + (np.arange(2 * MODES + 1) + 1) // 2)
     coefficients = generator.normal(size=(2 * MODES + 1, count)) * decay[:, None]
     return fourier_functions(2 * MODES + 1, np.arange(n) / n) @ coefficients

@@ -1,1 +1,1 @@
-"""Readers of files that others have made: one for each format, all behind `ArraysFile`."""
+"""Readers of third-party files, one for each format, with the common interface `ArraysFile`."""

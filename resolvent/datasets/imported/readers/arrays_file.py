@@ -1,4 +1,4 @@
-"""What every reader gives: the variables of a file by name, and any part of each, checked as it is read."""
+"""Common interface of readers: variables of a file by name, and checked reading of any part."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ import numpy as np
 from resolvent.common.errors import Words
 from resolvent.datasets.errors import DatasetError, in_one_line
 
-EXACT = 2**53  # beyond it a float64 has no longer every integer
-SMALL, RATIO = 2**28, 200  # bytes to unpack, and times those stored, from which on nothing is unpacked
+EXACT = 2**53  # float64 does not represent all integers beyond this
+SMALL, RATIO = 2**28, 200  # larger and more compressed variables are refused: bytes, and compression ratio
 Selection = tuple[slice, ...]
-MISSING = ("_FillValue", "missing_value")  # attributes that name the number which stands for a missing one
-PACKED = ("scale_factor", "add_offset")  # attributes of numbers that are not stored as they are
-# Numbers that programs write in the place of missing ones: of observations, of NetCDF, of Ferret and GrADS,
-# and the largest of float32 and float64.
+MISSING = ("_FillValue", "missing_value")  # attributes with the fill value for missing numbers
+PACKED = ("scale_factor", "add_offset")  # attributes of packed numbers
+# Usual fill values for missing (masked) numbers: of observations, NetCDF, Ferret and GrADS, and the largest
+# numbers of float32 and float64.
 CODES = (
     *(-999.0, -9999.0, -99999.0, 1e20, -1e20, 1e30, -1e30, 1e34, -1e34, 1e35),
     *(9.969209968386869e36, -9.99e8, 3.4028234663852886e38, -3.4028234663852886e38),
 )
 FILL: Words = "finite numbers; fill such values, or leave their samples out"
-# What to do with a variable of each kind that is no array of real numbers.
+# Remedies for variables that are not arrays of real numbers, by kind.
 REMEDIES: dict[str, Words] = {
     "complex": "save its real and imaginary parts as two arrays",
     "ragged": "bring all samples to one length, and save one array",
@@ -48,7 +48,7 @@ REMEDIES: dict[str, Words] = {
 
 @dataclass(frozen=True)
 class Storage:
-    """The bytes that reading a row takes, those of the whole as stored, and chunks never written."""
+    """Storage of a variable: bytes in memory to read a row, stored bytes in total, and missing chunks."""
 
     row: float = 0.0
     stored: float = 0.0
@@ -59,17 +59,17 @@ class Storage:
 
 @dataclass
 class Variable:
-    """One array of a file, and how to read any part of it.
+    """One array of a file, with a function to read any part of it.
 
-    shape       of all axes.
-    read        reads a part, a slice for each of the first axes, as the file has it.
-    kind        what it is where it is no array of real numbers: "complex", "text"; else None.
-    single      whether float32 has each of its numbers.
-    in_memory   bytes that reading any row needs beside those of the row.
-    dims        the names that the file gives the axes; None where it names none.
-    attributes  what the file says of it: `MISSING` and `PACKED` among others.
+    shape       shape of the array.
+    read        function that reads a part without conversion, given slices of the first axes.
+    kind        "complex", "text", …, if it is not an array of real numbers; else None.
+    single      whether float32 represents all its numbers exactly.
+    in_memory   bytes needed to read any row, in addition to the row.
+    dims        names of the axes in the file; None if it has none.
+    attributes  attributes in the file, such as `MISSING` and `PACKED`.
     storage     how it is stored.
-    parts       the variables that it is put together from, by their names in the file.
+    parts       variables of which it is composed, by their names in the file.
     """
 
     shape: tuple[int, ...]
@@ -85,12 +85,12 @@ class Variable:
 
 @dataclass(eq=False)
 class ArraysFile:
-    """The variables of one file, or of one Zarr store.
+    """The variables of a file or Zarr store.
 
-    path      of the file, or its address.
-    version   the format, as the card names it.
-    boundary  what the file says of the boundary, "periodic" or "other"; None where it says nothing.
-    remarks   what is odd in it, each once.
+    path      path or address of the file.
+    version   name of the format for the card.
+    boundary  boundary condition in the file, "periodic" or "other"; None if not given.
+    remarks   oddities, without duplicates.
     """
 
     path: Path | str
@@ -98,23 +98,23 @@ class ArraysFile:
     variables: dict[str, Variable]
     boundary: str | None = None
     remarks: dict[Words, None] = field(default_factory=dict)
-    # Of variables and codes for missing values, by the rows and the part that have some: how many.
+    # Counts of suspected fill values, by variable and value, then by row and part.
     _codes: dict[tuple[str, float], dict[tuple, int]] = field(default_factory=dict)
     _sound: set[str] = field(default_factory=set)
 
     @property
     def name(self) -> str:
-        """Return the name of the file alone."""
+        """Return the name of the file without its folder."""
         return str(self.path).rstrip("/").rpartition("/")[2]
 
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """Return the shape of every variable, also of those that are no arrays of real numbers."""
+        """Return the shape of every variable, including variables that are not real arrays."""
         return {name: one.shape for name, one in self.variables.items()}
 
     @property
     def notes(self) -> list[Words]:
-        """Return what is odd in the variables read so far, for the card."""
+        """Return oddities in the variables read so far, for the card."""
         counts = {key: sum(places.values()) for key, places in self._codes.items()}
         return [*self.remarks] + [
             f"'{name}' has the value {code:.6g} {count} times in the values read, often a code for missing "
@@ -124,10 +124,10 @@ class ArraysFile:
         ]
 
     def shape(self, name: str) -> tuple[int, ...]:
-        """Return the shape of the variable `name`, and refuse one that cannot be read.
+        """Return the shape of the variable `name`.
 
-        That is one which is no array of real numbers, is packed, or takes far more memory for a row than it
-        is stored in.
+        Raises `DatasetError` if it is not an array of real numbers, is packed, or expands to far more memory
+        than it is stored in.
         """
         if name not in self.variables:
             inside = [one.removeprefix(f"{name}/") for one in self.variables if one.startswith(f"{name}/")]
@@ -161,21 +161,21 @@ class ArraysFile:
             self.remarks[f"'{name}' {words}"] = None
 
     def require_real(self) -> None:
-        """Raise a `DatasetError` for the first variable that may have samples, in another form."""
+        """Raise `DatasetError` for the first variable that may hold samples in an unsupported form."""
         for name, one in self.variables.items():
             lone = one.kind == "an array of Python objects" and not one.shape
             if one.kind is not None and one.kind not in ("text", "dates", "spans of time") and not lone:
                 self.shape(name)
 
     def read(self, name: str, selection: Selection) -> np.ndarray:
-        """Read the part `selection`, a slice for each of the first axes, of a variable, in float64.
+        """Read a part of a variable in float64, given slices of the first axes.
 
-        Refused is what `shape` refuses, and a value that is missing, not finite, or an integer that float64
-        does not have.
+        Raises `DatasetError` as `shape`, and for values that are missing, not finite, or integers that
+        float64 cannot represent.
         """
         shape, found = self.shape(name), self._part(name, selection)
         values = found.astype(np.float64)
-        checks: list[tuple[Words, np.ndarray, Words]] = []  # what is wrong, where it is not, what is expected
+        checks: list[tuple[Words, np.ndarray, Words]] = []  # problem, mask of good values, expectation
         given = self.variables[name].attributes()
         for key in MISSING:
             for code in np.atleast_1d(given.get(key, [])):
@@ -195,7 +195,7 @@ class ArraysFile:
                 where = f"row {row + 1} of {shape[0]}" if good.ndim else "its only value"
                 raise DatasetError(f"{self.path}: variable '{name}' {what} in {where}; expected: {expected}")
 
-        # Count the smallest and the largest value where they are a usual code for missing ones.
+        # Count the extreme values if they are usual fill values.
         part = tuple((one.start, one.stop) for one in selection[1:])
         for extreme in {float(values.min()), float(values.max())} if values.size else ():
             if any(abs(extreme - code) <= 1e-7 * abs(code) for code in CODES):
@@ -205,7 +205,7 @@ class ArraysFile:
         return values
 
     def values(self, name: str) -> np.ndarray:
-        """Read a whole variable as it is, text among them. Raises a DatasetError where it cannot be read."""
+        """Read a whole variable without conversion, including text. Raises `DatasetError` on failure."""
         if name not in self.variables or self.variables[name].kind != "text":
             self.shape(name)
         return self._part(name, ())
@@ -215,25 +215,25 @@ class ArraysFile:
             return np.asarray(self.variables[name].read(selection))
         except DatasetError:
             raise
-        except Exception as error:  # of any kind: a damaged file leads the readers anywhere
+        except Exception as error:  # damaged files can make readers raise anything
             raise unreadable(self.path, error, f"variable '{name}' cannot be read") from None
 
 
 def not_real(path: Path | str, name: str, kind: str) -> DatasetError:
-    """Return the line for a variable that is no array of real numbers, with the remedy."""
+    """Return the error for a variable that is not an array of real numbers, with the remedy."""
     remedy = next((f"; {words}" for known, words in REMEDIES.items() if kind.startswith(known)), "")
     return DatasetError(f"{path}: variable '{name}' is {kind}; expected: an array of real numbers{remedy}")
 
 
 def unreadable(path: Path | str, error: Exception, what: str) -> DatasetError:
-    """Return the line for a file that a library cannot read."""
+    """Return the error for a file that a library cannot read."""
     return DatasetError(
         f"{path}: {what} ({type(error).__name__}: {in_one_line(error)[:200]}); copy the file anew"
     )
 
 
 def require_size(what: str, unpacked: float, stored: float) -> None:
-    """Raise a `DatasetError` where a small file takes much memory, as one that is made to exhaust it does."""
+    """Raise `DatasetError` if a small file expands to much memory, as in a decompression bomb."""
     if unpacked > SMALL and unpacked > RATIO * stored:
         raise DatasetError(
             f"{what} is stored in {stored / 1e6:.3g} MB and unpacks to {unpacked / 1e6:.4g} MB, more than "
@@ -242,7 +242,7 @@ def require_size(what: str, unpacked: float, stored: float) -> None:
 
 
 def of_type(dtype: Any) -> dict[str, Any]:
-    """Return the fields of a `Variable` that NumPy's `dtype` decides."""
+    """Return the fields of a `Variable` that follow from NumPy's `dtype`."""
     words = {"c": "complex", "O": "an array of Python objects", "U": "text", "S": "text", "T": "text"}
     words |= {"V": "a structured array", "M": "dates", "m": "spans of time"}
     is_complex = {*(dtype.names or ())} == {"real", "imag"}

@@ -1,4 +1,4 @@
-"""Files with a group, or an array, for each sample, and with coordinates for each: read as one array each."""
+"""Join variables and coordinates that a file stores separately for each sample into single arrays."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ import numpy as np
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.readers.arrays_file import ArraysFile, Selection, Variable
 
-# A path with a part that ends in a number: `data/demo_12/u`, `0012/u`, `sample_12`.
+# A path with a component that ends in a number: `data/demo_12/u`, `0012/u`, `sample_12`.
 NUMBERED = re.compile(r"(?P<before>(?:[^/]+/)*?)(?P<prefix>[^/]*?)(?P<number>\d+)(?:/(?P<rest>.+))?")
-# What a prefix is called where it means a sample for certain.
+# Prefixes that certainly mean a sample.
 SAMPLE = re.compile(
     r"(samples?|traj(ector(y|ies))?|runs?|cases?|sim(ulation)?s?|members?|ens(emble)?|reali[sz]ations?|seeds?"
     r"|demos?|episodes?)[_-]?",
     re.IGNORECASE,
 )
-# Names of coordinates and of times, of which each sample may have a copy.
+# Names of coordinates and times, which may be repeated for each sample.
 COORDINATE = re.compile(
     r"(.+/)?((grid|coordinates|dimensions)/[xyzt]|grid_[xyzt]|[xyzt]_grid|[xyzt](-coordinate)?|times?)"
 )
 
 
 def by_sample(file: ArraysFile) -> ArraysFile:
-    """Return `file` with each variable that is stored sample by sample as one, first axis the sample.
+    """Return `file` with variables that are stored sample by sample joined along a first sample axis.
 
-    Coordinates that the first, the middle and the last sample have alike become those of all samples;
-    reading them holds every sample to that.
+    Coordinates that are equal in the first, middle and last sample become common to all samples; reading them
+    checks all samples.
     """
-    # Numbered variables: of (folder, prefix, in groups), by number and by what follows, the names.
+    # Names of numbered variables, by (folder, prefix, whether in groups), number, and rest of the path.
     families: dict[tuple[str, str, bool], dict[str, dict[str, str]]] = {}
     for name in file.variables:
         if (part := NUMBERED.fullmatch(name)) is not None:
@@ -40,7 +40,7 @@ def by_sample(file: ArraysFile) -> ArraysFile:
         groups = dict(sorted(family.items(), key=lambda one: int(one[0])))
         first, named = int(next(iter(groups))), SAMPLE.fullmatch(prefix) is not None
         counted = list(map(int, groups)) == list(range(first, first + len(groups)))
-        # By what follows the number, the variable of each sample; None where a sample lacks it.
+        # The variables of all samples, by the rest of the path; None if a sample lacks it.
         members = {
             rest: [file.variables[group[rest]] if rest in group else None for group in groups.values()]
             for rest in dict.fromkeys(rest for group in groups.values() for rest in group)
@@ -70,7 +70,7 @@ def by_sample(file: ArraysFile) -> ArraysFile:
 
 
 def _joined(parts: dict[str, Variable], members: list[Variable | None], names: list[str]) -> Variable:
-    """Stack the variables `parts` of the samples `names`; `members` has None where a sample lacks it."""
+    """Stack the variables `parts` of the samples `names`; `members` has None for missing samples."""
     shapes = [one and one.shape for one in members]
     if len(set(shapes)) > 1:
         other = next(row for row, shape in enumerate(shapes) if shape != shapes[0])
@@ -94,13 +94,13 @@ def _joined(parts: dict[str, Variable], members: list[Variable | None], names: l
 
 
 def _is_repeated(one: Variable) -> bool:
-    """Say whether a variable rises or falls, the same in its first, its middle and its last row."""
+    """Return whether a variable is monotone and equal in its first, middle and last row."""
     count, points = one.shape
     if not count or points < 2 or one.kind is not None:
         return False
     try:
         rows = [np.asarray(one.read((slice(row, row + 1),)))[0] for row in (0, count // 2, count - 1)]
-    except Exception:  # of any kind, of a damaged file: it is reported where the variable is used
+    except Exception:  # damaged files can raise anything; reported when the variable is used
         return False
     steps = np.sign(np.diff(rows[0].astype(float)))
     monotone = steps[0] != 0 and (steps == steps[0]).all()

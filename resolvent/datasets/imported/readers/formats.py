@@ -1,7 +1,7 @@
-"""NumPy's and PyTorch's files, NetCDF and whatever else xarray opens, and Zarr stores.
+"""Read files of NumPy and PyTorch, NetCDF and other formats of xarray, and Zarr stores.
 
-Nothing in any of them is run: NumPy's are never unpickled, and what is no tensor, number or text in one of
-PyTorch's is refused by torch itself.
+No file content is executed: NumPy files are never unpickled, and torch refuses anything except tensors,
+numbers and text in PyTorch files.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from resolvent.datasets.imported.readers.arrays_file import (
     of_type,
 )
 
-ARRAY, TENSOR = "array", "tensor"  # names of the one variable of a file that has no names
+ARRAY, TENSOR = "array", "tensor"  # names for the only variable of a file without names
 
 
 def open_npy(path: Path | str, content: Any) -> ArraysFile:
-    """Open one array: mapped into memory, or read whole where it lies at an address."""
+    """Open a single array, memory-mapped, or read as a whole from an address."""
     with open(content, "rb") if isinstance(content, str) else content as file:
         shape, dtype = _npy_header(file)
         file.seek(0)
@@ -46,7 +46,7 @@ def open_npy(path: Path | str, content: Any) -> ArraysFile:
 
 
 def open_npz(path: Path | str, content: Any) -> ArraysFile:
-    """Open several arrays; one that is read is kept, since nothing less can be decompressed."""
+    """Open several arrays; each is decompressed as a whole and then kept in memory."""
     opened: Any = np.load(content, allow_pickle=False)
     loaded: dict[str, np.ndarray] = {}
 
@@ -75,7 +75,7 @@ def open_npz(path: Path | str, content: Any) -> ArraysFile:
 
 
 def _npy_header(file: Any) -> tuple[tuple[int, ...], np.dtype]:
-    """Read the shape and the type of the array in an open .npy, up to where its values begin."""
+    """Read shape and type of the array in an open .npy file, up to its values."""
     old = np.lib.format.read_magic(file) == (1, 0)
     read = np.lib.format.read_array_header_1_0 if old else np.lib.format.read_array_header_2_0
     shape, _, dtype = read(file)
@@ -83,11 +83,11 @@ def _npy_header(file: Any) -> tuple[tuple[int, ...], np.dtype]:
 
 
 def open_torch(path: Path | str, content: Any) -> ArraysFile:
-    """Open tensors by name, mapped into memory: keys of dictionaries and numbers in lists, joined by `/`."""
-    import torch  # the only place of this package that needs it, and imports it when it is needed
+    """Open memory-mapped tensors, named by keys of dictionaries and indices in lists, joined by `/`."""
+    import torch  # imported here, since only this format needs it
 
     def of_tensor(tensor: Any) -> Variable:
-        dtype = torch.float32 if tensor.dtype is torch.bfloat16 else tensor.dtype  # which NumPy lacks
+        dtype = torch.float32 if tensor.dtype is torch.bfloat16 else tensor.dtype  # NumPy has no bfloat16
         shape = () if tensor.is_nested else tuple(tensor.shape)
         kinds = {
             "ragged": tensor.is_nested,
@@ -124,13 +124,13 @@ def open_torch(path: Path | str, content: Any) -> ArraysFile:
 
 
 def open_xarray(path: Path | str, content: Any) -> ArraysFile:
-    """Open variables by their paths, `group/name`, unpacked as the file's attributes say."""
+    """Open variables by their paths, `group/name`, unpacked according to the file's attributes."""
     import xarray
 
     try:
         tree = xarray.open_datatree(content, chunks=None, decode_times=False)
         nodes = {f"{node.path}/": node.to_dataset(inherit=False) for node in tree.subtree}
-    except (ValueError, NotImplementedError):  # of an engine without groups
+    except (ValueError, NotImplementedError):  # this engine does not support groups
         if hasattr(content, "seek"):
             content.seek(0)
         nodes = {"": xarray.open_dataset(content, chunks=None, decode_times=False)}
@@ -144,7 +144,7 @@ def open_xarray(path: Path | str, content: Any) -> ArraysFile:
             lambda selection: one[selection or ...].values,
             **given,
             dims=lambda: tuple(map(str, one.dims)),
-            # xarray has put nan in the place of what these name.
+            # xarray replaces these fill values by nan.
             attributes=lambda: {key: np.nan for key in MISSING if one.encoding.get(key) is not None},
         )
 
@@ -157,7 +157,7 @@ def open_xarray(path: Path | str, content: Any) -> ArraysFile:
 
 
 def open_zarr(path: Path | str, content: Any, storage_options: dict | None = None) -> ArraysFile:
-    """Open the arrays of a store of version 2 or 3, in a folder or at an address, by their paths."""
+    """Open the arrays of a Zarr store (version 2 or 3) in a folder or at an address, by their paths."""
     import zarr
 
     def variable(array: Any) -> Variable:

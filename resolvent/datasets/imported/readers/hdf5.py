@@ -1,11 +1,11 @@
-"""HDF5 of any layout, read by slices, and MAT files of MATLAB's versions 5 and 7.3, of which 7.3 is HDF5.
+"""Read HDF5 of any layout by slices, and MAT files of versions 5 and 7.3 (which is HDF5).
 
 PDEBench (Takamoto et al. 2022, arXiv:2210.07182): `tensor` (samples, times, x) or several variables (samples,
 times, x, y), with `x-coordinate`, `t-coordinate`; Darcy flow: `nu` (samples, x, y) and `tensor` (samples, 1,
 x, y); or a group for each sample, `0000/data` (times, x, y, channels), one variable in `by_sample`.
 
 The Well (Ohana et al. 2024, arXiv:2412.00568): `t0_fields/…` (samples, times, x, y), `t1_fields/…` with an
-axis of components behind, `dimensions/x`, and `boundary_conditions/…` with the type of each.
+trailing axis of components, `dimensions/x`, and `boundary_conditions/…` with the type of each.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from resolvent.datasets.imported.readers.arrays_file import (
 )
 
 WELL_FIELDS = ("t0_fields", "t1_fields", "t2_fields")
-CACHE = 2**26  # bytes of chunks kept
-# MATLAB's classes of real numbers, of which float32 has each of the first, and what it calls others.
+CACHE = 2**26  # size of the chunk cache in bytes
+# MATLAB's classes of real numbers (those in SINGLE are exact in float32), and names for other classes.
 SINGLE = ("single", "logical", "int8", "uint8", "int16", "uint16")
 REAL = (*SINGLE, "double", "int32", "uint32", "int64", "uint64")
 MATLAB = {"cell": "a cell array", "struct": "a struct", "char": "text"}
 
 
 class _Open:
-    """An open HDF5 file. It has no variables, for they have it: it is closed when the last of them is gone.
+    """An open HDF5 file. Its variables refer to it, so it is closed when the last of them is released.
 
-    one        returns the dataset of a name; the last is kept open, for to find it by its path takes long.
-    elsewhere  where variables lie that are not in this file.
+    one        returns a dataset by name; the last one is cached, since looking up a path is slow.
+    elsewhere  descriptions of variables that are stored in other files.
     """
 
     def __init__(self, content: Any):
@@ -51,9 +51,9 @@ class _Open:
         self.is_well = any(one in self.file for one in WELL_FIELDS) and "dimensions" in self.file
 
     def variables(self) -> dict[str, Variable]:
-        """Return every dataset, and every link out of the file, by its path.
+        """Return all datasets and links to other files, by path.
 
-        No other file is opened: what lies there has no SHA-256 here, and a path in a file may lead anywhere.
+        Never opens other files: they are not covered by the SHA-256, and a hostile file may link anywhere.
         """
         import h5py
 
@@ -97,7 +97,7 @@ class _Open:
         return one.asstr()[selection] if text else one[selection]
 
     def storage(self, name: str, samples: int = 0) -> Storage:
-        """Return how a dataset is stored, a row of it along its last axis, or of its first, of `samples`."""
+        """Return the storage of a dataset; rows are along its first axis, or there are `samples` rows."""
         one = self.one(name)
         stored = one.id.get_storage_size()
         row = max(one.size / max(1, samples or (*one.shape, 1)[0]), math.prod(one.chunks or ()))
@@ -107,7 +107,7 @@ class _Open:
         return Storage(row * one.dtype.itemsize, stored, chunks - written, chunks, one.fillvalue)
 
     def require_own(self, path: Path | str) -> None:
-        """Raise a `DatasetError` where a variable lies in another file, or unpacks to much."""
+        """Raise `DatasetError` if a variable is in another file, or expands to too much memory."""
         for name, one in self.variables().items():
             if name in self.elsewhere:
                 raise not_real(path, name, self.elsewhere[name])
@@ -115,7 +115,7 @@ class _Open:
             require_size(f"{path}: variable '{name}'", how.row, how.stored)
 
     def dims(self, name: str) -> tuple[str, ...] | None:
-        """Return the names of the axes: those of The Well, or the labels and scales that HDF5 has."""
+        """Return the names of the axes, from the layout of The Well, or from HDF5 labels and scales."""
         if name in self.elsewhere:
             return None
         one = self.one(name)
@@ -137,21 +137,21 @@ def _text(value: Any) -> str:
 
 
 def open_hdf5(path: Path | str, content: Any) -> ArraysFile:
-    """Open an HDF5 file; its variables have their paths, `group/name`, for names."""
+    """Open an HDF5 file, with variables named by their paths, `group/name`."""
     opened, version, boundary = _Open(content), "HDF5", None
     variables = opened.variables()
     if opened.is_well:
         version = "HDF5 (The Well)"
     elif any(name.endswith("x-coordinate") for name in variables):
         version = "HDF5 (PDEBench)"
-    if (conditions := opened.file.get("boundary_conditions")) is not None:  # as The Well says it
+    if (conditions := opened.file.get("boundary_conditions")) is not None:  # layout of The Well
         kinds = {_text(one.attrs.get("bc_type", "")).upper() for one in conditions.values()}
         boundary = "periodic" if kinds == {"PERIODIC"} else "other"
     return ArraysFile(path, version, variables, boundary)
 
 
 def is_netcdf(content: Any) -> bool:
-    """Say whether an HDF5 file was written by the NetCDF library or by h5netcdf."""
+    """Return whether an HDF5 file was written by the NetCDF library or h5netcdf."""
     import h5py
 
     try:
@@ -162,7 +162,7 @@ def is_netcdf(content: Any) -> bool:
 
 
 def open_netcdf(path: Path | str, content: Any) -> ArraysFile:
-    """Open NetCDF in HDF5, unless a variable lies in another file, or unpacks to much."""
+    """Open NetCDF in HDF5. Raises `DatasetError` as `_Open.require_own`."""
     from resolvent.datasets.imported.readers.formats import open_xarray
 
     _Open(content).require_own(path)
@@ -170,10 +170,10 @@ def open_netcdf(path: Path | str, content: Any) -> ArraysFile:
 
 
 def _of_matlab(shape: tuple[int, ...], kind: str) -> dict[str, Any]:
-    """Return the fields of a variable of this shape and class, without axes that only MATLAB gives it.
+    """Return the fields of a variable of this shape and class, without MATLAB's extra axes.
 
-    MATLAB has no array of fewer than two axes. A variable of 1 × n or n × 1 is a vector here, of one axis,
-    and one of 1 × 1 is a number.
+    MATLAB arrays have at least two axes. Here 1 × n and n × 1 are vectors with one axis, and 1 × 1 is a
+    number.
     """
     shape = tuple(size for size in shape if size != 1) if len(shape) == 2 else shape
     real = None if kind in REAL else MATLAB.get(kind, kind)
@@ -181,7 +181,7 @@ def _of_matlab(shape: tuple[int, ...], kind: str) -> dict[str, Any]:
 
 
 def open_mat_5(path: Path | str, content: Any) -> ArraysFile:
-    """Open a MAT file of version 5 or 4. Variables are read whole: no part of one can be unpacked."""
+    """Open a MAT file of version 5 or 4. Variables are read as a whole: parts cannot be decompressed."""
     import scipy.io
 
     loaded: dict[str, np.ndarray] = {}
@@ -196,7 +196,7 @@ def open_mat_5(path: Path | str, content: Any) -> ArraysFile:
                     content.seek(0)
                 found = scipy.io.loadmat(content, variable_names=[name], appendmat=False)
                 loaded[name] = found[name].reshape(given["shape"])
-            if np.iscomplexobj(loaded[name]):  # the header does not say so
+            if np.iscomplexobj(loaded[name]):  # not visible in the header
                 raise not_real(path, name, "complex")
             return loaded[name][selection]
 
@@ -210,19 +210,19 @@ def open_mat_5(path: Path | str, content: Any) -> ArraysFile:
 
 
 def open_mat_73(path: Path | str, content: Any) -> ArraysFile:
-    """Open a MAT file of version 7.3: HDF5, with the axes of every array in reverse."""
+    """Open a MAT file of version 7.3: HDF5 with reversed axes."""
     opened = _Open(content)
     every = opened.variables()
 
     def kind_of(one: Any) -> str:
-        """Return MATLAB's word for the class of a variable."""
+        """Return the MATLAB class of a variable."""
         if "MATLAB_sparse" in one.attrs:
             return "sparse"
         if not hasattr(one, "dtype"):
             return "struct"
         if one.dtype.names:
             return "complex" if set(one.dtype.names) == {"real", "imag"} else "struct"
-        if one.attrs.get("MATLAB_empty"):  # its numbers are the lengths of its axes
+        if one.attrs.get("MATLAB_empty"):  # then the stored numbers are the lengths of its axes
             return "empty"
         kind = _text(one.attrs.get("MATLAB_class", b""))
         return kind or ("double" if one.dtype.kind in "fiub" else str(one.dtype))

@@ -1,7 +1,7 @@
-"""Where a source lies, what format it has, and the reader for it.
+"""Open a source with the reader for its format.
 
-A source is a file, a Zarr store (a folder), or the address of either: `https://…`, `s3://…`, `hf://…`, and
-what else fsspec knows. The format is what its first bytes say, whatever the name ends in.
+A source is a file, a Zarr store (a folder), or an address of either: `https://…`, `s3://…`, `hf://…`, or any
+other protocol of fsspec. The format is determined by the first bytes, not by the suffix.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from resolvent.datasets.imported.readers.by_sample import by_sample
 SAVE: Words = "saved by torch.save({'a': a, 'u': u}, 'data.pt')"
 ACCEPTED = "NumPy (.npz, .npy), MAT 5 and 7.3, HDF5, NetCDF, Zarr, PyTorch (.pt), and what xarray opens"
 NUMPY, ZIP = b"\x93NUMPY", b"PK\x03\x04"
-HDF5, USERBLOCK = b"\x89HDF\r\n\x1a\n", 512  # a MAT file of version 7.3 has as many bytes before it
+HDF5, USERBLOCK = b"\x89HDF\r\n\x1a\n", 512  # MAT files of version 7.3 have so many bytes before HDF5
 NETCDF3, MAT = (b"CDF\x01", b"CDF\x02", b"CDF\x05"), b"MATLAB "
 PICKLE = (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")
-ZARR = ("zarr.json", ".zgroup", ".zarray", ".zmetadata")  # one of them is in the folder of every store
+ZARR = ("zarr.json", ".zgroup", ".zarray", ".zmetadata")  # every store has one of these
 NETCDF_SUFFIXES = (".nc", ".nc4", ".cdf", ".netcdf")
-# What a file of another format begins with, what it is, and how it becomes one that is read.
+# First bytes of unsupported formats, with their names and how to convert them.
 FOREIGN: dict[bytes, Words] = {
     b"\x1f\x8b": "is compressed by gzip; unpack it first: gunzip",
     b"BZh": "is compressed by bzip2; unpack it first: bunzip2",
@@ -37,16 +37,16 @@ FOREIGN: dict[bytes, Words] = {
     b"PAR1": "is Parquet, a table; save arrays: np.savez('data.npz', a=…, u=…)",
     b"GRIB": "is GRIB; install the package cfgrib, with which xarray opens it",
 }
-PATIENCE = 10  # seconds to wait for each answer of a server: five requests at most to open a file
+PATIENCE = 10  # timeout in seconds for each request; opening a file takes at most five
 
 
 def is_remote(source: str) -> bool:
-    """Say whether `source` is written as an address."""
+    """Return whether `source` looks like an address."""
     return re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", source) is not None
 
 
 def filesystem(address: str) -> tuple[Any, str]:
-    """Return fsspec's file system for `address`, and the path in it. Errors repeat no credentials."""
+    """Return fsspec's file system for `address`, and the path in it. Errors contain no credentials."""
     import fsspec
 
     if "@" in address.split("://", 1)[1].split("/", 1)[0]:
@@ -56,15 +56,15 @@ def filesystem(address: str) -> tuple[Any, str]:
         )
     try:
         files, place = fsspec.core.url_to_fs(address, **options(address))
-    except Exception as error:  # of any kind: of an unknown protocol, of a missing package
+    except Exception as error:  # anything: unknown protocol, missing package
         raise unreachable(address, error) from None
-    if hasattr(files, "retries"):  # of S3: each of them waits as long as the first
+    if hasattr(files, "retries"):  # S3: every retry waits for the full timeout
         files.retries = 2
     return files, place
 
 
 def options(address: str) -> dict[str, Any]:
-    """Return what fsspec and Zarr need to give up a server that is silent for `PATIENCE` seconds."""
+    """Return the options of fsspec and Zarr for a timeout of `PATIENCE` seconds."""
     if address.startswith(("http://", "https://")):
         from aiohttp import ClientTimeout
 
@@ -76,7 +76,7 @@ def options(address: str) -> dict[str, Any]:
 
 
 def unreachable(address: str, error: BaseException) -> DatasetError:
-    """Return the line for an address at which nothing can be read, with the first cause: fsspec hides it."""
+    """Return the error for an unreadable address, with the root cause, which fsspec hides."""
     while cause := error.__cause__ or error.__context__:
         error = cause
     reason = f"{type(error).__name__}: {in_one_line(error)}"[:200]
@@ -84,9 +84,9 @@ def unreachable(address: str, error: BaseException) -> DatasetError:
 
 
 def open_source(source: Path | str) -> ArraysFile:
-    """Open a file, a store or an address with the reader for its content.
+    """Open a file, store or address with the reader for its format.
 
-    Raises a DatasetError that names it where it cannot be read, is damaged, or has no format that is known.
+    Raises `DatasetError` if it cannot be read, is damaged, or has an unknown format.
     """
     return by_sample(_open_remote(str(source)) if is_remote(str(source)) else _open_local(Path(source)))
 
@@ -97,7 +97,7 @@ def _open_local(path: Path) -> ArraysFile:
             raise DatasetError(
                 f"the file {path} is a folder; expected: a file, or a Zarr store with {', '.join(ZARR[:3])}"
             )
-        for folder, folders, files in os.walk(path):  # chunks may be of any bytes
+        for folder, folders, files in os.walk(path):  # a link could read any file as a chunk
             for one in (Path(folder, name) for name in (*folders, *files)):
                 if one.is_symlink() and not one.resolve().is_relative_to(path.resolve()):
                     raise DatasetError(
@@ -126,7 +126,7 @@ def _open_remote(address: str) -> ArraysFile:
         content.seek(0)
     except DatasetError:
         raise
-    except Exception as error:  # of any kind: of servers, networks and rights
+    except Exception as error:  # anything: servers, networks, permissions
         raise unreachable(address, error) from None
     return _open_file(address, head, content)
 
@@ -139,7 +139,7 @@ def _open_store(place: str) -> ArraysFile:
 
 
 def _open_file(path: Path | str, head: bytes, content: Any) -> ArraysFile:
-    """Open a file by what it begins with; `content` is its path, or a seekable file."""
+    """Open a file by its first bytes; `content` is its path, or a seekable file."""
     from resolvent.datasets.imported.readers import formats, hdf5
 
     suffix = Path(str(path).partition("?")[0]).suffix.lower()
@@ -165,18 +165,18 @@ def _open_file(path: Path | str, head: bytes, content: Any) -> ArraysFile:
         )
     try:
         return formats.open_xarray(path, content)
-    except Exception:  # of any kind: of engines of xarray that do not know the format
+    except Exception:  # xarray's engines can raise anything for an unknown format
         raise DatasetError(f"{path}: {_foreign(head)}; expected: {ACCEPTED}") from None
 
 
 def _open_zip(path: Path | str, content: Any) -> ArraysFile:
-    """Open an archive: NumPy's or PyTorch's."""
+    """Open a zip archive of NumPy or PyTorch."""
     from resolvent.datasets.imported.readers.formats import open_npz, open_torch
 
     try:
         with zipfile.ZipFile(content) as archive:
             members = archive.infolist()
-    except Exception as error:  # of any kind, of a damaged archive
+    except Exception as error:  # damaged archives can raise anything
         raise unreadable(path, error, "not a whole .npz or .pt file") from None
     names = [one.filename for one in members]
     require_size(str(path), sum(one.file_size for one in members), sum(one.compress_size for one in members))
@@ -193,7 +193,7 @@ def _open_zip(path: Path | str, content: Any) -> ArraysFile:
 
 
 def _foreign(head: bytes) -> Words:
-    """Say what a file is that begins with `head`, and what to do with it."""
+    """Return what a file with these first bytes is, and what to do with it."""
     for begins, words in FOREIGN.items():
         if head.startswith(begins):
             return words
@@ -212,5 +212,5 @@ def _read_by(reader: Any, path: Path | str, content: Any, what: str) -> ArraysFi
         return reader(path, content)
     except DatasetError:
         raise
-    except Exception as error:  # of any kind: a damaged file leads the readers anywhere
+    except Exception as error:  # damaged files can make readers raise anything
         raise unreadable(path, error, what) from None
