@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import time
+import tokenize
 import traceback
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -241,7 +242,7 @@ def _server(address: str) -> Answer:
                 request, timeout=PATIENCE
             ) as found:
                 return np.load(io.BytesIO(found.read()), allow_pickle=False)
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, tokenize.TokenError) as error:
             raise EvaluationError(f"{address} gave no predictions on {group} ({error})") from None
 
     return answer

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tokenize
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -71,7 +72,7 @@ def _numpy(path: Path, run: TrainedRun, variables: Sequence[str]) -> tuple[Any, 
         if isinstance(content, np.ndarray):
             return content, {}
         arrays = dict(content)
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
+    except (ValueError, OSError, EOFError, zipfile.BadZipFile, tokenize.TokenError) as error:
         raise FileError(f"{path} cannot be read as NumPy's ({error})") from None
     positions = {name: arrays.pop(name) for name in POSITIONS if name in arrays}
     found = [arrays[name] for name in _chosen(path, list(arrays), run, variables)]

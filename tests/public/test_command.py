@@ -125,6 +125,14 @@ def test_a_fault_is_one_line(here, monkeypatch, capsys, words):
     assert said.count("\n") == 1
 
 
+def test_numpys_parser_may_refuse_a_header_in_any_way(here, tmp_path, monkeypatch, capsys):
+    np.save(tmp_path / "in.npy", np.zeros((1, 64)))
+    whole = (tmp_path / "in.npy").read_bytes()
+    (tmp_path / "in.npy").write_bytes(whole.replace(b"(1, 64), }", b"(1, 64(, }"))
+    said = failing(monkeypatch, capsys, "predict", NAME, str(tmp_path / "in.npy"), str(tmp_path / "out.npy"))
+    assert "in.npy cannot be read as NumPy's" in said
+
+
 def test_info_of_a_run_and_of_a_dataset(here):
     run = resolvent.load_run(NAME)
     said = printed("info", NAME)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
+import tokenize
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -95,7 +96,7 @@ def _opened(part: Path) -> Iterator[Any]:
     try:
         with np.load(part) as content:  # reads arrays on demand
             yield content
-    except (zipfile.BadZipFile, KeyError, ValueError, EOFError) as error:
+    except (zipfile.BadZipFile, KeyError, ValueError, EOFError, tokenize.TokenError) as error:
         raise DatasetError(f"the batch {part} is damaged ({error}); delete it and run snakemake") from None
 
 

@@ -263,7 +263,7 @@ def _is_of_samples(array: zarr.Array) -> bool:
         [one["name"] for one in inner] == ["bytes", "blosc", "crc32c"]
         and inner[0] == little
         and index == [little, checked]
-        and codecs[0].index_location.value == "end"
+        and codecs[0].to_dict()["configuration"]["index_location"] == "end"
         and array.chunks[1:] == array.shape[1:]
         and array.dtype.itemsize * math.prod(array.chunks) < 2**31  # limit of Blosc
         and array.metadata.encode_chunk_key((0, 0)) == "c/0/0"
