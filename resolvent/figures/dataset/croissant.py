@@ -1,7 +1,7 @@
-"""Metadata of a dataset in the Croissant format, version 1.1 of MLCommons, as JSON-LD.
+"""Metadata of a dataset in MLCommons' Croissant format, version 1.1, as JSON-LD.
 
-The format: https://docs.mlcommons.org/croissant/docs/croissant-spec-1.1.html. The store is a set of files,
-and each of its groups a set of records, a record a sample.
+Format: https://docs.mlcommons.org/croissant/docs/croissant-spec-1.1.html. The store is a set of files, each
+group is a set of records, and each sample is a record.
 """
 
 import hashlib
@@ -14,14 +14,14 @@ from resolvent.figures.common.results import read_json
 from resolvent.figures.dataset.card import bibtex, licence, points_of
 from resolvent.figures.dataset.error_budget import summary
 
-CONTEXT = Path(__file__).parents[1] / "templates/croissant_context.json"  # as the format prescribes it
+CONTEXT = Path(__file__).parents[1] / "templates/croissant_context.json"  # prescribed by the format
 
 
 def write_croissant(output: str | Path, *, card: str | Path, store: str, page: str, date: str) -> None:
-    """Write the metadata of the dataset of `card`; paths in it are from the folder of `output`.
+    """Write the metadata of the dataset of `card`, with paths relative to the folder of `output`.
 
-    `store` is the path or the address of the store, `page` the link to the dataset's page, `date` the day on
-    which the dataset was finished, "2026-11-23".
+    `store` is the path or address of the store, `page` the link to the dataset's page, and `date` the day of
+    completion, such as "2026-11-23".
     """
     card, folder, facts = Path(card), Path(output).parent, read_json(card)
     place = store if "://" in store else relative(store, folder)
@@ -96,10 +96,10 @@ def _responsible(facts: dict) -> dict[str, str]:
 
 
 def _fields(facts: dict, name: str) -> list[dict]:
-    """Return the variables of a group with their shapes, and the split; -1: a length that no card says."""
+    """Return the variables of a group with their shapes, and the split; -1 is an unknown length."""
     group, fields = facts["groups"][name], []
     roles = dict.fromkeys(facts["inputs"], "input") | dict.fromkeys(facts["targets"], "target")
-    axes = group["grid"].get("axes", [group["grid"]] * 3)  # of one grid the same along each
+    axes = group["grid"].get("axes", [group["grid"]] * 3)  # a single grid is the same along all axes
     names = ["time"] if "positions" in group["grid"] else "zyx"[-len(axes) :]
     lengths = dict(zip(names, map(points_of, axes), strict=False))
     number = "cr:Float32" if facts["precision"].endswith("float32") else "cr:Float64"
