@@ -133,7 +133,7 @@ def compare(runs: list[Run], baselines: list[Baseline]) -> tuple[pd.DataFrame, p
 
 
 def grouped(runs: list[Run]) -> list[list[Run]]:
-    """Group runs by model and training resolution, in the given order; seeds of a group differ."""
+    """Group runs by model and training resolution, in the given order; a group has several seeds."""
     groups: dict[tuple[str, int | str], list[Run]] = {}
     for run in runs:
         groups.setdefault((run.model, run.resolution), []).append(run)
