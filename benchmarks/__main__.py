@@ -1,9 +1,9 @@
-"""Every part of the benchmarks at its documented size, one after the other, and the summary: `make bench`.
+"""Run all benchmarks at their documented sizes, and the summary: `make bench`.
 
     python -m benchmarks
 
-Takes two hours, and wants a quiet machine. Parts that were measured are noted in build/benchmarks: a call
-that was ended goes on there, and one that measured all begins anew. A part that fails is named at the end.
+Takes two hours on an idle machine. Finished parts are recorded in build/benchmarks: an interrupted call
+resumes there, and a complete call starts again. Failed parts are listed at the end.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ MEASURED = Path("build/benchmarks")
 
 
 def measured(command: str) -> bool:
-    """Run a part, which prints its table and writes it into the page; return whether it went well."""
+    """Run a part, which prints its table and writes it to the page; return whether it succeeded."""
     words = f"benchmarks.{command} --output {PAGE}"
     print(f"python -m {words}", flush=True)
     return subprocess.run([sys.executable, "-m", *words.split()]).returncode == 0

@@ -1,9 +1,9 @@
-"""What an accuracy alone decides: whether it is reached, and at what cost beside the best setting by hand.
+"""Automatic settings from a stated accuracy: achieved error, and cost relative to the best manual setting.
 
     python -m benchmarks.accuracy [--only burgers darcy lorenz63 kolmogorov] [--output docs/performance.md]
 
-The best setting by hand is one for all samples: of those tried the fastest that is as accurate as asked for
-each of them, found with the reference at hand. Seconds are of the processor, after a first run.
+The best manual setting is the fastest tried setting with the required accuracy for all samples, found with
+the reference solution. Seconds are processor time, after a first run.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ HEADER = (
     "pilot",
 )  # fmt: skip
 BURGERS_SAMPLES, FLOWS = 256, 12
-LONGEST = 0.1  # seconds that a sample is expected to take: rows above are not run
+LONGEST = 0.1  # predicted seconds per sample: slower rows are not run
 DARCY_POINTS, DARCY_SAMPLES = 141, 8
 LORENZ_SAMPLES, LORENZ_COMPARED = 512, 64
 
 
 @dataclass(frozen=True)
 class Try:
-    """A setting by hand: what it is, how it runs, its largest error, and the seconds of a run."""
+    """A manual setting: description, function, largest error and seconds per run."""
 
     words: str
     solve: Callable[[], object]
@@ -65,7 +65,7 @@ class Try:
 
 
 def tried(words: str, solve: Callable[[], object], error: Callable[[object], float]) -> Try:
-    """Run a setting by hand once; where it does not hold, its error is infinite."""
+    """Run a manual setting once; its error is infinite if the solver fails."""
     start = process_time()
     try:
         found = error(solve())
@@ -78,7 +78,7 @@ def row(
     setting: str, accuracy: float, samples: int, achieved: float, chosen: str,
     ours: Callable[[], object], hand: Iterable[Try], rounds: int, pilot: Callable[[], object] | None = None,
 ) -> list[str]:  # fmt: skip
-    """Time ours in turns with the best of the settings by hand, and the pilot alone, and write the row."""
+    """Time ours and the best manual setting in turns, and the pilot separately, and return the row."""
     enough = [one for one in hand if one.error <= accuracy]
     cells = [setting, f"{accuracy:.0e}", f"{achieved:.1e}", "" if achieved <= accuracy else "miss", chosen]
     if not enough:
@@ -95,12 +95,12 @@ def row(
 
 
 def not_run(setting: str, accuracy: float, words: str) -> list[str]:
-    """Write the row of a request that is refused, or too costly here."""
+    """Return the row of a request that is refused or too costly."""
     return [setting, f"{accuracy:.0e}", "", "", words, *[""] * 5]
 
 
 def refusal(make: Callable[[], object]) -> str:
-    """Return the words with which a request is refused when it is planned; empty where it is not."""
+    """Return the message with which planning refuses a request; empty if it is accepted."""
     try:
         make()
     except ValueError as error:
@@ -109,7 +109,7 @@ def refusal(make: Callable[[], object]) -> str:
 
 
 def span(values: np.ndarray) -> str:
-    """Write the least, the median and the largest number."""
+    """Format minimum, median and maximum."""
     return "–".join(f"{one:.4g}" for one in (values.min(), np.median(values), values.max()))
 
 
@@ -135,7 +135,7 @@ def burgers(given: Namespace) -> str:
 
 
 def burgers_row(setting, viscosity, accuracy, initial, time, rounds) -> list[str]:
-    """Compare one request with settings by hand: as few modes as hold, and as few steps."""
+    """Compare one request with manual settings: the fewest sufficient modes and steps."""
 
     def pilot():
         return BurgersSplitStep.pilot(accuracy, initial[:PILOT], viscosity, time)
@@ -167,7 +167,7 @@ def burgers_row(setting, viscosity, accuracy, initial, time, rounds) -> list[str
 
 
 def darcy(given: Namespace) -> str:
-    """Measure conjugate gradients at contrasts and on lognormal fields, against a direct solution."""
+    """Measure conjugate gradients at several contrasts and on lognormal fields, against a direct solution."""
     rows, shape = [], {"num_modes": DARCY_POINTS - 1}
 
     def fields(name: str) -> np.ndarray:
@@ -199,7 +199,7 @@ def darcy(given: Namespace) -> str:
 
 
 def lorenz63(given: Namespace) -> str:
-    """Measure Taylor series of chosen orders against one in 80 bits; by hand the step is stated."""
+    """Measure Taylor series of chosen orders against a series in 80 bits; manual settings state the step."""
     rows = []
     initial = np.stack([initial_condition(0, 0, index) for index in range(LORENZ_SAMPLES)])
     for final_time in tqdm((2.0, 10.0, 20.0), desc="lorenz63", leave=False):
@@ -231,7 +231,7 @@ def lorenz63(given: Namespace) -> str:
 
 
 def extended(initial: np.ndarray, times: Nodes, order: int) -> np.ndarray:
-    """Solve Lorenz's equations by Taylor series in 80 bits, a step for each time: (samples, 3, times)."""
+    """Solve Lorenz's equations by Taylor series in 80 bits, with one step per time: (samples, 3, times)."""
     sigma, rho, beta = np.longdouble(10), np.longdouble(28), np.longdouble(8 / 3)
     now, found = initial.T.astype(np.longdouble), []
     for step in np.diff(times.coordinates.astype(np.longdouble), prepend=np.longdouble(0)):
@@ -248,7 +248,7 @@ def extended(initial: np.ndarray, times: Nodes, order: int) -> np.ndarray:
 
 
 def kolmogorov(given: Namespace) -> str:
-    """Measure flows with chosen modes and steps, against a run with 3/2 of the most and half the step."""
+    """Measure flows with chosen modes and steps, against a run with 3/2 the most modes and half the step."""
     field, rows = field_of("calvello_kolmogorov", num_modes=71), []
     drawn = np.stack([field.coefficients(1, 0, index) for index in range(FLOWS)])
     flows = (

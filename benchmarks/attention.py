@@ -2,7 +2,7 @@
 
     python -m benchmarks.attention [--only trajectories ...] [--rounds 3] [--output docs/performance.md]
 
-Needs a C++ compiler, 24 GB of memory, and a machine with nothing else to do: about half an hour.
+Needs a C++ compiler, 24 GB of memory and an idle machine; takes about half an hour.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ FULL_SIZE = [
 
 
 def one_by_one(cases: list[Case], given: Namespace) -> str:
-    """Race each case for itself, or their processes would take more memory than there is."""
+    """Race each case separately: the processes of all cases together need too much memory."""
     return raced([[case] for case in cases], given.rounds)
 
 
 def full_size(given: Namespace) -> str:
-    """Measure on the GPU where there is one; the number of rounds does not matter."""
+    """Measure on the GPU if there is one; the number of rounds is ignored."""
     torch.set_num_threads(1)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     rows = []

@@ -1,9 +1,9 @@
-"""The front page of a large study, as a browser opens it from disk: size, time until it can be used, memory.
+"""Measure the front page of a large study, opened from disk in a browser: size, time until usable, memory.
 
     python -m benchmarks.front_page [--rounds 5] [--output docs/performance.md]
 
-Makes the result files of a study, 500 runs by default, in a temporary folder, with errors drawn at random,
-and writes its front page with the code that writes all others. Needs Chromium and the package playwright.
+Makes the result files of a study, 500 runs by default, with random errors, in a temporary folder, and writes
+its front page with the project's code. Needs Chromium and the package playwright.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ OPENED = """() => ({
     ready: performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd / 1000,
     paint: performance.getEntriesByName('first-contentful-paint')[0].startTime / 1000,
 })"""
-# Each ends when the changed table has been drawn.
+# Each script ends after the changed table is drawn.
 FILTER = """async () => {
     const start = performance.now();
     const words = document.querySelector('form.filters input');
@@ -70,7 +70,7 @@ SORT = """async () => {
 
 
 def front_page(given: Namespace) -> str:
-    """Write the study and its front page, open it as often as there are rounds."""
+    """Write the study and its front page, and open the page once per round."""
     sizes = given.experiments, given.models, given.seeds
     with tempfile.TemporaryDirectory() as folder:
         study = Path(folder) / "study"
@@ -96,7 +96,7 @@ def front_page(given: Namespace) -> str:
 
 
 def open_page(page: Path, rows: int) -> dict[str, float]:
-    """Open the page in a new browser: seconds until events, seconds that its tools take, bytes of memory."""
+    """Open the page in a new browser; return seconds until events, seconds of its tools, bytes of memory."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
@@ -116,7 +116,7 @@ def open_page(page: Path, rows: int) -> dict[str, float]:
         for pid in set(psutil.pids()) - before:
             with suppress(psutil.NoSuchProcess):
                 process = psutil.Process(pid)
-                if "--type=renderer" in process.cmdline():  # it shows pages
+                if "--type=renderer" in process.cmdline():  # the process that renders pages
                     found["memory"] = max(found["memory"], process.memory_info().rss)
         browser.close()
     return found
@@ -151,7 +151,7 @@ def write_study(folder: Path, experiments: int, models: int, seeds: int) -> None
 
 def _write_run(folder: Path, experiment: str, model: str, seed: int, errors: np.ndarray) -> None:
     folder.mkdir(parents=True)
-    (folder / RUN_PAGE).touch()  # is linked, and not opened
+    (folder / RUN_PAGE).touch()  # linked, but not opened
     table = pd.DataFrame({"sample": np.arange(SAMPLES), "relative_l2": errors})
     table = table.assign(resolution=RESOLUTION, noise=0.0, realisation=0)[list(ERROR_COLUMNS)]
     table.to_csv(folder / "errors.csv", index=False)

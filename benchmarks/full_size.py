@@ -1,9 +1,9 @@
-"""Every architecture of both papers at full size: two steps of training, stopped, resumed for two more.
+"""Train every architecture of both papers at full size for two steps, stop, and resume for two more.
 
     python -m benchmarks.full_size [--only cao2021] [--folder build/full_size] [--output docs/performance.md]
 
-Needs 24 GB of main memory and a few hours of one core. What was measured is in FOLDER, and is not measured
-again. A step that is predicted to need more memory than the machine has is left out, and named.
+Needs 24 GB of main memory and a few hours on one core. Results are saved in FOLDER, and are not measured
+again. Steps that are predicted to need more memory than the machine has are skipped and listed.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from resolvent.training.memory import step_memory
 from resolvent.training.train import train_run
 
 NAMES = {"cao2021": "Cao 2021", "calvello2024": "Calvello et al. 2024"}
-STEPS = 2  # before the run is stopped, and after it is resumed
+STEPS = 2  # before the run is stopped, and after it resumes
 PAPERS = {
     "cao2021": {
         ("burgers", 8192): ["fno_public_code", "fourier_public_code", "galerkin_public_code",
@@ -57,9 +57,9 @@ PAPERS = {
         ("darcy_lognormal", 416): ["vit_no", "fano", "fno_package", "afno"],
     },
 }  # fmt: skip
-# Of each dataset: training samples are five batches, or as many as keep deviations from zero.
+# By dataset: five batches, or enough samples that no standard deviation is zero.
 TRAIN = {"burgers": 100, "darcy_cao": 100, "darcy_cao_inverse": 40, "lorenz63_yz": 320, "darcy_lognormal": 40}
-FRACTION = 0.7  # of the memory of the machine that a step may take
+FRACTION = 0.7  # of the machine's memory available to a step
 HEADER = (
     "experiment", "model", "n", "batch", "GB predicted", "GB measured", "measured / predicted", "s a step",
     "resumed to the same bits",
@@ -72,12 +72,12 @@ a step and the samples.{left_out}"""
 
 
 def step_bytes(needs: Needs, experiment: str, model: str, resolution: Resolution) -> float:
-    """Predict the bytes that a step takes, with all samples that are held."""
+    """Predict the memory of a step in bytes, including all samples in memory."""
     run, dataset = (
         needs.plan.training(experiment, model, resolution),
         needs.plan.dataset_of(experiment).settings,
     )
-    values = needs.operator(experiment, model, resolution, resolution).points  # of a function
+    values = needs.operator(experiment, model, resolution, resolution).points  # per function
     held = SAMPLE_BYTES * (dataset.in_channels + dataset.out_channels) * values
     points, settings = round(values ** (1 / dataset.dimension)), run.settings.model_dump()
     step = step_memory(run.architecture, settings, points, run.training.batch_size, run.training.precision)
@@ -85,7 +85,7 @@ def step_bytes(needs: Needs, experiment: str, model: str, resolution: Resolution
 
 
 def measured(paper: str, given: Namespace) -> str:
-    """Return the table of a paper's runs; those that are in the folder are not done again."""
+    """Return the table of a paper's runs; finished runs in the folder are not repeated."""
     folder, cases, missing = given.folder, [], []
     plan, configuration = planned(paper, folder)
     needs = Needs(plan, gpu=False)
@@ -124,7 +124,7 @@ def measured(paper: str, given: Namespace) -> str:
 
 
 def planned(paper: str, folder: Path) -> tuple[Plan, Path]:
-    """Return a paper's plan with few samples, and the file of its configuration."""
+    """Return a paper's plan with few samples, and its configuration file."""
     content = read_configuration([f"config/{paper}.yaml"])
     few = {
         name: {"samples": {"train": count, "validation": 2, "test": 2}, "samples_per_shard": 20}
@@ -142,7 +142,7 @@ def planned(paper: str, folder: Path) -> tuple[Plan, Path]:
 
 
 def outcome(request: dict, stopped: Path) -> dict:
-    """Train, stop and resume a run, and train it without a stop; return what was seen."""
+    """Train, stop and resume a run, and train it without interruption; return the measurements."""
     whole, taken = stopped.with_name(f"{stopped.name}-whole"), []
     for old in (stopped, whole):
         shutil.rmtree(old, ignore_errors=True)
@@ -153,14 +153,14 @@ def outcome(request: dict, stopped: Path) -> dict:
 
 
 def train_until(card: str, resolution: int | str, run: dict, folder: str, steps: int) -> None:
-    """Train for so many more steps, as a job does, ask the run to end, and print what it took."""
+    """Train for `steps` more steps like a job, ask the run to stop, and print memory and time."""
     done, gradients = [], Trainer._gradients
     before = int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
     def watched(trainer, share):
         done.append(time.perf_counter())
         if len(done) == steps:
-            os.kill(os.getpid(), signal.SIGTERM)  # it is heard before the next step
+            os.kill(os.getpid(), signal.SIGTERM)  # handled before the next step
         return gradients(trainer, share)
 
     Trainer._gradients = watched

@@ -1,4 +1,4 @@
-"""Training steps of the papers' operators and the solvers on a GPU; nothing where there is no GPU.
+"""Measure training steps of the papers' operators, and the solvers, on a GPU; does nothing without a GPU.
 
     python -m benchmarks.gpu [--only gpu-steps] [--rounds 20] [--output docs/performance.md]
 
@@ -48,7 +48,7 @@ STEPS = """\
 Milliseconds are medians of {rounds} steps by the events of {device}. Memory is the peak of a step beyond
 weights and data, in GB: what the allocator gave out, and what was predicted without the GPU
 (`resolvent/training/memory.py`), in float32."""
-POINTS, PRESSURES, FLOWS = 421, 256, 64  # of a Darcy sample along an axis; samples
+POINTS, PRESSURES, FLOWS = 421, 256, 64  # points per axis of a Darcy sample; numbers of samples
 MODES, STEP, TIME = 71, 0.01, 11.1  # of a Kolmogorov flow
 SOLVERS = """\
 Samples a second: the batch, in double precision, from the main memory and back, after a run that compiles;
@@ -75,7 +75,7 @@ def steps(given: Namespace) -> str:
 
 
 def milliseconds(case: Case, precision: str, rounds: int, device: torch.device) -> float:
-    """Return the median time of a step, by events of the device."""
+    """Return the median time of a step, measured by device events."""
     one = learner(case, device)
 
     def predict(u: torch.Tensor) -> torch.Tensor:
@@ -118,7 +118,7 @@ def solvers(given: Namespace) -> str:
 
 
 def seconds_of(run, rounds: int = 5) -> float:
-    """Return the median of the rounds after the first, of what runs on the GPU."""
+    """Return the median GPU time of all rounds but the first."""
     times = []
     for _ in range(rounds + 1):
         start = perf_counter()
@@ -129,7 +129,7 @@ def seconds_of(run, rounds: int = 5) -> float:
 
 
 def solved(name: str, solver, arguments: tuple, least: float) -> tuple[str, ...]:
-    """Return a row; `least` is the limit, in seconds of a sample."""
+    """Return a row; `least` is the lower limit in seconds per sample."""
     initial, *others = arguments
     took = seconds_of(lambda: solver.solve(initial, *others), 3) / len(initial)
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), on_processor) as processor:
@@ -141,7 +141,7 @@ def solved(name: str, solver, arguments: tuple, least: float) -> tuple[str, ...]
 
 
 def on_processor() -> None:
-    """Let JAX find no GPU in this process."""
+    """Hide GPUs from JAX in this process."""
     jax.config.update("jax_platforms", "cpu")  # too late for the environment: JAX is imported here
 
 

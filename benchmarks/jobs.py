@@ -1,8 +1,8 @@
-"""What Snakemake adds to the work itself: planning, and the start and end of every job.
+"""Measure the overhead of Snakemake: planning, and the start and end of every job.
 
     python -m benchmarks.jobs [--only planning overhead] [--rounds 3] [--output docs/performance.md]
 
-Takes about ten minutes on two cores, and wants a machine with nothing else to do.
+Takes about ten minutes on two cores of an idle machine.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ evaluate_run(card, folder, run, threads=1, gpus=0)
 
 
 def planning(project: Path, given: Namespace) -> str:
-    """Dry runs of a paper's configuration, of the same with many seeds, and of as many bare jobs."""
+    """Measure dry runs of a paper's configuration, with few and many seeds, and of as many empty jobs."""
     overlays = {f"`{PAPER}`": [PAPER], f"`{PAPER}`, {MANY_SEEDS} seeds of `burgers`": [PAPER, "many.yaml"]}
     rows = []
     for name, files in overlays.items():
@@ -87,7 +87,7 @@ def planning(project: Path, given: Namespace) -> str:
 
 
 def dry_run(project: Path, rounds: int, *words: str) -> tuple[int, str, str, str]:
-    """Return the number of jobs, and what planning takes: seconds, those of the processor, and MB."""
+    """Return the number of jobs, and the cost of planning: seconds, processor seconds and MB."""
     command = [sys.executable, "-m", "snakemake", "-n", "--cores", "16", "--resources", "gpu=2", *words]
     seconds, busy, memory = [], [], []
     for _ in range(rounds):
@@ -109,7 +109,7 @@ def dry_run(project: Path, rounds: int, *words: str) -> tuple[int, str, str, str
 
 
 def overhead(project: Path, given: Namespace) -> str:
-    """Evaluations at the size of a test through Snakemake, and the same calls in processes of their own."""
+    """Measure small evaluations through Snakemake, and the same calls in separate processes."""
     targets = [f"{run}/errors.csv" for run in RUNS]
     files = ["--configfile", "config/test.yaml", "small.yaml"]
     words = ["-m", "snakemake", *targets, "--cores", "1", "--resources", "gpu=0", *files]
@@ -139,7 +139,7 @@ def overhead(project: Path, given: Namespace) -> str:
 
 
 def python(project: Path, *words: str) -> str:
-    """Return what Python says in the folder `project`; raise it where it fails."""
+    """Return Python's output in the folder `project`. Raises `RuntimeError` with the output on failure."""
     done = subprocess.run([sys.executable, *words], cwd=project, capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(done.stdout + done.stderr)
@@ -152,7 +152,7 @@ if __name__ == "__main__":
         names = subprocess.run(
             ["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True
         )
-        for name in names.stdout.rstrip("\0").split("\0"):  # what git knows, as it is now
+        for name in names.stdout.rstrip("\0").split("\0"):  # tracked files in their present state
             (project / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, project / name, follow_symlinks=False)
         for content in (MANY, SMALL):

@@ -1,12 +1,11 @@
-"""How good the estimated errors of pairs of Kolmogorov flow are, and what they cost.
+"""Measure accuracy and cost of the error estimates for pairs of Kolmogorov flow.
 
     python -m benchmarks.kolmogorov_errors [--only demo laptop full-resolution] \
         [--output docs/equations/kolmogorov.md]
 
 Makes samples of the dataset `kolmogorov` of a configuration. Their estimates (`Kolmogorov.pair_errors`) are
-compared with errors against a run over the lead time that is far more refined: three times the modes, 1/16 of
-the step.
-Seconds are of the processor, of all cores, after a first batch that compiles.
+compared with errors relative to a much finer run over the lead time, with three times the modes and 1/16 of
+the step. Seconds are processor time of all cores, after a first batch that compiles.
 """
 
 from __future__ import annotations

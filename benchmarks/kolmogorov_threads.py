@@ -1,8 +1,8 @@
-"""One sample of Kolmogorov flow on one core, and shared among several.
+"""Measure one sample of Kolmogorov flow on one core and on several.
 
     python -m benchmarks.kolmogorov_threads [--rounds 9] [--output docs/performance.md]
 
-Times are by the clock, in interleaved rounds: run it where nothing else computes.
+Measures wall time in interleaved rounds, so it needs an idle machine.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def shared(given: Namespace) -> str:
 
 
 def solve(initial: np.ndarray, modes: int, threads: int) -> np.ndarray:
-    """Advance the field by `STEPS`, shared among the threads."""
+    """Advance the field by `STEPS` steps on several threads."""
     os.environ["OMP_NUM_THREADS"] = str(threads)
     return KolmogorovEtdrk4(num_modes=modes, step=STEP).march(initial, (STEPS * STEP,))
 

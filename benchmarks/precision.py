@@ -1,10 +1,10 @@
-"""What TF32 and bfloat16 change in a training step: errors of outputs and gradients, measured on a CPU.
+"""Measure errors of outputs and gradients of a training step in TF32 and bfloat16, on a CPU.
 
     python -m benchmarks.precision [--rounds 3] [--output docs/performance.md]
 
-TF32 is imitated: operands of products and convolutions are rounded to 10 bits after the point, as the tensor
-cores of an NVIDIA GPU round them, and the products are summed in float32. bfloat16 is torch's autocast. The
-reference is the same step in float64.
+TF32 is emulated: operands of products and convolutions are rounded to a 10-bit mantissa, as in the tensor
+cores of NVIDIA GPUs, and products are summed in float32. bfloat16 is torch's autocast. The reference is the
+same step in float64.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from resolvent.training.devices import forward_precision
 
 CPU = torch.device("cpu")
 BATCH = 2
-CASES = [  # architecture, settings, points along an axis: the papers' widths on grids of some hundred points
+CASES = [  # architecture, settings, points per axis: the papers' widths on coarse grids
     ("fno1d", {}, 512),
     ("fno2d", {}, 43),
     ("transformer1d", {"attention": "galerkin"}, 512),
@@ -63,7 +63,7 @@ class RoundedProducts(TorchDispatchMode):
 
 
 def rounded_to_tf32(values: Tensor) -> Tensor:
-    """Round to 10 bits after the point, halves away from zero."""
+    """Round to a 10-bit mantissa, ties away from zero."""
     if values.is_complex():
         return torch.view_as_complex(rounded_to_tf32(torch.view_as_real(values.resolve_conj())))
     if values.dtype != torch.float32:
@@ -101,7 +101,7 @@ def outcome(
     u, target = (waves(x, seed + shift).to(dtype) for shift in (0, 100))
     rounding = RoundedProducts() if precision == "TF32" else nullcontext()
     autocast = forward_precision(CPU, "bfloat16") if precision == "bfloat16" else nullcontext()
-    # The fused attention computes the same sums; its products would not be seen.
+    # The products inside fused attention could not be rounded; the unfused kernel computes the same sums.
     with rounding, sdpa_kernel(SDPBackend.MATH):
         with autocast:
             v = operator(u, x)
@@ -111,7 +111,7 @@ def outcome(
 
 
 def waves(x: Tensor, seed: int) -> Tensor:
-    """Draw random functions of a few waves, (batch, ...grid, 1)."""
+    """Draw random functions with a few Fourier modes, (batch, ...grid, 1)."""
     generator = torch.Generator().manual_seed(seed)
     k = torch.randint(-3, 4, (x.shape[-1], 8), generator=generator)
     amplitude, phase = torch.randn(2, BATCH, *[1] * x.shape[-1], 8, generator=generator)

@@ -1,8 +1,8 @@
-"""Where the time goes: shares of a training step, and of a solver's time, into docs/performance.md.
+"""Profile training steps and solvers, and write the shares to docs/performance.md.
 
     python -m benchmarks.profiles [--only step-profiles ...] [--rounds 3] [--output docs/performance.md]
 
-Takes five minutes. Shares are of the processor's time, which other processes do not lengthen.
+Takes five minutes. Shares are of processor time, which is not affected by other processes.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from resolvent.solvers.random_fields.gaussian import lognormal
 from resolvent.training.devices import keep_memory
 from resolvent.training.operations import counted
 
-KINDS = {  # of what torch computes, by parts of the names of its operations
+KINDS = {  # kinds of torch operations, by parts of their names
     "fused attention": ("scaled_dot_product",),
     "matrix products": ("mm", "linear"),
     "Fourier transforms": ("fft",),
@@ -58,7 +58,7 @@ COUNTED = 2  # steps
 
 
 def of_steps(given: Namespace) -> str:
-    """Measure the shares of the kinds of operations, by torch's profiler, and the rate of the products."""
+    """Measure shares of kinds of operations with torch's profiler, and the rate of matrix products."""
     rows, gemm = [], gemm_rate()
     for case in tqdm(STEPS, leave=False):
         step = training_step(learner(case, torch.device("cpu")))
@@ -80,7 +80,7 @@ def of_steps(given: Namespace) -> str:
 
 
 def of_solvers(given: Namespace) -> str:
-    """Measure the shares of the parts of solvers, each called alone as often as solving a sample calls it."""
+    """Measure the shares of a solver's parts; each is called separately as often as for one sample."""
     neumann = field_of("cao_darcy", num_modes=420)
     periodic = field_of("calvello_kolmogorov", num_modes=207)
     solvers = {f"Darcy, multigrid, {points}²": parts_of_darcy(points) for points in (421, 832)}

@@ -1,8 +1,8 @@
-"""What every benchmark has in common: its options, interleaved rounds, and tables in a Markdown page.
+"""Common parts of the benchmarks: options, interleaved rounds, and tables in a Markdown page.
 
-Each table stands in the page between markers, so that commands share a page, with the command that makes it
-and the machine that it was made on. What a section says before its first table is written by hand. A busy
-machine slows all runs of a round alike: read the ratios.
+Each table is between markers in the page, so several commands can share a page, with its command and machine.
+The text before the first table of a section is written by hand. A busy machine slows all runs of a round
+equally, so only ratios are meaningful.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from resolvent.training.devices import device_name
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a benchmark: under its title what `measure` returns, as Markdown, for the command's options.
+    """A part of a benchmark: a title, and `measure`, which returns Markdown for the command's options.
 
-    `packages` are those whose versions matter; `machine` names another machine than this one's processor.
+    The versions of `packages` are printed; `machine` replaces the name of this machine's processor.
     """
 
     title: str
@@ -39,10 +39,10 @@ class Part:
 
 
 def run(section: str, parts: dict[str, Part], *, rounds: int | None = 3, **options: dict) -> None:
-    """Measure the parts that the command line asks for, and print them; with --output, write the page.
+    """Measure and print the parts selected on the command line; with --output, write the page.
 
-    `options` are more of the command's, as `add_argument` takes them, by name. Without `rounds` there is no
-    such option.
+    `options` are further options by name, as arguments of `add_argument`. `rounds=None` removes the option
+    --rounds.
     """
     module = sys.modules["__main__"]
     parser = argparse.ArgumentParser(description=(module.__doc__ or "").partition("\n")[0])
@@ -68,7 +68,7 @@ def run(section: str, parts: dict[str, Part], *, rounds: int | None = 3, **optio
         took = f"{(perf_counter() - start) / 60:.1f} min"
         words = ["python -m", module.__spec__.name.removesuffix(".__main__"), "--only", name, *chosen]
         versions = ", ".join(f"{package} {version(package)}" for package in part.packages)
-        took += f", load {os.getloadavg()[1]:.1f}"  # of the last five minutes, this part's own one included
+        took += f", load {os.getloadavg()[1]:.1f}"  # over the last five minutes, including this part
         made = f"`{' '.join(words)}` on {part.machine or machine()}, {took}; {versions}."
         return "\n\n".join([f"### {part.title}"] * bool(part.title) + [body, made])
 
@@ -79,17 +79,17 @@ def run(section: str, parts: dict[str, Part], *, rounds: int | None = 3, **optio
 def measure_parts(
     section: str, parts: dict[str, Callable[[], str]], only: list[str], page: Path | None
 ) -> None:
-    """Print the bodies of the parts `only`; with a page, write each into its section there.
+    """Print the bodies of the parts in `only`; with a page, write each to its section.
 
-    The other parts of the section stay, in the order of `parts`. Raises `ValueError`, before anything is
-    measured, where the page has no such section.
+    Other parts of the section are kept, in the order of `parts`. Raises `ValueError` before measuring if the
+    page has no such section.
     """
     if page:
         _split(page.read_text(), section)
     for part in tqdm(only, desc=section):
         body = parts[part]()
         tqdm.write(body)
-        if page:  # after every part: one that fails loses none before it
+        if page:  # after every part, so a failure loses no earlier results
             before, present, after = _split(page.read_text(), section)
             written = [present.partition("<!-- ")[0].strip()]
             for name in parts:
@@ -101,7 +101,7 @@ def measure_parts(
 
 
 def _split(page: str, section: str) -> tuple[str, str, str]:
-    """Return what stands before, between and behind the markers of a section."""
+    """Return the text before, between and after the markers of a section."""
     before, _, rest = page.partition(_begin(section))
     present, ended, after = rest.partition(_end(section))
     if not ended:
@@ -115,7 +115,7 @@ def _enclosed(section: str, body: str) -> str:
 
 
 def _begin(section: str) -> str:
-    return f"<!-- {section}:begin -->"  # a comment, which Markdown does not show
+    return f"<!-- {section}:begin -->"  # a comment, not shown by Markdown
 
 
 def _end(section: str) -> str:
@@ -130,12 +130,12 @@ def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 
 def digits(value: float) -> str:
-    """Write three significant digits, without an exponent."""
+    """Format a number with three significant digits, without an exponent."""
     return f"{value:,.0f}" if value >= 100 else f"{value:#.3g}"
 
 
 def machine() -> str:
-    """Return the cores that this process may use, and their name."""
+    """Return the number of cores available to this process, and the processor's name."""
     cores = len(os.sched_getaffinity(0))
     return f"{cores} core{'s' * (cores > 1)} of {device_name(torch.device('cpu'))}"
 
@@ -150,12 +150,12 @@ class Times:
 
     @classmethod
     def of(cls, seconds: Iterable[float]) -> Times:
-        """Return those of the rounds of a run."""
+        """Return the times of a run from the seconds of its rounds."""
         values = [1e3 * one for one in seconds]
         return cls(median(values), min(values), max(values))
 
     def divided(self, samples: int) -> Times:
-        """Return the times of one sample, where a run takes several."""
+        """Return the times per sample of a run with several samples."""
         return Times(self.middle / samples, self.fastest / samples, self.slowest / samples)
 
     def __str__(self) -> str:
@@ -169,9 +169,9 @@ def interleaved(
     warm_up: int = 0,
     clock: Callable[[], float] = perf_counter,
 ) -> list[Times]:
-    """Time all runs in turn: `warm_up` rounds that do not count, then `rounds`.
+    """Time all runs in turn: `warm_up` untimed rounds, then `rounds`.
 
-    The `clock` `time.process_time` counts what the processor did for this process alone: for runs in it.
+    The `clock` `time.process_time` counts processor time of this process, for runs inside it.
     """
     seconds: list[list[float]] = [[] for _ in runs]
     for _ in range(warm_up + rounds):
@@ -185,10 +185,10 @@ def interleaved(
 def in_turns(
     makers: list[Callable[[], Callable[[], object]]], rounds: int, *, warm_up: int = 0
 ) -> list[Times]:
-    """Do as `interleaved`, with a process for each run, made there, and with the processor's time.
+    """Time all runs in turn like `interleaved`, but each in a separate process, by processor time.
 
-    So each run has an allocator of its own, and what one leaves behind is not in the way of another.
-    Raises `RuntimeError` when a process ends early, for example because the machine is out of memory.
+    Separate processes have separate allocators, so runs do not affect each other. Raises `RuntimeError` if a
+    process ends early, for example because the machine is out of memory.
     """
     context = multiprocessing.get_context("fork")
     waiting, found = [], []
@@ -197,7 +197,7 @@ def in_turns(
             mine, its = context.Pipe()
             process = context.Process(target=_answer, args=(maker, its), daemon=True)
             process.start()
-            its.close()  # so that a process that ends is noticed
+            its.close()  # so the end of the process is noticed
             waiting.append((process, mine))
         for _ in range(warm_up + rounds):
             seconds = []
@@ -218,7 +218,7 @@ def in_turns(
 
 
 def _answer(maker, connection) -> None:
-    """Run once for each request, and answer with the seconds of the processor; until it is ended."""
+    """Run once per request, and answer with the processor seconds, until the process is ended."""
     run = maker()
     while connection.recv():
         start = process_time()
@@ -227,7 +227,7 @@ def _answer(maker, connection) -> None:
 
 
 def gemm_rate(rounds: int = 5) -> float:
-    """Return the most operations a second in products of 2048 × 2048 matrices, float32, torch's threads."""
+    """Return the peak operations per second of 2048 × 2048 float32 matrix products, on torch's threads."""
     one, other = torch.randn(2, 2048, 2048, generator=torch.Generator().manual_seed(0))
     (times,) = interleaved([lambda: one @ other], rounds, warm_up=1, clock=process_time)
     return 2 * 2048**3 / (1e-3 * times.fastest)

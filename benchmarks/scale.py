@@ -1,9 +1,9 @@
-"""Many samples and many shards: made by a stand-in for a solver, opened, trained on, verified, evaluated.
+"""Measure stores with many samples and shards: making, opening, training, verifying and evaluating.
 
     python -m benchmarks.scale [--samples 100000] [--shards 100 20000] [--output docs/performance.md]
 
-Makes a store for each number of shards in a temporary folder. Takes three quarters of an
-hour on two busy cores.
+Makes a store for each number of shards in a temporary folder, with a dummy solver. Takes 45 minutes on two
+busy cores.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ POINTS, BATCH, CODE = 64, 8, "benchmark"
 CPU = torch.device("cpu")
 OPERATOR = {"width": 16, "num_layers": 2, "modes": 8}
 TRAINED = 2048  # samples
-BLOCK_VALUES = 2**18  # numbers that an evaluation takes at a time; by default 256 times as many
+BLOCK_VALUES = 2**18  # values per block of an evaluation; the default is 256 times larger
 HEADER = ("shards", "step", "seconds", "peak memory, MB")
 WORDS = """\
 {samples:,} pairs of functions on {points} points, rows of a file in place of a solver's answers. Every step
@@ -50,7 +50,7 @@ errors of every sample, of which the intervals are."""
 
 
 def settings(folder: Path, samples: int, shards: int):
-    """Return those of the rows of a file: half for training, and four tenths to test on."""
+    """Return the settings of a dataset from a file's rows: 50 % for training, 40 % for the test."""
     counts = {"train": samples // 2, "validation": samples // 10, "test": samples * 2 // 5}
     content = {
         "equation": "arrays", "source": str(folder / "rows.npz"), "input": "a", "target": "u",
@@ -61,7 +61,7 @@ def settings(folder: Path, samples: int, shards: int):
 
 
 def made(folder: Path, samples: int, shards: int) -> None:
-    """Lay out a store, and write every shard with its receipt."""
+    """Create a store, and write every shard with its receipt."""
     task, store = build_task(settings(folder, samples, shards)), folder / f"{shards}.zarr"
     create_store(store, task.layout)
     for shard in range(task.layout.num_shards):
@@ -73,14 +73,14 @@ def made(folder: Path, samples: int, shards: int) -> None:
 
 
 def finalised(folder: Path, samples: int, shards: int) -> None:
-    """Hold every shard to its receipt, and write the card."""
+    """Check every shard against its receipt, and write the card."""
     task = build_task(settings(folder, samples, shards))
     receipts = [folder / f"{shards}.shards/{shard}.json" for shard in range(task.layout.num_shards)]
     finalise(task, folder / f"{shards}.zarr", receipts, folder / f"{shards}.json", CODE)
 
 
 def verified(card: Path) -> None:
-    """Read every number. Raises `RuntimeError` where something is wrong."""
+    """Read all values. Raises `RuntimeError` if there is a fault."""
     if faults := faults_of_dataset(card):
         raise RuntimeError(faults[0])
 
@@ -91,7 +91,7 @@ def opened(card: Path, samples: int) -> None:
 
 
 def trained(card: Path, samples: int) -> None:
-    """Train on a part of the samples, in an order drawn from all."""
+    """Train on a random subset of the samples."""
     torch.set_num_threads(1)
     split = Split(card, POINTS, "train", samples // 2)
     few = Split(card, POINTS, "train", BATCH).all()
@@ -106,7 +106,7 @@ def trained(card: Path, samples: int) -> None:
 
 
 def evaluated(card: Path, count: int) -> None:
-    """Evaluate on so many test samples, in blocks, and compute the intervals of the errors."""
+    """Evaluate on `count` test samples in blocks, and compute the intervals of the errors."""
     torch.set_num_threads(1)
     resolvent.datasets.loading.BLOCK_VALUES = BLOCK_VALUES
     split = Split(card, POINTS, "test", count)
@@ -116,7 +116,7 @@ def evaluated(card: Path, count: int) -> None:
 
 
 def alone(step: Callable[[], None]) -> tuple[float, float]:
-    """Take a step in this process: seconds, and the peak memory of the process in MB."""
+    """Run a step in this process; return seconds, and the peak memory of the process in MB."""
     start = perf_counter()
     step()
     seconds = perf_counter() - start
@@ -126,7 +126,7 @@ def alone(step: Callable[[], None]) -> tuple[float, float]:
 
 
 def steps(folder: Path, samples: int, shards: int) -> Iterator[tuple[str, Callable[[], None]]]:
-    """Yield what is done with a store of so many shards."""
+    """Yield name and function of each step for a store with `shards` shards."""
     card, test = folder / f"{shards}.json", samples * 2 // 5
     yield "made", partial(made, folder, samples, shards)
     yield "finalised: every number read, and its statistics", partial(finalised, folder, samples, shards)

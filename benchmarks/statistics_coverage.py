@@ -1,10 +1,10 @@
-"""How often the intervals of a comparison contain the truth, and how often "worse" is said of an equal model.
+"""Measure the coverage of a comparison's intervals, and how often an equal model is called worse.
 
     python -m benchmarks.statistics_coverage [--only one-seed seeds ranking reported] [--simulations 2000] \
         [--output docs/statistics.md]
 
-Simulates errors of known distributions, and asks the functions that make comparison.csv
-(`resolvent.figures.common.intervals`) for their intervals. The random numbers are the same in every call.
+Simulates errors with known distributions, and computes intervals with the functions for comparison.csv
+(`resolvent.figures.common.intervals`). Every call uses the same random numbers.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from resolvent.figures.common.intervals import (
     scatter,
 )
 
-REMAINDER = 0.2  # share of the variance of a logarithm that is neither the sample's nor the seed's
-COMMON = 0.5  # share of a sample's variance that all models have in common
-WORSE = 1.2  # what the errors of the worse model are multiplied by
+REMAINDER = 0.2  # share of a logarithm's variance due to neither sample nor seed
+COMMON = 0.5  # share of a sample's variance common to all models
+WORSE = 1.2  # factor of the worse model's errors
 SEED = 20210531
-OURS, THEIRS = 1000, 100  # test samples behind our mean and behind a reported one
+OURS, THEIRS = 1000, 100  # test samples of our mean and of a reported mean
 
 
 @dataclass(frozen=True)
@@ -40,11 +40,11 @@ class Errors:
     """A distribution of errors: logarithms are sums of effects of the sample, of the seed, and a remainder.
 
     skewness  standard deviation of the logarithm over samples: with 1.5, the mean is three times the median.
-    spread    standard deviation of the logarithm over seeds; a number for each model, or one for all.
+    spread    standard deviation of the logarithm over seeds, one for each model or one for all.
     samples   number of test samples.
     seeds     number of seeds of each model.
     models    number of models.
-    normal    whether the effects of samples are normal; otherwise they have exponential tails to one side.
+    normal    whether sample effects are normal; otherwise they have a one-sided exponential tail.
     """
 
     skewness: float = 0.5
@@ -74,9 +74,9 @@ class Errors:
 
 
 class Coverage(NamedTuple):
-    """How often an interval contained the truth or lay above or below it, as shares of the simulations.
+    """Fractions of simulations with the truth inside, below or above the interval.
 
-    `width` is the upper over the lower end, the median over the simulations.
+    `width` is the ratio of upper and lower end, as the median over simulations.
     """
 
     inside: float
@@ -88,7 +88,7 @@ class Coverage(NamedTuple):
 def coverage(
     errors: Errors, statistic: Callable[[np.ndarray], Interval], truth: float, simulations: int
 ) -> Coverage:
-    """Return how often the interval that `statistic` makes of drawn errors contains the truth."""
+    """Return the coverage of the truth by the interval `statistic` of random errors."""
     generator = np.random.default_rng(SEED)
     found = [statistic(errors.draw(generator)) for _ in range(simulations)]
     low, high = np.array([[one.low, one.high] for one in found]).T
@@ -112,9 +112,10 @@ def of_ratio(errors: Errors, simulations: int) -> Coverage:
 
 
 def called_worse(errors: Errors, simulations: int) -> tuple[float, float]:
-    """Return two shares of simulations: with an equal model called worse, and with a worse one recognised.
+    """Return the fractions of simulations with an equal model called worse, and a worse model recognised.
 
-    In the first all models are equal. In the second the errors of the last are `WORSE` times the others'.
+    For the first, all models are equal. For the second, the last model's errors are `WORSE` times the
+    others'.
     """
     generator = np.random.default_rng(SEED)
     equal = worse = 0
@@ -142,7 +143,7 @@ with s = 1.5 their mean is three times their median."""
 
 
 def seeds(given: Namespace) -> str:
-    """Tabulate seeds that spread."""
+    """Tabulate errors with a spread between seeds."""
     rows = []
     kinds = ((True, 0.5), (True, 1.0), (False, 0.5))
     for (normal, skewness), spread, number in product(kinds, (0.0, 0.05, 0.2), (1, 2, 3, 5, 10)):
@@ -165,7 +166,7 @@ exponential, not normal."""
 
 
 def ranking(given: Namespace) -> str:
-    """Tabulate how often models are called worse."""
+    """Tabulate the fractions of models called worse."""
     rows = []
     for models in (2, 4, 8, 12):
         spreads = (0.0, 0.05, 0.2, tuple(np.geomspace(0.05, 0.2, models)))
@@ -187,7 +188,7 @@ these rows are for comparison."""
 
 
 def reported(given: Namespace) -> str:
-    """Tabulate ratios to a number that is known as a mean alone."""
+    """Tabulate ratios to a reported mean."""
     rows = []
     for skewness, spread, number in product((0.5, 1.0), (0.0, 0.05, 0.2), (1, 3)):
         ours, theirs = Errors(skewness, spread, OURS, number), Errors(skewness, spread, THEIRS)
@@ -212,7 +213,7 @@ distribution of errors: the true ratio is 1. Number of 100 rows that agree, and 
 
 
 def percent(share: float) -> str:
-    """Write 0.953 as 95.3."""
+    """Format 0.953 as 95.3."""
     return f"{100 * share:.1f}"
 
 

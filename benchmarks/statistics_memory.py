@@ -1,7 +1,7 @@
-"""Memory and time of the statistics of a large store: `python -m benchmarks.statistics_memory`.
+"""Measure memory and time of the statistics of a large store: `python -m benchmarks.statistics_memory`.
 
 Makes a store of 10,000 samples on 416 × 416 points in a temporary folder (about 7 GB before compression),
-then measures `resolvent.datasets.card` in a process of its own.
+then measures `resolvent.datasets.card` in a separate process.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SAMPLES, SAMPLES_PER_SHARD, POINTS = 10_000, 100, 416
 
 
 def make_store(store: Path) -> None:
-    """Make a store of one variable; every shard has the same random values, coarse so that they compress."""
+    """Make a store of one variable, with the same random values in all shards, coarse to be compressible."""
     group = space_group(Grid("periodic", POINTS, dimension=2), Variable("vorticity", "vorticity"))
     layout = Layout((group,), {"train": SAMPLES}, SAMPLES_PER_SHARD, "float32")
     create_store(store, layout)
@@ -34,7 +34,7 @@ def make_store(store: Path) -> None:
 
 
 def measure(store: Path) -> None:
-    """Print what the statistics take in this process."""
+    """Print time and memory of the statistics in this process."""
     before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, perf_counter()
     statistics(store)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

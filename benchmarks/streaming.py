@@ -1,9 +1,9 @@
-"""Training on samples that stay in the store against training in memory, and reading against a NumPy memmap.
+"""Compare training on samples in the store with training in memory, and reading with a NumPy memmap.
 
     python -m benchmarks.streaming [--only reading ...] [--points 416] [--samples 64] [--rounds 5]
         [--output docs/performance.md]
 
-Makes stores of smooth random functions on a square in a temporary folder, and at a server of its own.
+Makes stores of smooth random functions on a square, in a temporary folder and on a local server.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from resolvent.training.settings import TrainingSettings
 
 CPU = torch.device("cpu")
 BATCH = 4
-LONG = 0.5  # seconds of a run at least: on a busy machine a shorter one is seldom interrupted
+LONG = 0.5  # minimum seconds of a run: shorter runs would seldom be interrupted on a busy machine
 SETTINGS = TrainingSettings(batch_size=BATCH, epochs=1, gradient_weight=0.0)
 PATCHED = {"patches": 4, "width": 32, "num_layers": 3, "num_heads": 4, "feedforward_width": 32, "modes": 6}
 OPERATORS = {
@@ -55,15 +55,15 @@ WORDS = """\
 {samples} pairs of functions on {points} × {points} points, in a new order in every round, batches of {batch};
 {readers} threads read up to {ahead} batches ahead. Samples a second, and their ratio: medians of {rounds}
 interleaved rounds. {more}"""
-Way = Callable[[list[Tensor]], object]  # goes through the batches of these numbers of samples
-Ways = tuple[str, str, Way, Way]  # what, the peer, ours and the peer's
+Way = Callable[[list[Tensor]], object]  # reads the batches with these sample indices
+Ways = tuple[str, str, Way, Way]  # names of task and peer; ours and the peer's
 Reader = Callable[[np.ndarray], np.ndarray]  # rows of an array
 
 
 def streaming(ways: Callable[[Path, Namespace], Iterator[Ways]], more: str, given: Namespace) -> str:
-    """Return the table of a part, and what was measured how."""
+    """Return the table of a part, and a description of the measurement."""
     torch.set_num_threads(1)
-    keep_memory(large=False)  # as a training does
+    keep_memory(large=False)  # as in training
     with tempfile.TemporaryDirectory() as name:
         rows = [raced(given.samples, given.rounds, *one) for one in ways(Path(name), given)]
     words = WORDS.format(**vars(given), batch=BATCH, readers=READERS, ahead=AHEAD, more=more)
@@ -71,7 +71,7 @@ def streaming(ways: Callable[[Path, Namespace], Iterator[Ways]], more: str, give
 
 
 def made_dataset(folder: Path, given: Namespace, dtype: str = "float64", address: str | None = None) -> Split:
-    """Make a dataset of smooth random functions: inputs, and as targets their negatives."""
+    """Make a dataset of smooth random functions as inputs, and their negatives as targets."""
     points, samples = given.points, given.samples
     frequencies = np.fft.fftfreq(points, 1 / points)
     decay = (1 + frequencies[:, None] ** 2 + frequencies[: points // 2 + 1] ** 2) ** -1.5
@@ -93,26 +93,26 @@ def made_dataset(folder: Path, given: Namespace, dtype: str = "float64", address
 
 
 class Other(Split):
-    """The samples of a split, read by others."""
+    """The samples of a split, read by other libraries."""
 
     def __init__(self, split: Split, inputs: Reader, targets: Reader):
         vars(self).update(vars(split))
         self.readers = inputs, targets
 
     def read(self, members: Members, dtype: DTypeLike | None = None) -> Samples:
-        """Read these samples, of the split and so of the arrays: training samples come first."""
+        """Read samples by index in the split, which is also the index in the arrays."""
         inputs, targets = (read(np.asarray(members)) for read in self.readers)
         return Samples(self.grid, inputs, targets)
 
 
 def batches(split: Split) -> Way:
-    """Go through batches as a training does."""
+    """Read batches as in training."""
     streamed = Streamed(split, CPU, SETTINGS)
     return lambda members: sum(1 for _ in streamed.batches(members))
 
 
 def reading(folder: Path, given: Namespace) -> Iterator[Ways]:
-    """Read batches against rows of a memmap in single precision, alone and by as many threads."""
+    """Compare reading batches with rows of a memmap in single precision, on one and on as many threads."""
     for kind, dtype in (("double", "float64"), ("single", "float32")):
         split = made_dataset(folder / dtype, given, dtype)
         whole, maps = split.all(), []
@@ -135,7 +135,7 @@ def reading(folder: Path, given: Namespace) -> Iterator[Ways]:
 
 
 def by_tensorstore(path: str) -> Reader:
-    """Read an array with its indices in a cache."""
+    """Read an array with TensorStore, with the shard indices in a cache."""
     spec = {"driver": "zarr3", "kvstore": {"driver": "file", "path": f"{path}/"}}
     cache = tensorstore.Context({"cache_pool": {"total_bytes_limit": 10**6}})
     array = tensorstore.open(spec, context=cache, recheck_cached=False).result()
@@ -143,7 +143,7 @@ def by_tensorstore(path: str) -> Reader:
 
 
 def by_zarr(path: str, pipeline: str = "zarr.core.codec_pipeline.BatchedCodecPipeline") -> Reader:
-    """Read an array sample by sample, which is the fastest of Zarr's ways."""
+    """Read an array sample by sample, the fastest method in Zarr."""
     with zarr.config.set({"codec_pipeline.path": pipeline}):
         array: Any = zarr.open_array(path, mode="r")
     return lambda members: np.stack([array[member] for member in members.tolist()])
@@ -157,7 +157,7 @@ LIBRARIES: dict[str, Callable[[str], Reader]] = {
 
 
 def object_store(folder: Path, given: Namespace) -> Iterator[Ways]:
-    """Read batches from moto's S3 server, against the same requests alone."""
+    """Compare reading batches from moto's S3 server with the plain requests."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -174,7 +174,7 @@ def object_store(folder: Path, given: Namespace) -> Iterator[Ways]:
 
         def requested(name: str) -> Reader:
             array = split.stored(f"{split.group}/{name}")
-            array.read(range(1))  # which reads the index
+            array.read(range(1))  # reads the index
 
             def fetch(members: np.ndarray) -> np.ndarray:
                 parts = [array._part(member) for member in members.tolist()]
@@ -192,7 +192,7 @@ def object_store(folder: Path, given: Namespace) -> Iterator[Ways]:
 
 
 def training(folder: Path, given: Namespace) -> Iterator[Ways]:
-    """Train every operator, against the same samples in memory."""
+    """Compare training every operator on stored samples and on samples in memory."""
     split = made_dataset(folder / "made", given)
     whole = split.all()
     for label, (architecture, settings) in tqdm(OPERATORS.items()):
@@ -211,7 +211,7 @@ def training(folder: Path, given: Namespace) -> Iterator[Ways]:
 
 
 def raced(samples: int, rounds: int, what: str, peer: str, ours: Way, theirs: Way) -> list[str]:
-    """Return the row of two ways to go through the batches of a random order."""
+    """Return the row of two methods to read the batches in random order."""
     rates: list[list[float]] = [[], []]
     for number in range(rounds + 1):
         members = list(torch.from_numpy(np.random.default_rng(number).permutation(samples)).split(BATCH))

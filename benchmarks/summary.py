@@ -1,4 +1,4 @@
-"""The bars of speed, and whether they are met: the first table of docs/performance.md, from those below it.
+"""Compare measured speeds with their bars: the first table of docs/performance.md, from the other tables.
 
 python -m benchmarks.summary --output docs/performance.md
 """
@@ -13,8 +13,8 @@ from benchmarks.runner import Part, digits, run, table
 PRODUCTS = "both codes spend most of a step in the same products, of which there are none to save"
 BITS = "most of the time is random bits and memory, the same for all; ducc0 transforms as fast, or faster"
 HEADS = "most of the time is products of heads 16 wide, which are far slower than large ones"
-# Of a step, by operator and points, or of a race of solvers, by title: our least speed-up over the best peer,
-# and what is in its way. Bars of solvers are what was measured before, rounded down.
+# By operator and points of a step, or by title of a race of solvers: the required speed-up over the best
+# peer, and what limits it. Bars of solvers are earlier measurements, rounded down.
 BARS = {
     "`transformer1d`, galerkin, 8,192 points": (1.5, PRODUCTS),
     "`transformer1d`, softmax, 2,048 points": (1.0, PRODUCTS),
@@ -50,7 +50,7 @@ class Raced(NamedTuple):
 
 
 def tables_of(page: str) -> list[tuple[str, list[dict[str, str]]]]:
-    """Return each table with the title above it: its rows, by column."""
+    """Return each table with the title above it, as rows by column."""
     found, title, header = [], "", None
     for line in page.splitlines():
         cells = [cell.strip() for cell in line.strip("|").split(" | ")] if line.startswith("| ") else None
@@ -67,12 +67,12 @@ def tables_of(page: str) -> list[tuple[str, list[dict[str, str]]]]:
 
 
 def fastest(cell: str) -> float:
-    """Return that of a cell "median (fastest–slowest)"."""
+    """Return the fastest time of a cell "median (fastest–slowest)"."""
     return float(cell.partition("(")[2].partition("–")[0].replace(",", ""))
 
 
 def races_of(page: str) -> dict[str, Raced]:
-    """Return every race of the page, by what `BARS` calls it."""
+    """Return all races of the page, by their names in `BARS`."""
     races = {}
     for title, rows in tables_of(page):
         if "public code compiled, ms" in rows[0]:
@@ -92,7 +92,7 @@ def races_of(page: str) -> dict[str, Raced]:
 
 
 def summary(given: Namespace) -> str:
-    """Compare every race that has a bar, and every profile of a step, with it."""
+    """Compare every race and every profile of a step with its bar."""
     page, rows = given.output.read_text(), []
     races = races_of(page)
     for name, (bar, hindrance) in BARS.items():

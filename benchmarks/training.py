@@ -2,8 +2,7 @@
 
     python -m benchmarks.training [--only one-dimension ...] [--rounds 3] [--output docs/performance.md]
 
-Needs the extra `bench`, a C++ compiler, 16 GB of memory, and a machine with nothing else to do: about half
-an hour.
+Needs the extra `bench`, a C++ compiler, 16 GB of memory and an idle machine; takes about half an hour.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from benchmarks.steps.table1 import paper_table
 PACKAGES = ("galerkin-transformer", "torch", "numpy")
 BATCH = 4
 ATTENTIONS = ("galerkin", "linear", "fourier", "softmax")
-LINEAR_COST = ("galerkin", "linear")  # of the public code too
+LINEAR_COST = ("galerkin", "linear")  # also in the public code
 
 
 def case_of(

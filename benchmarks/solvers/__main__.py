@@ -1,8 +1,8 @@
-"""Races of our solvers against their peers, into docs/performance.md.
+"""Compare the speed of our solvers and their peers, and write docs/performance.md.
 
     python -m benchmarks.solvers [--only burgers darcy ...] [--rounds 3] [--processor-time]
 
-Needs the extra `bench`. Takes about ten minutes on two cores, and a machine with nothing else to do.
+Needs the extra `bench` and an idle machine. Takes about ten minutes on two cores.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from benchmarks.runner import Part, run
 from benchmarks.solvers.race import raced
 from resolvent.training.devices import keep_memory
 
-TOPICS = {  # with the packages of each, for topics are imported only where they are asked for
+TOPICS = {  # and their packages; only requested topics are imported
     "burgers": ("Burgers", ("ducc0", "exponax", "jax", "numpy", "scipy")),
     "darcy": ("Darcy", ("cvxopt", "jax", "mkl", "numba", "numpy", "pyamg", "pypardiso", "scipy")),
     "ode": (
@@ -32,7 +32,7 @@ TOPICS = {  # with the packages of each, for topics are imported only where they
 
 
 def races_of(topic: str, given: Namespace) -> str:
-    """Return the remark of a topic and a table for each of its races."""
+    """Return a topic's remark, and a table for each race."""
     module = import_module(f"benchmarks.solvers.{topic}")
     clock, parts = process_time if given.processor_time else perf_counter, [module.REMARK]
     for race in tqdm(module.races(), desc=topic, unit="race", leave=False):
@@ -43,7 +43,7 @@ def races_of(topic: str, given: Namespace) -> str:
 
 
 if __name__ == "__main__":
-    jax.config.update("jax_enable_x64", True)  # our solvers see to it themselves, peers do not
+    jax.config.update("jax_enable_x64", True)  # our solvers set it themselves, peers do not
     keep_memory(large=True)  # of all contestants
     parts = {
         topic: Part(title, partial(races_of, topic), packages) for topic, (title, packages) in TOPICS.items()

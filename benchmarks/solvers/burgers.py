@@ -1,4 +1,4 @@
-"""Burgers' equation on the circle: the operator of the public file, t from 0 to 1/2π, on 8192 points."""
+"""Burgers' equation on the circle: the operator of the public file, from t = 0 to 1/2π, on 8192 points."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ REMARK = (
 VISCOSITY = 0.1 / (2 * np.pi)
 FINAL_TIME = 1 / (2 * np.pi)
 POINTS = 8192
-COMPARED = 8  # every eighth point: enough for a solution of two hundred modes
+COMPARED = 8  # every eighth point: enough for a solution with two hundred modes
 BATCH = 128
-FEW = 4  # samples of the slower peers
+FEW = 4  # samples for slower peers
 FEWEST = 2
 
 
 def races() -> list[Race]:
     field = field_of("cao_burgers")
     initial = np.stack([field.coefficients(0, 0, index) for index in range(BATCH)])
-    # The largest fields first, which are the hardest: peers that solve few of the samples get these.
+    # The largest fields, which are the hardest, come first: slower peers solve only these.
     initial = initial[np.argsort(-np.abs(observe(initial, POINTS)).max(axis=1))]
     compare = error_against(quadrature(initial))
 
@@ -95,7 +95,7 @@ def races() -> list[Race]:
 
 
 def transforms(modes: int, evaluations: int) -> Callable[[], object]:
-    """Do the two transforms of each evaluation of (u²/2)_x, and those of the observation, for all samples."""
+    """Do the two transforms of each evaluation of (u²/2)_x and the final transforms, for all samples."""
     points = product_points(modes)
     spectrum = np.zeros((BATCH, points // 2 + 1), complex)
     fine = np.zeros((BATCH, POINTS // 2 + 1), complex)

@@ -1,4 +1,4 @@
-"""Darcy flow on nodes: the 5-point equations with arithmetic means, coefficients of two distributions."""
+"""Darcy flow on nodes: the 5-point equations with arithmetic means, and coefficients of two distributions."""
 
 from __future__ import annotations
 
@@ -29,9 +29,10 @@ MISSING = (
     "installed (cvxopt brings CHOLMOD along, with the ordering AMD)",
 )
 SAMPLES = 2
-# An iteration reads and writes as much as so many copies of an array of the finest grid in single precision.
-# A V-cycle: four half-sweeps of six arrays, the residual of five, the correction of two, and a third more for
-# all coarser grids. Conjugate gradients, in double precision: the product of four arrays, updates of eight.
+# The memory traffic of an iteration, in copies of an array of the finest grid in single precision. A V-cycle:
+# four half-sweeps with six arrays each, the residual with five, the correction with two, and a third more for
+# all coarser grids. Conjugate gradients in double precision: the product with four arrays, updates with
+# eight.
 COPIES = ((4 * 6 + 5 + 2) * 4 / 3 + 2 * (4 + 8)) / 2
 
 

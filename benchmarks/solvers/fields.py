@@ -1,4 +1,4 @@
-"""Gaussian random fields in two dimensions: drawn, and evaluated on a grid."""
+"""Gaussian random fields in two dimensions, drawn and evaluated on a grid."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ REMARK = (
 )
 SAMPLES = 16
 COMPARED = 4  # samples
-COORDINATES = [0, 1, 17, 100, 211, 300, 415]  # of the points compared, along each axis
-PI = np.arccos(np.longdouble(-1))  # NumPy's own is in double precision
+COORDINATES = [0, 1, 17, 100, 211, 300, 415]  # of the compared points, along each axis
+PI = np.arccos(np.longdouble(-1))  # NumPy's value has double precision
 
 
 def races() -> list[Race]:
@@ -44,7 +44,7 @@ def neumann(points: int) -> Race:
     def drawn(factors: np.ndarray, index: int) -> np.ndarray:
         return deviates(index, points, points) * factors
 
-    transformed = np.empty((points, points))  # ducc0 takes memory that there is
+    transformed = np.empty((points, points))  # ducc0 writes to existing memory
     by_dctn, by_ducc = partial(scipy.fft.dctn, type=1), partial(ducc.dct, type=1, out=transformed)
     ways = [
         Way(
@@ -68,7 +68,7 @@ def periodic(points: int) -> Race:
     field = field_of("calvello_kolmogorov", num_modes=modes)
 
     def spectrum(draw: np.ndarray) -> np.ndarray:
-        """Lay the modes out for the grid; those that it cannot tell apart are zero."""
+        """Arrange the modes for the grid; modes that are aliased on it are zero."""
         full = np.zeros((points, modes + 2), complex)
         full[: modes + 1, :-1], full[-modes:, :-1] = draw[: modes + 1], draw[-modes:]
         return full
@@ -97,9 +97,9 @@ def periodic(points: int) -> Race:
 
 
 class Way(NamedTuple):
-    """A way to draw a sample by its number, and to evaluate it.
+    """A method to draw a sample by index and to evaluate it.
 
-    `layout` turns our coefficients into those that it evaluates.
+    `layout` converts our coefficients to the method's.
     """
 
     name: str
@@ -111,15 +111,15 @@ class Way(NamedTuple):
 def race(
     title: str, field: Field, series: Callable, ways: list[Way], transform: Callable[[], object]
 ) -> Race:
-    """Race the ways, the first of them ours.
+    """Race the methods; the first is ours.
 
-    `series` sums our coefficients term by term at the points compared; `transform` is one alone.
+    `series` sums our coefficients term by term at the compared points; `transform` is a single transform.
     """
     samples = [field.coefficients(0, 0, index) for index in range(COMPARED)]
     values = np.empty((SAMPLES, *ways[0].evaluate(samples[0]).shape))
 
     def filled(way: Way) -> np.ndarray:
-        for index in range(SAMPLES):  # into memory that there is: to get it from the system is no part of it
+        for index in range(SAMPLES):  # into existing memory, to exclude the time of allocation
             values[index] = way.evaluate(way.draw(index))
         return values
 
@@ -140,6 +140,6 @@ def race(
 
 
 def deviates(index: int, *shape: int) -> np.ndarray:
-    """Draw standard normal deviates by NumPy's default generator, from the same kind of key as ours."""
+    """Draw standard normal deviates with NumPy's default generator, from the same kind of key as ours."""
     key = np.random.SeedSequence(0, spawn_key=(0, index))
     return np.random.default_rng(key).standard_normal(shape)

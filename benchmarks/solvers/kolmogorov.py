@@ -30,7 +30,7 @@ SHORT, LONG = 0.5, 11.1  # final times
 
 
 def races() -> list[Race]:
-    os.environ["OMP_NUM_THREADS"] = "1"  # ours: a core, as jobs have
+    os.environ["OMP_NUM_THREADS"] = "1"  # ours: one core, as in jobs
     initial = field_of("calvello_kolmogorov").coefficients(0, 0, 0)
     per_step = [
         ours(initial, 63, 0.005, SHORT),
@@ -60,7 +60,7 @@ def ours(initial: np.ndarray, modes: int, step: float, time: float) -> Contestan
         return observe_2d(solver.solve(initial[None], (time,)), OBSERVED)
 
     def transforms() -> None:
-        """Do the four of each evaluation of u·∇ω: u and v, and uv and v² - u² back."""
+        """Do the four transforms of each evaluation of u·∇ω: u and v, and uv and v² - u² back."""
         for _ in range(2 * 4 * round(time / step)):
             ducc.c2r(ducc.r2c(values), lastsize=points, forward=False)
 
@@ -68,7 +68,7 @@ def ours(initial: np.ndarray, modes: int, step: float, time: float) -> Contestan
 
 
 def peer(name: str, advance: Callable, start, points: int, step: float, time: float, to_values: Callable):
-    """Return a contestant that goes from `start` by steps to the time, a whole number of them."""
+    """Return a contestant that advances from `start` to `time` in equal steps."""
     march = jax.jit(lambda steps, state: jax.lax.fori_loop(0, steps, lambda _, one: advance(one), state))
 
     def run() -> np.ndarray:
@@ -79,10 +79,10 @@ def peer(name: str, advance: Callable, start, points: int, step: float, time: fl
 
 
 def by_exponax(initial: np.ndarray, points: int, step: float, time: float) -> Contestant:
-    """ETDRK4; its fields are (channel, x, y)."""
+    """Solve by ETDRK4; fields are (channel, x, y)."""
     stepper = exponax.stepper.KolmogorovFlowVorticity(
         2, 2 * np.pi, points, step, diffusivity=VISCOSITY, drag=0.0, order=4,
-        convection_scale=-1.0,  # this version has the sign of advection the other way round
+        convection_scale=-1.0,  # this version has the opposite sign of advection
         injection_mode=FORCING_WAVENUMBER, injection_scale=1.0,
     )  # fmt: skip
     start = jnp.asarray(observe_2d(initial, points).T[None])
@@ -90,7 +90,7 @@ def by_exponax(initial: np.ndarray, points: int, step: float, time: float) -> Co
 
 
 def by_jax_cfd(initial: np.ndarray, points: int, step: float, time: float) -> Contestant:
-    """Its fourth-order Runge-Kutta steps with Crank-Nicolson for viscosity; spectra are (k_x, k_y)."""
+    """Solve by fourth-order Runge-Kutta with Crank-Nicolson for viscosity; spectra are (k_x, k_y)."""
     grid = cfd.grids.Grid((points, points), domain=((0, 2 * np.pi), (0, 2 * np.pi)))
 
     def forcing(grid):

@@ -27,10 +27,10 @@ REMARK = (
 )
 TIMES = uniform(0.01, 2.0)
 BATCH = 8000
-SOME = 2000  # trajectories of a slow peer, enough to fill its vectors
+SOME = 2000  # trajectories for a slow peer, enough for its vector instructions
 COMPARED = 32
 FEW = 8
-TIGHTEST = 2.3e-14  # SciPy raises smaller relative tolerances to this
+TIGHTEST = 2.3e-14  # SciPy's smallest relative tolerance
 
 
 def races() -> list[Race]:
@@ -42,7 +42,7 @@ def lorenz() -> Race:
     ours, columns = Lorenz63(), np.ascontiguousarray(initial.T)
 
     def rate(stack: Callable) -> Callable:
-        """The right-hand side, with components put together by `stack`."""
+        """Return the right-hand side, with components joined by `stack`."""
 
         def right_hand_side(time, state, parameters=None):
             x, y, z = state
@@ -122,7 +122,7 @@ def controlled() -> Race:
 def torchdiffeq_contestant(
     rate: Callable, start: torch.Tensor, method: str, threads: int, tolerance: float = 0.0, step: float = 0.0
 ) -> Contestant:
-    """Take torchdiffeq's default tolerance where neither `tolerance` nor `step` is given."""
+    """Use torchdiffeq's default tolerance if neither `tolerance` nor `step` is given."""
     times = torch.tensor(TIMES.coordinates, dtype=start.dtype)
     options, setting = {}, "default tolerance"
     compiled = torch.compile(rate)
@@ -143,7 +143,7 @@ def torchdiffeq_contestant(
 
 
 def diffrax_contestant(rate: Callable, start, parameters, tolerance: float) -> Contestant:
-    """Vectorised over the trajectories."""
+    """Return a contestant that is vectorised over the trajectories."""
 
     def trajectory(state, parameters):
         return diffrax.diffeqsolve(
@@ -158,7 +158,7 @@ def diffrax_contestant(rate: Callable, start, parameters, tolerance: float) -> C
 
 
 def dop853(problems: list[tuple[Callable, np.ndarray]], tolerance: float, largest_step: float) -> np.ndarray:
-    """SciPy, one trajectory after the other."""
+    """Solve with SciPy, one trajectory after another."""
     span, options = (
         (0.0, TIMES.positions[-1]),
         {"rtol": tolerance, "atol": tolerance, "max_step": largest_step},

@@ -1,7 +1,7 @@
 """Races: contestants solve the same problem on the same machine, their runs interleaved.
 
-A busy machine then slows them alike: read the ratios. Every contestant's error is measured, against one
-reference that no contestant's run made (some are a contestant's package, at finer settings).
+A busy machine then slows all contestants equally, so ratios are meaningful. Every contestant's error is
+measured against a separate reference; some references use a contestant's package with finer settings.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ Field = PeriodicGaussianField | NeumannGaussianField | PeriodicGaussianField2d
 
 @dataclass(frozen=True)
 class Contestant:
-    """A way to solve the problem: `run()` solves `samples` of it, first to last, and returns the solutions.
+    """A solver of the problem: `run()` solves the first `samples` samples, and returns the solutions.
 
-    `ours` marks Resolvent's own. `note` says with what setting, in a few words. `checked` returns the
-    solutions of which the error is measured, where `run` draws samples of its own. `limit`, of ours, does
-    only what the method cannot do without, for as many samples: see the remark of the topic.
+    `ours` marks Resolvent's solvers. `note` describes the setting briefly. If `run` draws its own samples,
+    `checked` returns the solutions for measuring the error. `limit`, only for ours, does only the unavoidable
+    work of the method for as many samples: see the topic's remark.
     """
 
     name: str
@@ -49,8 +49,8 @@ class Contestant:
 class Race:
     """A problem: `error(solutions)` is the largest relative L2 error of a contestant's solutions.
 
-    The first contestant is ours, and the one that speed-ups refer to. `missing` names the peers that did not
-    run here, and says why. A long race has `most_rounds`.
+    The first contestant is ours, and speed-ups are relative to it. `missing` lists peers that did not run
+    here, with the reason. `most_rounds` limits the rounds of a long race.
     """
 
     title: str
@@ -61,7 +61,7 @@ class Race:
 
 
 def raced(race: Race, rounds: int, clock: Callable[[], float] = perf_counter) -> str:
-    """Race: every contestant once to warm up and to measure its error, then `rounds` interleaved rounds."""
+    """Run every contestant once to warm up and to measure its error, then `rounds` interleaved rounds."""
     contestants = race.contestants
     errors = [race.error((contestant.checked or contestant.run)()) for contestant in contestants]
     limits = [contestant.limit for contestant in contestants if contestant.limit]
@@ -83,7 +83,7 @@ def raced(race: Race, rounds: int, clock: Callable[[], float] = perf_counter) ->
 
 
 def field_of(name: str, **options: int) -> Field:
-    """Return the random field of a named distribution; `options` are more of the field's, as `num_modes`."""
+    """Return the random field of a named distribution; `options` are further options, such as `num_modes`."""
     named = DISTRIBUTIONS[name]
     parameters = (named.sigma, named.tau, named.gamma)
     if named.domain == "circle":
@@ -94,7 +94,7 @@ def field_of(name: str, **options: int) -> Field:
 
 
 def error_against(reference: np.ndarray) -> Callable[[np.ndarray], float]:
-    """The measure of a race: largest relative L2 error among the samples that both arrays have."""
+    """Return a function for the largest relative L2 error of the samples in both arrays."""
 
     def error(solutions: np.ndarray) -> float:
         samples = min(len(solutions), len(reference))
@@ -106,7 +106,7 @@ def error_against(reference: np.ndarray) -> Callable[[np.ndarray], float]:
 
 
 def one_thread(run: Callable[[], np.ndarray]) -> Callable[[], np.ndarray]:
-    """The same run with one thread for the linear algebra beneath NumPy, SciPy and peers in C."""
+    """Return the same run with one thread for the linear algebra in NumPy, SciPy and peers in C."""
 
     from threadpoolctl import threadpool_limits  # of the extra `bench`
 
@@ -118,7 +118,7 @@ def one_thread(run: Callable[[], np.ndarray]) -> Callable[[], np.ndarray]:
 
 
 def traffic(values: int, dtype: type, times: float) -> Callable[[], object]:
-    """Read and write so many values of this type, `times` times, by NumPy's copies of an array."""
+    """Return a function that reads and writes `values` values, `times` times, by copying NumPy arrays."""
     source, target = np.ones(values, dtype), np.empty(values, dtype)
 
     def run() -> None:

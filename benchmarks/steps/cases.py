@@ -1,8 +1,8 @@
-"""What is measured: operators of both papers at their widths, ours and in the arithmetic of public codes.
+"""Measured cases: operators of both papers at their widths, ours and with the public codes' arithmetic.
 
     python -m benchmarks.steps.cases '[{"case": {...}, "rounds": 0, "device": "cpu"}]'
 
-prints a list of `Cost` as JSON: what a training step of each costs, in a process of its own.
+prints a list of `Cost` as JSON: the cost of a training step of each case, in a separate process.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from resolvent.measurements.step_cost import ENCODER_ONLY, Cost, Learner, answer
 from resolvent.models.build import build
 from resolvent.models.registry import settings_class
 
-# Of the Cao transformers beside their public code. Projections have the size of y, so that the outputs show
-# whether the attentions agree.
+# For Cao's transformers and their public code. Projections have the size of y, so differences between the
+# attentions are visible in the outputs.
 AS_PUBLIC_CODE = {"public_code_scaling": True, "projection_gain": 1.0, "projection_diagonal": 0.0}
 PLAIN = {
     "tno1d": PlainTransformerNeuralOperator,
@@ -26,10 +26,10 @@ PLAIN = {
     "vit_no": PlainPatchedNeuralOperator,
     "fano": PlainPatchedNeuralOperator,
 }
-# Channels of the Lorenz problem: x, y(0) and z(0) to y and z.
+# Channels of the Lorenz problem: from x, y(0) and z(0) to y and z.
 CHANNELS = {"tno1d": {"in_channels": 3, "initial_channels": 2, "out_channels": 2}}
 FEW_MODES = {"modes": 2, "smoother_modes": 8}
-# Of a small step before, which fills what libraries keep for themselves: points, and settings for so few.
+# Points and settings of a small first step, which allocates the libraries' own memory.
 WARM_UP: dict[str, tuple[int, dict]] = {
     "transformer1d": (64, {}),
     "transformer2d": (49, {}),
@@ -48,10 +48,10 @@ WARM_UP: dict[str, tuple[int, dict]] = {
 class Case:
     """An operator at the paper's width with dropout off, and its input.
 
-    `architecture` may be "encoder", too: four layers of width 128 with one head on points of the plane, as
-    the public code profiles encoders for Table 1 of Cao (2021). `points` are those of a sample, or of a side
-    in two dimensions; `settings` more of the architecture's. A `peer` has the same weights in the arithmetic
-    of the papers' public code.
+    `architecture` may also be "encoder": four layers of width 128 with one head on points in the plane, as
+    profiled in the public code for Table 1 of Cao (2021). `points` is the number of points, per side in two
+    dimensions; `settings` are further settings of the architecture. A `peer` has the same weights with the
+    arithmetic of the papers' public code.
     """
 
     architecture: str
@@ -63,9 +63,9 @@ class Case:
 
     @property
     def name(self) -> str:
-        """The architecture with the settings that matter."""
+        """Name of the architecture with its relevant settings."""
         said = {**self.settings}
-        if said.get("attention") != "fourier":  # the order of the products is that of "fourier" alone
+        if said.get("attention") != "fourier":  # only "fourier" has an order of products
             said.pop("contraction", None)
         hidden = ("patches", "points", *AS_PUBLIC_CODE)
         words = [
@@ -77,13 +77,13 @@ class Case:
 
     @property
     def grid(self) -> str:
-        """The points as tables have them."""
+        """Grid as shown in tables."""
         line = self.architecture in ("transformer1d", "tno1d", "encoder")
         return f"{self.points:,}" if line else f"{self.points}²"
 
 
 def learner(case: Case, device: torch.device) -> Learner:
-    """Return the operator of a case, with weights and data that depend on its sizes alone."""
+    """Return the operator of a case, with weights and data that depend only on its sizes."""
     if case.architecture == "encoder":
         module, x = step_cost.encoder(case.settings, case.points)
         channels = dict.fromkeys(("in_channels", "out_channels"), ENCODER_ONLY["width"])
@@ -103,7 +103,7 @@ def learner(case: Case, device: torch.device) -> Learner:
     if case.peer and case.architecture in PLAIN:
         module = PLAIN[case.architecture](module)
     elif case.peer:
-        from benchmarks.steps import public_code  # its package is of the extra `bench`
+        from benchmarks.steps import public_code  # needs the extra `bench`
 
         attention = case.settings["attention"]
         network, predict = public_code.peer(case.architecture, module, attention, x, case.batch)
@@ -119,9 +119,9 @@ def _prepared(module: torch.nn.Module, case: Case, device: torch.device) -> torc
 
 
 def cost(case: Case, *, rounds: int = 0, device: str = "cpu") -> Cost:
-    """Measure the cost of a case in a new process with one thread; without rounds only the peak memory.
+    """Measure the cost of a case in a new process with one thread; with `rounds` = 0 only the peak memory.
 
-    Raises `RuntimeError` with the process's message where it fails, such as for want of memory.
+    Raises `RuntimeError` with the process's error output if it fails, for example for lack of memory.
     """
     request = {"case": asdict(case), "rounds": rounds, "device": device}
     (answered,) = in_new_processes("benchmarks.steps.cases", [request])

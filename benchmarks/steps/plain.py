@@ -1,7 +1,7 @@
-"""The operators of Calvello et al. 2024 (arXiv:2406.06486) in the arithmetic of the papers' public code.
+"""Operators of Calvello et al. 2024 (arXiv:2406.06486) with the arithmetic of the papers' public code.
 
-Each takes the weights of one of ours, so that the two differ in nothing but the order of the arithmetic:
-scores are formed for all pairs, Q, K and V are three products, every head has its own transforms.
+Each uses the weights of one of our operators, and differs from it only in the order of the arithmetic: scores
+are computed for all pairs, Q, K and V are three products, and every head has its own transforms.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class PlainTransformerNeuralOperator(nn.Module):
 
 
 class PlainPatchedNeuralOperator(nn.Module):
-    """Attention between patches with an inner product for each pair of them; `ours` lends its weights."""
+    """Attention between patches with an inner product for each pair; the weights are those of `ours`."""
 
     def __init__(self, ours: PatchedNeuralOperator):
         super().__init__()
@@ -95,7 +95,7 @@ def _is_convolution(module: nn.Module) -> bool:
 
 
 def _convolved(module: PatchConvolution, y: Tensor, maps: int) -> Tensor:
-    """Each of the maps with an FFT there and back of its own, the band cut out of the full spectrum."""
+    """Apply each map with its own FFT and inverse FFT, and a truncation of the full spectrum."""
     weight = torch.view_as_complex(module.convolution.weight)
     functions, modes = y.flatten(0, 1), module.convolution.modes
     n1, n2 = functions.shape[1:3]

@@ -1,7 +1,7 @@
-"""The operators of Cao's public code, `galerkin-transformer` on PyPI, with the weights of ours.
+"""Operators of Cao's public code, `galerkin-transformer` on PyPI, with the weights of our operators.
 
-Its attention drops half of the attention matrix always, in training and in evaluation; and softmax and linear
-drop a tenth of the residuals whatever is asked for. All dropout is off here, as it is in ours.
+Its attention always drops half of the attention matrix, in training and in evaluation, and softmax and linear
+always drop a tenth of the residuals. All dropout is disabled here, as in ours.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ COMMON = {
 def peer(
     architecture: str, ours: nn.Module, attention: str, x: Tensor, batch: int
 ) -> tuple[nn.Module, Callable[[nn.Module, Tensor], Tensor]]:
-    """Return the network of the public code with the weights of `ours`, and how it is called with an input.
+    """Return the public code's network with the weights of `ours`, and a function that calls it.
 
-    Its data sets repeat coordinates for every sample of a batch.
+    The public code's datasets repeat coordinates for every sample of a batch.
     """
     repeated = x.expand(batch, *x.shape).contiguous()
     if architecture == "encoder":
@@ -52,7 +52,7 @@ def peer(
 
 
 class PublicEncoder(nn.Module):
-    """Its encoder layers alone, as in its encoder_memory_profile.py."""
+    """Only the encoder layers of the public code, as in its encoder_memory_profile.py."""
 
     def __init__(
         self, ours: Encoder, attention: str, width: int, num_heads: int, coordinate_dim: int
@@ -117,7 +117,7 @@ def transformer2d(ours: Transformer2d, attention: str, n: int) -> nn.Module:
 
 
 def copy_encoder(ours: Encoder, layers: nn.ModuleList) -> None:
-    """Weights of every layer; and all of its dropout off, also where it takes no setting."""
+    """Copy the weights of every layer, and disable all dropout, also dropout without a setting."""
     for layer, theirs in zip(ours.layers, layers, strict=True):
         for projection, linear in zip(layer.projections, theirs.attn.linears, strict=True):
             copy_linear(projection, linear)
@@ -136,7 +136,11 @@ def copy_encoder(ours: Encoder, layers: nn.ModuleList) -> None:
 
 
 def copy_decoder(ours: Transformer1d | Transformer2d, regressor: nn.Module) -> None:
-    """Modes come first in ours, last in theirs; in two dimensions theirs are two, k₁ ≥ 0 and k₁ < 0."""
+    """Copy the decoder's weights.
+
+    Modes are the first axes in ours and the last in theirs; in two dimensions, theirs are separate arrays for
+    k₁ ≥ 0 and k₁ < 0.
+    """
     for layer, theirs in zip(ours.decoder, regressor.spectral_conv, strict=True):
         copy_linear(layer.pointwise, theirs.linear)
         weight, modes = layer.convolution.weight, theirs.fourier_weight

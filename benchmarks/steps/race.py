@@ -1,4 +1,4 @@
-"""Training steps of ours and of the public codes' arithmetic, in interleaved rounds."""
+"""Training steps of our operators and of the public codes' arithmetic, in interleaved rounds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from resolvent.training.devices import keep_memory
 from resolvent.training.operations import counted
 
 CPU = torch.device("cpu")
-WARM_UP = 2  # steps: a compiled one compiles
+WARM_UP = 2  # steps, including compilation
 RACE = """\
 Rounds: {rounds}. All processes keep freed memory, as trainings with enough memory do. The public code's steps
 are measured as they are and compiled by `torch.compile`, ours never compiled; the speed-up compares our
@@ -30,7 +30,7 @@ HEADER = (
 
 
 class Result(NamedTuple):
-    """Times of ours, of the peer and of the compiled peer."""
+    """Times of ours, the peer and the compiled peer."""
 
     ours: Times
     peer: Times
@@ -38,9 +38,9 @@ class Result(NamedTuple):
 
 
 def race(cases: list[Case], rounds: int) -> list[Result]:
-    """Take steps of all cases, ours and the peers', in turn."""
+    """Time steps of all cases, ours and the peers', in turn."""
     torch.compiler.reset()
-    torch._inductor.config.compile_threads = 1  # those of this process would not be there in the forked ones
+    torch._inductor.config.compile_threads = 1  # threads would be missing in forked processes
     makers = []
     for case in cases:
         peer = replace(case, peer=True)
@@ -50,13 +50,13 @@ def race(cases: list[Case], rounds: int) -> list[Result]:
 
 
 def _step(case: Case) -> Callable[[], object]:
-    """Take a step of a case, in a process that keeps its memory, as those of trainings do."""
+    """Return the step of a case, in a process that keeps its memory, as in training."""
     keep_memory(large=True)
     return training_step(learner(case, CPU))
 
 
 def raced(heats: list[list[Case]], rounds: int) -> str:
-    """Race the cases of each heat in turns; return the table."""
+    """Race the cases of each heat in turn; return the table."""
     torch.set_num_threads(1)
     rows, gemm = [], gemm_rate()
     for heat in tqdm(heats, leave=False):

@@ -1,4 +1,4 @@
-"""Table 1 of Cao (2021, arXiv:2105.14995): the cost of the four attentions, beside the paper's numbers."""
+"""Table 1 of Cao (2021, arXiv:2105.14995): costs of the four attentions, with the paper's numbers."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ As data: [{csv}](measured/{csv})."""
 
 
 def paper_table(given: Namespace) -> str:
-    """Measure Table 1 on the CPU, and on the GPU where there is one, every case in a process of its own.
+    """Measure Table 1 on the CPU and, if there is one, the GPU, every case in a separate process.
 
-    Written as data, too: a line a case, in bytes, seconds and operations.
+    Also written as data: one line per case, in bytes, seconds and operations.
     """
     n, parts = given.table1_points, []
     printed = pd.read_csv(PAPER, comment="#", dtype=str).set_index(["problem", "attention"])

@@ -198,20 +198,20 @@ def error_matrix(
 
 
 def errors_by_sample(run: Run) -> pd.Series:
-    """Return the relative L2 error of each test sample as the run was trained; empty where it diverged.
+    """Return the relative L2 error of each test sample, with grid and noise of training; empty if diverged.
 
-    Realisations of the noise on a sample are averaged, as in comparison.csv.
+    Noise realisations of a sample are averaged, as in comparison.csv.
     """
     return error_matrix([run.errors], run.resolution, run.noise).mean()
 
 
 @dataclass(frozen=True)
 class Shown:
-    """The run that a figure shows of several, and the one that the configuration names, if it names one."""
+    """The run shown in a figure, and the run named in the configuration, if any."""
 
     run: Run
     configured: Run | None
-    others: bool = True  # whether there were other runs to choose from
+    others: bool = True  # whether there were other candidates
 
     @property
     def replaces(self) -> bool:
@@ -219,7 +219,7 @@ class Shown:
 
     @property
     def words(self) -> str:
-        """Return the label of the run; of one that was chosen, which run this is, and why it."""
+        """Return the run's label; for a chosen run, also its name and the reason."""
         name = f"{self.run.label} ({self.run.where}, seed {self.run.seed})"
         if self.configured is None and self.others:
             return f"{name}, the run with the lowest median error"
@@ -230,11 +230,11 @@ class Shown:
 
 
 def choose_shown(candidates: Iterable[str | Path], named: bool = True) -> Shown:
-    """Choose among run folders, the configured one first; not `named`: the configuration names none.
+    """Choose one of several run folders; the first is the configured run if `named`.
 
-    Shown is the configured run if it finished, otherwise the best that did, or the first where none did. The
-    best is that of the lowest median error over the test samples, on its grid and with its noise of training;
-    a run on the first run's grid comes before any other.
+    The configured run is chosen if it finished, otherwise the best finished run, or the first run if none
+    finished. The best run has the lowest median error over the test samples with its grid and noise of
+    training; runs on the first run's grid are preferred.
     """
     first, *others = [run for folder in candidates for run in read_runs([folder])]
     if named and np.isfinite(_median_error(first)):
@@ -251,7 +251,7 @@ def _median_error(run: Run) -> float:
 
 
 class Spectrum(NamedTuple):
-    """Root mean powers by wavenumber, (shells,) each: the amplitudes of the target and of the error."""
+    """Root mean power by wavenumber, (shells,): amplitudes of target and error."""
 
     wavenumber: np.ndarray
     target: np.ndarray
@@ -261,8 +261,8 @@ class Spectrum(NamedTuple):
 class Spread(NamedTuple):
     """Root mean square error at each point over the root mean square of the targets.
 
-    axes    coordinates of the axes by name: x, or y and x, or time.
-    values  on them; the squares of several functions are added up.
+    axes    coordinates by axis: x, or y and x, or time.
+    values  on the axes; squares of several functions are added.
     """
 
     axes: dict[str, np.ndarray]
@@ -274,7 +274,7 @@ class Spread(NamedTuple):
 
 
 def spectrum_of(run: Run) -> Spectrum | None:
-    """Return the spectrum as the run was trained; None where there is none: of trajectories."""
+    """Return the spectrum with grid and noise of training; None for trajectories."""
     stored = run.predictions_at()
     if "error_power" not in stored:
         return None
@@ -283,7 +283,7 @@ def spectrum_of(run: Run) -> Spectrum | None:
 
 
 def spread_of(run: Run) -> Spread | None:
-    """Return the error by point as the run was trained; None of a file of a version that did not keep it."""
+    """Return the error by point with grid and noise of training; None for files of earlier versions."""
     stored = run.predictions_at()
     if "error_mean_square" not in stored:
         return None
@@ -294,7 +294,7 @@ def spread_of(run: Run) -> Spread | None:
 
 
 def one_of_each(runs: list[Run]) -> list[Run]:
-    """Return the first seed that finished of each model at each training resolution, in the order given."""
+    """Return the first finished seed of each model at each training resolution, in the given order."""
     found: dict[tuple, Run] = {}
     for run in runs:
         if not run.diverged:

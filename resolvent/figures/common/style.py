@@ -1,8 +1,8 @@
-"""One look for every figure: the colour of each model, axes, and files of equal bytes.
+"""Common style of the figures: colours of models, axes, and reproducible files.
 
-Colours follow Okabe and Ito (2008), darkened where needed to be read as text on white; they stay apart under
-the common forms of colour blindness. Colour means the kind of model, a dash pattern and an open marker its
-regular layer norm, grey a baseline. Figures use matplotlib's object interface: no global state, no display.
+Colours follow Okabe and Ito (2008), some darkened to be legible as text on white; they are distinguishable
+with common forms of colour blindness. The colour is the kind of model; dashes and open markers mean a regular
+layer norm; grey is a baseline. Figures use matplotlib's object interface, without global state or a display.
 """
 
 import re
@@ -24,13 +24,13 @@ INK = "#22272e"
 MUTED = "#6b7280"
 GRID = "#e5e7eb"
 BASELINE = "#7d8590"
-ATTENTIONS = {  # colour and marker; of other models their architecture's (`look` in run.json)
+ATTENTIONS = {  # colour and marker; other models use their architecture's `look` in run.json
     "galerkin": ("#0072b2", "o"),
     "fourier": ("#d55e00", "s"),
     "linear": ("#00805e", "^"),
     "softmax": ("#b0418a", "D"),
 }
-COLOURS = (*(colour for colour, _ in ATTENTIONS.values()), "#a87000")  # those that a `look` takes
+COLOURS = (*(colour for colour, _ in ATTENTIONS.values()), "#a87000")  # accepted in a `look`
 SPARE = ("#7a5230", "#4b4fb5", "#3d434b", "#8a8f00", "#c2185b", "#00838f")
 PLAIN: dict[Any, Any] = {
     "font.family": "DejaVu Sans",
@@ -53,15 +53,15 @@ PLAIN: dict[Any, Any] = {
     "lines.solid_capstyle": "round",
     "svg.hashsalt": "resolvent",  # element names would otherwise be random
     "svg.fonttype": "path",
-    "pdf.fonttype": 42,  # TrueType: journals refuse the other kind
+    "pdf.fonttype": 42,  # TrueType: journals refuse Type 3
 }
-DARK = {  # what stands on a dark page for each colour that figures have on white
-    "#ffffff": "#14171b",  # the ground
+DARK = {  # colours on a dark page by colour on white
+    "#ffffff": "#14171b",  # background
     "#22272e": "#e2e6eb",  # text and targets
-    "#000000": "#e2e6eb",  # text that nobody gave a colour
-    "#6b7280": "#9ba5b1",  # text that is less important
+    "#000000": "#e2e6eb",  # text without a set colour
+    "#6b7280": "#9ba5b1",  # less important text
     "#7d8590": "#a3adb8",  # baselines
-    "#e5e7eb": "#313841",  # the lines of a grid
+    "#e5e7eb": "#313841",  # grid lines
     "#9aa1ab": "#5b6570",  # axes
     "#0072b2": "#5cb3ea",
     "#d55e00": "#ff8a3d",
@@ -76,7 +76,7 @@ DARK = {  # what stands on a dark page for each colour that figures have on whit
     "#00838f": "#4fc4cf",
 }
 COLOUR = re.compile(r"#[0-9a-f]{6}")
-# Of each file of a figure; no times and no versions, so that equal figures are equal bytes.
+# Metadata by file format, without times and versions, so equal figures give equal bytes.
 FORMATS: dict[str, dict[str, Any]] = {
     ".svg": {"metadata": {"Date": None, "Creator": None}},
     ".png": {"metadata": {"Software": None}, "dpi": 200},
@@ -86,7 +86,7 @@ FORMATS: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Appearance:
-    """How one model is drawn in every figure."""
+    """Appearance of a model in all figures."""
 
     colour: str
     marker: str
@@ -100,7 +100,7 @@ class Appearance:
 
 
 def appearances(runs: Iterable[Run]) -> dict[str, Appearance]:
-    """Choose the look of each model: of its attention or architecture, else the next spare colour by name."""
+    """Choose the appearance of each model, from its attention or architecture, else the next spare colour."""
     records = {run.model: run.record for run in runs}
     chosen: dict[str, Appearance] = {}
     spare = iter(SPARE * (1 + len(records) // len(SPARE)))
@@ -109,7 +109,7 @@ def appearances(runs: Iterable[Run]) -> dict[str, Appearance]:
         regular = settings.get("layer_norm") == "regular"
         colour, marker = ATTENTIONS.get(str(settings.get("attention"))) or records[model].look or (None, "X")
         look = Appearance(colour or next(spare), marker, (0, (4, 1.6)) if regular else "-", not regular)
-        if look in chosen.values():  # a second variant of one kind: its own colour, the same marker
+        if look in chosen.values():  # a second variant of a kind: another colour, the same marker
             look = Appearance(next(spare), marker, look.dashes, look.filled)
         chosen[model] = look
     return chosen
@@ -124,8 +124,8 @@ def new_figure(rows: int, columns: int, *, size: tuple[float, float], **options)
 def new_stack(*bands: dict, size: tuple[float, float]):
     """Return a figure of bands, one below the other, and their axes: a list of arrays (rows, columns).
 
-    A band has `height`, its share of the figure, `nrows`, `ncols`, and may have `width_ratios` and
-    `height_ratios`. Columns of one band need not stand above those of the next.
+    A band has `height` (its share of the figure), `nrows` and `ncols`, and optionally `width_ratios` and
+    `height_ratios`. Columns of different bands need not be aligned.
     """
     with _plain_figure(size) as figure:
         places = figure.add_gridspec(len(bands), 1, height_ratios=[band["height"] for band in bands])
@@ -149,9 +149,9 @@ def _plain_figure(size: tuple[float, float]):
 
 
 def save(figure, output: str | Path) -> list[Path]:
-    """Write `output` as SVG, PNG and PDF, atomically; the same data gives the same bytes.
+    """Write `output` as SVG, PNG and PDF, atomically. Equal data give equal bytes.
 
-    The SVG has the colours of a dark page where its reader asks for such a page; the others are on white.
+    The SVG has dark colours if the reader prefers a dark page; PNG and PDF are on white.
     """
     import matplotlib
 
@@ -167,8 +167,8 @@ def save(figure, output: str | Path) -> list[Path]:
     written = [output.with_suffix(suffix) for suffix in FORMATS]
     with matplotlib.rc_context(PLAIN):
         lay_out(figure)
-        figure.set_layout_engine(None)  # not "none", for which savefig would draw once more
-        # The last bits of what the solver of the layout finds vary, and they name the clips of an SVG.
+        figure.set_layout_engine(None)  # not "none": savefig would draw again
+        # The last bits of the layout solver's results vary, and names of clips in an SVG depend on them.
         for axes in figure.axes:
             axes.set_position([round(float(one), 6) for one in axes.get_position(original=True).bounds])
         for path in written:
@@ -183,13 +183,13 @@ def dark_colours(text: str) -> dict[str, str]:
 
 
 def with_dark_colours(svg: str) -> str:
-    """Return an SVG of matplotlib with a style for dark pages; elsewhere it looks as it did.
+    """Return matplotlib's SVG with an additional style for dark pages.
 
-    Matplotlib writes the colours of every element into its attribute `style`, where a selector finds them.
+    Matplotlib writes the colours of each element to its attribute `style`, where selectors match them.
     """
     colours = dark_colours(svg)
     rules = "".join(f"--{light[1:]}:{dark};" for light, dark in colours.items())
-    # Matplotlib writes no colour where it is black.
+    # Matplotlib omits the colour of black elements.
     lines = [f":root{{{rules}fill:{DARK['#000000']}}}"]
     for light in colours:
         for part in ("fill", "stroke"):
@@ -200,7 +200,7 @@ def with_dark_colours(svg: str) -> str:
 
 
 def lay_out(figure) -> None:
-    """Move the axes of a figure to where its layout wants them."""
+    """Apply the layout to the axes of a figure."""
     figure.get_layout_engine().execute(figure)
 
 
@@ -209,9 +209,9 @@ def grid_lines(axes, axis: str = "y") -> None:
 
 
 def resolution_axis(axes, resolutions: Iterable[int | str]) -> dict[int | str, float]:
-    """Set an axis that names exactly these resolutions; return where each is.
+    """Set an axis with ticks at exactly these resolutions; return their positions.
 
-    Numbers of points are on a logarithmic scale, names of sets of times side by side.
+    Numbers of points are on a logarithmic scale, names of sets of times are evenly spaced.
     """
     resolutions = sorted(set(resolutions))
     if any(isinstance(one, str) for one in resolutions):
@@ -228,7 +228,7 @@ def resolution_axis(axes, resolutions: Iterable[int | str]) -> dict[int | str, f
 
 
 def error_limits(axes, values: Iterable[float], *, margin: float, axis: str = "y") -> tuple[float, float]:
-    """Set a logarithmic axis around the models' errors; far baselines are named at its edge instead."""
+    """Set a logarithmic axis around the models' errors; distant baselines are named at its edge instead."""
     from matplotlib.ticker import LogFormatterSciNotation, LogLocator, NullLocator
 
     values = np.array([value for value in values if np.isfinite(value) and value > 0])
@@ -243,9 +243,9 @@ def error_limits(axes, values: Iterable[float], *, margin: float, axis: str = "y
 
 
 def name_all(figure, named: dict[str, object], *, place: str) -> None:
-    """Add a legend, "upper" or "lower", in as many of up to three columns as fit; the figure grows by it.
+    """Add a legend, "upper" or "lower", with up to three columns, as many as fit; the figure is enlarged.
 
-    named  what is drawn of each, by its name.
+    named  the drawn artist by name.
     """
     if not named:
         return
@@ -270,14 +270,14 @@ def say_no_errors(axes) -> None:
 
 
 def name_diverged(axes, labels: list[str]) -> None:
-    """Name, at the foot of a panel, the models that have no line in it."""
+    """List the models without a line at the bottom of a panel."""
     if labels:
         words = "diverged: " + "; ".join(labels)
         axes.text(0.01, 0.03, words, transform=axes.transAxes, color=MUTED, fontsize=8)
 
 
 def name_outside(axes, outside: list[tuple[str, float]]) -> None:
-    """Name, at the head and the foot of a panel, the baselines (label, error) above and below its scale."""
+    """List the baselines (label, error) above and below the scale at the top and bottom of a panel."""
     low, high = axes.get_ylim()
     above = [f"↑ {label}: {scientific(error, 2)}" for label, error in outside if error > high]
     below = [f"↓ {label}: {scientific(error, 2)}" for label, error in outside if error < low]

@@ -1,4 +1,4 @@
-"""Tables of text: rows of cells under heads, written as CSV, as LaTeX (booktabs) and as HTML."""
+"""Tables of text, written as CSV, LaTeX (booktabs) and HTML."""
 
 import re
 from collections.abc import Iterable
@@ -16,15 +16,15 @@ from resolvent.figures.common.numbers import DASH, absent, plain
 
 @dataclass(frozen=True)
 class Cell:
-    """What stands in a row and column."""
+    """Content of a cell."""
 
     text: str
-    note: str = ""  # small, below the text: an interval, an epoch
-    warning: str = ""  # the same, where something went wrong that the text does not say
-    value: float | None = None  # to sort by, in place of the text; NaN or None goes last
-    bold: bool = False  # among the best of its column
-    lost: bool = False  # stands in place of a number
-    prose: bool = False  # is words, not a number
+    note: str = ""  # small text below, such as an interval or an epoch
+    warning: str = ""  # a note on a fault that is not in the text
+    value: float | None = None  # sort key, instead of the text; NaN and None come last
+    bold: bool = False  # among the best in its column
+    lost: bool = False  # replaces a number
+    prose: bool = False  # text, not a number
 
 
 EMPTY = Cell(DASH)
@@ -52,7 +52,7 @@ SPECIAL = {character: f"\\{character}" for character in "&%#_${}"} | {
     "—": "---",
     "–": "--",
     "…": r"\ldots{}",
-    "[": "{[}",  # behind the end of a row it would begin an option
+    "[": "{[}",  # after the end of a row it would begin an option
     **{sign: f"${sign}$" for sign in "<>|"},  # other signs in LaTeX's default fonts
 }
 GREEK = """\
@@ -70,12 +70,12 @@ SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 
 @dataclass(frozen=True)
 class Column:
-    """A head, and the group of neighbouring columns that it belongs to."""
+    """A column's head and group."""
 
     head: str
     group: str = ""
-    note: str = "note"  # what the notes of its cells are, for the name of their own column in a CSV file
-    latex: bool = True  # whether LaTeX has the column, too: a printed page is narrow
+    note: str = "note"  # name of the column of notes in a CSV file
+    latex: bool = True  # whether the column is in LaTeX: a printed page is narrow
 
     @property
     def name(self) -> str:
@@ -119,11 +119,11 @@ def write_table(tables: Table | list[Table], outputs: Iterable[str | Path], *, s
             write_text(output, as_latex(table))
         else:
             write_text(output, style + "".join(map(as_html, tables)))
-            write_digest(output)  # a piece of a page
+            write_digest(output)  # a fragment of a page
 
 
 def as_csv(first: Table, *others: Table) -> str:
-    """Return the texts, and the notes where there are any, of tables with the same rows."""
+    """Return the texts and any notes of tables with the same rows as CSV."""
     found = {"kind": ["model"] * len(first.rows) + ["baseline"] * len(first.baselines)}
     for table in (first, *others):
         for number, column in enumerate(table.columns):
@@ -141,7 +141,7 @@ def as_csv(first: Table, *others: Table) -> str:
 
 
 def as_latex(table: Table) -> str:
-    """Return a booktabs tabular; notes stand in brackets behind the text."""
+    """Return a booktabs tabular, with notes in brackets after the text."""
     taken = [number for number, column in enumerate(table.columns) if column.latex]
 
     def kept(row: list) -> list:
@@ -174,7 +174,7 @@ def as_latex(table: Table) -> str:
 
 
 def latex_text(text: str) -> str:
-    """Return `text` for LaTeX, in ASCII but for letters with accents."""
+    """Return `text` for LaTeX, in ASCII except for accented letters."""
     signs: dict[str, str | int | None] = {**SPECIAL, **MATHEMATICS}
     text = text.translate(str.maketrans(signs))
     text = re.sub("[⁰¹²³⁴⁵⁶⁷⁸⁹⁻ᵀ]+", lambda raised: f"$^{{{raised[0].translate(SUPERSCRIPTS)}}}$", text)
@@ -182,7 +182,7 @@ def latex_text(text: str) -> str:
 
 
 def as_html(table: Table) -> str:
-    """Return a table that the buttons in its heads sort, each body by itself."""
+    """Return a table with sort buttons in its heads; models and baselines are sorted separately."""
     title = f"<caption>{escape(table.title)}</caption>\n" if table.title else ""
     top = "".join(
         f'<th colspan="{width}" class="group no-sort">{escape(group)}</th>'

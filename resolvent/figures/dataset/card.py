@@ -1,4 +1,4 @@
-"""What a card says, as a page has it: the equation, the contents of the store, how to read and to cite it."""
+"""Content of a card for a page: equation, content of the store, how to read and cite the dataset."""
 
 import re
 from pathlib import Path
@@ -12,14 +12,14 @@ from resolvent.common.counts import counted
 REFERENCES = Path(__file__).parents[1] / "templates/references.bib"
 FILES = "li2021fourier"  # who published the files that can be imported
 ARXIV = re.compile(r"arXiv:(\d{4}\.\d{4,5})")
-APART = re.compile(r",\s*\\quad\s*")  # between equations of a system: a narrow page breaks the line there
+APART = re.compile(r",\s*\\quad\s*")  # between equations of a system: line break on a narrow page
 SHOWN = {"in_words", "in_symbols", "in_latex", "operator", "operator_in_latex", "source", "parameters"}
 SAYS_MORE = re.compile("[a-z]{4}")  # a word: than the formula in LaTeX
 DISTRIBUTION = "distribution_of_the_"
 
 
 def bibtex(card: dict) -> str:
-    """Return the entries of the papers that a card names as the source of its equation, then Resolvent's."""
+    """Return BibTeX entries of the papers on the card's equation, then Resolvent's."""
     text = REFERENCES.read_text(encoding="utf-8").strip()
     entries = {one.partition("{")[2].partition(",")[0]: one.strip() for one in re.split(r"\n(?=@)", text)}
     wanted = set(ARXIV.findall(card["equation"]["source"]))
@@ -42,7 +42,7 @@ def licence(card: dict) -> tuple[str, str]:
 
 
 def groups(card: dict) -> list[dict[str, str]]:
-    """Return each group of the store in one row: its grid, and its variables with their dimensions."""
+    """Return one row per group of the store: grid, and variables with dimensions."""
     rows = []
     for name, group in card["groups"].items():
         grid = group["grid"]
@@ -63,14 +63,14 @@ def groups(card: dict) -> list[dict[str, str]]:
 
 
 def points_of(axis: dict) -> int:
-    """Return the number of points of an axis, or of a grid along each, from its facts."""
+    """Return the number of points of an axis, or along each axis of a grid, from its facts."""
     return len(axis["positions"]) if axis["kind"] == "explicit" else axis["points"]
 
 
 def snippets(card: dict, path: str, store: str) -> dict[str, str]:
-    """Return Python that reads the training samples, with this package and without.
+    """Return Python code that reads the training samples, with and without this package.
 
-    `path` is that of the card, `store` the path or the address of the store.
+    `path` is the card's path, `store` the path or address of the store.
     """
     name, group = next(one for one in card["groups"].items() if card["inputs"][0] in one[1]["variables"])
     resolution = name[1:] if re.fullmatch(r"n\d+", name) else f'"{name}"'
@@ -87,9 +87,9 @@ def snippets(card: dict, path: str, store: str) -> dict[str, str]:
 
 
 def equation_of(card: dict) -> dict:
-    """Return what the page says of the equation, and of the distributions of what is drawn.
+    """Return the page's content on the equation and on the distributions of random quantities.
 
-    `equation` and `operator` are marked up; `parameters` are by name; `distributions` have a `title`, the
+    `equation` and `operator` are marked up; `parameters` are by name; `distributions` have a `title`, a
     formula and further facts.
     """
     facts = card["equation"]
@@ -115,7 +115,7 @@ def equation_of(card: dict) -> dict:
 
 
 def mathematics(latex: str | None, symbols: str) -> Markup:
-    """Return `latex` as MathML, its parts that stand apart by a quad each an element; else the symbols."""
+    """Return `latex` as MathML, with one element per part between quads; without `latex`, the symbols."""
     parts: list[str | Markup] = [symbols]
     if latex:
         *before, last = APART.split(latex)
@@ -126,5 +126,5 @@ def mathematics(latex: str | None, symbols: str) -> Markup:
 def _mathml(latex: str) -> Markup:
     element = convert_to_element(latex, display="block")
     element.set("alttext", latex)
-    # The package writes characters as entities already.
+    # The package has already written characters as entities.
     return Markup(tostring(element, encoding="unicode").replace("&amp;#", "&#"))

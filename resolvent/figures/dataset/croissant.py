@@ -1,7 +1,7 @@
-"""Metadata of a dataset in the Croissant format, version 1.1 of MLCommons, as JSON-LD.
+"""Metadata of a dataset in MLCommons' Croissant format, version 1.1, as JSON-LD.
 
-The format: https://docs.mlcommons.org/croissant/docs/croissant-spec-1.1.html. The store is a set of files,
-and each of its groups a set of records, a record a sample.
+Format: https://docs.mlcommons.org/croissant/docs/croissant-spec-1.1.html. The store is a set of files, each
+group is a set of records, and each sample is a record.
 """
 
 import hashlib
@@ -117,7 +117,7 @@ def _fields(facts: dict, name: str, records: str) -> list[dict]:
     """
     group, fields = facts["groups"][name], []
     roles = dict.fromkeys(facts["inputs"], "input") | dict.fromkeys(facts["targets"], "target")
-    axes = group["grid"].get("axes", [group["grid"]] * 3)  # of one grid the same along each
+    axes = group["grid"].get("axes", [group["grid"]] * 3)  # a single grid is the same along all axes
     names = ["time"] if "positions" in group["grid"] else "zyx"[-len(axes) :]
     lengths = dict(zip(names, map(points_of, axes), strict=False))
     number = "cr:Float32" if facts["precision"].endswith("float32") else "cr:Float64"

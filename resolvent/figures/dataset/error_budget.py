@@ -1,4 +1,4 @@
-"""The error budget of a card as a table: each check with a sentence that says what it is."""
+"""The error budget of a card as a table of checks, each with an explanation."""
 
 from resolvent.figures.common.numbers import scientific
 
@@ -46,9 +46,9 @@ NOTES = {
 
 
 def checks_of(budget: dict) -> list[dict]:
-    """Return the checks that have measured errors: name, sentence, errors, samples, and what else is known.
+    """Return the checks with measured errors: name, sentence, errors, samples and further facts.
 
-    A check that is `held` is held to the stated accuracy; `samples`: "64 of 288", "all 288".
+    Checks with `held` are compared with the stated accuracy; `samples` is such as "64 of 288" or "all 288".
     """
     found = []
     for key, entry in budget.items():
@@ -82,9 +82,9 @@ def others(budget: dict) -> dict:
 
 
 def summary(card: dict) -> dict[str, str]:
-    """Return the numbers of the page's first lines: stated accuracy, largest error, that of the grid.
+    """Return the numbers at the top of the page: stated accuracy, largest error, and the grid's error.
 
-    A number that was not measured is an empty text.
+    A number without a measurement is an empty text.
     """
     checks = {check["key"]: check for check in checks_of(card["error_budget"])}
     held = [check["largest"] for check in checks.values() if check["held"]]

@@ -1,4 +1,4 @@
-"""The film of a dataset's page: one sample in time, a curve, a field, or a path in phase space."""
+"""The film on a dataset's page: one sample in time, as a curve, a field or a path in phase space."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -12,18 +12,18 @@ from resolvent.figures.common.style import GRID, INK, MUTED, grid_lines, new_fig
 
 FRAMES = 100
 COLOUR, POINT = "#0072b2", "#d55e00"
-# A panel for the time, the artists that move, and what moves them to a moment.
+# The panel with the time, the moving artists, and the function that moves them to a time step.
 Drawn = tuple[Any, list, Callable[[int], object]]
 
 
 def draw(motion: dict[str, np.ndarray]) -> Film:
-    """Draw the moments that `resolvent.datasets.preview` has written."""
+    """Draw the time steps written by `resolvent.datasets.preview`."""
     times = motion["times"]
     kind = {"curve": _curve, "field": _field, "path": _path}[str(motion["kind"])]
     names = [str(name) for name in motion["names"]]
     panel, moving, change = kind(times, motion["values"], motion["coordinates"], names)
     moments = np.linspace(0, len(times) - 1, min(FRAMES, len(times))).round().astype(int)
-    # Of the width of the longest, so that the layout stays.
+    # With the longest text, so the layout does not change.
     clock = panel.set_title(f"time {times[-1]:.2f}", fontsize=10, color=INK, loc="left")
 
     def to_frame(frame: int) -> None:
@@ -77,7 +77,7 @@ def _path(times: np.ndarray, values: np.ndarray, positions: np.ndarray, names: l
         panel.set_xlim(times[0], times[-1])
     axes[0, 1].tick_params(labelbottom=False)
     axes[1, 1].set_xlabel("time")
-    length = max(2, round(len(times) / 4))  # of the part behind the point that is drawn strong
+    length = max(2, round(len(times) / 4))  # length of the highlighted trail behind the point
 
     def change(moment: int) -> None:
         trail.set_data(*values[max(0, moment - length) : moment + 1].T)

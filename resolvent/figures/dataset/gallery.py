@@ -1,4 +1,4 @@
-"""A few samples of a dataset as stored: images of fields, curves of signals; of Darcy flow, how it flows."""
+"""Some stored samples of a dataset: images of fields, curves of signals and, for Darcy flow, the flux."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ from resolvent.figures.dataset.preview import DatasetPreview
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-MOST_POINTS, MOST_SIDE = 512, 72  # of a curve, and along a side of a field, in the chart
-SHORT = np.float32  # more than a chart shows, in half the bytes
-PANEL = 0.94  # of a column of the chart; the rest keeps panels apart
+MOST_POINTS, MOST_SIDE = 512, 72  # of a curve and per side of a field in the chart
+SHORT = np.float32  # precise enough for a chart, in half the bytes
+PANEL = 0.94  # fraction of a chart's column; the rest separates panels
 
 
 def draw(dataset: DatasetPreview):
-    """Draw fields on the plane: a row for each variable, a column for each sample, one colour scale a row.
+    """Draw stored samples.
 
-    Functions of one variable: a panel for each sample with all of them.
+    Fields on the plane have a row per variable with one colour scale, and a column per sample. Functions of
+    one variable have a panel per sample.
     """
     functions, samples = dataset.functions, dataset.samples
     if len(functions[0].dims) == 2:
@@ -56,9 +57,9 @@ def draw(dataset: DatasetPreview):
 
 
 def chart(dataset: DatasetPreview) -> Figure:
-    """Draw one sample at a time, chosen by a slider: fields beside each other, curves over each other.
+    """Draw one sample at a time, selected by a slider: fields side by side, curves in one panel.
 
-    Long curves and fine fields are thinned to `MOST_POINTS` and `MOST_SIDE` points along an axis.
+    Curves and fields are reduced to `MOST_POINTS` and `MOST_SIDE` points per axis.
     """
     from plotly.graph_objects import Figure
     from plotly.subplots import make_subplots
@@ -94,7 +95,7 @@ def chart(dataset: DatasetPreview) -> Figure:
                 )  # fmt: skip
                 continue
             scale, middle = colours_of(one.samples), (number + PANEL / 2) / columns
-            bar = {  # the scale of colours lies on top
+            bar = {  # the colour bar is on top
                 "orientation": "h", "x": middle, "y": 1, "yanchor": "bottom", "thickness": 10,
                 "len": PANEL / columns, "title": {"text": one.label, "side": "top"}, "ypad": 6, "nticks": 4,
             }  # fmt: skip
@@ -115,7 +116,7 @@ def chart(dataset: DatasetPreview) -> Figure:
 
 
 def colours_of(values: np.ndarray) -> dict:
-    """Return colours: blue to red about zero for quantities of both signs, else dark to light."""
+    """Return a colour scale: blue to red about zero for quantities of both signs, else dark to light."""
     low, high = float(values.min()), float(values.max())
     if low < 0 < high:
         bound = float(np.quantile(np.abs(values), 0.998))
@@ -124,7 +125,7 @@ def colours_of(values: np.ndarray) -> dict:
 
 
 def draw_flux(dataset: DatasetPreview):
-    """Draw coefficient, pressure and speed of the first sample; lines in the last panel follow the flux."""
+    """Draw coefficient, pressure and speed of the first sample, with streamlines of the flux."""
     shown = {variable.name: variable for variable in dataset.functions}
     coefficient, pressure = (shown[name].samples[0].astype(float) for name in ("coefficient", "pressure"))
     if coefficient.shape != pressure.shape:
@@ -151,7 +152,7 @@ def draw_flux(dataset: DatasetPreview):
 
 
 def _along_rows(coefficient: np.ndarray, pressure: np.ndarray, x: np.ndarray, mean: str) -> np.ndarray:
-    """Return -a ∂p along the last axis: on the faces as the solver has it, averaged to the points."""
+    """Return -a ∂p along the last axis, computed on the faces as in the solver and averaged to the points."""
     left, right = coefficient[:, :-1], coefficient[:, 1:]
     face = (left + right) / 2 if mean == "arithmetic" else 2 * left * right / (left + right)
     flux = -face * np.diff(pressure, axis=1) / np.diff(x)

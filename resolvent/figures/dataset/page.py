@@ -1,4 +1,4 @@
-"""The page of a dataset: what it is, how wrong it is, what it looks like, and how to use and cite it."""
+"""The page of a dataset: equation, errors, samples, use and citation."""
 
 import shlex
 from collections.abc import Callable
@@ -25,7 +25,7 @@ READERS: dict[str, Callable[..., Any]] = {
 
 
 def exhibits_of(equation: str, moves: bool, flows: bool) -> dict[str, Exhibit]:
-    """Return what the page of a dataset shows, by the names of the files."""
+    """Return the exhibits of a dataset's page by file name."""
     return {
         **({"film": FILMS[equation]} if moves else {}),
         "dataset_gallery": GALLERY,
@@ -50,12 +50,12 @@ def write_dataset_page(
     provenance: dict[str, str],
     root: str | Path,
 ) -> None:
-    """Draw the exhibits, in the folder of the dataset's name beside `output`, and write the page.
+    """Draw the exhibits in a folder with the dataset's name, next to `output`, and write the page.
 
-    store      the path or the address of what `card` is of; `size`: its bytes.
-    exhibits   as `exhibits_of` returns them; for a film, `motion` is the file with its moments.
-    used_by    the experiments on it: `name`, `title`, `models` (how many), `tested_only`.
-    croissant  the file with its metadata.
+    store      path or address of the store;  size  its bytes.
+    exhibits   result of `exhibits_of`; a film needs `motion`, the file of its time steps.
+    used_by    experiments with the dataset: `name`, `title`, `models` (their number), `tested_only`.
+    croissant  file of the Croissant metadata.
     """
     sources = Sources(READERS, card_file=card, preview_file=preview, motion_file=motion, facts={})
     facts, folder = sources["card"], Path(output).parent

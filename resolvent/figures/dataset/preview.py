@@ -1,4 +1,4 @@
-"""What the figures of a dataset's page read: the card (JSON) and the preview (npz) beside it."""
+"""Read the card (JSON) and the preview (npz) of a dataset, for the figures of its page."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,12 +8,12 @@ import numpy as np
 from resolvent.figures.common.results import read_arrays, read_json
 
 COLOURS = {"input": "#0072b2", "target": "#d55e00"}
-MORE_COLOURS = ("#00805e", "#b0418a", "#4b4fb5", "#a87000")  # second inputs and targets
+MORE_COLOURS = ("#00805e", "#b0418a", "#4b4fb5", "#a87000")  # of second inputs and targets
 
 
 @dataclass(frozen=True)
 class PreviewVariable:
-    """A stored quantity as its page shows it: `samples` (samples, ...), along `dims`."""
+    """A stored variable: `samples` (samples, ...), with the dimensions `dims`."""
 
     name: str
     role: str
@@ -31,10 +31,10 @@ class PreviewVariable:
 
 
 class DatasetPreview:
-    """The card and the preview of one dataset.
+    """The card and preview of a dataset.
 
-    variables  inputs first, then targets, each in the card's order; windows of frames are left out.
-    functions  those of them that depend on space or time.
+    variables  inputs, then targets, each in the card's order, without windows of frames.
+    functions  the variables that depend on space or time.
     """
 
     def __init__(self, card: str | Path, preview: str | Path):

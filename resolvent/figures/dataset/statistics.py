@@ -1,4 +1,4 @@
-"""How often each value occurs in a dataset, and the power of its functions by wavenumber or frequency."""
+"""Histograms of a dataset's values, and power spectra of its functions."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from resolvent.figures.common.style import MUTED, grid_lines, new_figure, title
 from resolvent.figures.dataset.preview import DatasetPreview
 
 COLUMNS = 3  # of panels of histograms
-DECADES = 16  # below the largest power: the rounding of what is stored
+DECADES = 16  # below the largest power: rounding of stored values
 
 
 def draw_histograms(dataset: DatasetPreview):
@@ -20,7 +20,7 @@ def draw_histograms(dataset: DatasetPreview):
         share = counts / max(1, counts.sum())
         panel.stairs(share, edges, color=variable.colour, lw=1.2)
         panel.stairs(share, edges, color=variable.colour, alpha=0.18, fill=True)
-        if np.count_nonzero(counts) > 2:  # of two values, as of a level set, a linear axis shows more
+        if np.count_nonzero(counts) > 2:  # for two values, as in a level set, a linear axis is clearer
             panel.set_yscale("log")
             panel.set_ylim(bottom=share[share > 0].min() / 2)
         grid_lines(panel)
@@ -33,7 +33,7 @@ def draw_histograms(dataset: DatasetPreview):
 
 
 def draw_spectra(dataset: DatasetPreview):
-    """Draw the median power over samples and the band of 5 % to 95 % quantiles, of every variable."""
+    """Draw the median power over samples, with the band of 5 % to 95 % quantiles, for every variable."""
     variables = [variable for variable in dataset.functions if variable.spectrum]
     figure, ((panel,),) = new_figure(1, 1, size=(8.6, 3.4))
     if not variables:
@@ -42,7 +42,7 @@ def draw_spectra(dataset: DatasetPreview):
         panel.set_axis_off()
         return figure
     for variable in variables:
-        # The constant has no place on a logarithmic axis.
+        # Wavenumber zero cannot be on a logarithmic axis.
         at, low, median, high = (
             variable.spectrum[word][1:] for word in ("wavenumber", "low", "median", "high")
         )

@@ -1,7 +1,7 @@
-"""The comparison: every model and baseline under every condition it is tested in, in every metric.
+"""Compare all models and baselines under all test conditions, in all metrics.
 
-The seeds of one model, trained at one resolution, are pooled. Seeds that diverged have no error to pool: a
-row says how many there were, and without any finished seed it has no value.
+The seeds of a model at a training resolution are pooled. Diverged seeds have no errors: a row has their
+number, and no value if no seed finished.
 """
 
 from collections.abc import Iterable
@@ -43,11 +43,11 @@ from resolvent.figures.experiment.tuned import tuned_in_words
 from resolvent.figures.published.beside import example_of, reported_beside
 from resolvent.figures.published.tables import Example
 
-# What members of a contest have in common.
+# The same for all members of a contest.
 CONTEST = ("trained_resolution", "test_resolution", "test_noise", "metric")
-FAR_FROM_ZERO = 3  # deviations: the mean of targets whose errors in physical units say little
+FAR_FROM_ZERO = 3  # ratio of the targets' mean to their deviation: above, physical errors mean little
 LEVELS = [digit / 10**power for power in range(1, 9) for digit in (5, 2, 1)]  # of errors
-NO_METRIC = {*CONDITION_COLUMNS, "baseline"}  # columns of an errors.csv that say what a row is of
+NO_METRIC = {*CONDITION_COLUMNS, "baseline"}  # columns of an errors.csv that identify a row
 PAPERS_PROTOCOL = "best epoch on the test samples, as the paper reports"
 MEDIANS = "median error of standardised fields, as the paper's public code has it"
 OWN_PROTOCOL = "epoch chosen on validation samples"
@@ -55,11 +55,11 @@ OWN_PROTOCOL = "epoch chosen on validation samples"
 
 @dataclass
 class Block:
-    """One model or baseline under one condition and in one metric.
+    """A model or baseline under one condition and in one metric.
 
-    facts   what its rows have in common.
-    errors  (seeds, samples), of the seeds with finite errors.
-    rows    a statistic each.
+    facts   the same for all its rows.
+    errors  (seeds, samples) of the seeds with finite errors.
+    rows    one per statistic.
     """
 
     facts: dict
@@ -70,9 +70,9 @@ class Block:
 def write_comparison(
     runs: Iterable[str | Path], baselines: Iterable[str | Path], output: str | Path
 ) -> pd.DataFrame:
-    """Write comparison.csv, to `output`, and models.csv beside it; floats are written in full.
+    """Write comparison.csv to `output`, and models.csv to the same folder, with full precision.
 
-    Returns the rows with the facts of their models, as `read_comparison` does.
+    Returns the rows with the facts of their models, as in `read_comparison`.
     """
     rows, models = compare(read_runs(runs), read_baselines(baselines))
     save_table(rows, output)
@@ -81,7 +81,7 @@ def write_comparison(
 
 
 def compare(runs: list[Run], baselines: list[Baseline]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the rows of comparison.csv and those of models.csv."""
+    """Return the rows of comparison.csv and of models.csv."""
     _check_comparable(runs)
     blocks, competing, models = [], [], []
     for group in grouped(runs):
@@ -103,7 +103,7 @@ def compare(runs: list[Run], baselines: list[Baseline]) -> tuple[pd.DataFrame, p
             if resolution == first.resolution and same_noise(noise, first.noise):
                 facts |= _ratios_to_reported(facts, example_of(first.record), made)
             blocks += made
-            if first.record.grids != "fine":  # else its target is on a finer grid than the others'
+            if first.record.grids != "fine":  # otherwise its target is on a finer grid than the others'
                 competing += made
         models.append(facts)
     leads = models[0]["leads"] if models else PHYSICAL
@@ -133,7 +133,7 @@ def compare(runs: list[Run], baselines: list[Baseline]) -> tuple[pd.DataFrame, p
 
 
 def grouped(runs: list[Run]) -> list[list[Run]]:
-    """Group runs by model and training resolution, in the order given: a group differs in its seed only."""
+    """Group runs by model and training resolution, in the given order; a group has several seeds."""
     groups: dict[tuple[str, int | str], list[Run]] = {}
     for run in runs:
         groups.setdefault((run.model, run.resolution), []).append(run)
@@ -141,7 +141,7 @@ def grouped(runs: list[Run]) -> list[list[Run]]:
 
 
 def status_of(group: list[Run]) -> str:
-    """Return `finished`, `diverged (epoch 12)`, or how many of the seeds diverged and when."""
+    """Return `finished`, `diverged (epoch 12)`, or the number of diverged seeds and their epochs."""
     lost = [run for run in group if run.diverged]
     if not lost:
         return "finished"
@@ -171,7 +171,7 @@ def _facts_of_model(group: list[Run]) -> dict:
     finished = [run for run in group if not run.diverged] or group
     spreads = [run.record.prediction_spread for run in finished]
     beside, example = reported_beside(first.record, first.cost), example_of(first.record)
-    # A diverged seed counts: its best epoch on the test samples came before.
+    # Diverged seeds are included: their best epoch on the test samples was earlier.
     best = [(run.cost.best_test_relative_l2, run.cost.best_test_epoch) for run in group]
     known = all(error is not None for error, _ in best)
     mean, epoch = (sum(values) / len(group) for values in zip(*best, strict=True)) if known else (None, None)
@@ -210,9 +210,9 @@ def _facts_of_model(group: list[Run]) -> dict:
 
 
 def seconds_to_error(runs: list[Run]) -> str | None:
-    """Return when validation errors first were at most round numbers: "0.1: 2.4; 0.05: 6", means over seeds.
+    """Return the mean seconds until the validation error was at most round numbers: "0.1: 2.4; 0.05: 6".
 
-    Every run has reached each of them. Epochs are taken to last equally long.
+    Only errors that every run reached are included. Epochs are assumed to take equal time.
     """
     found = []
     for level in LEVELS if runs else ():
@@ -248,7 +248,7 @@ def _blocks(facts: dict, tables: list[pd.DataFrame]) -> list[Block]:
 
 
 def _ratios_to_reported(facts: dict, example: Example | None, blocks: list[Block]) -> dict:
-    """Return ours over the reported number: in its statistic, by its protocol where that was recorded."""
+    """Return the ratio of our error to the reported number, in the same statistic and, if known, protocol."""
     if example is None or not facts["reported"]:
         return {}
     source, ratios = example.source, {}
@@ -267,7 +267,7 @@ def _ratios_to_reported(facts: dict, example: Example | None, blocks: list[Block
 
 
 def _compare_models(blocks: list[Block]) -> None:
-    """Add the errors of each model over those of the best other, under each condition, in each metric."""
+    """Add the ratio of each model's errors to the best other model's, for each condition and metric."""
     contests: dict[tuple, list[Block]] = {}
     for block in blocks:
         if not block.errors.empty:
@@ -286,7 +286,7 @@ def _compare_models(blocks: list[Block]) -> None:
 
 
 def _compare_with_baselines(blocks: list[Block]) -> None:
-    """Add the errors of each model over those of the mean of the targets and of a fitted linear operator."""
+    """Add the ratios of each model's errors to those of the targets' mean and of a fitted linear operator."""
     by_kind: dict[str, list[Block]] = {"model": [], "baseline": []}
     for block in blocks:
         if not block.errors.empty:

@@ -1,4 +1,4 @@
-"""What training and queries cost: errors against the time of training, and against that of a function."""
+"""Costs of training and inference: errors against training time, and against time per function."""
 
 import math
 from pathlib import Path
@@ -24,9 +24,9 @@ TICKS += [10, 30, 60, 180, 600, 1800, 3600, 10800, 36000, 108000, 360000]
 
 
 def draw_training(comparison: pd.DataFrame, looks: Looks):
-    """Draw a panel for each training resolution; the area of a marker grows with the number of parameters.
+    """Draw one panel per training resolution; the marker's area grows with the number of parameters.
 
-    Baselines train nothing: they are dashed lines. Seconds compare only runs on one machine and device.
+    Baselines are not trained: they are dashed lines. Seconds are comparable only on one machine and device.
     """
     own = on_training_grid(errors_of(comparison, leading(comparison), "mean"))
     resolutions = sorted(own[own["kind"] == "model"]["trained_resolution"].unique())
@@ -59,7 +59,7 @@ def draw_training(comparison: pd.DataFrame, looks: Looks):
             panel.plot([seconds], [mean], ls="", ms=size, mew=1.2, alpha=0.9, zorder=3, **look.marks())
             points[-1].append((seconds, mean, row["label"], look.colour))
     axes[-1, 0].set_xlabel("training time")
-    for panel, labelled in zip(axes[:, 0], points, strict=True):  # once no panel moves any more
+    for panel, labelled in zip(axes[:, 0], points, strict=True):  # after the layout is final
         label_points(panel, labelled, away=9)
         if not labelled:
             style.say_no_errors(panel)
@@ -72,9 +72,9 @@ def read_inference(path: str | Path) -> pd.DataFrame:
 
 
 def draw_inference(inference: pd.DataFrame, looks: Looks):
-    """Draw a row of two panels for each resolution: functions one at a time, and in batches.
+    """Draw a row of two panels per resolution: single functions and batches.
 
-    Models are markers; the solvers of the equation, from fast to accurate, are joined by a dashed line.
+    Models are markers; the equation's solvers, from fast to accurate, are connected by a dashed line.
     """
     resolutions = sorted(inference["resolution"].unique(), key=str) or [None]
     size = (8.6, 0.2 + 3.6 * len(resolutions))
@@ -104,13 +104,13 @@ def draw_inference(inference: pd.DataFrame, looks: Looks):
     for panel in axes[-1]:
         panel.set_xlabel("time of a function")
     style.name_all(figure, named, place="lower")
-    for panel, labels in zip(axes.flat, solved, strict=True):  # once no panel moves any more
+    for panel, labels in zip(axes.flat, solved, strict=True):  # after the layout is final
         label_points(panel, labels, away=8, size=7.5)
     return figure
 
 
 def time_axis(panel, seconds: pd.Series, below: float, above: float, *, most: int) -> None:
-    """Set a logarithmic axis from `below` to `above` times these seconds, with at most so many ticks."""
+    """Set a logarithmic axis from `below` to `above` times the seconds, with at most `most` ticks."""
     seconds = seconds[seconds > 0]
     low, high = (0.1, 100.0) if seconds.empty else (seconds.min() * below, seconds.max() * above)
     ticks = [tick for tick in TICKS if low <= tick <= high]
@@ -123,7 +123,7 @@ def time_axis(panel, seconds: pd.Series, below: float, above: float, *, most: in
 
 
 def inference_table(inference: pd.DataFrame) -> Table:
-    """Return a row for each model, the most accurate first, beside the fastest solver that is as accurate."""
+    """Return one row per model, most accurate first, with the fastest equally accurate solver."""
     heads = ["model", "grid", "error", "alone", "in a batch", "solver as accurate, in a batch"]
     rows = []
     for one in inference.query("kind == 'model'").sort_values("error").to_dict("records"):

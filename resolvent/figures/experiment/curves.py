@@ -1,4 +1,4 @@
-"""Errors along an axis: against the test resolution, of models that are trained on one grid, and by epoch."""
+"""Errors against the test resolution, for models trained on one grid, and against the epoch."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ BY_EPOCH = {"train_relative_l2": "training samples", "validation_relative_l2": "
 
 
 def draw_resolutions(comparison: pd.DataFrame, looks: Looks):
-    """Draw a panel for each training resolution: a line a model, a band its interval, dashes a baseline.
+    """Draw one panel per training resolution: a line with an interval per model, dashes for baselines.
 
-    The same samples are tested on every grid. A baseline is on the training grid everywhere, so its line is
-    the same in every panel. Noise is that of training.
+    All grids have the same test samples. Baselines are fitted on the test grid, so their lines are the same
+    in all panels. Noise is as in training.
     """
     models, baselines = _on_all_grids(comparison)
     trained, tested = sorted(models["trained_resolution"].unique()), models["test_resolution"].unique()
@@ -78,7 +78,7 @@ def draw_resolutions(comparison: pd.DataFrame, looks: Looks):
 
 
 def chart_resolutions(comparison: pd.DataFrame, looks: Looks) -> Figure:
-    """Chart the mean error at every test resolution: a panel a training resolution, a line a model."""
+    """Chart the mean error by test resolution: one panel per training resolution, one line per model."""
     models, baselines = (rows[np.isfinite(rows["value"])] for rows in _on_all_grids(comparison))
     trained = sorted(models["trained_resolution"].unique())
     figure = charts.panels_of([f"trained on {resolution_in_words(one)}" for one in trained])
@@ -108,16 +108,16 @@ def chart_resolutions(comparison: pd.DataFrame, looks: Looks) -> Figure:
 
 
 def _on_all_grids(comparison: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the mean errors of models, and of baselines where models were tested."""
+    """Return the mean errors of models, and of baselines under the models' test conditions."""
     table = with_training_noise(errors_of(comparison, leading(comparison), "mean"))
     models, baselines = (table[table["kind"] == kind] for kind in ("model", "baseline"))
     return models, baselines[baselines["test_resolution"].isin(models["test_resolution"])]
 
 
 def draw_training(runs: list[Run], looks: Looks):
-    """Draw a row of panels for each training resolution: the error on training and on validation samples.
+    """Draw a row of panels per training resolution: errors on training and on validation samples.
 
-    A line is the median over seeds and the band their range. The line of a diverged seed ends with a cross.
+    Lines are medians over seeds, bands are ranges. A cross ends the line of a diverged seed.
     """
     resolutions = sorted({run.resolution for run in runs})
     figure, axes = style.new_figure(
@@ -139,7 +139,7 @@ def draw_training(runs: list[Run], looks: Looks):
                 seeds = [run.by_epoch(column) for run in group if not run.diverged]
                 if seeds:
                     table = pd.concat(seeds, axis=1)
-                    mark = "o" if len(table) == 1 else ""  # a single epoch is no line
+                    mark = "o" if len(table) == 1 else ""  # a single epoch is a point
                     panel.plot(table.median(axis=1), lw=1.4, marker=mark, ms=4, **line)
                     low, high = table.min(axis=1), table.max(axis=1)
                     panel.fill_between(table.index, low, high, color=look.colour, alpha=0.15, lw=0)
@@ -163,9 +163,9 @@ def draw_training(runs: list[Run], looks: Looks):
 
 
 def chart_training(runs: list[Run], looks: Looks) -> Figure:
-    """Chart the error by epoch on validation and, fainter, on training samples: the median over seeds.
+    """Chart the median error over seeds by epoch, on validation and (fainter) training samples.
 
-    A cross is the last epoch of a seed that diverged.
+    A cross is the last epoch of a diverged seed.
     """
     places = sorted({run.resolution for run in runs})
     figure = charts.panels_of([f"trained on {resolution_in_words(one)}" for one in places])

@@ -1,4 +1,4 @@
-"""Where the errors of the models are: by wavenumber, and by point of space or moment of time."""
+"""Errors of models by wavenumber, and by point in space or time."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ BY_POINT = "RMS error / RMS target"
 def draw(runs: list[Run], looks: Looks, shown: Shown):
     """Draw the spectra of target and errors, and the root mean square error at each point.
 
-    Of each model the first seed that finished, at the training resolution of the run that is shown.
+    Each model is shown with its first finished seed at the training resolution of `shown`.
     """
     place = shown.run.resolution
     here = [run for run in one_of_each(runs) if run.resolution == place]
@@ -93,15 +93,15 @@ def draw(runs: list[Run], looks: Looks, shown: Shown):
 
 
 def _lowest_shown(errors: list[np.ndarray]) -> float | None:
-    """Return where the axis of amplitudes ends: a decade below the errors, not where targets round off."""
+    """Return the lower end of the amplitude axis: a decade below the errors, not at the targets' rounding."""
     values = np.concatenate([one[np.isfinite(one) & (one > 0)] for one in errors])
     return float(values.min() / 10) if values.size else None
 
 
 def chart(runs: list[Run], looks: Looks) -> Figure | None:
-    """Chart spectra, and errors by point where functions have one variable: a panel a training resolution.
+    """Chart spectra, and errors by point for functions of one variable: one panel per training resolution.
 
-    None where there is neither: then the maps that come with the predictions show it.
+    Returns None if there is neither; the maps of the predictions then show the errors.
     """
     runs = one_of_each(runs)
     by_wavenumber: list[tuple[str, int | str, list]] = []

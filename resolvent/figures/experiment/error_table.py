@@ -1,9 +1,9 @@
-"""The errors of an experiment as tables: models by resolution, trained and tested there.
+"""Tables of an experiment's errors by model and resolution of training and test.
 
-The first is laid out like Table 2a of Cao 2021: beside the mean relative L2 error stand, where there are
-such, the paper's statistic or protocol, and its number where a paper has the example. Where runs trained on
-inputs of several levels of noise, a group of columns is a resolution and a level, as in Table 3. The others
-have every metric. The model with the lowest error comes first, and so does that baseline.
+The first table is arranged like Table 2a of Cao 2021: the mean relative L2 error and, if available, the
+paper's statistic, protocol and number. For several noise levels, a group of columns is a resolution and a
+noise level, as in Table 3. Further tables have all metrics. Models and baselines are ordered by error, lowest
+first.
 """
 
 import math
@@ -28,17 +28,17 @@ from resolvent.figures.common.numbers import DASH, absent, duration, ends, in_un
 from resolvent.figures.common.results import on_training_grid, resolution_in_words, without_answer
 from resolvent.figures.common.table import ALONE, EMPTY, Cell, Column, Table, write_table
 
-BEST_TEST = "best epoch on the test samples"  # the protocol of Cao 2021, beside ours
-MEDIAN = "median, standardised fields"  # as the public code of Calvello et al. 2024 has it
+BEST_TEST = "best epoch on the test samples"  # the protocol of Cao 2021, in addition to ours
+MEDIAN = "median, standardised fields"  # as in the public code of Calvello et al. 2024
 OTHER_RECIPE = "reported, by another recipe"
 INTERVAL = "95 % interval"
 ALL_METRICS, METRICS = "All metrics", "metrics.tex"
 OVER_BEST = "ratio to the best other"
 NOT_RANKED = "Nothing is ranked: that takes three seeds of a model."
 NO_NUMBER = Cell(DASH, value=float("nan"))
-STATISTICS = {"mean": INTERVAL, "median": INTERVAL, "worst": "sample"}  # and what stands below each
+STATISTICS = {"mean": INTERVAL, "median": INTERVAL, "worst": "sample"}  # with the text below each
 
-Place = tuple[int | str, float]  # where rows were trained and tested: points, and noise of the inputs
+Place = tuple[int | str, float]  # resolution and input noise of training and test
 Row = dict[Place, Tested]
 
 
@@ -57,10 +57,7 @@ def write_error_tables(comparison: str | Path, outputs: list[str | Path]) -> Non
 
 
 def headline(comparison: pd.DataFrame) -> Table:
-    """Return the headline table, the lowest error at the last resolution first.
-
-    A column that no model has anything in is left out.
-    """
+    """Return the headline table, lowest error at the last resolution first, without empty columns."""
     found = by_condition(on_training_grid(comparison))
     places, models, baselines = _by_place(found)
     tested = [one for row in models for one in row.values()]
@@ -95,7 +92,7 @@ def headline(comparison: pd.DataFrame) -> Table:
 
 
 def of_all_metrics(comparison: pd.DataFrame) -> list[Table]:
-    """Return a table for each resolution and noise: mean, median and worst error in every metric."""
+    """Return one table per resolution and noise: mean, median and worst error in every metric."""
     places, models, baselines = _by_place(by_condition(on_training_grid(comparison)))
     names, heads = _columns(comparison)
     tables = []
@@ -127,7 +124,7 @@ def _as_one(tables: list[Table]) -> Table:
 
 
 def of_every_condition(comparison: pd.DataFrame) -> Table:
-    """Return a table with a row for each model or baseline under each condition that it was tested in."""
+    """Return a table with one row per model or baseline and test condition."""
     found, (names, heads) = by_condition(comparison), _columns(comparison)
     noisy = comparison["test_noise"].nunique() > 1
     of_paper = any(isinstance(one.facts["paper"], str) for one in found)
@@ -154,7 +151,7 @@ def of_every_condition(comparison: pd.DataFrame) -> Table:
 
 
 def of_one_run(comparison: pd.DataFrame) -> Table:
-    """Return the same of a single run, without the columns that are alike in all its rows."""
+    """Return the table of `of_every_condition` for a single run, without constant columns."""
     table = of_every_condition(comparison)
     dropped = {"model", "trained at", "seeds", "status", OVER_BEST}
     kept = [number for number, column in enumerate(table.columns) if column.head not in dropped]
@@ -169,10 +166,10 @@ def error_cell(
     unit: float | None = None,
     short: bool = False,
 ) -> Cell:
-    """Return a cell: a statistic with its interval, or the worst error with its sample, or why there is none.
+    """Return a cell: a statistic with its interval, the worst error with its sample, or why there is none.
 
-    Without a unit every number has an exponent of its own. A `short` cell leaves out what was lost, and why:
-    another column has it.
+    Without a unit every number has its own exponent. A `short` cell omits losses and their reasons, which are
+    in another column.
     """
     error, facts = one.error(metric, statistic), one.facts
     lost = facts["status"] if facts["diverged_seeds"] else ""
@@ -193,9 +190,9 @@ def error_cell(
 
 
 def interval(error: Error | Interval, unit: float | None = None) -> str:
-    """Return the ends of an interval: "1.150 to 1.262" in a unit, without one as `ends` writes them.
+    """Return the ends of an interval: "1.150 to 1.262" in a unit, otherwise as formatted by `ends`.
 
-    Nothing is returned where one sample has none.
+    Returns an empty text without an interval (one sample).
     """
     if unit is None:
         return ends(error.low, error.high, error.value)
@@ -252,9 +249,9 @@ def _ratio(one: Tested, metric: str | None = None) -> Cell:
 
 
 def _by_place(found: list[Tested]) -> tuple[list[Place], list[Row], list[Row]]:
-    """Return where models were trained, the rows of models, and those of baselines that are there, too.
+    """Return the places of training, the rows of models, and the rows of baselines at the same places.
 
-    The lowest error at the last of these places comes first.
+    Rows are ordered by error at the last place, lowest first.
     """
     rows: dict[tuple[str, str], Row] = {}
     for one in found:

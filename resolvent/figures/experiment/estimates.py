@@ -1,4 +1,4 @@
-"""Errors beside what is known of them without labels, also on shifted distributions."""
+"""Errors and label-free error estimates, also on shifted distributions."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _interval(rows: pd.DataFrame, column: str) -> Interval:
 
 
 def draw_stress(estimates: pd.DataFrame, looks: Looks):
-    """Draw a panel for each shift: a line a model, bars its intervals, faint dashes the estimates."""
+    """Draw one panel per shift: a line per model, bars for its intervals, faint dashes for the estimates."""
     shifts = [one for one in estimates["shift"].unique() if one != UNSHIFTED] or [UNSHIFTED]
     finest = estimates[estimates["resolution"] == estimates["resolution"].max()]
     figure, axes = style.new_figure(
@@ -74,14 +74,13 @@ def draw_stress(estimates: pd.DataFrame, looks: Looks):
 
 
 def summaries(estimates: pd.DataFrame) -> pd.DataFrame:
-    """Return a row for each model, grid and shift, and for each of `WAYS` to know its errors without labels.
+    """Return one row per model, grid, shift, and error estimate in `WAYS`.
 
-    error             the mean of the errors, over samples and seeds.
-    estimate          the mean of what is known; of bounds the upper one.
-    rank_correlation  Spearman's, of the two over the samples of a seed: the mean over seeds.
-    ratio             the median of estimate over error.
-
-    Where nothing is known, `way` is empty and the error is the relative L² error.
+    error             mean of the errors, over samples and seeds.
+    estimate          mean of the estimates; the upper bound for bounds.
+    rank_correlation  Spearman's correlation of the two over samples, averaged over seeds.
+    ratio             median of estimate over error.
+    Without an estimate, `way` is empty and the error is the relative L² error.
     """
     rows = []
     for _, here in estimates.groupby(["model", "resolution", "shift", "factor"], sort=False):
@@ -99,7 +98,7 @@ def summaries(estimates: pd.DataFrame) -> pd.DataFrame:
 
 
 def estimates_table(estimates: pd.DataFrame) -> Table:
-    """Return the `summaries`; where there are shifts with the error over that as trained."""
+    """Return the `summaries` as a table; with shifts, also the ratio to the error without shift."""
     known, shifted = summaries(estimates), bool((estimates["shift"] != UNSHIFTED).any())
     trained = known[known["shift"] == UNSHIFTED].set_index(["model", "resolution", "way"])["error"]
     rows = []

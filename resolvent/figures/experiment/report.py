@@ -1,4 +1,4 @@
-"""The page of an experiment: who is best, predictions, whether to trust it, costs, how to repeat it."""
+"""The page of an experiment: best model, predictions, reliability, costs, and how to repeat it."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -49,7 +49,7 @@ EXHIBITS = {
     "error_location": ERROR_LOCATION,
     "cost_scatter": COST_SCATTER,
     "inference": INFERENCE,
-    "stress": STRESS,  # where the experiment asks for it, as for what follows
+    "stress": STRESS,  # only if the experiment requests it, as below
     "scaling": SCALING,
 }
 FILM = ROLLOUT
@@ -57,7 +57,7 @@ TABLES = (
     "comparison.csv", "models.csv", "inference.csv", "estimates.csv", "scaling.csv", "table.csv", "table.tex",
     "metrics.tex",
 )  # fmt: skip
-# What exhibits on this page, a user's own among them, may be made from: the names of their parameters.
+# Sources of the exhibits on this page, also of users' exhibits, by the names of their parameters.
 READERS: dict[str, Callable[..., Any]] = {
     "runs": lambda run_folders: read_runs(run_folders),
     "looks": lambda runs: appearances(runs),
@@ -75,7 +75,7 @@ READERS: dict[str, Callable[..., Any]] = {
 
 
 def exhibits_of(shifts: object, scaled: bool) -> dict[str, Exhibit]:
-    """Return the exhibits that an experiment has which asks for shifts, or for several sizes, or not."""
+    """Return the exhibits of an experiment, with or without shifts and several sizes."""
     left_out = {"stress": not shifts, "scaling": not scaled}
     return {name: one for name, one in EXHIBITS.items() if not left_out.get(name)}
 
@@ -93,16 +93,16 @@ def write_report(
     root: str | Path,
     paper_pages: Sequence[tuple[str, str]] = (),
 ) -> None:
-    """Draw the figures in the folder `figures` beside `output`, and write the page, all at once.
+    """Draw the figures in the folder `figures` next to `output`, and write the page atomically.
 
-    given        what the exhibits are made from: `run_folders`, `candidates` of which one is shown first and
-                 whether it is `named` (`resolvent.figures.common.results.choose_shown`), `comparison_file`,
-                 `baseline_folders`, `inference_file`, `estimates_file` and the `shifts` in it, whether models
-                 are `scaled` to several sizes, `quantities`, `planned_facts` that captions quote, with a film
+    given        sources of the exhibits: `run_folders`; `candidates` for the shown run, and whether the first
+                 is `named` (`resolvent.figures.common.results.choose_shown`); `comparison_file`,
+                 `baseline_folders`, `inference_file`, `estimates_file` and its `shifts`; whether models are
+                 `scaled` to several sizes; `quantities`; `planned_facts` for captions; and, with a film,
                  `rollout_file`.
-    own          exhibits of the user's own, by the SVG files to draw.
-    film         MP4 file for the film of a rollout, in the folder of its run; not shown if that diverged.
-    paper_pages  names and links of the pages of papers whose tables or figures these runs give.
+    own          the user's exhibits, by SVG file.
+    film         MP4 file for the film of a rollout, in the run's folder; not shown if the run diverged.
+    paper_pages  names and links of the pages of papers with tables or figures from these runs.
     """
     sources, folder, card = Sources(READERS, **given), Path(output).parent, Path(card)
     runs, comparison, shown = sources["runs"], sources["comparison"], sources["shown"].run
@@ -117,7 +117,7 @@ def write_report(
     drawn = {}
     for path, exhibit in (exhibits | (own or {}) | films).items():
         exhibit.write(sources, path)
-        # The file lies beside the page, which need not hold it, too.
+        # The page links to the file and does not embed it.
         drawn[Path(path)] = exhibit.on_page(sources, path, folder) | {"source": relative(path, folder)}
     errors, facts, samples = headline(comparison), read_json(card), int(comparison["samples"].max())
     lost, spread = [run for run in runs if run.diverged], None if shown.diverged else spread_of(shown)

@@ -1,6 +1,6 @@
-"""Errors in rows, a panel for each training resolution: means with intervals, and the error of every sample.
+"""Errors in rows, one panel per training resolution: means with intervals, and errors of all samples.
 
-The axis is that of the models: an arrow and a number stand for a baseline beyond it.
+The axis covers the models' errors; baselines outside it are an arrow and a number.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ HALF_HEIGHT = 0.33  # of a row of samples
 
 
 class Row(NamedTuple):
-    """A row, of the model `key` or of a baseline: errors by sample, or one mean with its interval."""
+    """A row of a model (with `key`) or a baseline: errors by sample, or a mean with its interval."""
 
     label: str
     key: str | None
@@ -51,7 +51,7 @@ Panels = dict[int | str, list[Row]]  # by training resolution
 
 
 def _panels(rows: list[tuple[int | str, Row]]) -> Panels:
-    """Sort rows by training resolution: models first, each part with its lowest error first."""
+    """Group rows by training resolution: models, then baselines, each ordered by error."""
     panels: Panels = {place: [] for place in sorted({place for place, row in rows if row.key is not None})}
     for place, row in rows:
         if place in panels and row.errors.notna().any():
@@ -70,7 +70,7 @@ def _titles(panels: Panels) -> list[str]:
 
 
 def draw_intervals(comparison: pd.DataFrame, looks: Looks):
-    """Draw a row for each model, the lowest error first, with its interval; baselines below."""
+    """Draw one row per model with its interval, lowest error first, and baselines below."""
     rows = []
     for one in by_condition(on_training_grid(comparison)):
         facts, error = one.facts, one.error()
@@ -92,10 +92,10 @@ def draw_intervals(comparison: pd.DataFrame, looks: Looks):
 
 
 def draw_distributions(runs: list[Run], baselines: list[Baseline], looks: Looks):
-    """Draw a row for each model: a dot a sample, the mean over seeds, over its quartiles.
+    """Draw one row per model: quartiles, and a dot for the mean error over seeds of each sample.
 
-    The samples are the same in every row, and a sample keeps its height within the row: the easiest for the
-    best model at the bottom, the hardest at the top.
+    All rows have the same samples, each at the same height within the row: ordered by the best model's error,
+    lowest at the bottom.
     """
 
     def draw_row(panel, index: int, row: Row, first: Row) -> None:
@@ -111,9 +111,9 @@ def draw_distributions(runs: list[Run], baselines: list[Baseline], looks: Looks)
 
 
 def chart_distributions(runs: list[Run], baselines: list[Baseline], looks: Looks) -> Figure:
-    """Chart the error of every test sample, the mean over seeds: a row a model, a dot a sample.
+    """Chart the mean error over seeds of every test sample: one row per model, one dot per sample.
 
-    Of more samples than a curve has points, so many are drawn, picked evenly by their error.
+    At most as many samples as a curve has points are drawn, evenly selected by error.
     """
     panels = _samples(runs, baselines)
     reach = charts.around(_reach(panels))
@@ -159,11 +159,11 @@ def _draw(
     height: float,
     number: str = "",
 ):
-    """Draw a panel for each training resolution, and in it with `draw_row` every row.
+    """Draw one panel per training resolution, with `draw_row` for every row.
 
-    margin  of the axis beyond the errors of the models, as a factor.
+    margin  factor between the ends of the axis and the models' errors.
     height  of a row, in inches.
-    number  what the number beside an arrow is.
+    number  meaning of the number next to an arrow.
     """
     counts = [max(1, len(rows)) for rows in panels.values()]
     figure, axes = style.new_figure(

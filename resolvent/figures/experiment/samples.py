@@ -1,6 +1,6 @@
-"""Test samples beside their predictions: curves, images of functions of two variables, trajectories, a film.
+"""Test samples and predictions: curves, images of functions of two variables, trajectories, a film.
 
-As in Figures 9 and 10 of Cao 2021, and of trajectories as in Figures 6, 8 and 9 of Calvello et al. 2024.
+As in Figures 9 and 10 of Cao 2021 and, for trajectories, in Figures 6, 8 and 9 of Calvello et al. 2024.
 """
 
 from collections.abc import Iterable
@@ -18,15 +18,15 @@ from resolvent.figures.common.results import Run, Shown
 from resolvent.figures.common.style import BASELINE, INK, MUTED, appearances, grid_lines, new_figure, title
 
 DASHES = (0, (2.5, 2))
-EXTREMES = ("median", "worst")  # samples of trajectories
-FLOOR = 1e-12  # of an error on a logarithmic axis
-FASTEST = Fraction(4)  # frames a second: a rollout has few
+EXTREMES = ("median", "worst")  # shown samples of trajectories
+FLOOR = 1e-12  # smallest error on a logarithmic axis
+FASTEST = Fraction(4)  # frames per second: a rollout has few frames
 
 
 def draw(shown: Shown, quantities: tuple[str, str]):
-    """Draw the stored samples of the one run that is shown, as it was trained.
+    """Draw the stored samples of the shown run, with grid and noise of training.
 
-    quantities  what the input and the target are called.
+    quantities  names of the input and the target.
     """
     run = shown.run
     if isinstance(run.resolution, str):
@@ -35,10 +35,7 @@ def draw(shown: Shown, quantities: tuple[str, str]):
 
 
 def _draw_curves(run: Run, quantities: tuple[str, str]):
-    """Draw each sample over a strip of its pointwise error.
-
-    All strips share one scale, so that a quiet strip is a good prediction.
-    """
+    """Draw each sample above a strip of its pointwise error. All strips share one scale."""
     look, relative = appearances([run])[run.model], run.shown_errors()
     x, samples = run.predictions_at()["x"].values, run.shown_samples
     inputs, targets, predictions = (run.shown(name) for name in ("input", "target", "prediction"))
@@ -57,7 +54,7 @@ def _draw_curves(run: Run, quantities: tuple[str, str]):
             (targets, quantities[1], {"color": INK, "lw": 1.8}),
             (predictions, "prediction", {"color": look.colour, "lw": 1.4, "ls": DASHES}),
         ):
-            for number, function in enumerate(np.atleast_2d(values[index])):  # one, or several
+            for number, function in enumerate(np.atleast_2d(values[index])):  # one or several
                 panel.plot(x, function, label=words if number == 0 else None, **line)
         title(panel, f"test sample {sample}: {_error(relative.get(sample), 'relative L² error ')}")
         panel.tick_params(labelbottom=False)
@@ -83,11 +80,11 @@ def _draw_curves(run: Run, quantities: tuple[str, str]):
 
 
 def _draw_fields(run: Run, quantities: tuple[str, str]):
-    """Draw a column a sample, one colour scale a row.
+    """Draw one column per sample, with one colour scale per row.
 
-    Input and target may be on different grids, and several functions, which have a row each; an input that is
-    constant in every sample has none. The error is on the target's grid. A target and its prediction share
-    their scale; errors have a symmetric one of their own.
+    Input and target may be on different grids, and may be several functions with one row each; inputs that
+    are constant in all samples are omitted. Errors are on the target's grid. Target and prediction share a
+    scale; errors have a symmetric scale.
     """
     given, wanted, predicted = (_channels(run.shown(name)) for name in ("input", "target", "prediction"))
     stored = run.predictions_at()
@@ -118,7 +115,7 @@ def _draw_fields(run: Run, quantities: tuple[str, str]):
 
 
 def _channels(values: np.ndarray) -> list[np.ndarray]:
-    """Return the functions of samples, (samples, [channels,] y, x), one by one."""
+    """Return the functions of samples (samples, [channels,] y, x) as a list by channel."""
     return [values] if values.ndim == 3 else list(np.moveaxis(values, 1, 0))
 
 
@@ -138,10 +135,10 @@ def _name_above(figure, panel) -> None:
 def draw_sample_trajectories(
     run: Run, *, where: str | None = None, beside: Iterable[Run] = (), note: str = ""
 ):
-    """Draw what is observed, every component of target and prediction, and the error; a column a sample.
+    """Draw the observation, every component of target and prediction, and the error; one column per sample.
 
-    where   names the times of the test observations; default: those of training.
-    beside  runs whose figures shall have the same axes: their values fit into them too.
+    where   name of the test times; by default as in training.
+    beside  runs with figures on the same axes; the axes also cover their values.
     note    a line below the panels.
     """
     where = str(run.resolution) if where is None else where
@@ -185,9 +182,9 @@ def draw_sample_trajectories(
 
 
 def _trajectories(run: Run, where: str) -> tuple[list[int], np.ndarray, list[list[np.ndarray]]]:
-    """Return samples, times, and what the rows of panels draw, (2, times) each.
+    """Return samples, times, and the curves of each row of panels, (2, times) each.
 
-    These are what was observed, target and prediction of every component, and the largest error of these.
+    The rows are the observation, target and prediction of every component, and the largest of their errors.
     """
     stored = condition(run.predictions, where, run.noise).sel(extreme=list(EXTREMES))
     given, target, prediction = (
@@ -203,9 +200,9 @@ def _trajectories(run: Run, where: str) -> tuple[list[int], np.ndarray, list[lis
 def draw_rollout(rollout: dict[str, np.ndarray]) -> Film:
     """Draw the shown sample of `rollout.npz` (`resolvent.evaluation.rollout`) as a film.
 
-    The first frame is the initial vorticity, in which the model's input and the truth are one. Truth and
-    prediction have one scale of colours, their difference one of its own, over all times. A prediction that
-    is not finite is left white, that of a run that diverged at all times.
+    The first frame is the initial vorticity, common to truth and prediction. Truth and prediction share a
+    colour scale for all times; their difference has its own. Predictions that are not finite, such as of a
+    diverged run, are white.
     """
     initial, times = rollout["initial"][None], np.concatenate([[0.0], rollout["times"]])
     truth, predicted = (np.concatenate([initial, rollout[name]]) for name in ("target", "prediction"))

@@ -1,4 +1,4 @@
-"""How errors fall with training samples and with time, and how to divide a budget between the two."""
+"""Scaling of errors with training samples and time, and how to divide a budget between data and training."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ SCALING_COLUMNS = {
     "floor_high": "upper end",
     "misfit": "by how much errors differ from the curve, 0.1 for 10 %: root mean square of logarithms",
 }
-FOR_A_FLOOR = 4  # sizes: of three numbers by three there is nothing left to see a misfit by
-CANDIDATES, PASSES = 20, 4  # floors that are tried at once, and how often they are narrowed
-BUDGETS = (1, 10)  # times what the dearest size took
+FOR_A_FLOOR = 4  # sizes: three parameters fitted to three sizes leave no misfit
+CANDIDATES, PASSES = 20, 4  # floors tried per pass, and number of refinements
+BUDGETS = (1, 10)  # multiples of the most expensive size
 DASHES = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (5, 2, 1, 2)))
 
 
 @dataclass(frozen=True)
 class Curve:
-    """error = floor + coefficient · x^-exponent: arrays, first of all errors, then of each replicate."""
+    """error = floor + coefficient · x^-exponent: arrays of values for the errors, then for each replicate."""
 
     coefficient: np.ndarray
     exponent: np.ndarray
@@ -53,7 +53,7 @@ class Curve:
         return self.floor + self.coefficient * np.power(x, -self.exponent)
 
     def misfit(self, sizes: list[Size], x: list[float]) -> float:
-        """Return the root mean square of the logarithms of the errors of sizes at x over the curve."""
+        """Return the root mean square of log(error / curve) over the sizes at x."""
         apart = [np.log(one.errors[0] / self(at)[0]) for one, at in zip(sizes, x, strict=True)]
         return float(np.sqrt(np.mean(np.square(apart))))
 
@@ -85,7 +85,7 @@ def fit(x: np.ndarray, errors: np.ndarray, *, with_floor: bool) -> Curve:
 
 @dataclass(frozen=True)
 class Size:
-    """A model at one size: `errors` are means, first of all, then of each replicate."""
+    """A model at one size: `errors` has the mean error, then the mean of each replicate."""
 
     model: str
     samples: int
@@ -104,7 +104,7 @@ Family = dict[tuple[str, int | str], list[Size]]  # by label and resolution
 
 
 def sizes_of(runs: list[Run], inference: pd.DataFrame) -> Family:
-    """Return what was trained at which sizes, of the seeds that finished. Imported samples cost nothing."""
+    """Return the trained sizes by family, from finished seeds. Imported samples have no cost."""
     made = inference.set_index("key")["data_seconds"].dropna()
     found: Family = {}
     for number, group in enumerate(grouped(runs)):
@@ -128,7 +128,7 @@ def sizes_of(runs: list[Run], inference: pd.DataFrame) -> Family:
 
 
 def _by_samples(sizes: list[Size]) -> dict[int | None, tuple[list[Size], Curve]]:
-    """Return the sizes of each width, and their curve of the number of samples."""
+    """Return the sizes of each width, and their curve by number of samples."""
     found = {}
     for width in dict.fromkeys(one.width for one in sizes):
         here = sorted((one for one in sizes if one.width == width), key=lambda one: one.samples)
@@ -143,7 +143,7 @@ def _curve(sizes: list[Size], x: list[float] | list[int]) -> Curve:
 
 
 def _by_seconds(sizes: list[Size]) -> tuple[list[Size], Curve | None]:
-    """Return the sizes that no cheaper one surpasses, and their curve of seconds."""
+    """Return the sizes not surpassed by cheaper sizes, and their curve by seconds."""
     best: list[Size] = []
     for one in sorted(sizes, key=lambda one: one.seconds):
         if not best or one.errors[0] < best[-1].errors[0]:
@@ -173,7 +173,7 @@ def scaling_curves(family: Family) -> pd.DataFrame:
 
 
 def budget_table(family: Family) -> Table:
-    """Return, for budgets of seconds, the width and number of samples of the least error by the curves."""
+    """Return the width and number of samples with the lowest error on the curves, for budgets in seconds."""
     rows = []
     for (label, resolution), sizes in family.items():
         curves = _by_samples(sizes)
@@ -183,7 +183,7 @@ def budget_table(family: Family) -> Table:
                 counts = np.array([one.samples for one in here], float)
                 data, train = (
                     float(np.array([getattr(one, name) for one in here]) @ counts / (counts @ counts))
-                    for name in ("data_seconds", "train_seconds")  # of a sample
+                    for name in ("data_seconds", "train_seconds")  # per sample
                 )
                 samples = budget / (data + train)
                 beyond, misfit = samples > 1.05 * counts.max(), curve.misfit(here, list(counts))

@@ -1,4 +1,4 @@
-"""How an experiment tuned training settings, in words and as a table: with equal effort for every model."""
+"""Tuning of training settings in an experiment, as text and table; equal effort for every model."""
 
 from resolvent.common.counts import counted, value_in_words
 from resolvent.figures.common.numbers import UNIT, duration, in_units, power
@@ -9,7 +9,7 @@ EVERY_DIVERGED = "every candidate diverged, the first one was taken"
 
 
 def tuned_in_words(run: Run) -> str | None:
-    """Return "learning rate 0.002 of 0.0005, 0.001, 0.002; 5 epochs each"; None where nothing was tuned."""
+    """Return "learning rate 0.002 of 0.0005, 0.001, 0.002; 5 epochs each", or None without tuning."""
     tuning = run.record.tuning
     if tuning is None:
         return None
@@ -20,11 +20,12 @@ def tuned_in_words(run: Run) -> str | None:
 
 
 def tuning_of(runs: list[Run]) -> dict | None:
-    """Return what the page says of the tuning of an experiment's runs; None where nothing was tuned.
+    """Return the page's content on the tuning of an experiment's runs, or None without tuning.
 
-    The number of short runs of a model at a training resolution, their epochs and seed, the validation
-    samples that chose, what was tried, and as HTML a table of the errors of all short runs: a row a model and
-    training resolution, the chosen one bold. All runs of an experiment have the same candidates.
+    It has the number of short runs per model and training resolution, their epochs and seed, the number of
+    validation samples, the candidates, and an HTML table of the errors of all short runs: one row per model
+    and training resolution, with the selected run in bold. All runs of an experiment have the same
+    candidates.
     """
     tuned = [(run, run.record.tuning) for run in runs if run.record.tuning]
     if not tuned:
@@ -36,7 +37,7 @@ def tuning_of(runs: list[Run]) -> dict | None:
     heads = [Column("model"), Column("trained at"), *(Column(one, group) for one in settings)]
     rows: dict[tuple, list[Cell]] = {}
     for run, tried in tuned:
-        rows.setdefault((run.model, run.resolution), _row(run, tried))  # all seeds have the same
+        rows.setdefault((run.model, run.resolution), _row(run, tried))  # the same for all seeds
     return {
         "short_runs": len(candidates),
         "epochs": tuning["epochs"],

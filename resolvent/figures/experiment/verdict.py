@@ -1,4 +1,4 @@
-"""What an experiment shows, in sentences: who is best and by how much, and what the labels allow."""
+"""Results of an experiment in sentences: best model, margin, and limits due to the labels' accuracy."""
 
 import pandas as pd
 
@@ -15,11 +15,11 @@ from resolvent.figures.common.intervals import SEEDS_TO_RANK
 from resolvent.figures.common.numbers import ends, error_in_words, scientific, times
 from resolvent.figures.common.results import on_training_grid, resolution_in_words
 
-LABELS_MATTER = 10  # an error less than so many times that of the labels is partly theirs
+LABELS_MATTER = 10  # a smaller ratio of an error to the labels' error is partly due to the labels
 
 
 def verdicts(comparison: pd.DataFrame) -> list[str]:
-    """Return a few sentences for each training resolution and noise, as tables and intervals have it."""
+    """Return some sentences per training resolution and noise, consistent with tables and intervals."""
     places: dict[tuple, dict[str, list[Tested]]] = {}
     for one in by_condition(on_training_grid(comparison)):
         place = one.facts["trained_resolution"], one.facts["trained_noise"]
@@ -30,13 +30,13 @@ def verdicts(comparison: pd.DataFrame) -> list[str]:
         where = f"On {resolution_in_words(resolution)}{f', noise {noise:g}' if noisy else ''}"
         if here["model"]:
             words = _verdict(where, _known(here["model"]), _known(here["baseline"]))
-            # No line ends within a number.
+            # No line breaks inside a number.
             found.append(words.replace(" × ", "\u00a0×\u00a0").replace("95 %", "95\u00a0%"))
     return found
 
 
 def _known(rows: list[Tested]) -> list[Tested]:
-    """Return the rows with an error, the lowest first."""
+    """Return the rows with an error, lowest first."""
     return sorted((one for one in rows if one.error().known), key=lambda one: one.error().value)
 
 
@@ -45,7 +45,7 @@ def _verdict(where: str, models: list[Tested], baselines: list[Tested]) -> str:
         return f"{where} every run diverged: there are no errors to compare."
     first, error = models[0], models[0].error()
     lowest = f"{_named(first)} has the lowest mean {error_in_words(first.leads)}, {scientific(error.value)}"
-    if interval := ends(error.low, error.high, error.value):  # of one sample there is none
+    if interval := ends(error.low, error.high, error.value):  # one sample has no interval
         lowest += f", with the 95 % interval {interval}"
     if all(one.verdict for one in models):
         mean = [one for one in baselines if AGAINST.get(one.facts["key"]) == TO_MEAN]
@@ -61,7 +61,7 @@ def _verdict(where: str, models: list[Tested], baselines: list[Tested]) -> str:
             "mean is far from zero, so that the error in physical units, "
             f"{scientific(first.error(PHYSICAL).value)}, says little."
         )
-    prefix = f"{PHYSICAL}_"  # of the error of one of several functions
+    prefix = f"{PHYSICAL}_"  # for the error of one of several functions
     functions = [
         f"{scientific(one.value)} ({metric.removeprefix(prefix)})"
         for (metric, statistic), one in first.errors.items()
@@ -76,7 +76,7 @@ def _verdict(where: str, models: list[Tested], baselines: list[Tested]) -> str:
 
 
 def _difference(models: list[Tested]) -> str:
-    """Say whether the others are shown to be worse than the first, as the bold numbers of the table do."""
+    """Return a sentence on the models shown to be worse than the first, consistent with bold numbers."""
     if not any(one.is_ranked() for one in models):
         ratio = models[1].error().value / models[0].error().value
         return (
@@ -98,10 +98,10 @@ def _named(one: Tested) -> str:
 
 
 def about_labels(comparison: pd.DataFrame, card: dict) -> dict | None:
-    """Return how accurate the labels are beside the smallest mean error of a model; None where it is unknown.
+    """Return the accuracy of the labels relative to the smallest mean error of a model, or None if unknown.
 
-    Every check of the solver stays below the accuracy that the card states; of imported data there is none.
-    `matter` says that the labels' own errors may be part of what is measured.
+    All checks of the solver are below the accuracy on the card; imported data have no stated accuracy.
+    `matter` means that the labels' errors may be part of the measured errors.
     """
     solved = any(name.startswith("against_") for name in card["error_budget"])
     accuracy = card["stated_accuracy"] if solved else None

@@ -1,4 +1,4 @@
-"""Run by `python -m resolvent.figures.front results/demo`, which ends with one line where that cannot be."""
+"""Run with `python -m resolvent.figures.front results/demo`; errors print one line."""
 
 import sys
 from argparse import ArgumentParser

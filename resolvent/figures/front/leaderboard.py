@@ -1,6 +1,6 @@
-"""The leaderboard: every model of every experiment, what the data say of it, and the classical solver.
+"""The leaderboard: all models of all experiments, with verdicts and the classical solver.
 
-A matrix has models by problems, each at the finest resolution trained on; the long table has every row.
+A matrix has models by problems, each at the finest training resolution; the long table has all rows.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SEEDS = "Nothing is ranked: that takes three seeds or more of each model."
 
 
 def with_interval(error: Error) -> str:
-    """Return an error with its interval, the exponent once: "2.02 (1.56 to 2.91) × 10⁻²"."""
+    """Return an error with its interval and a common exponent: "2.02 (1.56 to 2.91) × 10⁻²"."""
     shown = ends(error.low, error.high, error.value)
     return f"{scientific(error.value).removesuffix(shown.rpartition(')')[2])} {shown}".rstrip()
 
@@ -32,7 +32,7 @@ def ratio_in_words(row: Row) -> tuple[str, str]:
 
 
 def pays_in_words(row: Row) -> tuple[str, str]:
-    """Return after how many functions it has paid, or `never`; and beside which solver, and on what."""
+    """Return the number of functions after which a model pays off, or `never`; and the solver and device."""
     if not (pays := row.pays):
         return "", ""
     words = f"{pays['queries']:,.0f}" if math.isfinite(pays["queries"]) else "never"
@@ -40,11 +40,11 @@ def pays_in_words(row: Row) -> tuple[str, str]:
 
 
 def matrices(results: Results) -> list[dict]:
-    """Return a matrix for each group of experiments that share models, but for those that have not begun.
+    """Return one matrix per group of started experiments that share models.
 
-    It has the names of the `experiments`, a `body` of labels and what each has in every experiment, the
-    models first whose errors are on average, in logarithms, the least above the lowest of each experiment,
-    and the error of the `classical` solver, or why there is none.
+    It has the names of the `experiments`; a `body` with labels and results in every experiment, ordered by
+    the mean logarithm of the ratio to the lowest error of each experiment; and the error of the `classical`
+    solver, or the reason that there is none.
     """
     finest: dict[str, dict[str, Row]] = {}
     for row in results.rows:
@@ -73,7 +73,7 @@ def matrices(results: Results) -> list[dict]:
 
 
 def sharing(sets: dict[str, set[str]]) -> list[list[str]]:
-    """Return names in groups: two are in one if their sets share an element, directly or through others."""
+    """Group names whose sets share an element, directly or through other sets."""
     if not sets:
         return []
     shared = [[bool(one & other) for other in sets.values()] for one in sets.values()]
@@ -82,7 +82,7 @@ def sharing(sets: dict[str, set[str]]) -> list[list[str]]:
 
 
 def best_in_words(rows: list[Row]) -> str:
-    """Say who is best, as far as the data allow it."""
+    """Return the best model, as far as the data show it."""
     found = sorted((row for row in rows if row.error), key=by_error)
     if not found:
         return "nothing compared yet"
@@ -106,7 +106,7 @@ def by_error(row: Row) -> float:
 
 
 def by_experiment(results: Results) -> list[Row]:
-    """Return all rows by experiment, the lowest error first; those not begun come last."""
+    """Return all rows by experiment, lowest error first; experiments not begun come last."""
     order = sorted(results.study.experiments, key=lambda name: name in results.not_begun)
     return sorted(results.rows, key=lambda row: (order.index(row.experiment), by_error(row)))
 

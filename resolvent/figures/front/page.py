@@ -1,4 +1,4 @@
-"""The front page of a study: what was run, the leaderboard, and the way to every other page."""
+"""The front page of a study: runs, leaderboard, and links to all other pages."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from resolvent.figures.front.results import NO_SOLVER, Results, Row, read_result
 from resolvent.figures.front.study import read_study
 
 PAGE = "index.html"
-SIDE = 96  # pixels of a picture of a field, and units of the other pictures
+SIDE = 96  # pixels of a field's picture, and units of other pictures
 
 
 def write_front_page(folder: str | Path) -> Results:
-    """Write index.html and leaderboard.csv into the folder of a study, from its study.json and the rest.
+    """Write index.html and leaderboard.csv into a study's folder, from study.json and existing results.
 
-    Returns what was found. Raises a FileError where study.json is missing, or any file is damaged.
+    Returns the results. Raises `FileError` if study.json is missing, or a file is damaged.
     """
     folder = Path(folder)
     study = read_study(folder)
@@ -99,15 +99,15 @@ def _dataset_card(results: Results, name: str) -> dict:
         "accuracy": "" if facts.get("imported") else errors["accuracy"],
         "measured": errors["largest"] or DASH,
         "grid": errors["grid_largest"],
-        # A store that lies elsewhere is a file with its address.
+        # For a store elsewhere, there is a file with its address.
         "size": size_of(store) or ("in an object store" if store.is_file() else "not on this disk"),
     }
 
 
 def _picture(preview: DatasetPreview) -> str:
-    """Return the first sample's targets as HTML: curves as SVG, each scaled to it, a field as a small PNG.
+    """Return the first sample's targets as HTML: scaled curves as an SVG, or a field as a small PNG.
 
-    Of a field of more than two dimensions the last two are drawn.
+    Fields of more than two dimensions are drawn in the last two.
     """
     functions = [one for one in preview.functions if one.role == "target"][:3]
     if not functions:

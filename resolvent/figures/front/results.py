@@ -1,4 +1,4 @@
-"""What there is of a study: each run and its state, and the errors of each model that were compared."""
+"""Existing results of a study: state of each run, and compared errors of each model."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from resolvent.figures.common.page import RUN_PAGE
 from resolvent.figures.common.results import on_training_grid, read_table
 from resolvent.figures.front.study import PlannedExperiment, PlannedRow, Study
 
-CLASSICAL = "coarse_solve"  # the baseline that stands on the same scale as the models
+CLASSICAL = "coarse_solve"  # the baseline shown on the same scale as the models
 NOT_RANKED = "not ranked"
-NO_SOLVER, NO_ANSWER = "no solver known", "no answer"  # in the place of the classical solver's error
+NO_SOLVER, NO_ANSWER = "no solver known", "no answer"  # in place of the classical solver's error
 
 
 @dataclass(frozen=True)
 class RunState:
-    """A planned run: `finished`, `diverged` or `missing`; `page` is empty where it has none.
+    """A planned run: `finished`, `diverged` or `missing`; `page` is empty without a page.
 
-    `hashes` are those of its configuration and of its dataset.
+    `hashes` are the hashes of its configuration and its dataset.
     """
 
     seed: str
@@ -37,11 +37,11 @@ class RunState:
 
 @dataclass(frozen=True)
 class Row:
-    """A model in an experiment, trained at one resolution: its runs, and its errors where they were compared.
+    """A model in an experiment at one training resolution: its runs and, if compared, its errors.
 
-    `classical` is the error of the classical solver on the same grid, `NO_SOLVER` where none is known for
-    this equation, `NO_ANSWER` where it has none for some sample; None where nothing is compared yet. `timed`
-    is its row of inference.csv.
+    `classical` is the classical solver's error on the same grid, `NO_SOLVER` if the equation has no solver,
+    `NO_ANSWER` if the solver fails for some sample, or None before the comparison. `timed` is the model's row
+    of inference.csv.
     """
 
     experiment: str
@@ -56,14 +56,14 @@ class Row:
 
     @property
     def pays(self) -> dict | None:
-        """Return `queries`, `solver` and `timed_on` where a solver is as accurate, of the runs there are."""
+        """Return `queries`, `solver` and `timed_on` if a solver is as accurate and the runs are unchanged."""
         timed, there = self.timed, [run.seconds for run in self.runs if run.state == "finished"]
         known = timed and isinstance(timed["solver"], str) and timed["train_seconds"] in there
         return timed if known else None
 
     @property
     def tested(self) -> Tested | None:
-        """Return the errors that were compared, if they are those of the runs that are there."""
+        """Return the compared errors, if they belong to the existing runs."""
         there = [run.hashes for run in self.runs if run.state != "missing"]
         if self.compared is None or not there:
             return self.compared
@@ -78,13 +78,13 @@ class Row:
 
     @property
     def ratio(self) -> Error | None:
-        """Return its errors over those of the best of the other models, if it was compared with any."""
+        """Return the ratio of its errors to the best other model's, if there are other models."""
         ratio = self.tested.error(statistic=RATIO) if self.tested else None
         return ratio if ratio and ratio.known else None
 
     @property
     def verdict(self) -> str:
-        """Return what the data allow to say: whether it is the best, ties with the best or is worse."""
+        """Return the verdict shown by the data: best, tied with the best, or worse."""
         if self.tested is None or self.error is None:
             return self.state
         if self.tested.verdict:
@@ -99,7 +99,7 @@ class Row:
     def state(self) -> str:
         counts = Counter(run.state for run in self.runs)
         if counts["finished"] == len(self.runs):
-            # A comparison without `tested` is of runs that are no longer there, or never were.
+            # A comparison without `tested` has other runs than the existing ones.
             other = "compared with other runs" if self.compared else "not compared yet"
             return "finished" if self.tested else other
         return ", ".join(f"{count} {state}" for state, count in sorted(counts.items()))
@@ -112,7 +112,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Results:
-    """All rows of a study, in the order of the plan. `folder` is that of the study."""
+    """All rows of a study in the order of the plan; `folder` is the study's folder."""
 
     study: Study
     folder: Path
@@ -124,7 +124,7 @@ class Results:
 
     @cached_property
     def not_begun(self) -> list[str]:
-        """Return the experiments that have no run yet, where others have some."""
+        """Return the experiments without any run, if others have runs."""
         begun = {row.experiment for row in self.rows if any(run.state != "missing" for run in row.runs)}
         return [name for name in self.study.experiments if name not in begun] if begun else []
 
@@ -140,7 +140,7 @@ class Results:
 
 
 def read_results(study: Study, folder: str | Path) -> Results:
-    """Read what there is of the study in `folder`; `FileError` when a file that is there is damaged."""
+    """Read the existing results of the study in `folder`. Raises `FileError` if a file is damaged."""
     folder = Path(folder)
     rows = [row for name, one in study.experiments.items() for row in _rows(folder, name, one)]
     return Results(study, folder, rows)
@@ -179,7 +179,7 @@ def _rows(folder: Path, name: str, experiment: PlannedExperiment) -> list[Row]:
 
 
 def _run(folder: Path, seed: str, run: str) -> RunState:
-    """Return the state of a run: without run.json, which is written last, it is missing."""
+    """Return the state of a run: missing without run.json, which is written last."""
     if not (folder / run / "run.json").is_file():
         return RunState(seed, run, "missing")
     found, page = read_run(folder / run), f"{run}/{RUN_PAGE}"

@@ -1,7 +1,7 @@
-"""What a study is to have: `study.json`, written before anything is computed.
+"""The plan of a study: `study.json`, written before any computation.
 
-The front page compares it with what is there, so that it can say what is missing. Paths are relative to the
-folder of the study, where the file lies.
+The front page compares it with existing results to show missing results. Paths are relative to the study's
+folder, which contains the file.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from resolvent.common.errors import FileError
 from resolvent.common.files import read_json, write_json
 
 STUDY_FILE = "study.json"
-EXACT = ConfigDict(extra="forbid")  # another key is of another version
+EXACT = ConfigDict(extra="forbid")  # an unknown key belongs to another version
 
 
 @dataclass(frozen=True, config=EXACT)
 class PlannedRow:
-    """A model at one training resolution and level of noise; `runs` are the folders of its runs, by seed."""
+    """A model at one training resolution and noise level; `runs` are the folders of its runs by seed."""
 
     model: str
     label: str
@@ -34,7 +34,7 @@ class PlannedRow:
 
 @dataclass(frozen=True, config=EXACT)
 class PlannedExperiment:
-    """An experiment; `papers` are those of which it shows tables or figures."""
+    """An experiment; `papers` are the papers with tables or figures from it."""
 
     title: str
     dataset: str
@@ -46,7 +46,7 @@ class PlannedExperiment:
 
 @dataclass(frozen=True, config=EXACT)
 class PlannedDataset:
-    """A dataset: the files of it, and its page. `store` may be a file that leads to an object store."""
+    """A dataset: its files and its page. `store` may be a file with the address of an object store."""
 
     page: str
     card: str
@@ -56,7 +56,7 @@ class PlannedDataset:
 
 @dataclass(frozen=True, config=EXACT)
 class PlannedPaper:
-    """A paper: its name, its page (empty if nothing of it is made), and its items with their titles."""
+    """A paper: its name, its page (empty if it has none), and its items with their titles."""
 
     name: str
     page: str
@@ -66,7 +66,7 @@ class PlannedPaper:
 
 @dataclass(frozen=True, kw_only=True, config=EXACT)
 class Study:
-    """All that is planned. `pages` are title and path of the other pages, such as that of the theory."""
+    """The plan of a study. `pages` are titles and paths of other pages, such as the page on theory."""
 
     name: str
     experiments: dict[str, PlannedExperiment] = field(default_factory=dict)
@@ -78,9 +78,9 @@ class Study:
 
 
 def write_study(path: str | Path, planned: dict, *, command: str, provenance: dict[str, str]) -> None:
-    """Write study.json, `planned` and these fields of `Study`, unless it is there with this plan."""
-    # Snakemake compares a rule's output with the plan only if it noted how the rule made it: not where a run
-    # that asked for single pages has written the file for them.
+    """Write study.json from `planned` and the other fields of `Study`, unless it already has this plan."""
+    # Snakemake detects changes of the plan only in files recorded as made by the rule, and study.json may
+    # have been written for single pages.
     path = Path(path)
     found = read_json(path, "the plan of the study") if path.is_file() else {}
     if {key: found.get(key) for key in planned} != json.loads(json.dumps(planned)):
@@ -88,7 +88,10 @@ def write_study(path: str | Path, planned: dict, *, command: str, provenance: di
 
 
 def read_study(folder: str | Path) -> Study:
-    """Read the plan of the study in `folder`; `FileError` if it is missing, damaged or of another version."""
+    """Read the plan of the study in `folder`.
+
+    Raises `FileError` if it is missing, damaged or of another version.
+    """
     path = Path(folder) / STUDY_FILE
     try:
         return Study(**read_json(path, "the plan of the study"))

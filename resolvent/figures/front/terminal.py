@@ -1,4 +1,4 @@
-"""The leaderboard in a terminal, 80 columns wide or more, and the front page from what there is."""
+"""Print the leaderboard in a terminal (80 columns or more), and write the front page."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from resolvent.figures.front.results import Results, Row
 
 
 def show(folder: Path) -> None:
-    """Write the front page of the study in `folder`, print its leaderboard, and the address of the page.
+    """Write the front page of the study in `folder`, and print its leaderboard and the page's address.
 
-    That can be while the study runs, too, or after it has failed.
+    Also works while the study runs, or after a failure.
     """
     print_leaderboard(write_front_page(folder))
     print(f"The front page: {(folder / PAGE).resolve().as_uri()}")
 
 
 def print_leaderboard(results: Results, console: Console | None = None) -> None:
-    """Print a table for each experiment, lowest error first, and how many runs there are."""
+    """Print one table per experiment, lowest error first, and the number of runs."""
     console = console or Console()
     for name, planned in results.study.experiments.items():
         console.print(_table(planned.title, results.of(name), results.is_ranked))

@@ -1,4 +1,4 @@
-"""What a paper is, and a table or figure of it."""
+"""Classes for papers, and for their tables and figures."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from resolvent.figures.published.tables import PaperTable
 if TYPE_CHECKING:
     from resolvent.figures.common.exhibit import Exhibit
 
-# The file of each run that an item reads, by the name of its source.
+# The file read from each run, by source name.
 BESIDE = {"latent_basis": "latent_basis.npz", "rollouts": "rollout.npz"}
 
 
@@ -26,15 +26,15 @@ def imported(location: str) -> Callable:
 
 @dataclass(frozen=True)
 class Item:
-    """A table or figure of a paper: an exhibit that is imported when it is drawn, for plans know every item.
+    """A table or figure of a paper: an exhibit imported only when drawn, because plans list all items.
 
-    draw     "module:function", of the `draw` of an exhibit.
+    draw     "module:function", the exhibit's `draw`.
     kind     "figure" or "table".
-    several  whether more than one experiment may give it.
-    of       items whose experiments give it, where no experiment does so itself.
-    table    in the paper's setting that ours is compared with; default: that of the runs' equation.
-    remark   of what is made from measured costs, and from no experiment: "module:function" from the first row
-             of them to what was run, in words, and the list of differences from the paper.
+    several  whether several experiments may provide it.
+    of       items whose experiments provide it, if no experiment does so itself.
+    table    the paper's table for comparison; default: the table of the runs' equation.
+    remark   only for items from measured costs, without experiments: "module:function" that returns, from the
+             first row of costs, a description of the measurement and the list of differences from the paper.
     """
 
     title: Words
@@ -58,19 +58,19 @@ class Item:
 
     @property
     def shown_by_experiments(self) -> bool:
-        """Say whether an experiment may name it under `shows`."""
+        """Return whether an experiment may list it under `shows`."""
         return not self.remark and not self.of
 
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper's tables and figures, by name and in its order.
+    """A paper's tables and figures by name, in the paper's order.
 
-    name       for short, "Cao 2021".
-    reference  how the page cites it, in HTML.
-    protocol   how ours compares with its numbers, in HTML.
-    costs      rule that measures what its items of costs are made from, `measure_cost`.
-    samples    its figures like ours of test samples, in words: of functions of space, of trajectories.
+    name       short name, such as "Cao 2021".
+    reference  citation on the page, in HTML.
+    protocol   comparison of our protocol with the paper's, in HTML.
+    costs      rule that measures the costs in its items, such as `measure_cost`.
+    samples    names of its figures of test samples: for functions of space, and for trajectories.
     """
 
     name: str

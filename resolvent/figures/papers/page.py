@@ -1,4 +1,4 @@
-"""The page of a paper: every table and figure of it that was made, ours beside the paper's."""
+"""The page of a paper: all its reproduced tables and figures, with the paper's numbers."""
 
 from dataclasses import dataclass, field
 from itertools import chain
@@ -20,11 +20,11 @@ from resolvent.figures.published.beside import differences_from_paper, differenc
 
 @dataclass(frozen=True)
 class Made:
-    """An item of the page: its file (HTML of a table, SVG of a figure), and where it is from.
+    """An item of the page: its file (HTML of a table, SVG of a figure) and its origin.
 
-    given    what it was made from (`resolvent.figures.papers.sources.READERS`).
+    given    its sources (`resolvent.figures.papers.sources.READERS`).
     reports  (title, link) of the pages of its experiments.
-    models   models.csv of its experiments, where it compares errors with reported ones.
+    models   models.csv of its experiments, if it compares errors with reported errors.
     """
 
     file: str
@@ -42,7 +42,7 @@ def write_paper_page(
     provenance: dict[str, str],
     root: str | Path,
 ) -> None:
-    """Write the page of the paper `key`, all at once; `made` are items by name. Others of it are listed."""
+    """Write the page of the paper `key` atomically; `made` are items by name. Other items are only listed."""
     paper = PAPERS[key]
     sections: dict[str, list[dict]] = {"Tables": [], "Figures": []}
     for name, one in made.items():
@@ -63,7 +63,7 @@ def write_paper_page(
 
 
 def _entry(name: str, item: Item, one: Made, folder: Path) -> dict:
-    """Return what the template shows of an item: itself, what was run, and what it says beside the paper."""
+    """Return the template's values for an item: the item, its runs, and the comparison with the paper."""
     sources = Sources(READERS, **one.given)
     runs: list[Run] = []
     if item.remark:
@@ -84,7 +84,7 @@ def _entry(name: str, item: Item, one: Made, folder: Path) -> dict:
     pages = [(run.name, run.directory / RUN_PAGE) for run in runs]
     return {
         "name": name,
-        # "2a", or "spectra".
+        # "2a" or "spectra".
         "short": name.removeprefix("table").removeprefix("figure_").removeprefix("figure"),
         "title": item.title,
         "reports": one.reports,
@@ -100,7 +100,7 @@ def _entry(name: str, item: Item, one: Made, folder: Path) -> dict:
 
 
 def _compared(models: list[str], item: Item) -> str:
-    """Say how many rows stand beside a number of the item's table, and the range of their ratios to it."""
+    """Return a sentence with the number of rows that have a reported number, and the range of the ratios."""
     if not models or item.table is None:
         return DASH
     found = pd.concat([read_table(Path(path), list(MODELS_COLUMNS)) for path in models])

@@ -1,4 +1,4 @@
-"""The papers whose tables and figures experiments show: every folder here with a paper.py, by its name."""
+"""Papers with reproduced tables and figures: every folder here with a paper.py, by folder name."""
 
 from importlib import import_module
 from pathlib import Path

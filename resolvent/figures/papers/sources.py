@@ -1,4 +1,4 @@
-"""What the items of papers are made from, by the names of their parameters."""
+"""Sources of the items of papers, by the names of their parameters."""
 
 from collections.abc import Callable
 
@@ -6,14 +6,14 @@ from resolvent.figures.common.comparison import read_comparison
 from resolvent.figures.common.results import choose_shown, read_arrays, read_runs
 from resolvent.figures.papers.items import BESIDE
 
-# Beside these is `cost_file`, the CSV of measured costs, which comes from no experiment.
+# Another source is `cost_file`, the CSV of measured costs, which does not come from an experiment.
 READERS: dict[str, Callable] = {
     "experiments": lambda run_folders: [read_runs(one) for one in run_folders],
     "comparisons": lambda comparison_files: [read_comparison(one) for one in comparison_files],
-    # The run that is shown of each experiment; of the only one.
+    # The shown run of each experiment, or of the only experiment.
     "each_shown": lambda candidates: [choose_shown(one) for one in candidates],
     "shown": lambda each_shown: each_shown[0],
-    # Files beside the runs of the only experiment.
+    # Files in the run folders of the only experiment.
     "latent_basis": lambda shown: read_arrays(shown.run.directory / BESIDE["latent_basis"]),
     "rollouts": lambda experiments: experiments[0],
     "facts": lambda planned_facts, shown_words: planned_facts | {"shown": shown_words},

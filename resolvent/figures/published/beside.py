@@ -1,9 +1,9 @@
-"""The numbers that the papers report, whether they can be compared with ours, and runs in words.
+"""Reported numbers of the papers, their comparability with our runs, and descriptions of runs.
 
-A reported number is a measurement in one setting. It is compared with a run only if the run agrees in every
-field (`resolvent.figures.published.recipe`); otherwise the reason says what differs. Where a paper's text and
-its public code differ, the code made the numbers: a run that follows the text has the number beside it as one
-of another recipe, which is not compared.
+A reported number is a measurement in one setting. It is compared with a run only if all fields of the run
+agree (`resolvent.figures.published.recipe`); otherwise the reason lists the differences. If a paper's text
+and public code differ, the code made the numbers: for a run that follows the text, the number is shown as
+from another recipe, and not compared.
 """
 
 import math
@@ -18,25 +18,25 @@ from resolvent.figures.common.results import Run
 from resolvent.figures.published.recipe import Condition, differing, expected_of, fields_of, meets
 from resolvent.figures.published.tables import Example, PaperTable
 
-# Of every paper: each folder of papers with a `reported.py` has some, and none is named here.
+# Examples of all papers, found in every folder of papers with a `reported.py`.
 EXAMPLES: tuple[Example, ...] = tuple(
     example
     for file in sorted(Path(__file__).parents[1].glob("papers/*/reported.py"))
     for example in import_module(f"resolvent.figures.papers.{file.parent.name}.reported").EXAMPLES
 )
-MADE_BY: str = "code"  # what made the numbers, of an example whose text and code differ
+MADE_BY: str = "code"  # the recipe of the reported numbers, if text and code differ
 
 
 @dataclass(frozen=True)
 class Reported:
-    """What a paper reports for a run.
+    """A paper's reported number for a run.
 
-    value         the number; None where it cannot be compared, and `reason` says why.
-    digits        as printed; "" where the paper has no such row.
-    best_epoch    where the paper reports it.
-    worst         the largest error that the paper reports, where value is its statistic; None without any.
-    other_recipe  whether the run follows the paper's text in everything, but the number was made by its code,
-                  which differs from the text; `reason` says in what.
+    value         the number; None if it cannot be compared, for the reason in `reason`.
+    digits        as printed; "" if the paper has no such row.
+    best_epoch    if the paper reports it.
+    worst         the reported largest error, if `value` is the paper's statistic; None if not reported.
+    other_recipe  whether the run follows the paper's text in all fields, but the number was made by its code,
+                  which differs from the text; `reason` lists the differences.
     """
 
     value: float | None
@@ -49,21 +49,21 @@ class Reported:
 
     @property
     def shown(self) -> float | None:
-        """Return the number where it may stand on a page: compared, or as one of another recipe."""
+        """Return the number if it may be shown on a page: compared, or as from another recipe."""
         return float(self.digits) * self.unit if self.value is not None or self.other_recipe else None
 
 
 def record(facts: RunRecord) -> dict:
-    """Return all that a run.json has recorded of its setting, by its inner name alone."""
+    """Return all recorded settings of a run.json, by their innermost names."""
     recorded = {name.rpartition(".")[2]: value for name, value in fields_of(facts).items()}
     return recorded | {"recipe": facts.recipe, "resolution": facts.resolution, "grids": facts.grids}
 
 
 def example_of(facts: RunRecord) -> Example | None:
-    """Return the paper's example that a run is of, whatever its sizes; None for an equation of no paper.
+    """Return the paper's example that matches a run of any size; None if the equation is in no paper.
 
-    Of several, the one with the most marks: Darcy flow with the distribution of one paper is that paper's,
-    and with any other of the paper that asks for none.
+    The matching example with the most conditions is returned: Darcy flow with the distribution of a paper
+    belongs to that paper, and with any other distribution to the paper without a condition on it.
     """
     recorded = fields_of(facts)
     having = [one for one in EXAMPLES if meets(recorded, one.marks)]
@@ -71,7 +71,7 @@ def example_of(facts: RunRecord) -> Example | None:
 
 
 def tables_of(facts: RunRecord) -> tuple[PaperTable, ...]:
-    """Return the tables of errors that have runs of this example."""
+    """Return the tables of errors with runs of this example."""
     example = example_of(facts)
     return example.tables if example else ()
 
@@ -79,10 +79,10 @@ def tables_of(facts: RunRecord) -> tuple[PaperTable, ...]:
 def differences(
     facts: RunRecord, cost: CostRecord, table: PaperTable | None = None, recipe: str = MADE_BY
 ) -> list[str]:
-    """List where a run, by its run.json (`facts`) and cost.json, differs from what made a table's numbers.
+    """List differences between a run (run.json `facts`, cost.json) and the setting of a table's numbers.
 
-    Without a table: of that with such a row from which it differs least, or of the example alone. With the
-    `recipe` "paper": from what the text says.
+    Without a table, the table with a matching row and the fewest differences is used, or the example only.
+    With the `recipe` "paper", the run is compared with the paper's text.
     """
     example = example_of(facts)
     if example is None:
@@ -108,15 +108,15 @@ def _differences(
 
 
 def conditions(example: Example, table: PaperTable | None, recipe: str) -> tuple[Condition, ...]:
-    """Return all that is expected of a run of this example and table by this recipe."""
+    """Return all conditions on a run of this example and table with this recipe."""
     of_table = (*table.where, *table.recipes.get(recipe, ())) if table else ()
     return (*example.setting, *example.recipes.get(recipe, ()), *of_table)
 
 
 def reported_beside(facts: RunRecord, cost: CostRecord, table: PaperTable | None = None) -> Reported:
-    """Return the paper's number for this run, or the reason why there is none.
+    """Return the paper's number for this run, or the reason that there is none.
 
-    Without a table: of the tables of its example, that from which it differs least, the first of equals.
+    Without a table, the first of the example's tables with the fewest differences is used.
     """
     example, recorded = example_of(facts), fields_of(facts)
     source = example.source.citation if example else "the paper"
@@ -145,7 +145,7 @@ def reported_beside(facts: RunRecord, cost: CostRecord, table: PaperTable | None
 
 
 def summarise(runs: list[Run]) -> str:
-    """Describe what was run, in a few sentences."""
+    """Describe the runs in a few sentences."""
     models = len({run.model for run in runs})
     seeds = len({run.seed for run in runs})
     resolutions = sorted({run.resolution for run in runs})
@@ -167,9 +167,9 @@ def summarise(runs: list[Run]) -> str:
 
 
 def differences_from_paper(runs: list[Run], table: PaperTable | None = None) -> list[str]:
-    """List what differs from the recipe that each run follows, and for which models if not for all.
+    """List differences from the recipe of each run, with the models' names if not for all models.
 
-    Without a recipe, from that of the public code, which made the numbers.
+    Runs without a recipe are compared with the public code, which made the numbers.
     """
     found: dict[str, dict[str, None]] = {}
     for run in runs:
@@ -184,7 +184,7 @@ def differences_from_paper(runs: list[Run], table: PaperTable | None = None) -> 
 
 
 def differences_of_recipes(runs: list[Run], table: PaperTable | None = None) -> list[str]:
-    """Say of each model that follows the paper's text in what the public code differs, a line a model."""
+    """List differences between public code and text for models that follow the text, one line per model."""
     found: dict[str, dict[str, None]] = {}
     for run in runs:
         if run.record.recipe == "paper":

@@ -1,9 +1,9 @@
-"""What a reported number was measured with: an expectation for every field that a run has recorded.
+"""Settings of reported numbers: the expected value of every recorded field of a run.
 
-A field is named by its block and its key, `data.viscosity`, `model.width`, `training.loss`; a few of a run's
-own are `resolution`, `grids` and `coarse_points`. What is said of `data.samples` holds for
-`data.samples.train` too, unless that is said apart. A field without an expectation makes a run incomparable,
-and a test fails.
+A field is named by block and key, such as `data.viscosity`, `model.width` or `training.loss`; some fields
+belong to the run: `resolution`, `grids` and `coarse_points`. An expectation for `data.samples` also holds for
+`data.samples.train`, unless that has its own. A field without an expectation makes a run incomparable, and a
+test fails.
 """
 
 import math
@@ -12,37 +12,37 @@ from dataclasses import dataclass
 
 from resolvent.common.records import RunRecord
 
-Condition = tuple[dict, dict]  # a run that has recorded the first must have recorded the second
+Condition = tuple[dict, dict]  # a run with the first recorded values must have the second
 
 
 @dataclass(frozen=True)
 class Free:
-    """A field that a reported number does not depend on, or that its paper leaves open; `reason` says why."""
+    """A field without influence on a reported number, or unspecified in the paper; `reason` says why."""
 
     reason: str
 
 
 @dataclass(frozen=True)
 class Key:
-    """A field that says which row of the table a run is of: another value is another row, or none."""
+    """A field that selects the row of the table: another value belongs to another row, or none."""
 
 
 @dataclass(frozen=True)
 class AtMost:
-    """A tolerance: any value up to `largest` makes the same data, as far as a model can see."""
+    """A tolerance: any value up to `largest` gives the same data, to a model's accuracy."""
 
     largest: float
 
 
 @dataclass(frozen=True)
 class AtLeast:
-    """A number of samples: more of them only know the same error better."""
+    """A number of samples: more samples only estimate the same error more precisely."""
 
     least: float
 
 
 def when(marks: dict, /, *, run: dict | None = None, **blocks: dict) -> Condition:
-    """Say what a run that has recorded `marks` must have recorded: of its own (`run`), and by block."""
+    """Return the condition that a run with the values `marks` must have the values `run` and `blocks`."""
     values = dict(run or {})
     for block, settings in blocks.items():
         values |= {f"{block}.{name}": value for name, value in settings.items()}
@@ -52,9 +52,9 @@ def when(marks: dict, /, *, run: dict | None = None, **blocks: dict) -> Conditio
 KEY = Key()
 UNUSED = Free("what it belongs to is not in use")
 CARD = Free("how samples are computed and stored; the card's error budget holds them to `accuracy`")
-# What runs had before there was a setting for it, which they could not record.
+# Values for runs of versions without the setting, which did not record it.
 ONCE_ABSENT = {"training.noise": 0.0, "training.fresh_samples": False}
-# What every paper's runs have, unless a paper says otherwise.
+# Settings of all papers' runs, unless a paper differs.
 EVERY_RUN = when(
     {},
     run={"architecture": KEY, "resolution": KEY, "grids": "stored", "coarse_points": None},
@@ -70,7 +70,7 @@ EVERY_RUN = when(
         "target_gradient": UNUSED, "batch_reduction": "mean", "boundary": "free", "precision": "float32",
         "fresh_samples": False, "loader_seed": Free("another order of the training samples"), "noise": 0.0,
     },
-    # Torch's defaults, which the public codes leave as they are.
+    # Torch's defaults, not changed in the public codes.
     computation={
         "optimiser": "Adam", "betas": [0.9, 0.999], "epsilon": 1e-8, "amsgrad": False, "weights": "float32",
         "products": "float32",
@@ -79,9 +79,9 @@ EVERY_RUN = when(
 
 
 def fields_of(facts: RunRecord) -> dict[str, object]:
-    """Return all that a run.json has recorded of its setting, by block and key.
+    """Return all recorded settings of a run.json by block and key.
 
-    "data.imported" is there, and true, where the samples were read from files.
+    "data.imported" is present, and true, if the samples were read from files.
     """
     own = {name: getattr(facts, name) for name in ("architecture", "resolution", "grids", "coarse_points")}
     blocks = {
@@ -104,7 +104,7 @@ def _leaves(settings: dict, prefix: str = "") -> dict[str, object]:
 
 
 def expected_of(recorded: dict, conditions: Iterable[Condition]) -> dict[str, object]:
-    """Return what is expected of a run that has `recorded` these fields; later conditions go before."""
+    """Return the expected values for a run with the `recorded` fields; later conditions override."""
     expected: dict[str, object] = {}
     for marks, values in conditions:
         if meets(recorded, marks):
@@ -113,19 +113,19 @@ def expected_of(recorded: dict, conditions: Iterable[Condition]) -> dict[str, ob
 
 
 def meets(recorded: dict, marks: dict) -> bool:
-    """Say whether a run has recorded these values, or one of several."""
+    """Return whether a run has recorded these values, or one of several alternatives."""
     return all(agrees(recorded.get(name), value) for name, value in marks.items())
 
 
 def accounted(name: str, expected: dict) -> str | None:
-    """Return the field, or the group of fields that it is in, of which something is expected."""
+    """Return the field, or its group of fields, that has an expected value, or None."""
     while name not in expected and "." in name:
         name = name.rpartition(".")[0]
     return name if name in expected else None
 
 
 def differing(recorded: dict, expected: dict, made_by: str) -> Iterator[str]:
-    """Say of each field in which a run differs what it has and what `made_by` ("paper", "code") has."""
+    """Yield a text per differing field: the run's value, and the value of `made_by` ("paper", "code")."""
     for name, value in recorded.items():
         if accounted(name, expected) is None:
             yield f"{_words(name)} {_shown(value)} (not compared with the {made_by}'s)"
@@ -141,7 +141,7 @@ def differing(recorded: dict, expected: dict, made_by: str) -> Iterator[str]:
 
 
 def agrees(ours: object, expected: object) -> bool:
-    """Say whether a value is what is expected, or one of several; of numbers, up to a relative 1e-4."""
+    """Return whether a value equals the expected value or one of several; numbers to a relative 1e-4."""
     match expected:
         case Free() | Key():
             return True

@@ -1,4 +1,4 @@
-"""What papers report: tables of numbers, and the settings in which these were measured."""
+"""Reported results of papers: tables of numbers, and their settings."""
 
 import csv
 from collections.abc import Callable
@@ -9,17 +9,17 @@ from typing import Literal
 
 from resolvent.figures.published.recipe import Condition
 
-RESULTS = ("reported", "best_epoch", "worst", "parameters")  # columns that are results; the others name a row
+RESULTS = ("reported", "best_epoch", "worst", "parameters")  # other columns identify a row
 
 
 @dataclass(frozen=True)
 class PaperTable:
-    """A table of results: `file` in the paper's folder, `unit` of the numbers there, more of its setting.
+    """A table of results: `file` in the paper's folder, `unit` of its numbers, and its settings.
 
-    where    what a run must have recorded beside what its example says.
-    recipes  the same, where the text and the public code differ.
-    counted  name in a cost.json of the number of parameters, where it is not the paper's usual one.
-    columns  of the file that are no recorded setting: which setting they are, by the recipe of the run.
+    where    conditions on a run in addition to the example's.
+    recipes  conditions for fields with different values in text and public code.
+    counted  name in cost.json of the number of parameters, if it differs from the paper's other tables.
+    columns  columns of the file that are not a recorded setting: the corresponding setting, by recipe.
     """
 
     name: str
@@ -35,12 +35,12 @@ class PaperTable:
         return _by_key(self.file)[1].get(self.key(recorded))
 
     def key(self, recorded: dict) -> tuple[str, ...]:
-        """Return what names the row of a run, by the columns of the file."""
+        """Return the key of a run's row, in the order of the file's columns."""
         return tuple(_text(recorded.get(self.setting(name, recorded))) for name in _by_key(self.file)[0])
 
     @property
     def row_names(self) -> set[tuple[str, ...]]:
-        """Return what names the rows of the file, at whatever resolution and noise."""
+        """Return the keys of all rows of the file, without resolution and noise."""
         names, rows = _by_key(self.file)
         kept = [name not in ("resolution", "noise") for name in names]
         return {tuple(part if keep else "" for part, keep in zip(key, kept, strict=True)) for key in rows}
@@ -53,13 +53,13 @@ class PaperTable:
 class Source:
     """A paper.
 
-    name        for short; `citation` adds where it is.
-    metric      in which it reports errors, a column of errors.csv.
-    statistic   that it reports of the errors of the test samples.
-    protocol    what else a reader must know to compare its numbers with ours.
-    counted     name in a cost.json of the number of parameters, counted as there.
-    parameters  from what a run has recorded, and a table, to the lowest and highest number of parameters
-                that round to the reported one; None where the paper reports none.
+    name        short name; `citation` is complete.
+    metric      metric of its errors, a column of errors.csv.
+    statistic   reported statistic of the errors of the test samples.
+    protocol    further information for comparing its numbers with ours.
+    counted     name in cost.json of the number of parameters, counted as in the paper.
+    parameters  function from a run's record and a table to the lowest and highest number of parameters that
+                round to the reported number, or None if the paper reports none.
     """
 
     name: str
@@ -75,13 +75,13 @@ class Source:
 class Example:
     """The setting of one of a paper's examples.
 
-    title     of its data, for headings.
-    section   where the paper describes it.
-    marks     what a run of it has recorded; several accepted values are a tuple.
-    tables    of errors that have runs of it.
-    setting   what a run must have recorded, field by field (`resolvent.figures.published.recipe`).
-    recipes   the same, where text (`paper`) and public code (`code`) differ: the code made the numbers.
-    operator  fields that say which map is learnt: a run that differs in one has no reported number at all.
+    title     title of its data, for headings.
+    section   section of the paper that describes it.
+    marks     recorded values of its runs; several accepted values are a tuple.
+    tables    tables of errors with its runs.
+    setting   conditions on a run, by field (`resolvent.figures.published.recipe`).
+    recipes   conditions where text (`paper`) and public code (`code`) differ; the code made the numbers.
+    operator  fields that define the learned operator: a run that differs in one has no reported number.
     """
 
     title: str
@@ -96,27 +96,27 @@ class Example:
 
 @cache
 def reported_rows(file: Path) -> list[dict[str, str]]:
-    """Read a file of a paper's folder; lines with # are comments."""
+    """Read a file in a paper's folder; lines with # are comments."""
     with file.open(encoding="utf-8") as lines:
         return list(csv.DictReader(line for line in lines if not line.startswith("#")))
 
 
 def rounded_to(digits: str, size: float) -> tuple[int, int]:
-    """Return the lowest and highest integer that round to "550" or "2.37" times `size`, to the last digit."""
+    """Return the lowest and highest integer that round to `digits`, such as "550" or "2.37", times `size`."""
     last = size / 10 ** len(digits.partition(".")[2])
     return round(float(digits) * size - last / 2), round(float(digits) * size + last / 2)
 
 
 @cache
 def _by_key(file: Path) -> tuple[list[str], dict[tuple[str, ...], dict[str, str]]]:
-    """Return the columns that say of which run a row is, and the rows by their values."""
+    """Return the columns that identify a row's run, and the rows by the values of these columns."""
     rows = reported_rows(file)
     columns = [column for column in rows[0] if column not in RESULTS]
     return columns, {tuple(_text(row[column]) for column in columns): row for row in rows}
 
 
 def _text(value: object) -> str:
-    """Return a value as a key: 0.01, "1e-2" and "0.01" are one."""
+    """Return a value as a key; 0.01, "1e-2" and "0.01" give the same key."""
     try:
         return f"{float(value):g}"  # type: ignore[arg-type]
     except (TypeError, ValueError):

@@ -1,7 +1,7 @@
-"""What the pages draw of single runs, as script files beside them: a page opened from disk cannot fetch.
+"""Data of runs for pages, as script files: a page opened from disk cannot fetch files.
 
-`run.js`, beside the page of a run, has its samples; `runs.js`, beside that of two runs, the error of every
-test sample of every run. Numbers have four digits, and an error is computed before it is rounded.
+`run.js`, next to the page of a run, has its samples; `runs.js`, next to the page that compares two runs, has
+the errors of all test samples of all runs. Numbers are rounded to four digits after errors are computed.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from resolvent.figures.common.intervals import paired_ratio
 from resolvent.figures.common.results import Run, errors_by_sample, spread_of
 from resolvent.figures.common.thinned import CURVE_POINTS, SIDE_POINTS, picked, rounded, thinned
 
-PAIRS_OF = 40  # runs of an experiment of which every pair is compared here; of more the page does it
+PAIRS_OF = 40  # with more runs in an experiment, the page compares pairs itself
 
 
 def write_run_data(run: Run, output: str | Path, quantities: tuple[str, str]) -> None:
-    """Write run.js; `quantities` are what the input and the target are called."""
+    """Write run.js; `quantities` are the names of the input and the target."""
     stored, spread = run.predictions_at(), None if run.diverged else spread_of(run)
     dimension = 2 if "y" in stored.coords else 1
     axis = "time" if "time" in stored.coords else "x"
@@ -68,10 +68,10 @@ def _samples(run: Run, dimension: int) -> list[dict]:
 
 
 def write_runs_data(runs: list[Run], output: str | Path) -> None:
-    """Write runs.js: the errors of the runs by test sample, as they were trained, and compared in pairs.
+    """Write runs.js: errors by test sample, with grid and noise of training, and pairwise comparisons.
 
-    A pair is two numbers of runs on the same samples, and the ratio of the errors of the first over those of
-    the second with its interval, as `resolvent.figures.common.intervals.paired_ratio` has it.
+    A pair has the indices of two runs on the same samples, and the ratio of their errors with its interval
+    from `resolvent.figures.common.intervals.paired_ratio`.
     """
     tables = [errors_by_sample(run) for run in runs]
     finished = [number for number, table in enumerate(tables) if len(table)]

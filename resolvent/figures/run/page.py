@@ -1,4 +1,4 @@
-"""The page of each run of an experiment, and the page that compares two of them."""
+"""The page of each run of an experiment, and the page that compares two runs."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -35,10 +35,10 @@ def write_run_pages(
     command: str,
     provenance: dict[str, str],
 ) -> None:
-    """Write, into each run's folder, its page and samples, and the comparison of two runs into `experiment`.
+    """Write each run's page and samples to its folder, and the page that compares two runs to `experiment`.
 
-    `title` is the experiment's, `card` the file of the dataset that the runs are tested on, `quantities` are
-    what its input and target are called.
+    `title` is the experiment's title, `card` the file of the test dataset, and `quantities` are the names of
+    its input and target.
     """
     loaded, facts, card = read_runs(runs), read_json(card), Path(card)
     looks, experiment, root = appearances(loaded), Path(experiment), Path(root)
@@ -93,7 +93,7 @@ def write_run_pages(
 
 
 def _summary(rows: pd.DataFrame, run: Run, metric: str) -> dict | None:
-    """Return statistics of the metric that leads, as the run was trained, as comparison.csv computes them."""
+    """Return statistics of the leading metric with grid and noise of training, as in comparison.csv."""
     here = rows[(rows["metric"] == metric) & (rows["test_resolution"] == run.resolution)]
     here = here[here["test_noise"] == run.noise].set_index("statistic")
     if run.diverged or here["value"].isna().all():

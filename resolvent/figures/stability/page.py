@@ -1,4 +1,4 @@
-"""The study of stability: which runs collapsed, a figure a panel, and the page with every count."""
+"""The page of the study of stability: collapsed runs, one figure per panel, and all counts."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from resolvent.figures.common.page import render
 from resolvent.figures.common.results import read_table
 from resolvent.figures.common.style import GRID, MUTED, grid_lines, new_figure, title
 
-# Error of the last epoch above which a run counts as collapsed. Any number in the gap between the two kinds
-# of runs gives the same counts: the page states its ends.
+# A run with a larger error in the last epoch counts as collapsed. Any number in the gap between the two kinds
+# of runs gives the same counts; the page states the ends of the gap.
 COLLAPSED_ERROR = 0.1
 COLUMNS = ["model", "peak", "seed", "status", "seconds", "device", "epoch", "validation_relative_l2"]
 COLOURS = ("#0072b2", "#d55e00", "#b0418a", "#a87000", "#00805e", "#4b4fb5")
-SPREAD = 0.72  # share of a rate's place that its models take
-TOP = 10.0  # where runs are drawn whose last error is larger or no number
+SPREAD = 0.72  # fraction of a rate's width used by its models
+TOP = 10.0  # position of runs with a larger last error or none
 
 
 def read_study(tables: Iterable[Path], panels: Mapping[str, Mapping[str, str]]) -> pd.DataFrame:
-    """Return a row a run: panel, words, order, model, peak, seed, status, last error, collapsed.
+    """Return one row per run: panel, words, order, model, peak, seed, status, last error, collapsed.
 
-    `tables` are what the jobs have written, one for each model; a model of `panels` without one has no rows,
-    so that a study can be looked at before it has ended. `order` numbers the words, for their colour.
-    Raises a ResultError when there is not one run.
+    `tables` are the jobs' tables, one per model; models in `panels` without a table have no rows, so
+    unfinished studies can be read. `order` is the index of the words, for the colour. Raises `ResultError`
+    without any run.
     """
     found = [read_table(table, COLUMNS) for table in tables]
     if not found:
@@ -47,10 +47,10 @@ def read_study(tables: Iterable[Path], panels: Mapping[str, Mapping[str, str]]) 
 
 
 def counts(study: pd.DataFrame) -> pd.DataFrame:
-    """Return, by panel, words and peak, how many runs there are and collapsed, with intervals and errors.
+    """Return the numbers of runs and of collapsed runs by panel, words and peak, with intervals and errors.
 
-    The interval of the probability to collapse is the exact binomial one (Clopper and Pearson 1934);
-    `median`, `least` and `largest` are of the last errors of the runs that did not collapse, else NaN.
+    The interval of the probability of collapse is the exact binomial interval (Clopper and Pearson 1934);
+    `median`, `least` and `largest` are last errors of the runs that did not collapse, or NaN without any.
     """
     rows = []
     for place, group in study.groupby(["panel", "words", "peak"], sort=False):
@@ -63,9 +63,9 @@ def counts(study: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_panel(study: pd.DataFrame, panel: str):
-    """Draw fractions collapsed and, below, the last errors of all runs, by peak of the learning rate.
+    """Draw fractions of collapsed runs and, below, the last errors of all runs, by peak learning rate.
 
-    `study` is what `read_study` returns, of which the rows of `panel` are drawn; a collapsed run is a cross.
+    The rows of `panel` in `study`, the result of `read_study`, are drawn; a collapsed run is a cross.
     """
     peaks = sorted(study["peak"].unique())
     here = study[study["panel"] == panel]
@@ -110,10 +110,10 @@ def draw_panel(study: pd.DataFrame, panel: str):
 def write_stability_page(
     output: str | Path, *, tables: Iterable[str | Path], facts: dict, figures: list[str | Path], **made: Any
 ) -> None:
-    """Draw the figures and write the page, all at once.
+    """Draw the figures and write the page atomically.
 
-    tables   what was measured, a file a model, of which those that are there are read.
-    figures  an SVG file for each panel, in their order.
+    tables   files of measurements, one per model; missing files are ignored.
+    figures  SVG files, one per panel, in the same order.
     made     the page's `root`, `command` and `provenance`.
     """
     study, drawn = read_study(map(Path, tables), facts["panels"]), []
@@ -141,9 +141,9 @@ def write_stability_page(
 
 
 def tables_of(study: pd.DataFrame) -> tuple[list[str], list[tuple], list[tuple]]:
-    """Return the peaks, and of each model its name and a cell for each of them, twice: collapsed, and errors.
+    """Return the peaks, and two tables with a row per model and a cell per peak: collapsed runs, errors.
 
-    Errors are the median, the least and the largest of those that trained, in units of 10⁻³.
+    Errors are median, minimum and maximum of the runs that did not collapse, in units of 10⁻³.
     """
     peaks = sorted(study["peak"].unique())
     collapsed, errors = [], []
@@ -161,9 +161,9 @@ def tables_of(study: pd.DataFrame) -> tuple[list[str], list[tuple], list[tuple]]
 
 
 def gap_in_words(runs: pd.DataFrame) -> str:
-    """Return the sentence that says how far apart the two kinds of runs are.
+    """Return a sentence on the gap between the two kinds of runs.
 
-    Runs that diverged are left out: they ended with predictions ten times too large.
+    Diverged runs are excluded: they ended with predictions ten times too large.
     """
     ended = runs[runs["status"] != "diverged"]
     trained, collapsed = (ended.loc[ended["collapsed"] == kind, "error"] for kind in (False, True))

@@ -1,4 +1,4 @@
-"""What Cao (2021) says of attention, as measured: a projection, linear in cost, a sum that is an integral."""
+"""Figures of the claims of Cao (2021) on attention: a projection, linear cost, and a quadrature."""
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,7 @@ NAMES = {
     "fourier_quadratic": "Fourier as (QKᵀ)V",
     "softmax": "softmax",
 }
-BASES = {  # from the top down
+BASES = {  # from top to bottom
     "orthonormal": "orthonormal\nQ = K",
     "dual_keys": "any Q,\nK its dual",
     "unit_columns": "Q = K,\nunit columns",
@@ -42,7 +42,7 @@ RULES = {
 
 
 def look(attention: str) -> Appearance:
-    """Return the look of every figure; the reassociated Fourier attention is dashed and hollow."""
+    """Return the appearance in all figures; the reassociated Fourier attention is dashed and hollow."""
     colour, marker = style.ATTENTIONS[attention.partition("_")[0]]
     reassociated = attention == "fourier_linear"
     return Appearance(colour, marker, (0, (4, 1.6)) if reassociated else "-", not reassociated)
@@ -53,7 +53,7 @@ def in_colour(fits: dict[str, str]) -> list[tuple[str, str]]:
 
 
 def draw_projection(projection: pd.DataFrame, quasi_optimality: pd.DataFrame):
-    """Draw distances to the projection by basis; errors against their bounds; inf-sup constants by grid."""
+    """Draw distances to the projection by basis, errors with their bounds, and inf-sup constants by grid."""
     figure, ((left, middle, right),) = new_figure(1, 3, size=(10.4, 3.7), width_ratios=(1.15, 1.1, 1))
     blue = "#0072b2"
     for row, basis in enumerate(BASES):
@@ -96,7 +96,7 @@ def draw_projection(projection: pd.DataFrame, quasi_optimality: pd.DataFrame):
 
 
 def draw_cost(cost: pd.DataFrame, cost_orders: pd.DataFrame):
-    """Draw a line for each attention, and the power of n that was fitted to it."""
+    """Draw one line per attention, and the fitted power of n."""
     figure, axes = new_figure(1, 2, size=(9.6, 3.9))
     for panel, (quantity, (heading, label)) in zip(axes[0], QUANTITIES.items(), strict=True):
         for attention, group in groups(cost, "attention"):
@@ -105,7 +105,7 @@ def draw_cost(cost: pd.DataFrame, cost_orders: pd.DataFrame):
         logarithmic(panel, cost["points"], "points n", small=False)
         panel.set_ylabel(label)
         low, high = panel.get_ylim()
-        panel.set_ylim(low, high * (high / low) ** 0.35)  # room for the key
+        panel.set_ylim(low, high * (high / low) ** 0.35)  # space for the legend
         fits = cost_orders[cost_orders["quantity"] == quantity].to_dict("records")
         powers = {fit["attention"]: f"$n^{{{fit['fitted']:.2f}}}$" for fit in fits}
         list_fits(
@@ -116,7 +116,7 @@ def draw_cost(cost: pd.DataFrame, cost_orders: pd.DataFrame):
 
 
 def draw_convergence(convergence: pd.DataFrame, convergence_orders: pd.DataFrame):
-    """Draw a panel for each rule: errors of every attention, the theory's line, the fitted orders."""
+    """Draw one panel per rule: errors of every attention, the theoretical line, and fitted orders."""
     figure, axes = new_figure(1, 3, size=(10.4, 3.9), sharey=True)
     for panel, (rule, heading) in zip(axes[0], RULES.items(), strict=True):
         table = convergence[convergence["rule"] == rule]
@@ -129,7 +129,7 @@ def draw_convergence(convergence: pd.DataFrame, convergence_orders: pd.DataFrame
         panel.plot(points[shown], expected[shown], **DOTTED)
         for place, (attention, group) in enumerate(groups(table, "attention")):
             marks = look(attention).marks() | {"markerfacecolor": "none"}
-            # What coincides stays visible.
+            # Coinciding lines stay visible.
             panel.plot(group["points"], group["error"], lw=1.1, ms=9 - 2 * place, **marks)
         logarithmic(panel, convergence["points"], "points n")
         title(panel, heading)
@@ -152,7 +152,7 @@ def distance_rows(table: pd.DataFrame) -> list[list[str]]:
 
 
 def space_rows(table: pd.DataFrame) -> list[list[str]]:
-    """Return spaces, range of c, largest error / bound, in reproducing the best q, and of the misfit."""
+    """Return spaces, range of c, largest error / bound, largest errors of reproduction and of the misfit."""
     found = table.assign(off=(table["misfit"] / table["least_misfit"] - 1).abs()).groupby("spaces")
     low, high = found["inf_sup"].min(), found.max(numeric_only=True).to_dict("index")
     rows = []

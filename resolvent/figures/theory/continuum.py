@@ -1,4 +1,4 @@
-"""What Calvello et al. (2024) say of attention between functions, as measured on points."""
+"""Figures of the theorems of Calvello et al. (2024) on attention between functions, measured on points."""
 
 from itertools import cycle
 from typing import Any
@@ -46,7 +46,7 @@ MARKERS = "os^DPXv<>ph"
 
 
 def draw_monte_carlo(monte_carlo: pd.DataFrame, averages: pd.DataFrame, continuum_orders: pd.DataFrame):
-    """Draw a panel for either attention, of the function that is worst at most points; one for the means."""
+    """Draw one panel per attention, for the function that is worst at most points, and one for means."""
     figure, ((*panels, right),) = new_figure(1, 3, size=(10.4, 3.9))
     for panel, (case, (heading, colour)) in zip(panels, ATTENTIONS.items(), strict=True):
         table = monte_carlo[monte_carlo["attention"] == case]
@@ -81,7 +81,7 @@ def draw_monte_carlo(monte_carlo: pd.DataFrame, averages: pd.DataFrame, continuu
 
 
 def draw_quadratures(quadratures: pd.DataFrame, continuum_orders: pd.DataFrame):
-    """Draw a panel for either weights: errors on all nodes, guides of the theory, the gaps that remain."""
+    """Draw one panel per kind of weights: errors on all nodes, theoretical lines, and remaining gaps."""
     figure, (panels,) = new_figure(1, 2, size=(9.6, 4.2), sharey=True)
     for panel, (weights, (heading, head)) in zip(panels, WEIGHTS.items(), strict=True):
         fits, words = fits_of(continuum_orders, weights), []
@@ -109,9 +109,9 @@ def draw_quadratures(quadratures: pd.DataFrame, continuum_orders: pd.DataFrame):
 
 
 def draw_invariance(invariance: pd.DataFrame, continuum_orders: pd.DataFrame):
-    """Draw a panel for one dimension and one for two: errors between n and 2n, fitted orders beside.
+    """Draw one panel per dimension: differences between n and 2n, and fitted orders.
 
-    Only operators that claim to be invariant; a kind has the same look in one dimension and in two.
+    Only operators that claim invariance are shown; a kind has the same appearance in one and two dimensions.
     """
     fits = fits_of(continuum_orders, "invariance")
     claimed = invariance[invariance["claims"] & invariance["points"].notna()].astype({"points": int})
@@ -132,9 +132,9 @@ def draw_invariance(invariance: pd.DataFrame, continuum_orders: pd.DataFrame):
 
 
 def invariance_rows(table: pd.DataFrame, orders: pd.DataFrame) -> list[list[str]]:
-    """Return operator, its claim, errors on the coarsest and the finest grid, order and theory.
+    """Return operator, claim, errors on the coarsest and the finest grid, order, and theoretical order.
 
-    Those that claim it come first.
+    Operators that claim invariance come first.
     """
     fits = fits_of(orders, "invariance")
     rows = []
@@ -153,7 +153,7 @@ def by_average(table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
 
 
 def by_operator(table: pd.DataFrame) -> Any:
-    """Group the rows by operator, architecture and variant in one name, in the table's order."""
+    """Group rows by operator (architecture and variant), in the table's order."""
     return groups(table, (table["architecture"] + " " + table["variant"].fillna("")).str.strip())
 
 

@@ -1,4 +1,4 @@
-"""The page of the theory: six figures, and the numbers that they show. Self-contained."""
+"""The page on theory: six figures and their numbers, self-contained."""
 
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ EXHIBITS = {
 def write_theory_page(
     output: str | Path, *, folder: str | Path, settings: dict[str, Any], root: str | Path, **made: Any
 ) -> None:
-    """Draw the figures in `folder`, where the tables are, and write the page of this `command`."""
+    """Draw the figures of the tables in `folder`, to the same folder, and write the page."""
     folder = Path(folder)
     tables = {name: read_table(folder / f"{name}.csv", ()) for name in TABLES}
     facts = {

@@ -1,4 +1,4 @@
-"""What the figures of the theory have in common: axes, and fitted orders beside the theory's."""
+"""Common parts of the figures on theory: axes, and fitted and theoretical orders."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -10,12 +10,12 @@ from resolvent.figures.common.numbers import DASH
 from resolvent.figures.common.style import MUTED, grid_lines, resolution_axis
 
 ORDERS = "order fitted (theory)"
-DOTTED = {"color": MUTED, "lw": 1.1, "ls": (0, (2, 2))}  # lines of the theory
-FIT_LINE = 0.062  # height of a line of fits, as a fraction of the panel
+DOTTED = {"color": MUTED, "lw": 1.1, "ls": (0, (2, 2))}  # theoretical lines
+FIT_LINE = 0.062  # line height of the list of fits, as a fraction of the panel
 
 
 def logarithmic(panel, points: pd.Series, label: str, *, small: bool = True) -> None:
-    """Set a logarithmic panel over these points; their names are small where there are many."""
+    """Set logarithmic axes for these numbers of points; `small` makes their labels small."""
     resolution_axis(panel, points)
     if small:
         panel.tick_params(axis="x", labelsize=8)
@@ -24,13 +24,13 @@ def logarithmic(panel, points: pd.Series, label: str, *, small: bool = True) -> 
 
 
 def guide(panel, points: pd.Series, order: float, top: float) -> None:
-    """Draw the line of this order, twice as high as `top` at the fewest points."""
+    """Draw a line of the given order through twice `top` at the fewest points."""
     ends = np.array([points.min(), points.max()], dtype=float)
     panel.plot(ends, 2 * top * (ends / ends[0]) ** -order, **DOTTED)
 
 
 def list_fits(panel, head: str, fits: Iterable[tuple[str, str]], *, left: float, top: float) -> None:
-    """Write a key with fitted orders: (words, colour) below each other, from a corner in axes fractions."""
+    """List fitted orders, (text, colour), from a corner in axes fractions downwards."""
     for line, (words, colour) in enumerate([(head, MUTED), *fits]):
         y = top - FIT_LINE * line
         panel.text(left, y, words, transform=panel.transAxes, color=colour, fontsize=8.5, va="top")

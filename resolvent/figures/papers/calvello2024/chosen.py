@@ -1,4 +1,4 @@
-"""Which runs the figures of Calvello et al. 2024 show, of those that an experiment has, and their words."""
+"""Select the runs shown in the figures of Calvello et al. 2024, and describe them."""
 
 import json
 from collections.abc import Callable, Iterable
@@ -14,8 +14,8 @@ from resolvent.figures.published.beside import differences, example_of, record
 from resolvent.figures.published.tables import PaperTable
 
 Experiments = list[list[Run]]
-Groups = list[list[Run]]  # of one training resolution: of each model its seeds
-Panel = tuple[Groups, pd.DataFrame | None]  # what it shows, and its rows of the comparison
+Groups = list[list[Run]]  # of one training resolution: the seeds of each model
+Panel = tuple[Groups, pd.DataFrame | None]  # runs, and their rows of the comparison
 
 
 def panels_of(
@@ -25,9 +25,8 @@ def panels_of(
 ) -> list[Panel]:
     """Return a panel for each training resolution of each experiment.
 
-    models  from the runs there to the keys of those that are shown; default: all.
-
-    Rows of the comparison are those of the relative L2 error with the noise of training.
+    models  function from runs to the keys of shown models; default: all.
+    Rows of the comparison have the relative L2 error with the noise of training.
     """
     found: list[Panel] = []
     for number, runs in enumerate(experiments):
@@ -44,18 +43,18 @@ def panels_of(
 
 
 def title_of(run: Run) -> str:
-    """Return what the paper's example is called that a run is of."""
+    """Return the title of the paper's example for a run."""
     example = example_of(run.record)
     return example.title if example else run.record.experiment
 
 
 def finished_of(group: list[Run]) -> list[Run]:
-    """Return the seeds that did not diverge; where all did, the first."""
+    """Return the seeds that did not diverge, or the first if all diverged."""
     return [run for run in group if not run.diverged] or group[:1]
 
 
 def first_of_each_architecture(runs: list[Run]) -> list[str]:
-    """Return the first model of each architecture, if possible one with a run that finished."""
+    """Return the first model of each architecture, if possible with a finished run."""
     models: dict[str, Run] = {}
     for run in runs:
         first = models.setdefault(run.record.architecture, run)
@@ -65,9 +64,9 @@ def first_of_each_architecture(runs: list[Run]) -> list[str]:
 
 
 def extended_pair(runs: list[Run]) -> tuple[str, str]:
-    """Return two models that differ in `periodic_extension` alone, without smoother if there are several.
+    """Return two models that differ only in `periodic_extension`, preferably without smoother.
 
-    Raises a ResultError when there are none.
+    Raises `ResultError` if there are none.
     """
     by_rest: dict[str, dict[bool, str]] = {}
     for run in runs:
@@ -86,7 +85,7 @@ def extended_pair(runs: list[Run]) -> tuple[str, str]:
 
 
 def families(runs: list[Run]) -> list[list[str]]:
-    """Group keys of models that differ in their width alone, from narrow to wide."""
+    """Group keys of models that differ only in width, from narrow to wide."""
     widths: dict[str, dict[str, int]] = {}
     for run in runs:
         others = dict(run.record.settings)
@@ -103,9 +102,9 @@ def widest(runs: list[Run]) -> list[str]:
 
 
 def first_with(experiments: Experiments, **settings) -> Run:
-    """Return the first run of these settings that did not diverge; failing that, the first.
+    """Return the first run with these settings that did not diverge, or the first if all diverged.
 
-    Raises a ResultError when no run has them.
+    Raises `ResultError` if no run has the settings.
     """
     loaded = [run for runs in experiments for run in runs]
     having = [run for run in loaded if settings.items() <= run.record.settings.items()]
@@ -116,9 +115,9 @@ def first_with(experiments: Experiments, **settings) -> Run:
 
 
 def errors_in_words(run: Run, where: int | str, table: PaperTable) -> list[str]:
-    """Return median and worst error of standardised fields, and the paper's, a line each; [] if unrecorded.
+    """Return lines with median and worst error of standardised fields, and the paper's; [] if not recorded.
 
-    Beside the paper's stand ours over them, or what forbids the comparison.
+    The paper's line includes our ratio to its numbers, or the reason that they cannot be compared.
     """
     errors = run.errors[(run.errors["resolution"] == where) & same_noise(run.errors["noise"], run.noise)]
     ours = errors.get("standardised_relative_l2")

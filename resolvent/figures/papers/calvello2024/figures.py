@@ -1,15 +1,15 @@
-"""The figures of Calvello et al. 2024 (arXiv:2406.06486, sections 6.1 and 6.2), and what we show beside them.
+"""Figures of Calvello et al. 2024 (arXiv:2406.06486, sections 6.1 and 6.2), and additional figures.
 
-Section 6.2.3 explains what sets attention apart from the FNO by the modes that the latter cuts off, "an
-over-smoothing effect", and remarks on jumps between patches; neither is shown there. *Spectra* are the power
-of target, prediction and error by shell of wavenumbers (`resolvent/datasets/spectra.py`): a model that
-over-smooths has less power at large wavenumbers than the target, and an error as large as the target itself.
-*Jumps* are the mean absolute difference of neighbouring points on two sides of an edge between patches, over
-that of neighbours in one patch. It is about 1 for a function that knows of no patches; where its waves
-happen to fit the patches it is not, and the target's says so. *Paired grids*: two curves of errors hide
-whether a sample is hard on both grids, so there the ratio is taken sample by sample, of one trained model,
-and only then averaged (`resolvent/figures/common/intervals.py`). *Rollouts* are the trained step of the
-Kolmogorov flow applied again and again (`resolvent/evaluation/rollout.py`).
+Section 6.2.3 attributes the difference between attention and the FNO to the modes truncated in the FNO, "an
+over-smoothing effect", and mentions jumps between patches; neither is shown in the paper. *Spectra* are the
+power of target, prediction and error by shell of wavenumbers (`resolvent/datasets/spectra.py`): an
+over-smoothing model has less power at large wavenumbers than the target, and an error as large as the target.
+*Jumps* are the ratio of the mean absolute difference of neighbouring points across an edge between patches to
+the mean inside patches. The ratio is about 1 for a function unrelated to the patches; if its waves are
+aligned with the patches, the target's ratio also differs from 1. *Paired grids*: two curves of errors do not
+show whether a sample is hard on both grids, so ratios are computed by sample for one trained model, and then
+averaged (`resolvent/figures/common/intervals.py`). *Rollouts* apply the trained step of the Kolmogorov flow
+repeatedly (`resolvent/evaluation/rollout.py`).
 """
 
 from collections.abc import Callable
@@ -58,15 +58,15 @@ from resolvent.figures.papers.calvello2024.chosen import (
 from resolvent.figures.papers.calvello2024.reported import FIGURE_6, FIGURE_9, TABLE_3
 
 STATISTICS = {"mean": (0, (1, 1.5)), "median": "-"}
-ROUNDING = 1e-12  # of the target's power: less is what single precision leaves
-WIDEST = 100.0  # times too much or too little power: what is beyond leaves the panel
+ROUNDING = 1e-12  # fraction of the target's power: smaller values are rounding in single precision
+WIDEST = 100.0  # largest ratio of powers, and its inverse, in a panel
 FIELDS = {"error": ("o", True), "prediction": ("o", False), "target": ("|", True)}  # marker, whether filled
 LONG = 8  # largest over smallest ratio on a linear axis
 NO_OTHER_GRID = "no finished model was tested on another grid"
 
 
 def _stack(panels: list[Panel], draw: Callable, height: float, xlabel: str):
-    """Draw the panels below each other; `height` in inches, of all."""
+    """Draw the panels in a column; `height` is the total height in inches."""
     looks = style.appearances(run for groups, _ in panels for group in groups for run in group)
     figure, axes = style.new_figure(len(panels), 1, size=(8.6, height))
     for (groups, rows), panel in zip(panels, axes[:, 0], strict=True):
@@ -76,7 +76,7 @@ def _stack(panels: list[Panel], draw: Callable, height: float, xlabel: str):
 
 
 def _finish(panel, groups: Groups, labels: list[tuple[float, str, str]], nothing: str = "") -> None:
-    """Name a panel, its lines, and the models of which every seed diverged; `nothing` where none is drawn."""
+    """Label a panel, its lines, and models with only diverged seeds; `nothing` labels an empty panel."""
     style.grid_lines(panel)
     style.title(panel, heading(groups[0][0]))
     label_right(panel, labels)
@@ -89,7 +89,7 @@ def _finish(panel, groups: Groups, labels: list[tuple[float, str, str]], nothing
 
 
 def heading(run: Run) -> str:
-    """Return the experiment and the training resolution of a run, as the title of a panel."""
+    """Return experiment and training resolution of a run as the title of a panel."""
     experiment = run.record.experiment.replace("_", " ").capitalize()
     return f"{experiment}, trained on {resolution_in_words(run.resolution)}"
 
@@ -108,7 +108,7 @@ def draw_on_training_grid(shown: Shown):
 
 
 def _draw_uneven(quadrature: str, other: str, experiments: Experiments):
-    """Draw Figures 8 and 9, on the same axes: at the uneven times of eq. 41."""
+    """Draw Figures 8 and 9 on the same axes, at the uneven times of eq. 41."""
     run, beside = (first_with(experiments, quadrature=one) for one in (quadrature, other))
     tested, observations = set(run.errors["resolution"]), run.record.dataset_settings["observations"]
     # The times of eq. 41: equal steps, twice as long in the second half.
@@ -126,19 +126,19 @@ draw_uneven_unweighted = partial(_draw_uneven, "none", "trapezoid")
 
 
 def draw_answers(shown: Shown):
-    """Draw Figures 12 and 13: input; truth and prediction on one scale; the absolute error."""
+    """Draw Figures 12 and 13: input, truth and prediction on one scale, and the absolute error."""
     u, truth, prediction = _extremes(shown.run)
     columns = {"input": u, "truth": truth, "prediction": prediction, "|error|": np.abs(prediction - truth)}
     return _draw_extremes(shown.run, columns, scale_of)
 
 
 def draw_increments(shown: Shown):
-    """Draw Figure 16: input, how much truth and prediction differ from it, and the absolute error."""
+    """Draw Figure 16: input, differences of truth and prediction from the input, and the absolute error."""
     return _draw_increments(shown.run)
 
 
 def draw_smoothed_increments(experiments: Experiments):
-    """Draw Figure 18: the same for the model whose last layer is (I - εΔ)^(-α)."""
+    """Draw Figure 18: as Figure 16, for the model with the last layer (I - εΔ)^(-α)."""
     return _draw_increments(first_with(experiments, smoother="inverse_laplacian"))
 
 
@@ -154,12 +154,12 @@ def _draw_increments(run: Run):
 
 
 def _extremes(run: Run) -> list[np.ndarray]:
-    """Return input, target and prediction of the median and the worst sample, (2, y, x) each."""
+    """Return input, target and prediction of the median and the worst sample, each (2, y, x)."""
     return [run.shown(f"extreme_{name}") for name in ("input", "target", "prediction")]
 
 
 def _draw_extremes(run: Run, columns: dict[str, np.ndarray], of_input: Callable):
-    """Draw two rows of four columns; both samples share the logarithmic scale of errors, and no other."""
+    """Draw two rows of four columns; the samples share only the logarithmic scale of errors."""
     figure, axes = style.new_figure(2, 4, size=(8.6, 5.0))
     of_error = log_scale_of(columns["|error|"])
     samples, errors = run.predictions_at()["extreme_sample"].values, run.shown_errors()
@@ -169,7 +169,7 @@ def _draw_extremes(run: Run, columns: dict[str, np.ndarray], of_input: Callable)
         for panel, field, scale, words in zip(panels, fields, scales, columns, strict=True):
             image = draw_field(panel, field, scale)
             style.title(panel, words)
-            if panel is not panels[1]:  # truth and prediction have one bar
+            if panel is not panels[1]:  # truth and prediction share a colour bar
                 draw_colour_bar(figure, image, [panel], fraction=0.05, location="bottom")
             if not np.isfinite(field).any():
                 place = {"ha": "center", "va": "center", "color": style.MUTED, "transform": panel.transAxes}
@@ -186,13 +186,13 @@ def _draw_extremes(run: Run, columns: dict[str, np.ndarray], of_input: Callable)
 
 
 def draw_time_steps(comparisons: list[pd.DataFrame], experiments: Experiments):
-    """Draw Figure 7, a panel for each experiment: a line a model through equal steps, other times beside."""
+    """Draw Figure 7, one panel per experiment: a line per model over equal steps, points for other times."""
     panels = panels_of(experiments, comparisons=comparisons)
     return _stack(panels, _draw_steps, 0.5 + 2.9 * len(panels), "time step of the test observations")
 
 
 def places_of(run: Run, tested: set[str]) -> tuple[dict[str, float], dict[str, float]]:
-    """Place the times tested on a logarithmic axis: equal steps, and others right of the longest."""
+    """Return positions of the test times on a logarithmic axis: equal steps, then others to the right."""
     observations = {
         name: one for name, one in run.record.dataset_settings["observations"].items() if name in tested
     }
@@ -269,7 +269,7 @@ def _draw_grid(panel, groups: Groups, rows: pd.DataFrame, looks) -> None:
 
 
 def draw_paired_grids(experiments: Experiments):
-    """Draw a panel for each experiment: the error over that on the training grid, with its interval."""
+    """Draw one panel per experiment: the ratio to the error on the training grid, with its interval."""
     panels: list[Panel] = [
         ([group for group in groups if _away(group)] or groups, None)
         for groups, _ in panels_of(experiments, widest)
@@ -278,7 +278,7 @@ def draw_paired_grids(experiments: Experiments):
 
 
 def paired_ratios(group: list[Run]) -> dict[int, Interval]:
-    """Return the error at every other resolution over that on the training grid, of seeds finite at both."""
+    """Return ratios of the error at other resolutions to the training grid's, for seeds finite at both."""
     own = group[0].resolution
     found = {}
     for away in _away(group):
@@ -329,14 +329,15 @@ def _draw_ratios(panel, groups: Groups, _, looks) -> None:
 
 
 def _draw_costs(cost: str, words: str, comparisons: list[pd.DataFrame], experiments: Experiments):
-    """Draw Figures 10 and 11, a panel for each experiment: a line for each architecture through its widths.
+    """Draw Figures 10 and 11, one panel per experiment: a line per architecture through its widths.
 
-    One of a single width is drawn only if all are such. A complex parameter counts once, as in the paper.
+    Architectures with a single width are drawn only if all have one width. A complex parameter counts once,
+    as in the paper.
     """
     shown = [
         [line for line in lines if len(line) > 1] or lines for lines in (families(one) for one in experiments)
     ]
-    # The look of a line is its widest model's, the same in every panel.
+    # A line has the appearance of its widest model, the same in all panels.
     ends = {line[-1] for lines in shown for line in lines}
     looks = style.appearances(run for runs in experiments for run in runs if run.model in ends)
     figure, axes = style.new_figure(len(shown), 1, size=(8.6, 0.4 + 3.2 * len(shown)), sharex=True)
@@ -377,11 +378,11 @@ draw_against_parameters = partial(_draw_costs, "parameters_complex_once", "param
 draw_against_operations = partial(_draw_costs, "forward_flop", "counted operations of a forward pass")
 
 
-# Beside the paper: spectra, jumps between patches, rollouts.
+# Additional figures: spectra, jumps between patches, rollouts.
 
 
 def draw_spectra(experiments: Experiments):
-    """Draw two panels for each experiment: power of target and errors, and of predictions over the target."""
+    """Draw two panels per experiment: power of target and errors, and ratio of predictions to the target."""
     panels = panels_of(experiments, widest)
     looks = style.appearances(run for groups, _ in panels for group in groups for run in group)
     figure, axes = style.new_figure(len(panels), 2, size=(8.6, 0.4 + 3.2 * len(panels)))
@@ -397,10 +398,10 @@ def draw_spectra(experiments: Experiments):
 
 
 def spectra(group: list[Run]) -> dict[str, np.ndarray]:
-    """Return wavenumber, target, prediction and error by shell, the mean over the seeds that finished.
+    """Return wavenumber, target, prediction and error by shell, averaged over finished seeds.
 
-    Without the mean of the fields, without shells of more than half as many cycles as points, which the grid
-    resolves in part, and without those where the target has nothing but rounding.
+    Excludes the mean of the fields, shells beyond the Nyquist wavenumber, which the grid resolves only
+    partly, and shells where the target is only rounding.
     """
     finished = [run.predictions_at() for run in finished_of(group)]
     found = {
@@ -452,7 +453,7 @@ def _draw_spectra(left, right, groups: Groups, looks) -> None:
 
 
 def draw_jumps(experiments: Experiments):
-    """Draw a panel for each experiment, a row for each model; large marks are means, small ones seeds."""
+    """Draw one panel per experiment, one row per model; large marks are means, small marks are seeds."""
     from matplotlib.ticker import LogLocator
 
     panels = panels_of(experiments, widest)
@@ -464,7 +465,7 @@ def draw_jumps(experiments: Experiments):
     for (groups, _), panel in zip(panels, axes[:, 0], strict=True):
         drawn += _draw_jumps(panel, groups, looks)
     if drawn and max(drawn) > LONG * min(drawn):
-        axes[0, 0].set_xscale("log")  # of all panels: they share it
+        axes[0, 0].set_xscale("log")  # shared by all panels
         axes[0, 0].xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axes[0, 0].xaxis.set_major_formatter("{x:g}")
     marks = [_mark(axes[0, 0], name, style.MUTED, 6, [], []) for name in FIELDS]
@@ -474,9 +475,9 @@ def draw_jumps(experiments: Experiments):
 
 
 def jump_ratio(fields: np.ndarray, patches: int) -> float:
-    """Return the mean |difference| of neighbours across edges of `patches`² patches, over that inside them.
+    """Return the ratio of mean |differences| of neighbours across edges of patches and inside patches.
 
-    `fields` (samples, n, n), with n a multiple of `patches`.
+    `fields` is (samples, n, n), with n a multiple of `patches`, the number of patches per axis.
     """
     n = fields.shape[-1]
     across = (np.arange(1, n) % (n // patches)) == 0
@@ -488,14 +489,14 @@ def jump_ratio(fields: np.ndarray, patches: int) -> float:
 
 
 def jumps(run: Run, patches: int) -> dict[str, float]:
-    """Return the ratio for the error, the prediction and the target of the run's stored samples."""
+    """Return the ratios for error, prediction and target of the run's stored samples."""
     prediction, target = run.shown("prediction"), run.shown("target")
     fields = {"error": prediction - target, "prediction": prediction, "target": target}
     return {name: jump_ratio(field, patches) for name, field in fields.items()}
 
 
 def patches_of(groups: Groups) -> dict[str, int]:
-    """Return the patches along an axis by model; without any, those of the first that has some, or 4."""
+    """Return the patches per axis by model; default: as in the first model with patches, or 4."""
     own = {group[0].model: group[0].record.settings.get("patches") for group in groups}
     common = next((patches for patches in own.values() if patches), 4)
     return {model: patches or common for model, patches in own.items()}
@@ -539,12 +540,11 @@ def _mark(panel, name: str, colour: str, size: float, x, y):
 
 
 def draw_rollouts(rollouts: list[Run]):
-    """Draw the mean error by time, a line a model, grey for persistence; below, a sample at the last time.
+    """Draw the mean error by time, one line per model, grey for persistence, and a sample at the last time.
 
     rollouts  runs, each with `rollout.npz` in its folder.
-
-    A line ends where a sample's prediction is no longer finite. Fields are those of the first model of each
-    architecture that finished, of its first seed that did, on the scale of the true one.
+    A line ends when a prediction is no longer finite. Fields are from the first finished model of each
+    architecture, with its first finished seed, on the true field's scale.
     """
     kept = set(widest(rollouts))
     groups = grouped([run for run in rollouts if run.model in kept])
@@ -590,7 +590,7 @@ def _draw_curves(panel, groups: Groups, found: dict, looks) -> None:
         lost = "" if finite.all() else f", lost after t = {times[finite][-1]:g}"
         labels.append((float(errors[finite][-1]), group[0].label + lost, look.colour))
         drawn.append(errors)
-    # A model that blows up leaves through the top: the others are to be read.
+    # Unstable models leave the panel at the top, so the others stay legible.
     reach = np.minimum(np.concatenate(drawn), 10 * max(1.0, persistence.max()))
     style.error_limits(panel, reach, margin=1.3)
     panel.set_xticks(times)

@@ -1,4 +1,4 @@
-"""The tables and figures of Calvello et al. 2024 (arXiv:2406.06486), and what we show beside them."""
+"""Tables and figures of Calvello et al. 2024 (arXiv:2406.06486), and additional figures."""
 
 from functools import partial
 

@@ -1,9 +1,9 @@
-"""What Calvello et al. 2024 report, in both versions of the paper, and the setting behind it, field by field.
+"""Reported numbers of Calvello et al. 2024, in both versions of the paper, and their settings by field.
 
-Sources: sections 6.1 and 6.2, Table 4 and the public code. Where several values are named, the text and its
-tables or the public scripts disagree, and none of them is known to have made the numbers. The journal's text
-and the first version on arXiv (v1) report other numbers in Tables 1 and 3, from Darcy coefficients of another
-distribution and, in Table 1, another FNO.
+Sources: sections 6.1 and 6.2, Table 4 and the public code. Several values are listed if the text and its
+tables or the public scripts disagree, and it is unknown which made the numbers. The journal version and the
+first version on arXiv (v1) report different numbers in Tables 1 and 3, with different distributions of Darcy
+coefficients and, in Table 1, different FNOs.
 """
 
 from pathlib import Path
@@ -129,7 +129,7 @@ SETTING = (
         training={"batch_size": 4, "learning_rate": 1e-3}),
     when({"data.equation": "kolmogorov", "architecture": "afno"}, training={"learning_rate": 1e-3}),
 )  # fmt: skip
-# The FNO of the first version: as wide before and after its layers, and no network between them.
+# The FNO of the first version: lifting and projection with the layers' width, and no network between layers.
 V1_FNO = when(
     {"architecture": "neuraloperator2d"},
     model={
@@ -141,16 +141,16 @@ V1_FNO = when(
 
 
 def of_version(version: str, points: int) -> tuple[Condition, ...]:
-    """Return what the tables of a version have: the grid, and the distribution of coefficients."""
+    """Return the conditions of a version's tables: grid and distribution of coefficients."""
     distribution = {f"distribution.{name}": value for name, value in DISTRIBUTION[version].items()}
     return when({}, run={"resolution": points}), when({"data.equation": "darcy"}, data=distribution)
 
 
 def parameters(recorded: dict, table: PaperTable | None = None) -> tuple[int, int] | None:
-    """Return the lowest and highest number of parameters that count as the table's; None without any.
+    """Return the lowest and highest number of parameters accepted as the table's, or None without a number.
 
-    One per cent more or less than what rounds to the reported number: neither number of blocks that the
-    paper names, 8 (1,088,640) and 16 (1,072,256), gives AFNO's 1.10e6.
+    The tolerance is one per cent beyond rounding, because neither number of blocks in the paper, 8
+    (1,088,640) and 16 (1,072,256), gives AFNO's 1.10e6.
     """
     row = table.row(recorded) if table else None
     if row is None or not row.get("parameters"):

@@ -1,6 +1,6 @@
-"""The tables of Calvello et al. 2024: errors (1 and 3), how costs grow (2), parameters (4), operations (5).
+"""Tables of Calvello et al. 2024: errors (1 and 3), growth of costs (2), parameters (4), operations (5).
 
-Parameters and operations are counted, and by the paper's formulas, both in one CSV
+One CSV has parameters and operations, counted and from the paper's formulas
 (`resolvent.measurements.architecture_costs`).
 """
 
@@ -48,7 +48,7 @@ SCALINGS = {  # as reported in Table 2
     "fano": "d N (P + log √(N/P)) + N log N + N d²",
 }
 NO_FORMULA = "no formula in the paper"
-LEFT_OUT = {  # of the formulas of Table 4, beside biases and norms
+LEFT_OUT = {  # omitted in the formulas of Table 4, in addition to biases and norms
     "fno": "lifting and projection have 2d hidden channels here and 128 there; a channel MLP in every layer",
     "vit_no": "the final convolution",
     "fano": "the final convolution",
@@ -64,11 +64,11 @@ WHY = {
     "fano": f"{PAIRS.format('patches')}; {WAVES}",
     "galerkin_encoder": f"{NO_FORMULA}; computed as Q(KᵀV), in the paper as (QKᵀ)V",
 }
-Maker = Callable[[Tested, Run | None], Cell]  # of a cell, from what was tested and, of a model, its run
+Maker = Callable[[Tested, Run | None], Cell]  # (tested model or baseline, the model's run) → cell
 
 
 def draw_low_resolution(comparisons: list[pd.DataFrame], experiments: Experiments) -> Table:
-    """Return Table 1: by experiment parameters and medians, ours and of versions with its coefficients."""
+    """Return Table 1: parameters and medians by experiment, ours and of versions with its coefficients."""
     unit = power(1e-2)
 
     def makers(versions: list[str]) -> dict[str, Maker]:
@@ -84,7 +84,7 @@ def draw_low_resolution(comparisons: list[pd.DataFrame], experiments: Experiment
 
 
 def draw_high_resolution(comparisons: list[pd.DataFrame], experiments: Experiments) -> Table:
-    """Return Table 3: by experiment ours, and the versions of the paper with its data."""
+    """Return Table 3: errors by experiment, ours and those of the paper's versions with its data."""
     unit = power(1e-3)
 
     def makers(versions: list[str]) -> dict[str, Maker]:
@@ -99,10 +99,10 @@ def _table(
     experiments: Experiments,
     makers_of: Callable[[list[str]], dict[str, Maker]],
 ) -> Table:
-    """Return a table with a group of columns for each experiment, trained and tested on its finest grid.
+    """Return a table with a group of columns per experiment, trained and tested on its finest grid.
 
-    Of models that differ in their width alone the widest. `makers_of` are the columns, from the versions of
-    the paper with the data of an experiment.
+    Of models that differ only in width, only the widest is shown. `makers_of` returns the columns, given the
+    versions of the paper with the experiment's data.
     """
     groups: list[tuple[str, dict[str, Maker]]] = []
     found: list[tuple[dict[str, Run], dict[tuple[str, str], Tested]]] = []
@@ -134,7 +134,7 @@ def _table(
 
 
 def versions_of(run: Run) -> list[str]:
-    """Return the versions of the paper whose coefficients a run's are; both, of an equation without any."""
+    """Return the versions of the paper with the run's coefficients; both if the equation has none."""
     recorded = fields_of(run.record)
     if recorded["data.equation"] != "darcy":
         return list(DISTRIBUTION)
@@ -143,7 +143,7 @@ def versions_of(run: Run) -> list[str]:
 
 
 def _parameters(one: Tested, run: Run | None) -> Cell:
-    """Return the number of parameters, a complex one counted once, as in the paper."""
+    """Return the number of parameters, with complex ones counted once as in the paper."""
     if run is None:
         return EMPTY
     once, twice = one.facts["parameters_complex_once"], one.facts["parameters"]
@@ -185,9 +185,9 @@ def _error(unit: float, metric: str, statistic: str) -> Maker:
 
 
 def draw_growth(cost_file: str | Path) -> Table:
-    """Return Table 2: exponents of N, at the largest width, and of the width d, on the finest grid.
+    """Return Table 2: exponents of N at the largest width, and of the width d on the finest grid.
 
-    They are slopes of least-squares lines through the logarithms.
+    They are fitted by least squares of the logarithms.
     """
     rows = []
     table = _read(cost_file)
@@ -211,7 +211,7 @@ def draw_growth(cost_file: str | Path) -> Table:
 
 
 def draw_parameters(cost_file: str | Path) -> Table:
-    """Return Table 4: a row for each architecture and width, and for AFNO also each grid."""
+    """Return Table 4: one row per architecture and width and, for AFNO, grid."""
     rows = []
     for row in _read(cost_file).drop_duplicates(["model", "width", "parameters"]).to_dict("records"):
         model, formula, counted = row["model"], row["formula_parameters"], row["parameters_complex_once"]
@@ -234,7 +234,7 @@ def draw_parameters(cost_file: str | Path) -> Table:
 
 
 def draw_operations(cost_file: str | Path) -> Table:
-    """Return Table 5: a row for each architecture and grid, at the largest width, in 10⁹ operations."""
+    """Return Table 5: one row per architecture and grid, at the largest width, in 10⁹ operations."""
     table, rows = _read(cost_file), []
     table = table[table["width"] == table["width"].max()]
     for row in table.assign(is_first=~table["model"].duplicated()).to_dict("records"):
@@ -258,7 +258,7 @@ def draw_operations(cost_file: str | Path) -> Table:
 
 
 def remark(case: dict) -> tuple[str, list[str]]:
-    """Return what was counted, and how it differs from the paper, from a row of the CSV."""
+    """Return a description of the counts, and differences from the paper, from a row of the CSV."""
     timings = "one timing" if case["rounds"] == 1 else f"the median of {case['rounds']} timings"
     run = (
         "One forward pass of one sample with one channel in and out, in evaluation, on tensors without "
@@ -274,7 +274,7 @@ def remark(case: dict) -> tuple[str, list[str]]:
 
 
 def _read(cost_file: str | Path) -> pd.DataFrame:
-    """Read the counts; `is_first` says of a row that it is the first of its model, where words stand."""
+    """Read the counts; `is_first` marks the first row of each model, which has its name."""
     table = read_table(Path(cost_file), COLUMNS)
     formula = table["formula_products"] + table["formula_transforms"]
     first = ~table["model"].duplicated()

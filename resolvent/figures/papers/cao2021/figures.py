@@ -50,10 +50,10 @@ ROWS = {"input": "pressure", "target": "coefficient", "prediction": "recovered"}
 
 
 def draw_convergence(experiments: list[list[Run]]):
-    """Draw a row of two panels for each model and training resolution of each experiment.
+    """Draw a row of two panels per model and training resolution of each experiment.
 
-    A thin line is a seed, the bold one their median, the band their range; seeds that diverged count in
-    neither: their lines end in a cross, and the text counts them.
+    Thin lines are seeds, the bold line is their median and the band their range. Diverged seeds are excluded
+    from both: their lines end in a cross, and the text has their number.
     """
     from matplotlib.ticker import MaxNLocator
 
@@ -76,7 +76,7 @@ def draw_convergence(experiments: list[list[Run]]):
         first, last = panels
         pair[0].set_ylabel("loss, relative error" if recorded else "relative L² error")
         style.title(pair[0], f"{group[0].label}, n = {group[0].resolution}, {varied(group)}\n{panels[first]}")
-        # Below the right panel: where the seeds end, and how many did not get there.
+        # Below the right panel: final errors of the seeds, and the number of diverged seeds.
         ends = [run.by_epoch(last).iloc[-1] for run in group if not run.diverged]
         said = []
         if ends:
@@ -96,7 +96,7 @@ def draw_convergence(experiments: list[list[Run]]):
 
 
 def varied(group: list[Run]) -> str:
-    """Describe what the seeds of a group draw: "10 seeds of initial weights and sample order"."""
+    """Describe the random quantities of a group's seeds: "10 seeds of initial weights and sample order"."""
     one_order = group[0].record.training.get("loader_seed") is not None
     order = "initial weights, one sample order" if one_order else "initial weights and sample order"
     return f"{counted(len(group), 'seed')} of {order}"
@@ -122,9 +122,9 @@ def _draw_seeds(panel, group: list[Run], column: str, colour: str) -> None:
 
 @dataclass(frozen=True)
 class NoisyRun:
-    """The run of an experiment with noise, and the number of the test sample that is shown.
+    """The shown run of an experiment with noise, and the index of the shown test sample.
 
-    `note` names the run's model where it is not the configured run, which diverged.
+    `note` names the run's model if the configured run diverged and another is shown.
     """
 
     run: Run
@@ -133,7 +133,7 @@ class NoisyRun:
 
     @property
     def errors(self) -> pd.DataFrame:
-        """Return the errors at the training resolution: a row a level, realisation and sample."""
+        """Return the errors at the training resolution: one row per noise level, realisation and sample."""
         return self.run.errors[self.run.errors["resolution"] == self.run.resolution]
 
     @property
@@ -150,7 +150,7 @@ class NoisyRun:
 
 
 def draw_noise_levels(each_shown: list[Shown]):
-    """Draw Figure 11: a column for each level of noise, in training and evaluation alike."""
+    """Draw Figure 11: one column per noise level, the same in training and evaluation."""
     noisy = noisy_runs(each_shown)
     figure, axes = style.new_figure(len(ROWS), len(noisy), size=(0.9 + 2.5 * len(noisy), 7.4))
     for (name, words), panels in zip(ROWS.items(), axes, strict=True):
@@ -167,10 +167,10 @@ def draw_noise_levels(each_shown: list[Shown]):
 
 
 def draw_noise_transfer(each_shown: list[Shown]):
-    """Draw Figure 12: models trained at one level of noise (a row) and evaluated at others (columns).
+    """Draw Figure 12: models trained at one noise level (rows) and evaluated at several (columns).
 
-    The level of training is framed. Below, the mean error against the noise in evaluation, a line for each
-    level in training; bands are quartiles over samples and realisations, rings mark the level of training.
+    The training level is framed. Below, the mean error against the noise in evaluation, with one line per
+    training level; bands are quartiles over samples and realisations, and rings mark the training level.
     """
     from matplotlib import colormaps
 
@@ -181,14 +181,14 @@ def draw_noise_transfer(each_shown: list[Shown]):
         {"nrows": 1, "ncols": 2, "height": 3, "width_ratios": (1, 2.6)},
         size=(max(8.6, 0.6 + 1.5 * len(levels)), 1.6 * len(noisy) + 3.5),
     )
-    # The more noise, the brighter.
+    # Brighter colours mean more noise.
     shades = colormaps["viridis"](np.linspace(0.05, 0.72, len(noisy)))
     colours = dict(zip([one.run.noise for one in noisy], shades, strict=True))
     scale = scale_of(noisy[0].field("target", 0))
     for one, row in zip(noisy, pictures, strict=True):
         for level, panel in zip(levels, row, strict=True):
             panel.set_box_aspect(1)
-            if level not in one.levels:  # an empty place where there was no such evaluation
+            if level not in one.levels:  # empty if not evaluated at this level
                 panel.set_axis_off()
                 continue
             draw_field(panel, one.field("prediction", level), scale)
@@ -211,10 +211,10 @@ def draw_noise_transfer(each_shown: list[Shown]):
 
 
 def noisy_runs(each_shown: list[Shown]) -> list[NoisyRun]:
-    """Return the run shown of each experiment, by level of noise in training.
+    """Return the shown run of each experiment, ordered by noise level in training.
 
-    Raises a ResultError where two have the same noise, one was not evaluated at its own, or no test sample is
-    stored for all.
+    Raises `ResultError` if two runs have the same noise, a run was not evaluated at its own level, or the
+    runs have no stored test sample in common.
     """
     stored = [one.run.shown_samples for one in each_shown]
     common = [sample for sample in stored[0] if all(sample in samples for samples in stored)]
@@ -236,7 +236,7 @@ def noisy_runs(each_shown: list[Shown]) -> list[NoisyRun]:
 
 
 def percent(level: float) -> str:
-    """Write 0.015 as "1.5 %"."""
+    """Format 0.015 as "1.5 %"."""
     return f"{100 * level:g} %"
 
 
@@ -255,7 +255,7 @@ def _draw_curves(panel, noisy: list[NoisyRun], levels: list[float], colours: dic
         drawn += [*mean, *low, *high]
         labels.append((float(mean.iloc[-1]), f"trained at {percent(one.run.noise)}", colour))
     positive = [level for level in levels if level > 0]
-    if positive:  # zero has a place of its own, left of the first positive level
+    if positive:  # zero is left of the first positive level
         panel.set_xscale("symlog", linthresh=positive[0], linscale=0.4)
     panel.set_xticks(levels, [percent(level) for level in levels])
     style.error_limits(panel, drawn, margin=1.3)
@@ -273,8 +273,8 @@ def _draw_curves(panel, noisy: list[NoisyRun], levels: list[float], colours: dic
 def draw_latent_basis(latent_basis: dict[str, np.ndarray]):
     """Draw two functions of each layer and of the differential operator, and the roughness of all columns.
 
-    All functions have norm 1, and each has a colour scale of its own about zero. In the lower panel the line
-    is the median over the columns, the band their quartiles; dots are the columns.
+    All functions have norm 1, and each has its own colour scale about zero. In the lower panel, dots are
+    columns, the line is their median and the band their quartiles.
     """
     found = latent_basis
     width, rows = len(found["layers"]) + 1, found["basis"].shape[1]
@@ -303,13 +303,13 @@ def draw_latent_basis(latent_basis: dict[str, np.ndarray]):
 
 
 def turned(functions: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Return functions (count, n, n) with the signs that correlate them positively with `others`."""
+    """Return functions (count, n, n) with signs such that they correlate positively with `others`."""
     products = (functions * others).sum(axis=(1, 2), keepdims=True)
     return np.where(products < 0, -functions, functions)
 
 
 def smoothing(found: dict[str, np.ndarray]) -> str:
-    """Return the median roughness of the columns of the first and the last layer shown, in words."""
+    """Return a text on the median roughness of the columns of the first and last shown layers."""
     medians = {layer: _quartiles(found["roughness"])[1, layer - 1] for layer in found["layers"]}
     if not all(np.isfinite(list(medians.values()))):
         return "Roughness: the run diverged"
@@ -352,5 +352,5 @@ def _draw_roughness(panel, found: dict[str, np.ndarray]) -> None:
 
 
 def _quartiles(columns: np.ndarray) -> np.ndarray:
-    """Return quartiles (3, layers) of (layers, width); columns that are constant have no roughness."""
+    """Return quartiles (3, layers) of (layers, width); constant columns have no roughness."""
     return pd.DataFrame(columns.T).quantile([0.25, 0.5, 0.75]).to_numpy()

@@ -1,4 +1,4 @@
-"""The tables and figures of Cao 2021 (arXiv:2105.14995): what each is called, made by and made from."""
+"""Tables and figures of Cao 2021 (arXiv:2105.14995): titles, functions and sources."""
 
 from functools import partial
 

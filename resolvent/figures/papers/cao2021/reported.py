@@ -1,8 +1,8 @@
-"""What Cao 2021 reports, and the setting behind it, field by field: what its text says, what its code does.
+"""Reported numbers of Cao 2021 and their settings by field, from its text and its public code.
 
-Sources: the text, sections 5 and C, Tables 5 to 8; the code (scaomath/galerkin-transformer) with the
-author's command lines, and for FNO the code of Li et al. 2021, with which the paper trained it. Where several
-values are named, the text and its tables, or two states of the code, disagree, or the text leaves it open.
+Sources: the text, sections 5 and C, Tables 5 to 8; the code (scaomath/galerkin-transformer) with the author's
+command lines; and for FNO the code of Li et al. 2021, used in the paper. Several values are listed if the
+text and its tables, or two versions of the code, disagree, or if the text does not state the value.
 """
 
 import math
@@ -38,12 +38,12 @@ SETTING = (
             "validation_samples": 100,  # as many test samples choose the epoch of the paper's protocol
             "test_samples": AtLeast(100),  # ours are free; the interval knows both numbers
         },
-        # The betas are torch's 1cycle's, which the public code calls.
+        # The betas of torch's 1cycle schedule, used in the public code.
         computation={"first_beta_cycles": [0.85, 0.95], "drop_last": True},
     ),
     # The public file behind the numbers: modes 1 to 20 of u0 ~ N(0, 25² (-Δ + 25 I)^-2), ν = 0.1/(2π),
-    # observed at t = 1/(2π), every k-th of 8192 values. Section C.2 prints t = 1 and no cut, which is another
-    # operator.
+    # observed at t = 1/(2π), every k-th of 8192 values. Section C.2 states t = 1 and no truncation, which is
+    # a different operator.
     when({"data.equation": "burgers"},
         data={"viscosity": 0.1 / (2 * math.pi), "final_time": 1 / (2 * math.pi),
             "initial_distribution.sigma": 25.0, "initial_distribution.tau": 5.0,
@@ -60,7 +60,7 @@ SETTING = (
             "coarse": Free("the one of the training resolution is compared as coarse points")},
         training={"normalisation": "pointwise", "batch_size": 4}),
     when({"data.equation": "darcy"}, data={"grid": "nodes", "pressure": "restricted"}),
-    # The public files themselves: what their check remarks on is a difference of its own.
+    # The public files: remarks of their check are listed as separate differences.
     when({"data.imported": True},
         data={**dict.fromkeys(("imported", "source", "sha256", "accuracy", "tolerance"), CHECKED),
             **dict.fromkeys(("input", "target", "axes", "input_times", "target_times"), IN_THE_FILES),
@@ -186,10 +186,10 @@ CODE = (
 
 
 def parameters(recorded: dict, table: PaperTable | None = None) -> tuple[int, int] | None:
-    """Return from Table 5 the lowest and highest number of parameters that round to the reported one.
+    """Return the lowest and highest number of parameters that round to the number in Table 5.
 
-    The number of parameters stands for the widths: it is the paper's own description of them. None where the
-    paper has no such network.
+    The number of parameters is the paper's description of the widths. Returns None if the paper has no such
+    network.
     """
     row = network(recorded)
     if row is None:
@@ -244,7 +244,7 @@ TABLE_8 = PaperTable(
     columns={"zeta": {"paper": "attention_dropout", "code": "residual_dropout"}},
 )
 RECIPES = {"paper": PAPER, "code": CODE}
-# The text prints another final time than that of the data behind its numbers (docs/equations/burgers.md).
+# The final time in the text differs from the final time of the data (docs/equations/burgers.md).
 BURGERS_OPERATOR = ("data.viscosity", "data.final_time")
 EXAMPLES = tuple(
     Example(title, section, {"data.equation": equation}, tables, SOURCE, SETTING, RECIPES, operator)

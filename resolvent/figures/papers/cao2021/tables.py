@@ -1,8 +1,8 @@
 """The tables of Cao 2021: steps of attentions (1), errors (2a, 2b, 3, 8), sizes (5), hours of training (6).
 
-Of errors a row as the text has it stands beside the same row as the public code has it. The code made the
-paper's numbers, so the ratio to a reported number is of the row as coded. What is neither, a baseline or a
-model of our own, has a column beside.
+Rows of errors have results with the text's recipe and with the public code's. The code made the paper's
+numbers, so ratios to reported numbers use the code's recipe. Baselines and our own models have another
+column.
 """
 
 from collections.abc import Callable
@@ -40,7 +40,7 @@ COLUMNS = [
     "scope", "attention", "contraction", "points", "batch_size", "peak_bytes", "allocated_bytes", "flop",
     "seconds",
 ]  # fmt: skip
-# Of Table 5; below them in the table, the settings of a transformer and of an FNO.
+# Columns of Table 5, for transformers and FNOs.
 PARTS = ("encoder_layers", "encoder_width", "heads", "spectral_layers", "decoder_width", "modes")
 OF_TRANSFORMER = ("num_layers", "width", "num_heads", "decoder_layers", "decoder_width", "modes")
 OF_FNO = ("num_layers", "width", "modes")
@@ -48,11 +48,11 @@ EXAMPLES = {"burgers": "Burgers", "darcy": "Darcy", "darcy_inverse": "inverse Da
 PRINTED, CODED, OTHER = "as printed", "as coded", "other"
 RECIPES = {"paper": PRINTED, "code": CODED, None: OTHER}
 NORMS = {"regular": "regular norm", "projection": "K, V norm"}
-Place = tuple[int | str, float]  # where it was trained and tested: points, and noise of the inputs
+Place = tuple[int | str, float]  # resolution and input noise of training and test
 
 
 def draw_step_costs(cost_file: str | Path) -> Table:
-    """Return Table 1: ours as measured, and the paper's where the sizes are the paper's."""
+    """Return Table 1: our measurements, and the paper's if the sizes agree."""
     paper = {(row["problem"], row["attention"]): row for row in reported_rows(STEP_COSTS)}
     rows = []
     for case in read_table(Path(cost_file), COLUMNS).to_dict("records"):
@@ -74,13 +74,13 @@ def draw_step_costs(cost_file: str | Path) -> Table:
 
 
 def name_of(case: dict) -> str:
-    """Return the attention, and for fourier the order of its products."""
+    """Return the name of the attention and, for fourier, the order of its products."""
     order = f"_{case['contraction']}" if case["attention"] == "fourier" else ""
     return NAMES[f"{case['attention']}{order}"]
 
 
 def differences(case: dict) -> list[str]:
-    """List sizes that are not the paper's."""
+    """List sizes that differ from the paper's."""
     return [
         f"{name.replace('_', ' ')} {case[name]} (paper {size})"
         for name, size in PAPERS_SIZES.items()
@@ -89,7 +89,7 @@ def differences(case: dict) -> list[str]:
 
 
 def remark(case: dict) -> tuple[str, list[str]]:
-    """Return what was measured, and how it differs from the paper."""
+    """Return a description of the measurement, and its differences from the paper."""
     timings = "1 timing" if case["rounds"] == 1 else f"the median of {case['rounds']} timings"
     run = (
         f"One forward and backward pass at n = {case['points']:,}, batch {case['batch_size']}, no dropout, "
@@ -99,7 +99,7 @@ def remark(case: dict) -> tuple[str, list[str]]:
 
 
 def draw_sizes(experiments: list[list[Run]]) -> Table:
-    """Return Table 5: the sizes of each model, the paper's below where they differ, and its parameters."""
+    """Return Table 5: the sizes and number of parameters of each model, with the paper's if they differ."""
     rows = []
     for run in {run.model: run for runs in experiments for run in runs}.values():  # of the finest grid
         recorded, count = record(run.record), run.cost.parameters
@@ -123,7 +123,7 @@ def draw_sizes(experiments: list[list[Run]]) -> Table:
 
 
 def _sizes(recorded: dict) -> list[str]:
-    """Return our sizes in the order of `PARTS`, empty where the network has no such part."""
+    """Return our sizes in the order of `PARTS`, empty for missing parts."""
     values = [recorded.get(name) for name in OF_TRANSFORMER]
     if recorded["architecture"].startswith("fno"):
         values = [0, None, None, *map(recorded.get, OF_FNO)]
@@ -135,7 +135,7 @@ def _sizes(recorded: dict) -> list[str]:
 def draw_hours(experiments: list[list[Run]]) -> Table:
     """Return Table 6: a pair of columns (ours, the paper's) for each example and resolution.
 
-    Ours is the mean over the runs that finished, whatever their seed and noise.
+    Ours is the mean over finished runs with any seed and noise.
     """
     cells: dict[str, dict[tuple, list[Run]]] = {}  # by label, and by example and resolution
     for run in (run for runs in experiments for run in runs):
@@ -160,7 +160,7 @@ def draw_hours(experiments: list[list[Run]]) -> Table:
 
 @dataclass
 class Row:
-    """A row of a table of errors: by place and recipe what was tested, and its runs."""
+    """A row of a table of errors: tested models by place and recipe, and their runs."""
 
     label: str
     recorded: dict
@@ -172,7 +172,7 @@ def _number(name: str, recorded: dict) -> Cell:
     return Cell(f"{value:g}", value=value)
 
 
-# Further columns of Table 8, from what the runs of a row have recorded; there, epochs stand below the errors.
+# Further columns of Table 8, from the records of a row's runs; in Table 8, epochs are below the errors.
 OF_ABLATION: dict[str, Callable[[dict], Cell]] = {
     "layer norm": lambda recorded: Cell(NORMS.get(recorded.get("layer_norm", ""), ""), prose=True),
     "η": partial(_number, "projection_gain"),
@@ -182,12 +182,12 @@ OF_ABLATION: dict[str, Callable[[dict], Cell]] = {
 
 
 def _side_by_side(table: PaperTable, comparisons: list[pd.DataFrame], experiments: list[list[Run]]) -> Table:
-    """Return a table: for each place a column for either recipe, the reported number, and the ratio to it."""
+    """Return a table with columns for each place: both recipes, the reported number, and the ratio to it."""
     leading = OF_ABLATION if table is TABLE_8 else {}
     found = by_condition(on_training_grid(pd.concat(comparisons, ignore_index=True)))
     rows = _rows(found, [group for runs in experiments for group in grouped(runs)], table)
     places = sorted({place for row in rows for place, _ in row.found})
-    coarse: dict[int | str, set[int]] = {}  # points a side of the grid on which attention works
+    coarse: dict[int | str, set[int]] = {}  # points per side of the attention's grid
     for run in (run for runs in experiments for run in runs):
         if run.record.coarse_points is not None:
             coarse.setdefault(run.resolution, set()).add(run.record.coarse_points)
@@ -228,13 +228,13 @@ draw_ablation = partial(_side_by_side, TABLE_8)  # a row for each layer norm, in
 
 
 def _rows(found: list[Tested], groups: list[list[Run]], table: PaperTable) -> list[Row]:
-    """Return the rows of the paper, in the order of the models, then those that it has not."""
+    """Return the paper's rows in the order of the models, then further rows."""
     tested = {(one.facts["key"], _place(one)): one for one in found if one.facts["kind"] == "model"}
     rows: dict[tuple, Row] = {}
     for group in groups:
         first = group[0]
         recorded, place = record(first.record), (first.resolution, first.noise)
-        # What names the row, wherever it was trained.
+        # The row's key without the place of training.
         key = table.key(recorded | {"resolution": None, "noise": None})
         name = (False, *key) if key in table.row_names else (True, first.model)
         row = rows.setdefault(name, Row(first.label, recorded))
@@ -269,7 +269,7 @@ def _cells(row: Row, place: Place, table: PaperTable) -> list[Cell]:
 
 
 def _ours(one: Tested, group: list[Run], table: PaperTable) -> Cell:
-    """Return the mean error with its interval, and the same by the paper's protocol where it was recorded."""
+    """Return the mean error with its interval and, if recorded, the error with the paper's protocol."""
     cell, facts, epochs = error_cell(one, unit=table.unit), one.facts, table is TABLE_8
     words = [cell.note]
     chosen = sorted({run.cost.best_epoch for run in group if not run.diverged})
