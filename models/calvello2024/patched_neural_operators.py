@@ -72,8 +72,8 @@ class InverseLaplacianSmoother(nn.Module):
     `boundary` is the boundary condition of Δ:
 
     - "periodic": the Fourier coefficient of the wave vector k is multiplied by (1 + ε|k|²)^(-α). k is
-    physical,
-      2π/L times integers on a square of side L = n times the spacing, and ε has the unit of an area;
+      physical, 2π/L times integers on a square of side L = n times the spacing, and ε has the unit of an
+      area;
     - "even": z is mirrored at the sides of the square, half a cell outside the first and last points, and has
       period 2L: cosines with zero normal derivative, without jumps for functions that are not periodic.
 

@@ -138,9 +138,8 @@ class SpectralConvolution2d(nn.Module):
 
     - "none": the function is treated as periodic;
     - "even": u is mirrored at the sides of the rectangle, half a cell outside its first and last points,
-    which makes
-      it continuous with twice the period; its convolution, with modes of the doubled period, is restricted to
-      the rectangle. The extension is built into the Fourier matrices and never formed.
+      which makes it continuous with twice the period; its convolution, with modes of the doubled period, is
+      restricted to the rectangle. The extension is built into the Fourier matrices and never formed.
 
     The coefficients are products with truncated Fourier matrices, axis by axis, and equal a full FFT up to
     rounding. Speed-up over a full FFT, forward and backward, batch 4, 32 channels, 12 modes, one core: 1 at
