@@ -89,7 +89,7 @@ def test_a_page_is_accessible(browser, site, name, viewport, scheme):
     [
         ("equations/burgers", "<math"),  # drawn without a script
         ("api/solvers", 'id="resolvent.solvers.burgers.equation.BurgersSolver.solve"'),
-        ("api/solvers", "highest wavenumber integrated"),
+        ("api/solvers", "highest wavenumber along each axis"),
         ("api/resolvent", 'id="resolvent.public.datasets.open_dataset"'),
     ],
 )
