@@ -81,9 +81,14 @@ def element_means(values: Float[np.ndarray, "n n"], elements: int) -> Float[np.n
 def with_fixed_sign(
     functions: Float[np.ndarray, "count nodes nodes"],
 ) -> Float[np.ndarray, "count nodes nodes"]:
-    """Return each function with the sign that makes its value of largest modulus positive."""
+    """Return each function with the sign that makes its value of largest modulus positive.
+
+    Of several that differ by rounding, the first counts: rounding must not choose the sign.
+    """
     flat = functions.reshape(len(functions), -1)
-    largest = np.take_along_axis(flat, np.abs(flat).argmax(axis=1)[:, None], axis=1)
+    size = np.abs(flat)
+    first = (size >= (1 - 1e-6) * size.max(axis=1, keepdims=True)).argmax(axis=1)
+    largest = np.take_along_axis(flat, first[:, None], axis=1)
     return functions * np.where(largest < 0, -1.0, 1.0)[:, :, None]
 
 
