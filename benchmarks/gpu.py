@@ -12,15 +12,14 @@ from argparse import Namespace
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from statistics import median
-from time import perf_counter
 
 import jax
 import numpy as np
 import torch
 from torch.cuda import Event
 
-from benchmarks.runner import Part, digits, run, table
-from benchmarks.solvers.race import field_of
+from benchmarks.runner import Part, digits, interleaved, run, table
+from benchmarks.solvers.race import error_against, field_of
 from benchmarks.steps.cases import Case, learner
 from resolvent.measurements.step_cost import peak_memory, training_step
 from resolvent.solvers.common.cosine_series import observe_cosine
@@ -118,14 +117,9 @@ def solvers(given: Namespace) -> str:
 
 
 def seconds_of(run, rounds: int = 5) -> float:
-    """Return the median GPU time of all rounds but the first."""
-    times = []
-    for _ in range(rounds + 1):
-        start = perf_counter()
-        run()
-        torch.cuda.synchronize()
-        times.append(perf_counter() - start)
-    return median(times[1:])
+    """Return the median of the rounds after the first, of what runs on the GPU."""
+    (times,) = interleaved([lambda: (run(), torch.cuda.synchronize())], rounds, warm_up=1)
+    return 1e-3 * times.middle
 
 
 def solved(name: str, solver, arguments: tuple, least: float) -> tuple[str, ...]:
@@ -135,8 +129,7 @@ def solved(name: str, solver, arguments: tuple, least: float) -> tuple[str, ...]
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), on_processor) as processor:
         other = replace(solver, method="multigrid") if isinstance(solver, DarcyFivePoint) else solver
         expected = processor.submit(other.solve, initial[:2], *others).result()
-    found = solver.solve(initial[:2], *others)
-    error = max(np.linalg.norm(a - b) / np.linalg.norm(b) for a, b in zip(found, expected, strict=True))
+    error = error_against(expected)(solver.solve(initial[:2], *others))
     return name, str(len(initial)), digits(1 / took), f"{error:.0e}", f"{least / took:.0%}"
 
 

@@ -8,6 +8,9 @@ import hashlib
 import json
 import os
 import shutil
+import tokenize
+import zipfile
+import zlib
 from collections.abc import Callable
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +24,10 @@ FULL_DISK: dict[int, Words] = {
     errno.ENOSPC: "no space left on the device: free some, or move data_root or results_root",
     errno.EDQUOT: "disk quota exceeded: free some, or move data_root or results_root",
 }
+# Raised by `np.load`, and by reading its arrays, if a file is damaged; Python's parser reads the headers.
+DAMAGED_NUMPY = (
+    ValueError, KeyError, EOFError, NotImplementedError, zipfile.BadZipFile, zlib.error, tokenize.TokenError
+)  # fmt: skip
 OWN_DIGEST = "sha256"  # key of a JSON file: the SHA-256 of all its other keys
 REFUSED: dict[int, Words] = {
     errno.EACCES: "permission denied: choose a data_root or results_root that you may write to",

@@ -52,18 +52,18 @@ class Run:
 
     @property
     def diverged(self) -> bool:
-        """Whether training ended without an operator."""
+        """Return whether training ended without an operator."""
         return self.cost.status == "diverged"
 
     @cached_property
     def errors(self) -> pandas.DataFrame:
-        """Errors of all test samples: one row per resolution, noise level, realisation and sample."""
+        """Return errors of all test samples: one row per resolution, noise level, realisation and sample."""
         path = check_file(self.directory / "errors.csv", self.record)
         return _numbers(path, parse_table(path, ERROR_COLUMNS))
 
     @cached_property
     def history(self) -> pandas.DataFrame:
-        """Losses and errors by epoch. Empty for some runs that diverged in the first epoch."""
+        """Return losses and errors by epoch. Empty for some runs that diverged in the first epoch."""
         path = check_file(self.directory / "history.csv", self.record)
         return _numbers(path, parse_table(path, HISTORY_COLUMNS, may_be_empty=self.diverged))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import time
-import tokenize
 import traceback
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -18,6 +17,7 @@ import numpy as np
 
 from resolvent.common.digests import file_digest
 from resolvent.common.errors import EvaluationError, FileError
+from resolvent.common.files import DAMAGED_NUMPY
 from resolvent.common.outside import LOCATION, find
 from resolvent.datasets.errors import in_one_line
 from resolvent.datasets.imported.readers.source import open_source
@@ -242,7 +242,7 @@ def _server(address: str) -> Answer:
                 request, timeout=PATIENCE
             ) as found:
                 return np.load(io.BytesIO(found.read()), allow_pickle=False)
-        except (OSError, ValueError, tokenize.TokenError) as error:
+        except (OSError, *DAMAGED_NUMPY) as error:
             raise EvaluationError(f"{address} gave no predictions on {group} ({error})") from None
 
     return answer

@@ -160,7 +160,7 @@ def caption_facts(plan: Plan, experiment: str) -> dict:
 
 
 def forced_where_missing(workflow, rule: str, output: str, beside: list[str]) -> None:
-    """Force a rule to run if its output exists and a file written beside it (`beside`) is missing."""
+    """Force a rule to run if its output exists and a file written with it (`beside`) is missing."""
     if Path(output).exists() and workflow.is_main_process and not all(map(os.path.exists, beside)):
         workflow.dag.forcerules.add(workflow.get_rule(rule))
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import tokenize
-import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,7 +10,7 @@ import numpy as np
 import xarray
 
 from resolvent.common.errors import FileError
-from resolvent.common.files import partial_path, readable_disk_errors, remove, write_atomically
+from resolvent.common.files import DAMAGED_NUMPY, partial_path, readable_disk_errors, remove, write_atomically
 from resolvent.datasets.storage.layout import group_name
 from resolvent.public.runs import TrainedRun
 
@@ -72,7 +70,7 @@ def _numpy(path: Path, run: TrainedRun, variables: Sequence[str]) -> tuple[Any, 
         if isinstance(content, np.ndarray):
             return content, {}
         arrays = dict(content)
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile, tokenize.TokenError) as error:
+    except (OSError, *DAMAGED_NUMPY) as error:
         raise FileError(f"{path} cannot be read as NumPy's ({error})") from None
     positions = {name: arrays.pop(name) for name in POSITIONS if name in arrays}
     found = [arrays[name] for name in _chosen(path, list(arrays), run, variables)]

@@ -33,18 +33,13 @@ def in_lanes(
             missing = max(0, start + lanes - batch)
             block = [values[start : start + lanes] for values in inputs]
             if missing:
-                block = [_filled(values, missing, fill) for values in block]
+                ends = [[(0, missing)] + [(0, 0)] * (one.ndim - 1) for one in block]
+                block = [np.pad(*both, constant_values=fill) for both in zip(block, ends, strict=True)]
             before, begun = begun, function(*block)
             if before is not None:  # fetched while a GPU computes the next one
                 blocks.append([np.asarray(values) for values in before])
         blocks.append([np.asarray(values) for values in begun or ()])
     return tuple(np.concatenate(parts)[:batch] for parts in zip(*blocks, strict=True))
-
-
-def _filled(
-    values: Shaped[np.ndarray, "some ..."], missing: int, fill: float
-) -> Shaped[np.ndarray, "lanes ..."]:
-    return np.pad(values, [(0, missing)] + [(0, 0)] * (values.ndim - 1), constant_values=fill)
 
 
 def lanes_here(lanes: Mapping[str, int]) -> int:

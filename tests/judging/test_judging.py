@@ -4,6 +4,7 @@ import http.server
 import io
 import json
 import threading
+from types import SimpleNamespace
 
 import numpy as np
 import onnx
@@ -24,7 +25,7 @@ from resolvent.figures.common.table import Cell
 from resolvent.judging import tasks
 from resolvent.judging.give import give
 from resolvent.judging.judge import in_words, judge, page_of, table_of
-from resolvent.judging.predictions import predictor
+from resolvent.judging.predictions import _server, predictor
 from resolvent.public.describe import describe_compared
 from resolvent.public.verification import compare
 from resolvent.solvers.common.grid import Grid
@@ -277,6 +278,18 @@ def test_a_live_model_a_program_and_a_server_are_asked(given, live, tmp_path):
             assert found["rows"][0]["mean"] == pytest.approx(expected["rows"][0]["mean"], rel=1e-5)
     finally:
         server.shutdown()
+
+
+def test_a_damaged_answer_of_a_server_is_one_line(monkeypatch):
+    whole, header = io.BytesIO(), b"{'descr': ('<f8', 'fortran_order': False, 'shape': (1,), }".ljust(118)
+    np.savez_compressed(whole, answer=np.arange(99.0))
+    samples = Samples(Grid("periodic", 4), np.zeros((1, 4)), np.zeros((1, 4)))
+    damaged = b"", whole.getvalue()[:90], b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header
+    for content in damaged:
+        opener = SimpleNamespace(open=lambda *_, content=content, **__: io.BytesIO(content))
+        monkeypatch.setattr("urllib.request.build_opener", lambda *_, opener=opener: opener)
+        with pytest.raises(EvaluationError, match=r"localhost/p gave no predictions on n4 \("):
+            _server("http://localhost/p")(samples, "n4")
 
 
 def test_what_a_model_from_outside_raises_is_one_line(place, tmp_path, monkeypatch):

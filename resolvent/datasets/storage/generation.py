@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import shutil
 import time
-import tokenize
-import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -14,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from resolvent.common.errors import FileError
-from resolvent.common.files import readable_disk_errors, write_arrays, write_json
+from resolvent.common.files import DAMAGED_NUMPY, readable_disk_errors, write_arrays, write_json
 from resolvent.common.locks import sole_writer
 from resolvent.common.progress import progress_bar
 from resolvent.datasets.errors import DatasetError
@@ -96,7 +94,7 @@ def _opened(part: Path) -> Iterator[Any]:
     try:
         with np.load(part) as content:  # reads arrays on demand
             yield content
-    except (zipfile.BadZipFile, KeyError, ValueError, EOFError, tokenize.TokenError) as error:
+    except DAMAGED_NUMPY as error:
         raise DatasetError(f"the batch {part} is damaged ({error}); delete it and run snakemake") from None
 
 

@@ -105,7 +105,7 @@ class Tested:
 
     @property
     def on_training_grid(self) -> bool:
-        """Whether grid and noise of the test are the same as in training."""
+        """Return whether grid and noise of the test are the same as in training."""
         facts = self.facts
         same_grid = facts["trained_resolution"] == facts["test_resolution"]
         return same_grid and bool(same_noise(facts["trained_noise"], facts["test_noise"]))

@@ -7,8 +7,6 @@ of times. A missing or damaged file, or a file of another run, gives a one-line 
 remedy.
 """
 
-import zipfile
-import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -61,7 +59,7 @@ class Run(runs.Run):
 
     @property
     def shown_samples(self) -> list[int]:
-        """Indices in the test split of the samples of `shown`."""
+        """Return the indices in the test split of the samples of `shown`."""
         stored = self.predictions.children[node_name(self.resolution)].dataset
         return [int(sample) for sample in stored["sample"].values]
 
@@ -134,7 +132,7 @@ def read_arrays(path: str | Path) -> dict[str, np.ndarray]:
     try:
         with np.load(path) as stored:
             return dict(stored)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError) as error:
+    except files.DAMAGED_NUMPY as error:
         raise ResultError(f"{path} is damaged ({error}): delete it and run snakemake") from error
 
 
