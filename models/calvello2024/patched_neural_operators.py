@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from resolvent.models.layers.common import Input, Output, Points, stack, with_coordinates, without_autocast
+from resolvent.models.layers.dropout import Dropout
 from resolvent.models.layers.patched_attention import patched_attention
 from resolvent.models.layers.spectral_convolution import SpectralConvolution2d
 from resolvent.models.settings import pair
@@ -148,10 +149,10 @@ class PatchedEncoderLayer(nn.Module):
         self.feedforward = nn.Sequential(
             nn.Linear(width, feedforward_width),
             nn.GELU(),
-            nn.Dropout(dropout),
+            Dropout(dropout),
             nn.Linear(feedforward_width, width),
         )
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(
         self, y: Float[Tensor, "batch patches p1 p2 width"], cell_volume: float

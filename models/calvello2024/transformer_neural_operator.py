@@ -10,6 +10,7 @@ from torch.utils.checkpoint import checkpoint
 
 from resolvent.models.layers.common import Input, Output, Points, pointwise_network, stack
 from resolvent.models.layers.continuum_attention import ContinuumAttention, trapezoid_log_weights
+from resolvent.models.layers.dropout import Dropout
 
 
 class TransformerNeuralOperator(nn.Module):
@@ -121,7 +122,7 @@ class TransformerLayer(nn.Module):
         self.attention_norm = nn.LayerNorm(width, eps=layer_norm_epsilon)
         self.feedforward = pointwise_network(width, feedforward_width, width)
         self.feedforward_norm = nn.LayerNorm(width, eps=layer_norm_epsilon)
-        self.residual_dropout = nn.Dropout(residual_dropout)
+        self.residual_dropout = Dropout(residual_dropout)
 
     def forward(
         self,

@@ -12,6 +12,7 @@ from torch.nn import functional
 
 from resolvent.models.layers import attention as attentions
 from resolvent.models.layers.common import stack
+from resolvent.models.layers.dropout import Dropout, drop
 
 
 class Encoder(nn.Module):
@@ -110,10 +111,10 @@ class EncoderLayer(nn.Module):
         self.feedforward = nn.Sequential(
             nn.Linear(width, feedforward_width),
             nn.ReLU(),  # not in place: then the backward pass would copy the linear map's output, a view
-            nn.Dropout(feedforward_dropout),
+            Dropout(feedforward_dropout),
             nn.Linear(feedforward_width, width),
         )
-        self.residual_dropout = nn.Dropout(residual_dropout)
+        self.residual_dropout = Dropout(residual_dropout)
 
         self.projection_norm: ProjectionNorm | None = None
         self.attention_norm: nn.Module = nn.Identity()
@@ -164,7 +165,7 @@ class EncoderLayer(nn.Module):
             matrix = of_k.mT @ matrix
         if of_v is not None:
             matrix = matrix @ of_v
-        matrix = functional.dropout(matrix, dropout)
+        matrix = drop(matrix, dropout)
         weight, bias = self._output()
         matrix = matrix @ weight.T.unflatten(0, (self.num_heads, -1))
         matrix = matrix.flatten(1, 2) if of_q is None else (of_q @ matrix).sum(dim=1)

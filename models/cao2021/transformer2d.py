@@ -8,6 +8,7 @@ from torch.nn import functional
 
 from resolvent.models.cao2021.encoder import Encoder
 from resolvent.models.layers.common import Input, Output, Points, pointwise_network, with_coordinates
+from resolvent.models.layers.dropout import Dropout
 from resolvent.models.layers.grid_sizes import upsampled_size
 from resolvent.models.layers.resampling import DownSampler, UpSampler, interpolate
 from resolvent.models.layers.spectral_convolution import SpectralLayer2d
@@ -38,7 +39,7 @@ class CoarseEncoder(nn.Module):
             activation=downsampling_activation,
             dropout=downsampling_dropout,
         )
-        self.hidden_dropout = nn.Dropout(hidden_dropout)
+        self.hidden_dropout = Dropout(hidden_dropout)
         self.encoder = Encoder(width=width, coordinate_dim=2, **encoder)
 
     def forward(
@@ -67,7 +68,7 @@ class TransformerOnCoarseGrid(nn.Module):
         super().__init__()
         self.encoder = CoarseEncoder(width=width, hidden_dropout=hidden_dropout, **coarse)
         self.upsampler = UpSampler(width=width, dropout=upsampling_dropout)
-        self.hidden_dropout = nn.Dropout(hidden_dropout)
+        self.hidden_dropout = Dropout(hidden_dropout)
         self.lifting = nn.Linear(width + 2, decoder_width)
 
 
@@ -130,7 +131,7 @@ class Transformer2dCoarse(TransformerOnCoarseGrid):
         self.decoder = nn.Sequential()
         for _ in range(decoder_layers):
             layer = nn.Linear(decoder_width, decoder_width)
-            self.decoder.extend([layer, nn.SiLU(), nn.Dropout(decoder_dropout)])
+            self.decoder.extend([layer, nn.SiLU(), Dropout(decoder_dropout)])
         self.projection = nn.Linear(decoder_width, out_channels)
 
     def forward(self, u: Input, x: Points) -> Float[Tensor, "batch *coarse out_channels"]:

@@ -14,6 +14,8 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional
 
+from resolvent.models.layers.dropout import dot_product_attention, drop
+
 Features = Float[Tensor, "batch heads n e"]
 # Fused kernels for GPUs need a number of features that this divides; otherwise torch forms the n×n matrix.
 ALIGNED = {"cuda": 8}
@@ -24,7 +26,7 @@ def galerkin(q: Features, k: Features, v: Features, *, dropout: float = 0.0) -> 
 
     `dropout` acts on the e×e matrix KᵀV/n.
     """
-    return q @ functional.dropout(k.mT @ v / q.shape[-2], dropout)
+    return q @ drop(k.mT @ v / q.shape[-2], dropout)
 
 
 def fourier(
@@ -45,7 +47,7 @@ def fourier(
     scale = q.shape[-2] * (math.sqrt(q.shape[-1]) if public_code_scaling else 1.0)
     if contraction == "linear" and dropout == 0.0:
         return q @ (k.mT @ v / scale)
-    return functional.dropout(q @ k.mT / scale, dropout) @ v
+    return drop(q @ k.mT / scale, dropout) @ v
 
 
 def softmax(q: Features, k: Features, v: Features, *, dropout: float = 0.0) -> Features:
@@ -53,11 +55,11 @@ def softmax(q: Features, k: Features, v: Features, *, dropout: float = 0.0) -> F
     features = q.shape[-1]
     missing = -features % ALIGNED.get(q.device.type, 1)
     if not missing:
-        return functional.scaled_dot_product_attention(q, k, v, dropout_p=dropout)
+        return dot_product_attention(q, k, v, rate=dropout)
     # Features that are zero change neither the products nor the others' gradients.
     q, k, v = (functional.pad(one, (0, missing)) for one in (q, k, v))
     scale = 1 / math.sqrt(features)
-    return functional.scaled_dot_product_attention(q, k, v, dropout_p=dropout, scale=scale)[..., :features]
+    return dot_product_attention(q, k, v, rate=dropout, scale=scale)[..., :features]
 
 
 def linear(
@@ -71,4 +73,4 @@ def linear(
     matrix = k.softmax(dim=-2).mT @ v
     if public_code_scaling:
         matrix = matrix / q.shape[-2]
-    return q.softmax(dim=-1) @ functional.dropout(matrix, dropout)
+    return q.softmax(dim=-1) @ drop(matrix, dropout)

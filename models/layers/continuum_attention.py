@@ -21,6 +21,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.utils.weak import WeakIdKeyDictionary
 
+from resolvent.models.layers.dropout import dot_product_attention
+
 _LOOKED_AT = WeakIdKeyDictionary()  # version of each grid when its nodes were checked
 
 
@@ -96,7 +98,7 @@ def continuum_attention(
     """
     mask = None if log_weights is None else log_weights[None, None, None].to(q.dtype)
     scale = None if scaled else 1.0
-    return functional.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout, scale=scale)
+    return dot_product_attention(q, k, v, mask=mask, rate=dropout, scale=scale)
 
 
 class ContinuumAttention(nn.Module):

@@ -3,7 +3,8 @@
 import torch
 from jaxtyping import Float
 from torch import Tensor
-from torch.nn import functional
+
+from resolvent.models.layers.dropout import drop
 
 
 def patched_attention(
@@ -25,5 +26,5 @@ def patched_attention(
     16, one core), since it scales copies of q and k instead of the matrix.
     """
     weights = torch.softmax(q.flatten(3) @ k.flatten(3).mT * cell_volume, dim=-1)
-    z = functional.dropout(weights, dropout) @ v.flatten(3)
+    z = drop(weights, dropout) @ v.flatten(3)
     return z.unflatten(3, tuple(v.shape[3:]))

@@ -15,6 +15,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional
 
+from resolvent.models.layers.dropout import Dropout
 from resolvent.models.layers.grid_sizes import downsampled_sizes
 
 ACTIVATIONS = {"relu": nn.ReLU, "silu": nn.SiLU}
@@ -46,7 +47,7 @@ class DownSampler(nn.Module):
         super().__init__()
         self.factor = factor
         self.activation = ACTIVATIONS[activation]()
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         third = width // 3
         self.first = _convolution(in_channels, width)
         self.stacked = nn.ModuleList(
@@ -80,7 +81,7 @@ class UpSampler(nn.Module):
     def __init__(self, *, width: int, dropout: float) -> None:
         super().__init__()
         self.convolution = nn.Sequential(
-            _convolution(width, width), nn.Dropout(dropout), nn.SiLU(), nn.Dropout(dropout), nn.SiLU()
+            _convolution(width, width), Dropout(dropout), nn.SiLU(), Dropout(dropout), nn.SiLU()
         )
 
     def forward(

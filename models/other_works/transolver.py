@@ -5,9 +5,9 @@ from functools import partial
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
-from torch.nn import functional
 
 from resolvent.models.layers.common import Input, Output, Points, pointwise_network, with_coordinates
+from resolvent.models.layers.dropout import Dropout, dot_product_attention
 
 EPSILON = 1e-5  # added to the weight of a slice, as in the public code
 
@@ -93,18 +93,18 @@ class PhysicsAttention(nn.Module):
         self.queries = nn.Linear(features, features, bias=False)
         self.keys = nn.Linear(features, features, bias=False)
         self.tokens = nn.Linear(features, features, bias=False)
-        self.out = nn.Sequential(nn.Linear(width, width), nn.Dropout(dropout))
+        self.out = nn.Sequential(nn.Linear(width, width), Dropout(dropout))
 
     def forward(self, y: Float[Tensor, "batch points width"]) -> Float[Tensor, "batch points width"]:
         """Return the attention output at each point."""
         weights = self.weights(y)
         values = self.values(y).unflatten(-1, self.heads).transpose(1, 2)
         tokens = (weights.mT @ values) / (weights.sum(dim=2).unsqueeze(-1) + EPSILON)
-        mixed = functional.scaled_dot_product_attention(
+        mixed = dot_product_attention(
             self.queries(tokens),
             self.keys(tokens),
             self.tokens(tokens),
-            dropout_p=self.dropout if self.training else 0.0,
+            rate=self.dropout if self.training else 0.0,
         )
         return self.out((weights @ mixed).transpose(1, 2).flatten(-2))
 

@@ -7,6 +7,7 @@ import torch
 from model_variants import ATTENTIONS, LAYER_NORMS, assert_dropout_on_a_branch, grid
 
 from resolvent.models.cao2021.encoder import EncoderLayer
+from resolvent.models.layers.dropout import drop
 
 WIDTH, HEADS, N, EPSILON = 12, 3, 10, 0.3
 
@@ -131,7 +132,7 @@ def test_the_public_codes_dropout_halves_the_attention_matrix(attention, scheme,
         "softmax": torch.softmax(q @ k.mT / root, dim=3),
     }[attention]
     torch.manual_seed(3)
-    mask = torch.nn.functional.dropout(torch.ones_like(matrix), 0.5)
+    mask = drop(torch.ones_like(matrix), 0.5)
     assert 0.3 < mask.mean() / 2 < 0.7
     matrix = matrix * mask
     if attention == "galerkin":

@@ -8,6 +8,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from resolvent.models.layers.dropout import Dropout
 from resolvent.models.layers.grid_sizes import downsampled_sizes, suitable_factor, upsampled_size
 from resolvent.models.layers.resampling import DownSampler, UpSampler, interpolate
 
@@ -104,7 +105,7 @@ def test_dropout_comes_before_each_activation():
     assert 0.3 < kept.double().mean() < 0.7
     torch.testing.assert_close(after[kept], functional.silu(2 * before[kept]))
     up = UpSampler(width=2, dropout=0.5).convolution
-    assert [type(layer) for layer in up] == [nn.Conv2d, nn.Dropout, nn.SiLU, nn.Dropout, nn.SiLU]
+    assert [type(layer) for layer in up] == [nn.Conv2d, Dropout, nn.SiLU, Dropout, nn.SiLU]
 
 
 def test_interpolation_keeps_affine_functions_and_corners():
