@@ -1,6 +1,7 @@
 # demo: the real pipeline at a small size, to an HTML report. test: the tests. Both set everything up first.
 PYTHON ?= $(firstword $(foreach p,python3.11 python3.12 python3.13 python3.14 python3,$(shell command -v $(p) 2>/dev/null)))
 BIN := .venv/bin
+comma := ,
 GPUS := $(shell nvidia-smi -L 2>/dev/null | grep -c '^GPU')
 
 .PHONY: demo test test-all browser test-faults test-slurm lint format docs site bench constraints setup clean
@@ -9,19 +10,26 @@ GPUS := $(shell nvidia-smi -L 2>/dev/null | grep -c '^GPU')
 # Many containers set it. Each job of a pipeline would then compile all that it imports afresh, for up to ten seconds.
 unexport PYTHONDONTWRITEBYTECODE
 
+# Install this package with the extras $(1). uv takes a fraction of pip's time. It knows only these two variables of pip's
+# configuration; if it fails, for instance because only pip's own files name a mirror, pip installs.
+# Nothing is compiled to bytecode here, which would take longer than everything else: Python compiles what it imports.
+install = $(if $(PIP_FIND_LINKS),UV_FIND_LINKS="$(PIP_FIND_LINKS)") $(if $(PIP_INDEX_URL),UV_DEFAULT_INDEX="$(PIP_INDEX_URL)") \
+	$(BIN)/python -m uv pip install --quiet --python $(BIN)/python --constraint constraints.txt --editable ".[$(1)]" \
+	|| $(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable ".[$(1)]"
+
 setup: .venv/developed
 
 .venv/installed: pyproject.toml constraints.txt
 	@"$(PYTHON)" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 15))' \
 		|| { echo "Resolvent needs Python 3.11 to 3.14; name one: make PYTHON=/path/to/python3.13"; exit 1; }
 	"$(PYTHON)" -m venv .venv
-# Python compiles what it imports; to compile all of it here takes longer than all else of the installation.
-	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable ".[neuraloperator]"
+	-$(BIN)/python -m pip install --quiet uv
+	$(call install,neuraloperator)
 	touch $@
 
 # What tests, tools and the documentation take beside; the demo does not wait for it.
 .venv/developed: .venv/installed
-	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable ".[dev,docs]"
+	$(call install,dev$(comma)docs)
 	touch $@
 
 demo: .venv/installed
@@ -51,7 +59,7 @@ test-faults: .venv/developed
 
 # Root only: installs SLURM from Debian's packages, and starts and stops one of its own (docs/cluster.md).
 test-slurm: .venv/developed
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev,docs,slurm]"
+	$(call install,dev$(comma)docs$(comma)slurm)
 	$(BIN)/python tests/slurm/cluster.py install
 	$(BIN)/python -m pytest tests/slurm; status=$$?; $(BIN)/python tests/slurm/cluster.py stop; exit $$status
 
@@ -80,7 +88,7 @@ site: .venv/developed
 # Timings against peers into docs/performance.md, its summary first; where there is a GPU, also steps on it. Takes two
 # hours and wants a quiet machine; ended, it goes on where it was.
 bench: .venv/developed
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[bench]"
+	$(call install,bench)
 	$(BIN)/python -m benchmarks
 
 environment.yml: pyproject.toml .venv/installed
@@ -88,7 +96,6 @@ environment.yml: pyproject.toml .venv/installed
 
 # Keeps the versions that are there: take those out that are to be the newest. torch says itself what it needs of CUDA.
 constraints: .venv/installed
-	$(BIN)/python -m pip install --quiet uv
 	cp constraints.txt constraints.new
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --fork-strategy requires-python --all-extras \
 		--no-annotate --no-header --output-file constraints.new pyproject.toml

@@ -251,6 +251,17 @@ def export(
 
 
 @app.command(rich_help_panel=USE)
+def export_study(
+    folder: Annotated[Path, typer.Argument(help="The folder of a study, such as results/demo.")],
+    out: Annotated[Path, typer.Argument(help="A new file, such as study.zip.")],
+) -> None:
+    """Pack a study's pages, tables and records into a zip file, described as an RO-Crate."""
+    from resolvent.public.archive import export_study as exported
+
+    print(f"{out}: {counted(exported(folder, out), 'file')}; unpack it and open index.html")
+
+
+@app.command(rich_help_panel=USE)
 def export_run(
     run: Annotated[
         str,

@@ -1,11 +1,13 @@
 """The front page says what was run, who is best as far as the data allow, and what is missing; links hold."""
 
 import csv
+import hashlib
 import json
 import math
 import re
 import shutil
 import sys
+import zipfile
 from dataclasses import asdict
 from runpy import run_module
 
@@ -34,12 +36,15 @@ from resolvent.figures.front.study import (
     read_study,
 )
 from resolvent.figures.front.terminal import print_leaderboard
+from resolvent.public.archive import METADATA, export_study
 from resolvent.public.runs import load_run
 
 SEEDS = {"burgers": (1, 2, 3), "second": (1,)}
 LEVELS = {"galerkin": 1e-3, "fourier": 4e-3, "fno": 4.1e-3}
 CARD = {
     "dataset": "waves",
+    "content_hash": "abc",
+    "settings": {"equation": "mine:Waves"},
     "equation": {"in_words": "waves <on> a string"},
     "samples": {"train": 1000, "test": 24},
     "inputs": ["u"],
@@ -413,3 +418,43 @@ def test_the_assets_are_there_and_a_plan_of_another_version_is_refused(study):
     write_json(study / "study.json", content)
     with pytest.raises(FileError, match=r"study\.json is not of this version.*colour"):
         read_study(study)
+
+
+def test_a_packed_study_is_a_crate_that_describes_each_of_its_files(finished, tmp_path):
+    write_front_page(finished)
+    state = finished / "burgers/fno/n512/seed1/resume.pt"
+    state.write_bytes(b"weights")
+    count = export_study(finished, tmp_path / "small.zip")
+    with zipfile.ZipFile(tmp_path / "small.zip") as archive:
+        assert archive.testzip() is None
+        archive.extractall(tmp_path / "unpacked")
+    unpacked = tmp_path / "unpacked"
+    files = {path.relative_to(unpacked).as_posix() for path in unpacked.rglob("*") if path.is_file()}
+    assert len(files) == count
+    assert (unpacked / "index.html").read_bytes() == (finished / "index.html").read_bytes()
+    assert broken_links(unpacked) == broken_links(finished) == []
+    assert not any(name.endswith(".pt") for name in files)
+
+    graph = json.loads((unpacked / METADATA).read_text())["@graph"]
+    things = {thing["@id"]: thing for thing in graph}
+    assert len(things) == len(graph)
+    assert things[METADATA]["about"] == {"@id": "./"}
+    parts = {part["@id"] for part in things["./"]["hasPart"]}
+    assert parts == files - {METADATA}
+    for name in parts:
+        content = (unpacked / name).read_bytes()
+        assert things[name]["sha256"] == hashlib.sha256(content).hexdigest()
+        assert things[name]["contentSize"] == str(len(content))
+    assert "11 of 12 trainings finished" in things["./"]["description"]
+    assert things["#made"]["name"] == "snakemake --cores 2"
+    assert things["#waves"]["subjectOf"] == {"@id": "datasets/waves.card.json"}
+    referred = set(re.findall(r'{"@id": "([^"]*)"}', json.dumps(graph)))
+    assert {one for one in referred if "://" not in one} <= set(things)
+
+
+def test_what_cannot_be_packed_is_refused(finished, tmp_path):
+    with pytest.raises(FileError, match=r"has no index\.html: give the folder of a study"):
+        export_study(finished, tmp_path / "small.zip")
+    (tmp_path / "small.zip").touch()
+    with pytest.raises(FileError, match="exists"):
+        export_study(finished, tmp_path / "small.zip")

@@ -49,8 +49,8 @@ def test_help_names_the_commands_and_imports_nothing_heavy():
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert said.strip().endswith("[]")
     for name in (
-        "demo", "plan", "check", "run", "open", "info", "predict", "export", "export-run", "verify",
-        "verify-run", "snakemake",
+        "demo", "plan", "check", "run", "open", "info", "predict", "export", "export-run",
+        "export-study", "verify", "verify-run", "snakemake",
     ):  # fmt: skip
         assert f" {name} " in said
 
