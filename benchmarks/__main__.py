@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 COMMANDS = [
-    *(f"training --only {part}" for part in ("one-dimension", "two-dimensions")),
+    *(f"training --only {part}" for part in ("one-dimension", "two-dimensions", "dropout")),
     *(f"attention --only {part}" for part in ("trajectories", "square", "patches", "full-size")),
     *(f"profiles --only {part}" for part in ("step-profiles", "solver-profiles")),
     *(

@@ -10,11 +10,14 @@ from __future__ import annotations
 from argparse import Namespace
 
 import torch
+from torch.nn import functional
 
-from benchmarks.runner import Part, run
+from benchmarks.runner import Part, interleaved, run, table
 from benchmarks.steps.cases import AS_PUBLIC_CODE, Case
 from benchmarks.steps.race import raced
 from benchmarks.steps.table1 import paper_table
+from resolvent.models.layers.dropout import dot_product_attention, drop
+from resolvent.training.devices import keep_memory
 
 PACKAGES = ("galerkin-transformer", "torch", "numpy")
 BATCH = 4
@@ -47,10 +50,37 @@ def two_dimensions(given: Namespace) -> str:
     return raced(heats, given.rounds)
 
 
+def dropout(given: Namespace) -> str:
+    """Time dropout of an attention matrix, and softmax attention with it, by our functions and by torch."""
+    torch.set_num_threads(1)
+    keep_memory(large=True)
+    points, batch, features, rate = 512, 8, 97, 0.1
+    matrix = torch.randn(batch, 1, points, points, requires_grad=True)
+    q, k, v = (torch.randn(batch, 1, points, features, requires_grad=True) for _ in "qkv")
+    races = {
+        "dropout of an n × n matrix": (
+            lambda: drop(matrix, rate),
+            lambda: functional.dropout(matrix, rate),
+        ),
+        "softmax attention with dropout": (
+            lambda: dot_product_attention(q, k, v, rate=rate),
+            lambda: functional.scaled_dot_product_attention(q, k, v, dropout_p=rate),
+        ),
+    }
+    rows = []
+    for name, racers in races.items():
+        steps = [lambda racer=racer: racer().sum().backward() for racer in racers]
+        ours, theirs = interleaved(steps, 5 * given.rounds, warm_up=2)
+        rows.append((name, str(ours), str(theirs), f"{theirs.fastest / ours.fastest:.2f}"))
+    lead = f"Forward and backward on {points} points, {batch} samples, {features} features, one thread."
+    return f"{lead}\n\n{table(('part', 'ours, ms', 'torch, ms', 'speed-up'), rows)}"
+
+
 PARTS = {
     "one-dimension": Part("One dimension (Example 1)", one_dimension, PACKAGES),
     "two-dimensions": Part("Two dimensions (Example 2)", two_dimensions, PACKAGES),
     "table1": Part("Table 1 of the paper", paper_table, PACKAGES),
+    "dropout": Part("Dropout on a CPU", dropout, ("torch",)),
 }
 
 
