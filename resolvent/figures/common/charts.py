@@ -6,23 +6,18 @@ Hover texts are written here, with the same numbers as in the tables. Colours co
 from __future__ import annotations
 
 import json
-import textwrap
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from resolvent.figures.common.numbers import scientific
-from resolvent.figures.common.results import Run
 from resolvent.figures.common.style import BASELINE, Appearance, dark_colours
-from resolvent.figures.common.thinned import rounded
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
 MARKERS = {"o": "circle", "s": "square", "^": "triangle-up", "D": "diamond", "P": "cross", "X": "x"}
 LOGARITHMIC = {"type": "log", "exponentformat": "power", "showexponent": "all"}
-LINE_WIDTH = 25  # characters per line of a name
 ROW = 34  # pixels
 MARGIN = 6  # factor between the ends of an axis and the models' errors
 Looks = dict[str, Appearance]
@@ -36,27 +31,10 @@ def plotly_chart(figure: Figure) -> dict:
     return chart | {"dark": dark_colours(text)}
 
 
-def epoch_tick(runs: list[Run]) -> int | None:
-    """Return the tick step 1 for few epochs, to avoid fractions of epochs; None for more epochs."""
-    return 1 if max(run.record.training["epochs"] for run in runs) <= 8 else None
-
-
 def around(errors: Iterable[float]) -> tuple[float, float]:
     """Return the ends of an axis for the models' errors, without baselines, which may be decades away."""
     errors = [one for one in errors if np.isfinite(one) and one > 0] or [1.0]
     return min(errors) / MARGIN, max(errors) * MARGIN
-
-
-def add_arrow(
-    figure: Figure, row: int, label: str, value: float, reach: tuple[float, float], words: str = ""
-) -> None:
-    """Add an arrow and a number at the end of the axis for a value outside its range."""
-    below, number = value < reach[0], f"{words}{scientific(value)}"
-    figure.add_scatter(
-        x=[four(reach[0] if below else reach[1])], y=[wrapped(label)], mode="text", row=row, col=1,
-        text=[f"← {number}" if below else f"{number} →"], showlegend=False, hoverinfo="skip",
-        textposition="middle right" if below else "middle left", textfont={"color": BASELINE},
-    )  # fmt: skip
 
 
 def panels_of(titles: list[str], rows: list[list] | None = None) -> Figure:
@@ -92,11 +70,3 @@ def line_of(facts: dict, looks: Looks) -> dict:
         return {"color": BASELINE, "dash": "dot", "width": 1.3}
     look = looks[facts["key"]]
     return {"color": look.colour, "dash": "solid" if look.dashes == "-" else "dash", "width": 1.8}
-
-
-def four(value: float) -> float | None:
-    return rounded(float(value))
-
-
-def wrapped(label: str) -> str:
-    return "<br>".join(textwrap.wrap(label, LINE_WIDTH, break_long_words=False, break_on_hyphens=False))

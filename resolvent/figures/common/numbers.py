@@ -61,10 +61,6 @@ def plain(text: str) -> str:
     return SCIENTIFIC.sub(lambda found: f"e{int(found[1].translate(ON_THE_LINE)):+03d}", text)
 
 
-def in_words(value: float, unit: float | None) -> str:
-    return scientific(value, 4) if unit is None else in_units(value, unit)
-
-
 def power(unit: float) -> str:
     """Return 1e-3 as 10⁻³."""
     return f"10{str(round(math.log10(unit))).translate(RAISED)}"

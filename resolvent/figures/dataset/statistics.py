@@ -37,15 +37,14 @@ def draw_spectra(dataset: DatasetPreview):
     variables = [variable for variable in dataset.functions if variable.spectrum]
     figure, ((panel,),) = new_figure(1, 1, size=(8.6, 3.4))
     if not variables:
-        words = "stored at points that are not equally spaced: no spectrum"
+        words = "no spectrum: the stored points are not equally spaced"
         panel.text(0.5, 0.5, words, transform=panel.transAxes, ha="center", va="center", color=MUTED)
         panel.set_axis_off()
         return figure
     for variable in variables:
         # Wavenumber zero cannot be on a logarithmic axis.
-        at, low, median, high = (
-            variable.spectrum[word][1:] for word in ("wavenumber", "low", "median", "high")
-        )
+        names = ("wavenumber", "low", "median", "high")
+        at, low, median, high = (variable.spectrum[name][1:] for name in names)
         panel.fill_between(at, low, high, color=variable.colour, alpha=0.18, lw=0)
         panel.plot(at, median, color=variable.colour, lw=1.5, label=variable.label)
     highest = max(variable.spectrum["high"][1:].max() for variable in variables)
@@ -57,12 +56,10 @@ def draw_spectra(dataset: DatasetPreview):
     return figure
 
 
-HISTOGRAMS = Exhibit(
-    "Values", "How often each value occurs, over up to 64 samples and all points.", draw_histograms
-)
+HISTOGRAMS = Exhibit("Values", "Histograms of the values at all points of up to 64 samples.", draw_histograms)
 SPECTRA = Exhibit(
     "Spectra",
-    "Power by wavenumber: the median over samples, and the band from the 5 % to the 95 % quantile. On a "
-    "grid in space it is what the waves of a wavenumber add to the mean square.",
+    "Power by wavenumber: the median over samples, and the band from the 5 % to the 95 % quantile. On a grid "
+    "in space it is what the waves of a wavenumber add to the mean square.",
     draw_spectra,
 )

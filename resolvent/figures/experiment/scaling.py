@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import cycle
 
 import numpy as np
 import pandas as pd
@@ -104,7 +105,7 @@ Family = dict[tuple[str, int | str], list[Size]]  # by label and resolution
 
 
 def sizes_of(runs: list[Run], inference: pd.DataFrame) -> Family:
-    """Return the trained sizes by family, from finished seeds. Imported samples have no cost."""
+    """Return the trained sizes by family, from finished seeds. Imported samples cost nothing."""
     made = inference.set_index("key")["data_seconds"].dropna()
     found: Family = {}
     for number, group in enumerate(grouped(runs)):
@@ -116,12 +117,11 @@ def sizes_of(runs: list[Run], inference: pd.DataFrame) -> Family:
         sized = [("train_samples", samples), ("width", record.settings.get("width"))]
         endings = {f", {settings_in_words(sized)}": sized[1][1], f", {settings_in_words(sized[:1])}": None}
         ending, width = next(one for one in endings.items() if record.label.endswith(one[0]))
-        each = samples + record.training["validation_samples"]
-        costs = made[made.index == record.model]
+        costs = made[made.index == record.model] / (samples + record.training["validation_samples"])
         size = Size(
             record.model, samples, width, matrix, resampled_means(matrix, number),
             float(np.mean([run.cost.train_seconds for run in finished])),
-            samples * float(costs.iloc[0]) / each if len(costs) else 0.0,
+            samples * float(costs.iloc[0]) if len(costs) else 0.0,
         )  # fmt: skip
         found.setdefault((record.label.removesuffix(ending), record.resolution), []).append(size)
     return found
@@ -195,7 +195,7 @@ def budget_table(family: Family) -> Table:
             rows.append([
                 Cell(label), Cell(resolution_in_words(resolution), prose=True),
                 Cell(duration(budget), value=budget),
-                Cell(f"{samples:,.0f}", warning="more than were tried" if beyond else "", value=samples),
+                Cell(f"{samples:,.0f}", warning="beyond the tested range" if beyond else "", value=samples),
                 Cell(str(width) if width else DASH, f"in {often:.0%} of the replicates" if width else ""),
                 Cell(f"{share:.0%}", value=share),
                 Cell(scientific(error[0]), ends(low, high, error[0]), value=error[0]),
@@ -208,53 +208,49 @@ def budget_table(family: Family) -> Table:
 def draw_scaling(family: Family, looks: Looks):
     """Draw errors at the finest resolution against training samples and against seconds, with the curves."""
     finest = max((resolution for _, resolution in family), key=str, default=None)
-    figure, axes = style.new_figure(1, 2, size=(8.6, 3.8), sharey=True)
+    figure, (panels,) = style.new_figure(1, 2, size=(8.6, 3.8), sharey=True)
+    panel, in_time = panels
     named: dict[str, object] = {}
     shown = {label: sizes for (label, resolution), sizes in family.items() if resolution == finest}
     for label, sizes in shown.items():
         look = looks[sizes[0].model]
         marks = {"ls": "", "ms": 6, "zorder": 4, **look.marks()}
         widths = list(dict.fromkeys(one.width for one in sizes))
-        curves = [
-            (axes[0, 0], width, here, curve, [float(one.samples) for one in here])
-            for width, (here, curve) in _by_samples(sizes).items()
-        ]
-        for number, (panel, width, here, curve, x) in enumerate(curves):
-            found = [mean_interval(one.matrix) for one in here]
+        for (width, (here, curve)), dashes in zip(_by_samples(sizes).items(), cycle(DASHES), strict=False):
+            x, found = [float(one.samples) for one in here], [mean_interval(one.matrix) for one in here]
             panel.vlines(x, [one.low for one in found], [one.high for one in found], color=look.colour)
             panel.plot(x, [one.value for one in found], **marks)
             dense = np.geomspace(x[0], x[-1], 50)
             drawn = [curve(one)[0] for one in dense]
             name = f"{label}, width {width}" if len(widths) > 1 else label
-            dashes = DASHES[number % len(DASHES)]
             (named[name],) = panel.plot(dense, drawn, color=look.colour, ls=dashes, lw=1.5)
-        axes[0, 1].plot([one.seconds for one in sizes], [one.errors[0] for one in sizes], **marks | {"ms": 4})
+        in_time.plot([one.seconds for one in sizes], [one.errors[0] for one in sizes], **marks | {"ms": 4})
         best, of_seconds = _by_seconds(sizes)
         if of_seconds is not None:
             dense = np.geomspace(best[0].seconds, best[-1].seconds, 50)
-            axes[0, 1].plot(dense, [of_seconds(one)[0] for one in dense], color=look.colour, lw=1.5)
+            in_time.plot(dense, [of_seconds(one)[0] for one in dense], color=look.colour, lw=1.5)
     every = [one for sizes in shown.values() for one in sizes]
     counts = sorted({one.samples for one in every})
-    axes[0, 0].set_xscale("log")
-    axes[0, 0].set_xticks(counts, list(map(str, counts)))
-    axes[0, 0].minorticks_off()
-    time_axis(axes[0, 1], pd.Series([one.seconds for one in every], dtype=float), 1 / 2, 2, most=6)
-    for panel, words in zip(axes[0], ("training samples", "training and making its samples"), strict=True):
+    panel.set_xscale("log")
+    panel.set_xticks(counts, list(map(str, counts)))
+    panel.minorticks_off()
+    panel.set_ylabel("mean relative L² error")
+    time_axis(in_time, pd.Series([one.seconds for one in every], dtype=float), 1 / 2, 2, most=6)
+    for panel, words in zip(panels, ("training samples", "time for training and its samples"), strict=True):
         panel.set_xlabel(words)
         style.error_limits(panel, [one.errors[0] for one in every], margin=2)
         style.grid_lines(panel, "both")
         if not shown:
             style.say_no_errors(panel)
-    axes[0, 0].set_ylabel("mean relative L² error")
     style.name_all(figure, named, place="lower")
     return figure
 
 
 SCALING = Exhibit(
-    "How errors fall with samples and with time",
-    "Mean relative L² error of the test samples against the number of training samples, with intervals of "
-    "95 %, and against the seconds of training and of making its samples, on the machines named below. "
-    "Lines: fitted power curves, with a floor where there are four sizes or more; against time of the sizes "
-    "that no cheaper one surpasses.",
+    "Error by number of samples and by time",
+    "Mean relative L² error of the test samples against the number of training samples, with 95 % intervals, "
+    "and against the time for training and its samples, on the machines named below. Lines are fitted power "
+    "curves, with a floor from four sizes on. Against time, only sizes that no cheaper size beats are "
+    "fitted.",
     draw_scaling,
 )

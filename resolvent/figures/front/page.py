@@ -81,19 +81,15 @@ def _facts(rows: list[Row]) -> dict:
 
 def _dataset_card(results: Results, name: str) -> dict:
     planned, folder = results.study.datasets[name], results.folder
-    card = {
-        "name": name,
-        "page": planned.page if results.there(planned.page) else "",
-        "picture": "",
-        "made": results.there(planned.card),
-    }
-    if not card["made"]:
-        return card
+    card = {"name": name, "page": planned.page if results.there(planned.page) else "", "picture": ""}
+    if not results.there(planned.card):
+        return card | {"made": False}
     if results.there(planned.preview):
         card["picture"] = _picture(DatasetPreview(folder / planned.card, folder / planned.preview))
     facts, store = read_json(folder / planned.card), folder / planned.store
     errors = summary(facts)
     return card | {
+        "made": True,
         "words": facts["equation"]["in_words"],
         "samples": sum(facts["samples"].values()),
         "accuracy": "" if facts.get("imported") else errors["accuracy"],
@@ -112,10 +108,8 @@ def _picture(preview: DatasetPreview) -> str:
     functions = [one for one in preview.functions if one.role == "target"][:3]
     if not functions:
         return ""
-    names, samples = (
-        [one.long_name for one in functions],
-        [np.asarray(one.samples[0], float) for one in functions],
-    )
+    names = [one.long_name for one in functions]
+    samples = [np.asarray(one.samples[0], float) for one in functions]
     if len(functions[0].dims) > 1:
         from matplotlib.image import imsave
 

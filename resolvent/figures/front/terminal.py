@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from resolvent.common.counts import counted
-from resolvent.figures.common.comparison import Error
+from resolvent.figures.common.intervals import Interval
 from resolvent.figures.common.numbers import DASH, duration, scientific
 from resolvent.figures.front.leaderboard import SEEDS, by_error, ratio_in_words, with_interval
 from resolvent.figures.front.page import PAGE, write_front_page
@@ -49,7 +49,7 @@ def _table(title: str, rows: list[Row], ranked: bool) -> Table:
         verdict = [row.verdict if row.error else ""] * ranked
         table.add_row(row.planned.label, str(row.planned.resolution), *cells, *verdict)
     for place, one in {row.planned.resolution: row.classical for row in rows}.items():
-        if isinstance(one, Error):
+        if isinstance(one, Interval):
             cells = [str(place), scientific(one.value), DASH, DASH]
             table.add_row("classical solver, same grid", *cells, style="dim")
     return table
