@@ -3,18 +3,12 @@
 Hover texts are written here, with the same numbers as in the tables. Colours come from the page's style.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from resolvent.figures.common.style import BASELINE, Appearance, dark_colours
-
-if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
 
 MARKERS = {"o": "circle", "s": "square", "^": "triangle-up", "D": "diamond", "P": "cross", "X": "x"}
 LOGARITHMIC = {"type": "log", "exponentformat": "power", "showexponent": "all"}
@@ -23,8 +17,8 @@ MARGIN = 6  # factor between the ends of an axis and the models' errors
 Looks = dict[str, Appearance]
 
 
-def plotly_chart(figure: Figure) -> dict:
-    """Return data, layout and colours for a dark page, in the format of page.js."""
+def plotly_chart(figure) -> dict:
+    """Return data, layout and dark colours of a plotly figure, in the format of page.js."""
     text = figure.to_json()
     chart = json.loads(text)
     chart["layout"].pop("template", None)  # page.js applies the light or dark theme
@@ -37,7 +31,7 @@ def around(errors: Iterable[float]) -> tuple[float, float]:
     return min(errors) / MARGIN, max(errors) * MARGIN
 
 
-def panels_of(titles: list[str], rows: list[list] | None = None) -> Figure:
+def panels_of(titles: list[str], rows: list[list] | None = None):
     """Return a figure with one panel per title, in a column, with one legend or with named `rows`."""
     from plotly.subplots import make_subplots
 

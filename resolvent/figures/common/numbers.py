@@ -39,8 +39,8 @@ def scientific(value: float, digits: int = 3) -> str:
 def ends(low: float | None, high: float | None, middle: float, digits: int = 3) -> str:
     """Return the ends of an interval, both with the exponent of its middle: "(1.56 to 2.91) × 10⁻²".
 
-    Each end has a separate exponent if the middle's exponent gives too few or too many digits. Returns an
-    empty text without an interval, and words for an interval that is too wide to be informative.
+    Each end has its own exponent if the middle's gives too few or too many digits. An interval without ends
+    is an empty text, one that is too wide to be informative a sentence.
     """
     if low is None or high is None or math.isnan(low) or math.isnan(high):
         return ""

@@ -191,7 +191,7 @@ def error_matrix(
 
 
 def errors_by_sample(run: Run) -> pd.Series:
-    """Return the relative L2 error of each test sample, with grid and noise of training; empty if diverged."""
+    """Return the relative L2 error of each test sample, with grid and noise of training, unless diverged."""
     return error_matrix([run.errors], run.resolution, run.noise).mean()
 
 

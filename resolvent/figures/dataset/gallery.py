@@ -1,9 +1,5 @@
 """Some stored samples of a dataset: images of fields, curves of signals and, for Darcy flow, the flux."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from resolvent.figures.common.errors import ResultError
@@ -11,9 +7,6 @@ from resolvent.figures.common.exhibit import Exhibit
 from resolvent.figures.common.fields import LONGEST_SIDE, draw_colour_bar, draw_field
 from resolvent.figures.common.style import MUTED, grid_lines, new_figure, title
 from resolvent.figures.dataset.preview import DatasetPreview
-
-if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
 
 MOST_POINTS, MOST_SIDE = 512, 72  # of a curve and per side of a field in the chart
 SHORT = np.float32  # precise enough for a chart, in half the bytes
@@ -52,7 +45,7 @@ def draw(dataset: DatasetPreview):
     return figure
 
 
-def chart(dataset: DatasetPreview) -> Figure:
+def chart(dataset: DatasetPreview):
     """Draw one sample at a time, selected by a slider: fields side by side, curves in one panel.
 
     Every axis has at most `MOST_POINTS` points for curves and `MOST_SIDE` for fields.

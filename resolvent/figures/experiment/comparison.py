@@ -6,6 +6,7 @@ number, and no value if no seed finished.
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from itertools import product
 from operator import itemgetter
 from pathlib import Path
 
@@ -150,15 +151,13 @@ def _check_comparable(runs: list[Run]) -> None:
     if len(datasets) > 1:
         first, second, *_ = datasets.values()
         raise ResultError(f"{first} and {second} used different datasets: compare runs of the same dataset")
-    for seeds in grouped(runs):
-        one = seeds[0]
-        for run in seeds[1:]:
-            for part in ("settings", "dataset_settings", "training"):
-                if getattr(run.record, part) != getattr(one.record, part):
-                    raise ResultError(
-                        f"{run.directory} and {one.directory} are seeds of one model but differ in {part}: "
-                        "rename one of the models"
-                    )
+    for one, *others in grouped(runs):
+        for run, part in product(others, ("settings", "dataset_settings", "training")):
+            if getattr(run.record, part) != getattr(one.record, part):
+                raise ResultError(
+                    f"{run.directory} and {one.directory} are seeds of one model but differ in {part}: "
+                    "rename one of the models"
+                )
 
 
 def _facts_of_model(group: list[Run]) -> dict:
@@ -282,9 +281,10 @@ def _compare_with_baselines(blocks: list[Block]) -> None:
     """Add the ratios of each model's errors to those of the targets' mean and of a fitted linear operator."""
     condition_of = itemgetter(*CONTEST, "trained_noise")
     known = [block for block in blocks if not block.errors.empty]
-    baselines = {(one.facts["key"], *condition_of(one.facts)): one for one in known}
-    for block in known:
-        for key, statistic in AGAINST.items() if block.facts["kind"] == "model" else ():
+    of = {kind: [one for one in known if one.facts["kind"] == kind] for kind in ("model", "baseline")}
+    baselines = {(one.facts["key"], *condition_of(one.facts)): one for one in of["baseline"]}
+    for block in of["model"]:
+        for key, statistic in AGAINST.items():
             other = baselines.get((key, *condition_of(block.facts)))
             if other is not None and list(block.errors.columns) == list(other.errors.columns):
                 ratio = intervals.paired_ratio(block.errors.to_numpy(), other.errors.to_numpy())

@@ -1,9 +1,5 @@
 """Errors against the test resolution, for models trained on one grid, and against the epoch."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
 
@@ -16,9 +12,6 @@ from resolvent.figures.common.numbers import ends, scientific
 from resolvent.figures.common.results import Run, resolution_in_words, with_training_noise
 from resolvent.figures.common.thinned import CURVE_POINTS, picked, rounded
 from resolvent.figures.experiment.comparison import grouped, status_of
-
-if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
 
 BY_EPOCH = {"train_relative_l2": "training samples", "validation_relative_l2": "validation samples"}
 
@@ -74,7 +67,7 @@ def draw_resolutions(comparison: pd.DataFrame, looks: Looks):
     return figure
 
 
-def chart_resolutions(comparison: pd.DataFrame, looks: Looks) -> Figure:
+def chart_resolutions(comparison: pd.DataFrame, looks: Looks):
     """Chart the mean error by test resolution: a panel per training resolution, a line per model."""
     models, baselines = (rows[np.isfinite(rows["value"])] for rows in _on_all_grids(comparison))
     trained = sorted(models["trained_resolution"].unique())
@@ -157,7 +150,7 @@ def draw_training(runs: list[Run], looks: Looks):
     return figure
 
 
-def chart_training(runs: list[Run], looks: Looks) -> Figure:
+def chart_training(runs: list[Run], looks: Looks):
     """Chart the median error over seeds by epoch, on validation and (fainter) training samples.
 
     A cross is the last epoch of a diverged seed.

@@ -1,9 +1,5 @@
 """Errors of models by wavenumber, and by point in space or time."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from resolvent.figures.common import charts, style
@@ -20,9 +16,6 @@ from resolvent.figures.common.results import (
     spread_of,
 )
 from resolvent.figures.common.thinned import CURVE_POINTS, picked, picked_on_log_axis, rounded
-
-if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
 
 MAPS = 4  # side by side
 AMPLITUDE = "root mean power"
@@ -103,7 +96,7 @@ def _lowest_shown(errors: list[np.ndarray]) -> float | None:
     return float(values.min() / 10) if values.size else None
 
 
-def chart(runs: list[Run], looks: Looks) -> Figure | None:
+def chart(runs: list[Run], looks: Looks):
     """Chart spectra, and errors by point for functions of one variable: one panel per training resolution.
 
     Returns None if there is neither; the maps of the predictions then show the errors.

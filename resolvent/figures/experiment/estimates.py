@@ -1,7 +1,5 @@
 """Errors and label-free error estimates, also on shifted distributions."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

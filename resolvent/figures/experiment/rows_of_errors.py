@@ -3,11 +3,9 @@
 The axis covers the models' errors; baselines outside it are an arrow and a number.
 """
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -26,9 +24,6 @@ from resolvent.figures.common.results import (
 )
 from resolvent.figures.common.thinned import CURVE_POINTS, picked, rounded
 from resolvent.figures.experiment.comparison import grouped
-
-if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
 
 HALF_HEIGHT = 0.33  # of a row of samples
 LINE_WIDTH = 25  # characters per line of a name
@@ -104,7 +99,7 @@ def draw_distributions(runs: list[Run], baselines: list[Baseline], looks: Looks)
     return _draw(_samples(runs, baselines), looks, draw_row, words, 3, 0.42, "median ")
 
 
-def chart_distributions(runs: list[Run], baselines: list[Baseline], looks: Looks) -> Figure:
+def chart_distributions(runs: list[Run], baselines: list[Baseline], looks: Looks):
     """Chart the mean error over seeds of every test sample: one row per model, one dot per sample.
 
     At most as many samples as a curve has points are drawn, evenly selected by error. Errors outside the axis

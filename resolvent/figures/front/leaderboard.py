@@ -3,8 +3,6 @@
 A matrix has models by problems, each at the finest training resolution; the long table has all rows.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """The front page of a study: runs, leaderboard, and links to all other pages."""
 
-from __future__ import annotations
-
 import base64
 import io
 from collections import Counter

@@ -1,7 +1,5 @@
 """Existing results of a study: state of each run, and compared errors of each model."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property

@@ -4,8 +4,6 @@ The front page compares it with existing results to show missing results. Paths 
 folder, which contains the file.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import field
 from pathlib import Path

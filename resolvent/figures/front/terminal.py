@@ -1,7 +1,5 @@
 """Print the leaderboard in a terminal (80 columns or more), and write the front page."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 

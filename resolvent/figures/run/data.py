@@ -4,8 +4,6 @@
 the errors of all test samples of all runs. Numbers are rounded to four digits after errors are computed.
 """
 
-from __future__ import annotations
-
 import json
 from itertools import combinations
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The page of the study of stability: collapsed runs, one figure per panel, and all counts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
