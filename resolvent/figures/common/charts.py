@@ -1,7 +1,4 @@
-"""Common parts of the interactive charts on pages, drawn with plotly.
-
-Hover texts are written here, with the same numbers as in the tables. Colours come from the page's style.
-"""
+"""Common parts of the interactive charts on pages, drawn with plotly."""
 
 import json
 from collections.abc import Iterable

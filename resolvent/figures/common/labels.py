@@ -40,10 +40,7 @@ def label_right(axes, labels: list[tuple[float, str, str]], *, size: float = 8.5
 def label_points(
     axes, labels: list[tuple[float, float, str, str]], *, away: float, size: float = 8.5
 ) -> None:
-    """Write (x, y, text, colour) next to each point, without overlaps if possible.
-
-    `away` is the distance from a point to its label, in typographic points.
-    """
+    """Write (x, y, text, colour) `away` typographic points from each point, without overlaps if possible."""
     figure = axes.get_figure(root=True)
     lay_out(figure)
     renderer = figure.canvas.get_renderer()

@@ -249,13 +249,10 @@ class Spectrum(NamedTuple):
 
 
 class Spread(NamedTuple):
-    """Root mean square error at each point over the root mean square of the targets.
+    """Root mean square error at each point over the root mean square of the targets."""
 
-    The axes are x, or y and x, or time; squares of several functions are added.
-    """
-
-    axes: dict[str, np.ndarray]
-    values: np.ndarray
+    axes: dict[str, np.ndarray]  # coordinates by axis: x, or y and x, or time
+    values: np.ndarray  # squares of several functions are added
 
     @property
     def dimension(self) -> int:

@@ -147,10 +147,7 @@ def _plain_figure(size: tuple[float, float]):
 
 
 def save(figure, output: str | Path) -> list[Path]:
-    """Write `output` as SVG, PNG and PDF, atomically. Equal data give equal bytes.
-
-    The SVG has dark colours if the reader prefers a dark page; PNG and PDF are on white.
-    """
+    """Write `output` as SVG that adapts to dark pages, PNG and PDF. Equal data give equal bytes."""
     import matplotlib
 
     output = Path(output)

@@ -67,10 +67,7 @@ def points_of(axis: dict) -> int:
 
 
 def snippets(card: dict, path: str, store: str) -> dict[str, str]:
-    """Return Python code that reads the training samples, with and without this package.
-
-    `path` is the card's path, `store` the path or address of the store.
-    """
+    """Return Python code that reads training samples of the card at `path`, or of its `store` with xarray."""
     name, group = next(one for one in card["groups"].items() if card["inputs"][0] in one[1]["variables"])
     resolution = name[1:] if re.fullmatch(r"n\d+", name) else f'"{name}"'
     split = next(split for split, size in card["samples"].items() if size)

@@ -74,10 +74,7 @@ def others(budget: dict) -> dict:
 
 
 def summary(card: dict) -> dict[str, str]:
-    """Return the numbers at the top of the page: stated accuracy, largest error, and the grid's error.
-
-    A number without a measurement is an empty text.
-    """
+    """Return the stated accuracy, the largest error, and the grid's errors; an empty text if not measured."""
     checks = {check["key"]: check for check in checks_of(card["error_budget"])}
     held = [check["largest"] for check in checks.values() if check["held"]]
     grid = checks.get("discretisation_error")

@@ -46,10 +46,7 @@ def draw(dataset: DatasetPreview):
 
 
 def chart(dataset: DatasetPreview):
-    """Draw one sample at a time, selected by a slider: fields side by side, curves in one panel.
-
-    Every axis has at most `MOST_POINTS` points for curves and `MOST_SIDE` for fields.
-    """
+    """Chart one sample at a time, selected by a slider: fields side by side, curves in one panel."""
     from plotly.graph_objects import Figure
     from plotly.subplots import make_subplots
 

@@ -44,32 +44,23 @@ from resolvent.figures.published.tables import Example
 CONTEST = ("trained_resolution", "test_resolution", "test_noise", "metric")
 FAR_FROM_ZERO = 3  # ratio of the targets' mean to their deviation: above, physical errors mean little
 LEVELS = [digit / 10**power for power in range(1, 9) for digit in (5, 2, 1)]  # of errors
-NO_METRIC = {*CONDITION_COLUMNS, "baseline"}  # columns of an errors.csv that identify a row
-PAPERS_PROTOCOL = "best epoch on the test samples, as the paper reports"
 MEDIANS = "median error of standardised fields, as the paper's public code has it"
-OWN_PROTOCOL = "epoch chosen on validation samples"
+NO_METRIC = {*CONDITION_COLUMNS, "baseline"}  # columns of an errors.csv that identify a row
 
 
 @dataclass
 class Block:
-    """A model or baseline under one condition and in one metric.
-
-    errors  (seeds, samples) of the seeds with finite errors.
-    rows    one per statistic, each with the `facts`.
-    """
+    """A model or baseline under one condition and in one metric."""
 
     facts: dict
-    errors: pd.DataFrame
-    rows: list[dict]
+    errors: pd.DataFrame  # (seeds, samples) of the seeds with finite errors
+    rows: list[dict]  # one per statistic, each with the facts
 
 
 def write_comparison(
     runs: Iterable[str | Path], baselines: Iterable[str | Path], output: str | Path
 ) -> pd.DataFrame:
-    """Write comparison.csv to `output`, and models.csv to the same folder, with full precision.
-
-    Returns the rows with the facts of their models, as in `read_comparison`.
-    """
+    """Write comparison.csv to `output` and models.csv next to it; return what `read_comparison` returns."""
     rows, models = compare(read_runs(runs), read_baselines(baselines))
     save_table(rows, output)
     save_table(models, Path(output).with_name(MODELS_FILE))
@@ -245,11 +236,11 @@ def _ratios_to_reported(facts: dict, example: Example | None, blocks: list[Block
         return {}
     source, ratios = example.source, {}
     measured = {(row["metric"], row["statistic"]): row["value"] for block in blocks for row in block.rows}
-    ours, of = measured.get((source.metric, source.statistic)), OWN_PROTOCOL
+    ours, of = measured.get((source.metric, source.statistic)), "epoch chosen on validation samples"
     if source.statistic == "median":
         of = MEDIANS
     elif facts["best_test_mean"]:
-        ours, of = facts["best_test_mean"], PAPERS_PROTOCOL
+        ours, of = facts["best_test_mean"], "best epoch on the test samples, as the paper reports"
     if ours and np.isfinite(ours):
         ratios = {"ratio_to_reported": ours / facts["reported"], "ratio_of": of}
     worst = measured.get((source.metric, "worst"))

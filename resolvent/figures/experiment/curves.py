@@ -151,10 +151,7 @@ def draw_training(runs: list[Run], looks: Looks):
 
 
 def chart_training(runs: list[Run], looks: Looks):
-    """Chart the median error over seeds by epoch, on validation and (fainter) training samples.
-
-    A cross is the last epoch of a diverged seed.
-    """
+    """Chart median errors over seeds by epoch, on validation and (fainter) training samples."""
     places = sorted({run.resolution for run in runs})
     figure = charts.panels_of([f"trained on {resolution_in_words(one)}" for one in places])
     for group in grouped(runs):

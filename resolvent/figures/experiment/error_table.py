@@ -195,7 +195,7 @@ def interval(error: Interval, unit: float | None = None) -> str:
 
 
 def _columns(comparison: pd.DataFrame) -> tuple[list[tuple[str, str]], list[Column]]:
-    metrics = metrics_in(comparison[comparison["kind"] == "model"])
+    metrics = dict.fromkeys(comparison.loc[comparison["kind"] == "model", "metric"])
     names = [(metric, statistic) for metric in metrics for statistic in STATISTICS]
     return names, [Column(statistic, name_of(metric), STATISTICS[statistic]) for metric, statistic in names]
 

@@ -99,10 +99,7 @@ def _dataset_card(results: Results, name: str) -> dict:
 
 
 def _picture(preview: DatasetPreview) -> str:
-    """Return the first sample's targets as HTML: scaled curves as an SVG, or a field as a small PNG.
-
-    Fields of more than two dimensions are drawn in the last two.
-    """
+    """Return the first sample's targets as HTML: scaled curves, or a field in its last two dimensions."""
     functions = [one for one in preview.functions if one.role == "target"][:3]
     if not functions:
         return ""

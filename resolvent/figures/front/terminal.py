@@ -16,10 +16,7 @@ from resolvent.figures.front.results import Results, Row
 
 
 def show(folder: Path) -> None:
-    """Write the front page of the study in `folder`, and print its leaderboard and the page's address.
-
-    Also works while the study runs, or after a failure.
-    """
+    """Write the front page of a study, finished or not, and print its leaderboard and the page's address."""
     print_leaderboard(write_front_page(folder))
     print(f"The front page: {(folder / PAGE).resolve().as_uri()}")
 

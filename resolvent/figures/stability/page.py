@@ -60,10 +60,7 @@ def counts(study: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_panel(study: pd.DataFrame, panel: str):
-    """Draw fractions of collapsed runs and, below, the last errors of all runs, by peak learning rate.
-
-    `study` is the result of `read_study`; a collapsed run is a cross.
-    """
+    """Draw fractions of collapsed runs and, below, the last errors of all runs, by peak learning rate."""
     peaks = sorted(study["peak"].unique())
     here = study[study["panel"] == panel]
     figure, axes = new_figure(2, 1, size=(5.6, 5.9), sharex=True, height_ratios=(1, 1.55))

@@ -124,10 +124,7 @@ def draw_invariance(invariance: pd.DataFrame, continuum_orders: pd.DataFrame):
 
 
 def invariance_rows(table: pd.DataFrame, orders: pd.DataFrame) -> list[list[str]]:
-    """Return operator, claim, errors on the coarsest and the finest grid, order, and theoretical order.
-
-    Operators that claim invariance come first.
-    """
+    """Return operator, claim, errors on the coarsest and the finest grid, order, and theoretical order."""
     fits = fits_of(orders, "invariance")
     rows = []
     for claims in (True, False):
@@ -140,7 +137,7 @@ def invariance_rows(table: pd.DataFrame, orders: pd.DataFrame) -> list[list[str]
 
 
 def by_operator(table: pd.DataFrame) -> Any:
-    """Group rows by operator (architecture and variant), in the table's order."""
+    """Group rows by architecture and variant, in the table's order."""
     names = (table["architecture"] + " " + table["variant"].fillna("")).str.strip()
     return table.groupby(names, sort=False)
 
