@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import cycle
+from itertools import cycle, product
+from operator import attrgetter
 
 import numpy as np
 import pandas as pd
@@ -117,52 +118,44 @@ def sizes_of(runs: list[Run], inference: pd.DataFrame) -> Family:
         sized = [("train_samples", samples), ("width", record.settings.get("width"))]
         endings = {f", {settings_in_words(sized)}": sized[1][1], f", {settings_in_words(sized[:1])}": None}
         ending, width = next(one for one in endings.items() if record.label.endswith(one[0]))
-        costs = made[made.index == record.model] / (samples + record.training["validation_samples"])
+        each, costs = samples + record.training["validation_samples"], made[made.index == record.model]
         size = Size(
             record.model, samples, width, matrix, resampled_means(matrix, number),
             float(np.mean([run.cost.train_seconds for run in finished])),
-            samples * float(costs.iloc[0]) if len(costs) else 0.0,
+            samples * float(costs.iloc[0]) / each if len(costs) else 0.0,
         )  # fmt: skip
         found.setdefault((record.label.removesuffix(ending), record.resolution), []).append(size)
     return found
 
 
-def _by_samples(sizes: list[Size]) -> dict[int | None, tuple[list[Size], Curve]]:
-    """Return the sizes of each width, and their curve by number of samples."""
-    found = {}
-    for width in dict.fromkeys(one.width for one in sizes):
-        here = sorted((one for one in sizes if one.width == width), key=lambda one: one.samples)
+def _fits(sizes: list[Size], against: str) -> list[tuple[int | None, list[Size], list[float], Curve]]:
+    """Return the curves against `samples`, for each width, or against `seconds`, for all sizes.
+
+    A curve has the width, the fitted sizes, their numbers of samples or seconds, and the fit. Against
+    seconds, only sizes that no cheaper size surpasses are fitted.
+    """
+    groups: dict[int | None, list[Size]] = {one.width if against == "samples" else None: [] for one in sizes}
+    for one in sorted(sizes, key=attrgetter(against)):
+        here = groups[one.width if against == "samples" else None]
+        if against == "samples" or not here or one.errors[0] < here[-1].errors[0]:
+            here.append(one)
+    found = []
+    for width, here in groups.items():
         if len(here) > 1:
-            found[width] = here, _curve(here, [one.samples for one in here])
+            x = [float(getattr(one, against)) for one in here]
+            errors = np.stack([one.errors for one in here], axis=1)
+            found.append((width, here, x, fit(np.array(x), errors, with_floor=len(here) >= FOR_A_FLOOR)))
     return found
-
-
-def _curve(sizes: list[Size], x: list[float] | list[int]) -> Curve:
-    errors = np.stack([one.errors for one in sizes], axis=1)
-    return fit(np.array(x, float), errors, with_floor=len(sizes) >= FOR_A_FLOOR)
-
-
-def _by_seconds(sizes: list[Size]) -> tuple[list[Size], Curve | None]:
-    """Return the sizes not surpassed by cheaper sizes, and their curve by seconds."""
-    best: list[Size] = []
-    for one in sorted(sizes, key=lambda one: one.seconds):
-        if not best or one.errors[0] < best[-1].errors[0]:
-            best.append(one)
-    return best, _curve(best, [one.seconds for one in best]) if len(best) > 1 else None
 
 
 def scaling_curves(family: Family) -> pd.DataFrame:
     """Return the rows of scaling.csv."""
     rows = []
-    for (label, resolution), sizes in family.items():
-        seconds, of_seconds = _by_seconds(sizes)
-        curves = [("samples", width, here, curve) for width, (here, curve) in _by_samples(sizes).items()]
-        for against, width, here, curve in [*curves, ("seconds", None, seconds, of_seconds)]:
-            if curve is None:
-                continue
+    for ((label, resolution), sizes), against in product(family.items(), ("samples", "seconds")):
+        for width, here, x, curve in _fits(sizes, against):
             row: dict[str, object] = {"label": label, "resolution": resolution, "against": against}
-            misfit = curve.misfit(here, [getattr(one, against) for one in here])
-            row |= {"width": width, "sizes": len(here), "coefficient": curve.coefficient[0], "misfit": misfit}
+            row |= {"width": width, "sizes": len(here), "coefficient": curve.coefficient[0]}
+            row["misfit"] = curve.misfit(here, x)
             for name in ("exponent", "floor"):
                 values = getattr(curve, name)
                 if name == "exponent" or len(here) >= FOR_A_FLOOR:
@@ -176,17 +169,17 @@ def budget_table(family: Family) -> Table:
     """Return the width and number of samples with the lowest error on the curves, for budgets in seconds."""
     rows = []
     for (label, resolution), sizes in family.items():
-        curves = _by_samples(sizes)
+        curves = _fits(sizes, "samples")
         for times in BUDGETS if curves else ():
             budget, options = times * max(one.seconds for one in sizes), {}
-            for width, (here, curve) in curves.items():
-                counts = np.array([one.samples for one in here], float)
+            for width, here, x, curve in curves:
+                counts = np.array(x)
                 data, train = (
                     float(np.array([getattr(one, name) for one in here]) @ counts / (counts @ counts))
                     for name in ("data_seconds", "train_seconds")  # per sample
                 )
                 samples = budget / (data + train)
-                beyond, misfit = samples > 1.05 * counts.max(), curve.misfit(here, list(counts))
+                beyond, misfit = samples > 1.05 * counts.max(), curve.misfit(here, x)
                 options[width] = curve(samples), samples, data / (data + train), beyond, misfit
             errors = np.stack([one[0] for one in options.values()])
             width, (error, samples, share, beyond, misfit) = list(options.items())[errors[:, 0].argmin()]
@@ -215,20 +208,19 @@ def draw_scaling(family: Family, looks: Looks):
     for label, sizes in shown.items():
         look = looks[sizes[0].model]
         marks = {"ls": "", "ms": 6, "zorder": 4, **look.marks()}
-        widths = list(dict.fromkeys(one.width for one in sizes))
-        for (width, (here, curve)), dashes in zip(_by_samples(sizes).items(), cycle(DASHES), strict=False):
-            x, found = [float(one.samples) for one in here], [mean_interval(one.matrix) for one in here]
+        several = len({one.width for one in sizes}) > 1
+        for (width, here, x, curve), dashes in zip(_fits(sizes, "samples"), cycle(DASHES), strict=False):
+            found = [mean_interval(one.matrix) for one in here]
             panel.vlines(x, [one.low for one in found], [one.high for one in found], color=look.colour)
             panel.plot(x, [one.value for one in found], **marks)
             dense = np.geomspace(x[0], x[-1], 50)
             drawn = [curve(one)[0] for one in dense]
-            name = f"{label}, width {width}" if len(widths) > 1 else label
+            name = f"{label}, width {width}" if several else label
             (named[name],) = panel.plot(dense, drawn, color=look.colour, ls=dashes, lw=1.5)
         in_time.plot([one.seconds for one in sizes], [one.errors[0] for one in sizes], **marks | {"ms": 4})
-        best, of_seconds = _by_seconds(sizes)
-        if of_seconds is not None:
-            dense = np.geomspace(best[0].seconds, best[-1].seconds, 50)
-            in_time.plot(dense, [of_seconds(one)[0] for one in dense], color=look.colour, lw=1.5)
+        for _, _, x, curve in _fits(sizes, "seconds"):
+            dense = np.geomspace(x[0], x[-1], 50)
+            in_time.plot(dense, [curve(one)[0] for one in dense], color=look.colour, lw=1.5)
     every = [one for sizes in shown.values() for one in sizes]
     counts = sorted({one.samples for one in every})
     panel.set_xscale("log")

@@ -159,20 +159,14 @@ def _rows(folder: Path, name: str, experiment: PlannedExperiment) -> list[Row]:
                 models[key, resolution] = one
             elif key == CLASSICAL:
                 classical[resolution] = one.error() if one.error().known else NO_ANSWER
-    return [
-        Row(
-            name,
-            experiment.title,
-            experiment.page,
-            tuple(experiment.papers),
-            row,
-            [_run(folder, seed, run) for seed, run in row.runs.items()],
-            models.get((row.model, str(row.resolution))),
-            classical.get(str(row.resolution), NO_SOLVER if comparison.is_file() else None),
-            timed.get((row.model, str(row.resolution))),
-        )
-        for row in experiment.rows
-    ]
+    rows, no_solver = [], NO_SOLVER if comparison.is_file() else None
+    for row in experiment.rows:
+        runs = [_run(folder, seed, run) for seed, run in row.runs.items()]
+        own, shown = (row.model, str(row.resolution)), (experiment.title, experiment.page)
+        solved = classical.get(str(row.resolution), no_solver)
+        papers = tuple(experiment.papers)
+        rows.append(Row(name, *shown, papers, row, runs, models.get(own), solved, timed.get(own)))
+    return rows
 
 
 def _run(folder: Path, seed: str, run: str) -> RunState:
