@@ -166,26 +166,26 @@ def space_rows(table: pd.DataFrame) -> list[list[str]]:
 PROJECTION = Exhibit(
     "Galerkin attention as a projection",
     "Left: relative distance of Q(KᵀV)/n from the least-squares projection of V onto the span of Q, for "
-    "eight random trigonometric polynomials and n = {projection_points}; grids lie on each other. Hollow: "
-    "after multiplication by the best number. Middle: error of the attention's approximation p to f against "
-    "c⁻¹ times the smallest error in the span of Q, for three functions f, four kinds of spaces (six values, "
-    "ten keys), five draws where they are random, and every n. Right: the constant c; band: all draws. In "
-    "double precision.",
+    "eight random trigonometric polynomials and n = {projection_points}; the grids coincide. Hollow: after "
+    "multiplication by the best number. Middle: error of the attention's approximation p to f against c⁻¹ "
+    "times the smallest error in the span of Q, for three functions f, four kinds of spaces (six values, ten "
+    "keys), five draws of random spaces, and every n. Right: the constant c; bands cover all draws. Double "
+    "precision.",
     draw_projection,
 )
 COST = Exhibit(
     "Linear and quadratic cost",
-    "One head of {cost_features} features, batch of one, forward pass, single precision, n = {cost_points}. "
-    "Left: two operations for each multiplication and addition of the matrix products; lines lie on each "
-    "other. Right: median of {cost_repetitions} timings on one CPU thread, all attentions and sizes in turn; "
-    "softmax is torch's fused kernel. Seconds differ from run to run.",
+    "One head with {cost_features} features, batch size 1, forward pass, single precision, n = "
+    "{cost_points}. Left: two operations for each multiply-add of the matrix products; some lines coincide. "
+    "Right: median of {cost_repetitions} timings on one CPU thread, alternating between attentions and "
+    "sizes; softmax is torch's fused kernel. Times vary between runs.",
     draw_cost,
 )
 CONVERGENCE = Exhibit(
     "From sums to integrals",
-    "Relative error of each attention of three-component functions q, k, v on n = {convergence_points} "
-    "intervals against the integral operator by Gauss-Legendre quadrature, at sixteen points. Dotted: the "
-    "rate of the theory. For periodic functions it is geometric, with ρ from the poles of v; rounding ends "
-    "it. Without a softmax, Galerkin and Fourier compute the same sums. In double precision.",
+    "Relative error, at sixteen points, of each attention of three-component functions q, k, v on n = "
+    "{convergence_points} intervals against the integral operator by Gauss-Legendre quadrature. Dotted: the "
+    "theoretical rate. It is geometric for periodic functions, with ρ from the poles of v, down to rounding. "
+    "Without a softmax, Galerkin and Fourier compute the same sums. Double precision.",
     draw_convergence,
 )

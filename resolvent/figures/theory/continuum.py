@@ -149,28 +149,28 @@ def kind_of(case: str) -> str:
 MONTE_CARLO = Exhibit(
     "Attention over random points",
     "Left and middle: relative error, sup over seventeen x, of attention over N = {continuum_points} "
-    "independent uniform points, against the integral by Gauss-Legendre quadrature; cross-attention is from "
-    "functions on [0, 1] to functions on [0, 1]². Shown is the function, of four, whose error is largest at "
-    "most points; line: mean of {continuum_draws} draws, band: 5 % to 95 %. Squares: root of the mean square "
-    "over draws and x; dotted: what the delta method predicts of it. Right: the layer f(W₁v + b₁ + mean of "
-    "v) on grids and on random points, {average_sides} a side in two dimensions and as many in one; dotted: "
-    "the order of the theory. In double precision.",
+    "independent uniform points against the integral by Gauss-Legendre quadrature; cross-attention maps "
+    "functions on [0, 1] to functions on [0, 1]². Of four functions, the one with the largest error at the "
+    "largest N is shown. Line: mean of {continuum_draws} draws; band: 5 % to 95 %. Squares: root mean square "
+    "over draws and x; dotted: its prediction by the delta method. Right: the layer f(W₁v + b₁ + mean of v) "
+    "on grids and on random points, {average_sides} per side in two dimensions and as many points in one; "
+    "dotted: theoretical order. Double precision.",
     draw_monte_carlo,
 )
 QUADRATURES = Exhibit(
-    "Weights against nodes",
+    "Weights and nodes",
     "Relative error of self-attention, sup over seventeen x, on nodes in [0, 1]: evenly spaced; with two "
-    "rates, the steps doubled from the middle on; random, with and without the ends; random and three times "
-    "as dense at 1 as at 0. As many nodes as {quadrature_intervals} intervals have (two rates: three "
-    "quarters); random nodes: mean of {continuum_draws} draws. Dotted: order of the theory, and on the right "
-    "the distance of the limit from the integral.",
+    "rates, the second half with doubled steps; random, with and without the ends; random and three times as "
+    "dense at 1 as at 0. The number of nodes is that of {quadrature_intervals} intervals (two rates: three "
+    "quarters of it); random nodes: mean of {continuum_draws} draws. Dotted: theoretical order and, on the "
+    "right, the distance of the limit from the integral.",
     draw_quadratures,
 )
 INVARIANCE = Exhibit(
     "From n to 2n points",
-    "Relative L² difference, at the common points, of an operator's outputs for one smooth function on n and "
-    "on 2n intervals a side, n = {invariance_points_1d} in one dimension and {invariance_points_2d} in two, "
-    "half as many where all points attend to all. Small operators, untrained, their weights moved by normal "
-    "numbers; only operators that claim to be discretisation-invariant.",
+    "Relative L² difference, at the common points, between an operator's outputs for one smooth function on "
+    "n and on 2n intervals per side, n = {invariance_points_1d} in one dimension and {invariance_points_2d} "
+    "in two, and half as many if all points attend to all. The operators are small and untrained, with "
+    "normal noise added to their weights; only operators that claim discretisation invariance are shown.",
     draw_invariance,
 )
