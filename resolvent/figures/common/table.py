@@ -1,7 +1,7 @@
 """Tables of text, written as CSV, LaTeX (booktabs) and HTML."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from html import escape
 from itertools import groupby
@@ -94,6 +94,12 @@ class Table:
     def is_prose(self, number: int) -> bool:
         return number == 0 or any(row[number].prose for row in self.rows)
 
+    def select(self, keep: Callable[[Column], bool]) -> "Table":
+        """Return the table with the columns that `keep` accepts."""
+        kept = [number for number, column in enumerate(self.columns) if keep(column)]
+        rows, baselines = ([[row[one] for one in kept] for row in of] for of in (self.rows, self.baselines))
+        return replace(self, columns=[self.columns[one] for one in kept], rows=rows, baselines=baselines)
+
     @property
     def groups(self) -> list[tuple[str, int]]:
         return [(group, len(list(here))) for group, here in groupby(self.columns, lambda one: one.group)]
@@ -141,13 +147,7 @@ def as_csv(first: Table, *others: Table) -> str:
 
 def as_latex(table: Table) -> str:
     """Return a booktabs tabular, with notes in brackets after the text."""
-    taken = [number for number, column in enumerate(table.columns) if column.latex]
-
-    def kept(row: list) -> list:
-        return [row[number] for number in taken]
-
-    rows, baselines = (list(map(kept, one)) for one in (table.rows, table.baselines))
-    table = replace(table, columns=kept(table.columns), rows=rows, baselines=baselines)
+    table = table.select(lambda column: column.latex)
     top, rules, start = [], "", 1
     for group, width in table.groups:
         top.append(rf"\multicolumn{{{width}}}{{c}}{{{latex_text(group)}}}")

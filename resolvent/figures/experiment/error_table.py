@@ -7,6 +7,7 @@ statistic, protocol and number; for several noise levels, like Table 3. Other ta
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import pandas as pd
@@ -115,14 +116,12 @@ def _as_one(tables: list[Table]) -> Table:
     """Return the tables of all metrics as one; for several, its second column is the title of each."""
     if len(tables) == 1:
         return tables[0]
-    (name, *heads), bodies = tables[0].columns, []
-    for kind in ("rows", "baselines"):
-        titled = [(row, table.title) for table in tables for row in getattr(table, kind)]
-        bodies.append([
-            [row[0], Cell(title.removeprefix(f"{ALL_METRICS}, "), prose=True), *row[1:]]
-            for row, title in titled
-        ])  # fmt: skip
-    return Table([name, Column("on"), *heads], *bodies, title=ALL_METRICS)
+    bodies: dict[str, list[list[Cell]]] = {"rows": [], "baselines": []}
+    for (kind, rows), table in product(bodies.items(), tables):
+        on = Cell(table.title.removeprefix(f"{ALL_METRICS}, "), prose=True)
+        rows += [[row[0], on, *row[1:]] for row in getattr(table, kind)]
+    name, *heads = tables[0].columns
+    return Table([name, Column("on"), *heads], *bodies.values(), title=ALL_METRICS)
 
 
 def of_every_condition(comparison: pd.DataFrame) -> Table:
@@ -154,11 +153,8 @@ def of_every_condition(comparison: pd.DataFrame) -> Table:
 
 def of_one_run(comparison: pd.DataFrame) -> Table:
     """Return the table of `of_every_condition` for a single run, without constant columns."""
-    table = of_every_condition(comparison)
-    dropped = {"model", "trained at", "seeds", "status", OVER_BEST}
-    kept = [number for number, column in enumerate(table.columns) if column.head not in dropped]
-    rows = [[row[number] for number in kept] for row in table.rows]
-    return Table([table.columns[number] for number in kept], rows)
+    constant = {"model", "trained at", "seeds", "status", OVER_BEST}
+    return of_every_condition(comparison).select(lambda column: column.head not in constant)
 
 
 def error_cell(
