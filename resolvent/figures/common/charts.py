@@ -1,7 +1,9 @@
-"""Common parts of the interactive charts on pages, drawn with plotly."""
+"""Common parts of the interactive charts on pages, drawn by plotly from few points with few digits."""
 
 import json
+import math
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
@@ -10,6 +12,9 @@ from resolvent.figures.common.style import BASELINE, Appearance, dark_colours
 MARKERS = {"o": "circle", "s": "square", "^": "triangle-up", "D": "diamond", "P": "cross", "X": "x"}
 LOGARITHMIC = {"type": "log", "exponentformat": "power", "showexponent": "all"}
 ROW = 34  # pixels
+CURVE_POINTS = 512  # of a curve in a page
+SIDE_POINTS = 64  # along each side of a field in a page
+DIGITS = 4
 MARGIN = 6  # factor between the ends of an axis and the models' errors
 Looks = dict[str, Appearance]
 
@@ -61,3 +66,26 @@ def line_of(facts: dict, looks: Looks) -> dict:
         return {"color": BASELINE, "dash": "dot", "width": 1.3}
     look = looks[facts["key"]]
     return {"color": look.colour, "dash": "solid" if look.dashes == "-" else "dash", "width": 1.8}
+
+
+def picked(count: int, most: int = CURVE_POINTS, *, logarithmic: bool = False) -> np.ndarray:
+    """Return at most `most` of the indices 0, …, count - 1, evenly spaced on an axis, with both ends."""
+    some = min(count, most)
+    places = np.geomspace(1, count, some) - 1 if logarithmic else np.linspace(0, count - 1, some)
+    return np.unique(places.round().astype(int))
+
+
+def thinned(values: np.ndarray, dimension: int) -> np.ndarray:
+    """Return values of a curve (..., n) or a field (..., n, n) at the points drawn on a page."""
+    most = CURVE_POINTS if dimension == 1 else SIDE_POINTS
+    for axis in range(-dimension, 0):
+        values = np.take(values, picked(values.shape[axis], most), axis=axis)
+    return values
+
+
+def rounded(values: Any) -> Any:
+    """Return nested lists of numbers with `DIGITS` digits; None replaces values that are not finite."""
+    if isinstance(values, list | tuple) or (isinstance(values, np.ndarray) and values.ndim):
+        return [rounded(one) for one in values]
+    value = float(values)
+    return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None

@@ -10,7 +10,6 @@ from resolvent.figures.common.exhibit import Exhibit
 from resolvent.figures.common.labels import label_right
 from resolvent.figures.common.numbers import ends, scientific
 from resolvent.figures.common.results import Run, resolution_in_words, with_training_noise
-from resolvent.figures.common.thinned import CURVE_POINTS, picked, rounded
 from resolvent.figures.experiment.comparison import grouped, status_of
 
 BY_EPOCH = {"train_relative_l2": "training samples", "validation_relative_l2": "validation samples"}
@@ -78,7 +77,7 @@ def chart_resolutions(comparison: pd.DataFrame, looks: Looks):
             group = group.sort_values("test_resolution")
             facts = group.iloc[0].to_dict()
             figure.add_scatter(
-                x=[str(one) for one in group["test_resolution"]], y=rounded(group["value"].to_list()),
+                x=[str(one) for one in group["test_resolution"]], y=charts.rounded(group["value"].to_list()),
                 mode="lines+markers", name=facts["label"], legendgroup=f"{kind} {key}",
                 showlegend=number == 1, marker=charts.marker_of(facts, looks),
                 line=charts.line_of(facts, looks),
@@ -90,7 +89,7 @@ def chart_resolutions(comparison: pd.DataFrame, looks: Looks):
                 hovertemplate="%{text}<extra></extra>", row=number, col=1,
             )  # fmt: skip
     tested = [str(one) for one in sorted(models["test_resolution"].unique())]
-    reach = rounded(np.log10(charts.around(models["value"])))
+    reach = charts.rounded(np.log10(charts.around(models["value"])))
     figure.update_xaxes(type="category", categoryorder="array", categoryarray=tested)
     figure.update_yaxes(title=mean_error(comparison), range=reach, **charts.LOGARITHMIC)
     figure.update_xaxes(title="test resolution", row=max(1, len(trained)), col=1)
@@ -162,10 +161,10 @@ def chart_training(runs: list[Run], looks: Looks):
             finished = [run.by_epoch(column) for run in group if not run.diverged]
             curve = pd.concat(finished, axis=1).median(axis=1) if finished else pd.Series(dtype=float)
             if not curve.empty:
-                curve = curve.iloc[picked(len(curve), CURVE_POINTS)]
+                curve = curve.iloc[charts.picked(len(curve))]
                 words = f"{first.label}, {BY_EPOCH[column]}"
                 traces.append({
-                    "x": curve.index.to_list(), "y": rounded(curve.to_list()), "opacity": opacity,
+                    "x": curve.index.to_list(), "y": charts.rounded(curve.to_list()), "opacity": opacity,
                     "line": line | {"width": width}, "mode": "lines" if len(curve) > 1 else "markers",
                     "hovertemplate": f"{words}<br>epoch %{{x}}: %{{y:.3e}}<extra></extra>",
                 })  # fmt: skip
@@ -174,7 +173,7 @@ def chart_training(runs: list[Run], looks: Looks):
             if run.diverged and not curve.empty:
                 words = f"{run.label}, seed {run.seed}: diverged in epoch {run.cost.diverged_epoch}"
                 traces.append({
-                    "x": [int(curve.index[-1])], "y": rounded([curve.iloc[-1]]), "mode": "markers",
+                    "x": [int(curve.index[-1])], "y": charts.rounded([curve.iloc[-1]]), "mode": "markers",
                     "marker": {"symbol": "x", "size": 10, "color": looks[run.model].colour},
                     "hovertemplate": f"{words}<extra></extra>",
                 })  # fmt: skip

@@ -15,7 +15,6 @@ from resolvent.figures.common.results import (
     spectrum_of,
     spread_of,
 )
-from resolvent.figures.common.thinned import CURVE_POINTS, picked, picked_on_log_axis, rounded
 
 MAPS = 4  # side by side
 AMPLITUDE = "root mean power"
@@ -118,10 +117,10 @@ def chart(runs: list[Run], looks: Looks):
         on_log_axis = panels[row - 1][0] == "wavenumber"
         kept = (y > 0) & ((x > 0) | (not on_log_axis))
         x, y = x[kept], y[kept]
-        some = picked_on_log_axis(len(x)) if on_log_axis else picked(len(x), CURVE_POINTS)
+        some = charts.picked(len(x), logarithmic=on_log_axis)
         figure.add_scatter(
-            x=rounded(x[some]), y=rounded(y[some]), mode="lines", line=line, name=name, legendgroup=name,
-            showlegend=name not in named, hovertemplate=f"{name}<br>%{{x}}: %{{y:.3e}}<extra></extra>",
+            x=charts.rounded(x[some]), y=charts.rounded(y[some]), mode="lines", line=line, name=name,
+            legendgroup=name, showlegend=name not in named, hovertemplate=f"{name}<br>%{{x}}: %{{y:.3e}}<extra></extra>",
             row=row, col=1,
         )  # fmt: skip
         named.add(name)
@@ -133,7 +132,7 @@ def chart(runs: list[Run], looks: Looks):
             add_line(row, first.wavenumber, first.target, {"color": style.INK, "width": 1.8}, "target")
             if low := _lowest_shown([one.error for _, one in found]):
                 top = max(float(one.target.max()) for _, one in found)
-                figure.update_yaxes(range=rounded(np.log10([low, 3 * top])), row=row, col=1)
+                figure.update_yaxes(range=charts.rounded(np.log10([low, 3 * top])), row=row, col=1)
             figure.update_xaxes(type="log", title=WAVENUMBER, row=row, col=1)
         figure.update_yaxes(title=AMPLITUDE if by_wavenumber else BY_POINT, row=row, col=1)
         for run, one in found:

@@ -22,7 +22,6 @@ from resolvent.figures.common.results import (
     on_training_grid,
     resolution_in_words,
 )
-from resolvent.figures.common.thinned import CURVE_POINTS, picked, rounded
 from resolvent.figures.experiment.comparison import grouped
 
 HALF_HEIGHT = 0.33  # of a row of samples
@@ -117,23 +116,23 @@ def chart_distributions(runs: list[Run], baselines: list[Baseline], looks: Looks
                 value = row.errors.median()
                 below, number = value < reach[0], f"median {scientific(value)}"
                 figure.add_scatter(
-                    x=[rounded(reach[0] if below else reach[1])], y=[name], mode="text", row=panel, col=1,
-                    text=[f"← {number}" if below else f"{number} →"], showlegend=False, hoverinfo="skip",
+                    x=charts.rounded([reach[0] if below else reach[1]]), y=[name], mode="text", row=panel,
+                    col=1, text=[f"← {number}" if below else f"{number} →"], showlegend=False, hoverinfo="skip",
                     textposition="middle right" if below else "middle left",
                     textfont={"color": style.BASELINE},
                 )  # fmt: skip
                 continue
             errors, colour = row.errors.sort_values(), row.colour(looks)
-            errors = errors.iloc[picked(len(errors), CURVE_POINTS)]
+            errors = errors.iloc[charts.picked(len(errors))]
             figure.add_box(
-                x=rounded(errors.to_list()), name=name, orientation="h", boxpoints="all",
+                x=charts.rounded(errors.to_list()), name=name, orientation="h", boxpoints="all",
                 pointpos=0, jitter=0.6, hoveron="points", showlegend=False, row=panel, col=1,
                 marker={"size": 3.5, "color": colour, "opacity": 0.55},
                 line={"color": colour, "width": 1.2}, fillcolor="rgba(0,0,0,0)",
                 text=[f"test sample {sample}: {scientific(error)}" for sample, error in errors.items()],
                 hovertemplate=f"{row.label}<br>%{{text}}<extra></extra>",
             )  # fmt: skip
-    figure.update_xaxes(**charts.LOGARITHMIC, range=rounded(np.log10(reach)))
+    figure.update_xaxes(**charts.LOGARITHMIC, range=charts.rounded(np.log10(reach)))
     figure.update_yaxes(autorange="reversed")
     figure.update_xaxes(title="relative L² error", row=max(1, len(panels)), col=1)
     return figure

@@ -9,9 +9,9 @@ from itertools import combinations
 from pathlib import Path
 
 from resolvent.common.files import write_text
+from resolvent.figures.common.charts import CURVE_POINTS, SIDE_POINTS, picked, rounded, thinned
 from resolvent.figures.common.intervals import paired_ratio
 from resolvent.figures.common.results import Run, errors_by_sample, spread_of
-from resolvent.figures.common.thinned import CURVE_POINTS, SIDE_POINTS, picked, rounded, thinned
 
 PAIRS_OF = 40  # with more runs in an experiment, the page compares pairs itself
 
