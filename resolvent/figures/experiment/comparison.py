@@ -96,17 +96,10 @@ def compare(runs: list[Run], baselines: list[Baseline]) -> tuple[pd.DataFrame, p
     leads = models[0]["leads"] if models else PHYSICAL
     for one in baselines:
         reason = one.cost.no_answer
-        row = {
-            "kind": "baseline",
-            "key": one.key,
-            "label": one.label,
-            "trained_resolution": one.resolution,
-            "test_resolution": one.resolution,
-            "trained_noise": one.noise,
-            "test_noise": one.noise,
-            "diverged_seeds": 0,
-            "status": f"{NO_ANSWER}: {reason}" if reason else "finished",
-        }
+        row = {"kind": "baseline", "key": one.key, "label": one.label, "diverged_seeds": 0}
+        row |= {"trained_resolution": one.resolution, "test_resolution": one.resolution}
+        row |= {"trained_noise": one.noise, "test_noise": one.noise}
+        row["status"] = f"{NO_ANSWER}: {reason}" if reason else "finished"
         note = {"reported_note": "the paper has no such row", "parameters": one.cost.parameters}
         models.append(row | note | {"leads": leads})
         blocks += _blocks(row, [one.errors])

@@ -120,8 +120,8 @@ def chart(runs: list[Run], looks: Looks):
         some = charts.picked(len(x), logarithmic=on_log_axis)
         figure.add_scatter(
             x=charts.rounded(x[some]), y=charts.rounded(y[some]), mode="lines", line=line, name=name,
-            legendgroup=name, showlegend=name not in named, hovertemplate=f"{name}<br>%{{x}}: %{{y:.3e}}<extra></extra>",
-            row=row, col=1,
+            legendgroup=name, showlegend=name not in named, row=row, col=1,
+            hovertemplate=f"{name}<br>%{{x}}: %{{y:.3e}}<extra></extra>",
         )  # fmt: skip
         named.add(name)
 

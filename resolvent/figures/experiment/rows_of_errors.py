@@ -117,8 +117,8 @@ def chart_distributions(runs: list[Run], baselines: list[Baseline], looks: Looks
                 below, number = value < reach[0], f"median {scientific(value)}"
                 figure.add_scatter(
                     x=charts.rounded([reach[0] if below else reach[1]]), y=[name], mode="text", row=panel,
-                    col=1, text=[f"← {number}" if below else f"{number} →"], showlegend=False, hoverinfo="skip",
-                    textposition="middle right" if below else "middle left",
+                    col=1, text=[f"← {number}" if below else f"{number} →"], showlegend=False,
+                    hoverinfo="skip", textposition="middle right" if below else "middle left",
                     textfont={"color": style.BASELINE},
                 )  # fmt: skip
                 continue
