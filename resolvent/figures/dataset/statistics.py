@@ -37,7 +37,7 @@ def draw_spectra(dataset: DatasetPreview):
     variables = [variable for variable in dataset.functions if variable.spectrum]
     figure, ((panel,),) = new_figure(1, 1, size=(8.6, 3.4))
     if not variables:
-        words = "no spectrum: the stored points are not equally spaced"
+        words = "stored at points that are not equally spaced: no spectrum"
         panel.text(0.5, 0.5, words, transform=panel.transAxes, ha="center", va="center", color=MUTED)
         panel.set_axis_off()
         return figure

@@ -228,7 +228,7 @@ def draw_scaling(family: Family, looks: Looks):
     panel.minorticks_off()
     panel.set_ylabel("mean relative L² error")
     time_axis(in_time, pd.Series([one.seconds for one in every], dtype=float), 1 / 2, 2, most=6)
-    for panel, words in zip(panels, ("training samples", "time for training and its samples"), strict=True):
+    for panel, words in zip(panels, ("training samples", "training and making its samples"), strict=True):
         panel.set_xlabel(words)
         style.error_limits(panel, [one.errors[0] for one in every], margin=2)
         style.grid_lines(panel, "both")
