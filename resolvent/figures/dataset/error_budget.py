@@ -34,7 +34,7 @@ NAMES = {"cole hopf": "Cole-Hopf", "diffrax dopri8": "diffrax (Dopri8)", "scipy 
 OWN_CHECK = "An independent computation."
 OTHER = "A measured difference, not compared with the stated accuracy."
 NOTES = {
-    "error_of": "Of the {}.",
+    "error_of": "Error of the {}.",
     "scheme": "Scheme: {}.",
     "reference": "Reference: {}.",
     "viscosity": "Viscosity {:g}.",

@@ -145,7 +145,7 @@ def _along_rows(coefficient: np.ndarray, pressure: np.ndarray, x: np.ndarray, me
     return np.concatenate([flux[:, :1], (flux[:, :-1] + flux[:, 1:]) / 2, flux[:, -1:]], axis=1)
 
 
-GALLERY = Exhibit("Samples", "A few samples as stored: the operator's input, and its target.", draw, chart)
+GALLERY = Exhibit("Samples", "A few stored samples: the operator's input and target.", draw, chart)
 FLUX = Exhibit(
     "Flow in a sample",
     "The first sample of the gallery: permeability, pressure, and the magnitude of the flux -a∇p with its "

@@ -59,7 +59,7 @@ def draw_spectra(dataset: DatasetPreview):
 HISTOGRAMS = Exhibit("Values", "Histograms of the values at all points of up to 64 samples.", draw_histograms)
 SPECTRA = Exhibit(
     "Spectra",
-    "Power by wavenumber: the median over samples, and the band from the 5 % to the 95 % quantile. On a grid "
-    "in space it is what the waves of a wavenumber add to the mean square.",
+    "Power by wavenumber: the median over samples, and the band from the 5 % to the 95 % quantile. On a "
+    "spatial grid it is the contribution of each wavenumber to the mean square.",
     draw_spectra,
 )

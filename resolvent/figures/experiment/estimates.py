@@ -110,7 +110,7 @@ def estimates_table(estimates: pd.DataFrame) -> Table:
             Cell(DASH if np.isnan(order) else f"{order:.2f}", value=order),
             Cell(DASH if np.isnan(ratio) else times(ratio), value=ratio),
         ])  # fmt: skip
-    heads = ["model", "grid", *["distribution", "times as trained"] * shifted, "known by", *HEADS]
+    heads = ["model", "grid", *["distribution", "ratio to training"] * shifted, "estimated by", *HEADS]
     return Table(list(map(Column, heads)), rows)
 
 

@@ -194,7 +194,7 @@ def budget_table(family: Family) -> Table:
                 Cell(scientific(error[0]), ends(low, high, error[0]), value=error[0]),
                 Cell(f"{misfit:.0%}", value=misfit),
             ])  # fmt: skip
-    heads = ("model", "grid", "budget", "samples", "width", "for samples", "error by the curve", "its misfit")
+    heads = ("model", "grid", "budget", "samples", "width", "share for samples", "predicted error", "misfit")
     return Table(list(map(Column, heads)), rows)
 
 
