@@ -129,8 +129,8 @@ def new_stack(*bands: dict, size: tuple[float, float]):
     """
     with _plain_figure(size) as figure:
         places = figure.add_gridspec(len(bands), 1, height_ratios=[band["height"] for band in bands])
-        grids = [{name: value for name, value in band.items() if name != "height"} for band in bands]
-        grids = [place.subgridspec(**grid) for place, grid in zip(places, grids, strict=True)]
+        shapes = [{name: value for name, value in band.items() if name != "height"} for band in bands]
+        grids = [place.subgridspec(**shape) for place, shape in zip(places, shapes, strict=True)]
         return figure, [grid.subplots(squeeze=False) for grid in grids]
 
 

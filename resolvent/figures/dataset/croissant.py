@@ -127,7 +127,7 @@ def _fields(facts: dict, name: str, records: str) -> list[dict]:
         source: dict[str, Any] = {"fileSet": {"@id": "store"}, "extract": {"fileProperty": "content"}}
         if records == FIRST:
             source = {"fileObject": {"@id": "table"}, "extract": {"column": variable}}
-        field = {
+        field: dict[str, Any] = {
             "@type": "cr:Field",
             "@id": f"{records}/{variable}",
             "name": f"{records}/{variable}",

@@ -44,7 +44,8 @@ def draw_training(comparison: pd.DataFrame, looks: Looks):
         baselines = here.loc[here["kind"] == "baseline", ["label", "value"]].itertuples(
             index=False, name=None
         )
-        within, outside = [], []
+        within: list[tuple[str, float]] = []
+        outside: list[tuple[str, float]] = []
         for label, value in baselines:
             (within if limits[0] <= value <= limits[1] else outside).append((label, value))
         for _, value in within:

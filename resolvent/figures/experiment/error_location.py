@@ -86,7 +86,7 @@ def _located(runs: list[Run], place: int | str) -> tuple[list[tuple], list[tuple
     """Return runs at this training resolution with their spectra, and runs with their errors by point."""
     here = [run for run in one_of_each(runs) if run.resolution == place]
     spectra = [(run, one) for run in here if (one := spectrum_of(run))]
-    return spectra, [(run, one) for run in here if (one := spread_of(run))]
+    return spectra, [(run, spread) for run in here if (spread := spread_of(run))]
 
 
 def _lowest_shown(errors: list[np.ndarray]) -> float | None:

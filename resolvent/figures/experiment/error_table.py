@@ -121,7 +121,7 @@ def _as_one(tables: list[Table]) -> Table:
         on = Cell(table.title.removeprefix(f"{ALL_METRICS}, "), prose=True)
         rows += [[row[0], on, *row[1:]] for row in getattr(table, kind)]
     name, *heads = tables[0].columns
-    return Table([name, Column("on"), *heads], *bodies.values(), title=ALL_METRICS)
+    return Table([name, Column("on"), *heads], bodies["rows"], bodies["baselines"], title=ALL_METRICS)
 
 
 def of_every_condition(comparison: pd.DataFrame) -> Table:
@@ -148,7 +148,8 @@ def of_every_condition(comparison: pd.DataFrame) -> Table:
             cells.append(EMPTY if absent(ratio) else Cell(f"{ratio:.2f}", note=facts["ratio_of"]))
         cells += [Cell(str(facts["seeds"])), Cell(facts["status"], prose=True)]
         bodies[facts["kind"]].append(cells)
-    return Table([*map(Column, before), *heads, over_best, *map(Column, after)], *bodies.values())
+    columns = [*map(Column, before), *heads, over_best, *map(Column, after)]
+    return Table(columns, bodies["model"], bodies["baseline"])
 
 
 def of_one_run(comparison: pd.DataFrame) -> Table:

@@ -100,8 +100,9 @@ def draw_cost(cost: pd.DataFrame, cost_orders: pd.DataFrame):
     figure, axes = new_figure(1, 2, size=(9.6, 3.9))
     for panel, (quantity, (heading, label)) in zip(axes[0], QUANTITIES.items(), strict=True):
         for attention, group in cost.groupby("attention", sort=False):
-            line = {"ls": look(attention).dashes, "lw": 1.5, "ms": 5, "alpha": 0.9}
-            panel.plot(group["points"], group[quantity], **line, **look(attention).marks())
+            own = look(str(attention))
+            line = {"ls": own.dashes, "lw": 1.5, "ms": 5, "alpha": 0.9}
+            panel.plot(group["points"], group[quantity], **line, **own.marks())
         logarithmic(panel, cost["points"], "points n", small=False)
         panel.set_ylabel(label)
         low, high = panel.get_ylim()
@@ -127,7 +128,7 @@ def draw_convergence(convergence: pd.DataFrame, convergence_orders: pd.DataFrame
         shown = expected > table["error"].min()
         panel.plot(points[shown], expected[shown], **DOTTED)
         for place, (attention, group) in enumerate(table.groupby("attention", sort=False)):
-            marks = look(attention).marks() | {"markerfacecolor": "none"}
+            marks = look(str(attention)).marks() | {"markerfacecolor": "none"}
             # Coinciding lines stay visible.
             panel.plot(group["points"], group["error"], lw=1.1, ms=9 - 2 * place, **marks)
         logarithmic(panel, convergence["points"], "points n")
