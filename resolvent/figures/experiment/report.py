@@ -99,7 +99,7 @@ def write_report(
         drawn[Path(path)] = exhibit.shown(sources, path, folder) | {"source": relative(path, folder)}
     errors, facts, samples = headline(comparison), results.read_json(card), int(comparison["samples"].max())
     lost, spread = [run for run in runs if run.diverged], None if shown.diverged else results.spread_of(shown)
-    has_film = film and Path(film).parent not in {run.directory for run in lost}
+    filmed = film and Path(film).parent not in {run.directory for run in lost}
     timed = inference_table(sources["inference"])
     timed_on = sorted(set(sources["inference"]["device"].dropna()))
     choices = {run.directory: run for run in [shown, *results.one_of_each(runs)] if not run.diverged}
@@ -132,7 +132,7 @@ def write_report(
         figures={Path(path).stem: drawn[Path(path)] for path in paths},
         own_figures=[drawn[Path(path)] for path in own or {}],
         metrics={name: words for run in runs for name, words in run.record.metrics.items()},
-        film=drawn[Path(film)] if has_film else None,
+        film=drawn[Path(film)] if film and filmed else None,
         in_time=isinstance(shown.resolution, str),
         shown=[(relative(run.directory / RUN_DATA, folder), run.name) for run in choices.values()],
         maps=spread is not None and spread.dimension == 2,
