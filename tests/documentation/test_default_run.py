@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from resolvent.documentation.default_run import COLUMNS, TABLE, experiment_rows, hours, overview
 from resolvent.evaluation.baselines import LABELS
 from resolvent.figures.common import comparison
-from resolvent.figures.common.comparison import Error
+from resolvent.figures.common.intervals import Interval
 from resolvent.figures.front.results import CLASSICAL, Results, Row, RunState
 from resolvent.figures.front.study import PlannedExperiment, PlannedRow, Study
 
@@ -21,27 +21,27 @@ def row(label, states, error=None, best=False):
     runs = [
         RunState(str(seed), label, state, seconds=90.0, device="CPU") for seed, state in enumerate(states)
     ]
-    ratio = Error(0.5, 0.4, 0.6, NAN) if best else Error(2.0, 1.8, 2.2, NAN)
+    ratio = Interval(0.5, 0.4, 0.6, NAN) if best else Interval(2.0, 1.8, 2.2, NAN)
     tested = SimpleNamespace(
         error=lambda metric="relative_l2", statistic="mean": ratio if statistic != "mean" else error,
         is_ranked=lambda: True, is_among_the_best=lambda: best, verdict="",
         facts={"config_hash": "", "dataset_hash": ""},
     )  # fmt: skip
     planned = PlannedRow(label.lower(), label, None, 128, 0.0, {})
-    classical = Error(1e-5, NAN, NAN, NAN)
+    classical = Interval(1e-5, NAN, NAN, NAN)
     return Row("burgers", "Burgers", "", (), planned, runs, tested if error else None, classical)
 
 
 def baseline(key, label, error):
     """Return what is known of a baseline with this error on 128 points; NaN is that of no answer."""
     facts = {"key": key, "label": label, "trained_resolution": 128}
-    return comparison.Tested(facts, {("relative_l2", "mean"): Error(error, NAN, NAN, NAN)})
+    return comparison.Tested(facts, {("relative_l2", "mean"): Interval(error, NAN, NAN, NAN)})
 
 
 def test_an_experiment_keeps_a_row_for_each_model_and_baseline_the_lowest_error_first():
     rows = [
-        row("FNO", ["finished"] * 3, Error(4e-2, 3.9e-2, 4.1e-2, NAN)),
-        row("Galerkin", ["finished", "finished", "diverged"], Error(2e-2, 1.9e-2, 2.1e-2, NAN), best=True),
+        row("FNO", ["finished"] * 3, Interval(4e-2, 3.9e-2, 4.1e-2, NAN)),
+        row("Galerkin", ["finished", "finished", "diverged"], Interval(2e-2, 1.9e-2, 2.1e-2, NAN), best=True),
         row("Softmax", ["diverged"] * 3),
     ]
     baselines = [

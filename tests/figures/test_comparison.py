@@ -157,7 +157,7 @@ def test_with_two_seeds_or_alone_nothing_is_ranked_and_the_table_says_so(make_ru
     table, _, latex, html = compare([*good, *bad])
     assert among_the_best(table) == [False, False]
     assert row(table, "bad").error("relative_l2", "ratio_to_best_other").low > 1
-    assert all("Nothing is ranked: that takes three seeds of a model." in text for text in (html, latex))
+    assert all("No ranking: a model needs three seeds to be ranked." in text for text in (html, latex))
     assert not any(cell.bold for cells in headline(table).rows for cell in cells)
     table, *_ = compare(seeds_of(make_run, "alone", ERRORS))
     assert among_the_best(table) == [False]
@@ -306,7 +306,7 @@ def test_damaged_arrays_name_themselves_and_what_to_do(tmp_path):
     ("options", "facts", "message"),
     [
         ({"seed": 2}, {"dataset_hash": "other"}, "different datasets"),
-        ({"seed": 2}, {"settings": {"attention": "linear"}}, "differs in settings"),
+        ({"seed": 2}, {"settings": {"attention": "linear"}}, "differ in settings"),
         ({"model": "linear", "errors": [1e-3] * 6}, {}, "different samples"),
     ],
 )

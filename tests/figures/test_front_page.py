@@ -22,7 +22,7 @@ from resolvent.common.digests import write_digest
 from resolvent.common.errors import FileError
 from resolvent.common.files import write_json
 from resolvent.figures.common.assets import NAMES, write_assets
-from resolvent.figures.common.comparison import Error
+from resolvent.figures.common.intervals import Interval
 from resolvent.figures.common.page import render
 from resolvent.figures.experiment.comparison import write_comparison
 from resolvent.figures.front.leaderboard import sharing, with_interval
@@ -216,7 +216,7 @@ def test_it_says_what_was_run_and_every_link_leads_somewhere(written):
         ("Fno Burgers &amp; co", "not ranked"),  # two seeds are left
         ("Galerkin A single seed", "not ranked"),
     }  # fmt: skip
-    assert "Galerkin is the best: 0.2" in text_of(html)
+    assert "Galerkin is the best, with 0.2" in text_of(html)
     assert "Galerkin has the lowest error" in text_of(html)  # of the single seed
     assert html.count('class="number best"') == 1
     card = text_of(html[html.index('id="dataset-waves"') : html.index('id="dataset-later"')])
@@ -281,7 +281,7 @@ def test_a_row_says_after_how_many_functions_it_has_paid_and_on_what(finished):
     page = (finished / "index.html").read_text()
     cells = {row[0].split()[0]: row[-1] for row in rows_of(page, 'id="results"')[:3]}
     assert cells == {"Galerkin": "150,000", "Fourier": "never", "Fno": "—"}
-    assert 'title="beside coarse; training on a; model on b; solver on b"' in page
+    assert 'title="compared with coarse; training on a; model on b; solver on b"' in page
 
 
 def test_a_single_seed_has_one_short_line(finished):
@@ -299,7 +299,7 @@ def test_a_single_seed_has_one_short_line(finished):
     assert "<dd>in an object store</dd>" in page
     assert ">no solver known</td>" in page
     assert "“no solver known”: there is no classical solver for this grid" in text_of(page)
-    assert page.count("Nothing is ranked: that takes three seeds or more of each model.") == 1
+    assert page.count("No ranking: each model needs at least three seeds.") == 1
     assert "Bold" not in page
 
 
@@ -325,7 +325,7 @@ def test_what_is_missing_or_has_not_begun_is_said_and_the_rest_is_shown(finished
     shutil.rmtree(finished / "burgers")
     write_front_page(finished)
     page = (finished / "index.html").read_text()
-    assert "Not begun yet: Burgers &amp; co." in text_of(page)
+    assert "Not started yet: Burgers &amp; co." in text_of(page)
     leaderboard = page[page.index('id="leaderboard"') : page.index('id="all"')]
     assert "Burgers &amp; co, n = 512" not in leaderboard
     names = [cells[0].partition(" ")[2] for cells in rows_of(page, 'id="results"')]
@@ -338,7 +338,7 @@ def test_before_anything_has_run_there_is_a_page_already(study):
     assert "12 runs: 0 finished, 0 diverged, 12 missing." in page
     assert "Not made yet." in page
     assert "Training took" not in page
-    assert "Nothing is ranked" not in page  # there is nothing to rank
+    assert "No ranking" not in page  # there is nothing to rank
     assert "To be made, 1 of 2: Table 2a." in page
     assert broken_links(study) == []
     assert len(results.rows) == 6
@@ -357,7 +357,7 @@ def test_before_anything_has_run_there_is_a_page_already(study):
     ],
 )
 def test_an_interval_has_the_exponent_of_its_middle(error, shown):
-    assert with_interval(Error(*error, 0)) == shown
+    assert with_interval(Interval(*error)) == shown
 
 
 def test_the_command_prints_the_address_or_one_line(finished, tmp_path, monkeypatch, capsys):
@@ -416,7 +416,7 @@ def test_the_assets_are_there_and_a_plan_of_another_version_is_refused(study):
     content = json.loads((study / "study.json").read_text())
     content["experiments"]["burgers"]["colour"] = "blue"
     write_json(study / "study.json", content)
-    with pytest.raises(FileError, match=r"study\.json is not of this version.*colour"):
+    with pytest.raises(FileError, match=r"study\.json is from another version.*colour"):
         read_study(study)
 
 

@@ -155,7 +155,7 @@ def test_an_error_of_zero_has_no_ratio_and_one_sample_no_interval():
 def test_other_shapes_and_unpaired_samples_are_refused():
     with pytest.raises(ResultError, match=r"must have shape \(seeds, samples\), not \(2, 2, 2\)"):
         mean_interval(np.ones((2, 2, 2)))
-    with pytest.raises(ResultError, match="4 samples cannot be paired with 5"):
+    with pytest.raises(ResultError, match="of 4 and of 5 samples cannot be paired"):
         paired_ratio(np.ones(4), np.ones(5))
 
 

@@ -155,12 +155,14 @@ def test_a_film_stands_below_the_predictions_and_a_figure_of_ones_own_has_what_i
     own = {tmp_path / "own_figures/mine.svg": Exhibit("My title", "Of {test} samples.", draw)}
     page = " ".join(make_report(own=own, filmed=0).split())
     assert '/rollout.mp4" type="video/mp4">' in page
-    assert page.index('id="predictions"') < page.index("each prediction given") < page.index('id="trust"')
+    assert (
+        page.index('id="predictions"')
+        < page.index("each prediction is the next input")
+        < page.index('id="trust"')
+    )
     assert 'id="mine"> <h3>My title</h3> <p class="explanation">Of 40 samples.</p>' in page
     assert "3 runs, " in (tmp_path / "own_figures/mine.svg").read_text()
-    with pytest.raises(
-        ResultError, match=r"no source 'everything' for a figure here; accepted parameters: .*comparison"
-    ):
+    with pytest.raises(ResultError, match=r"no source 'everything'; accepted parameters: .*comparison"):
         Sources(READERS).call(lambda everything: None)
 
 
@@ -174,15 +176,15 @@ def test_a_verdict_says_whether_the_difference_is_real(make_run, make_baselines,
     clear = [*of_three_seeds(make_run, "good", errors), *of_three_seeds(make_run, "bad", 2 * errors)]
     equal = [clear[0], clear[1], clear[2], *of_three_seeds(make_run, "other", errors[::-1] + 1e-6)]
     (words,) = verdicts(write_comparison(clear, [make_baselines()], tmp_path / "clear.csv"))
-    assert "The difference is real: “good” has 0.50 times the errors of the best of the others" in words
+    assert "The difference is real: “good” has 0.50 times the errors of the best other model" in words
     assert "The best baseline, “Coarse classical solve”, has 3." in words
     (words,) = verdicts(write_comparison(equal, [], tmp_path / "equal.csv"))
     assert words.endswith("The data do not show which of these is best: “good”, “other”.")
     (words,) = verdicts(write_comparison([clear[0], clear[3]], [], tmp_path / "single.csv"))
-    assert "“bad” comes next with 2.00 times that, but nothing is ranked: that takes 3 seeds" in words
+    assert "“bad” is next with 2.00 times that error. Models are ranked only with 3 seeds or more." in words
     lost = [make_run("lost", diverged_epoch=2)]
     (words,) = verdicts(write_comparison(lost, [], tmp_path / "lost.csv"))
-    assert words == "On n = 512 every run diverged: there are no errors to compare."
+    assert words == "On n = 512 every run diverged, so there are no errors to compare."
 
 
 def test_labels_matter_where_errors_come_near_them(make_run, tmp_path):

@@ -9,10 +9,10 @@ import pytest
 from pages import links, missing
 from run_files import replace_errors
 
+from resolvent.figures.common.charts import picked, rounded, thinned
 from resolvent.figures.common.commands import loading, making, size_of
 from resolvent.figures.common.intervals import paired_ratio
 from resolvent.figures.common.results import read_runs
-from resolvent.figures.common.thinned import picked, picked_on_log_axis, rounded, thinned
 from resolvent.figures.run import data
 from resolvent.figures.run.page import write_run_pages
 
@@ -111,7 +111,7 @@ def test_thinning_keeps_the_ends_and_no_more_than_allowed():
         assert len(some) == min(count, 64)
         assert (some[0], some[-1]) == (0, count - 1)
         assert (np.diff(some) > 0).all()
-    some = picked_on_log_axis(4096, 100)
+    some = picked(4096, 100, logarithmic=True)
     assert len(some) <= 100
     assert some[:5].tolist() == [0, 1, 2, 3, 4]
     assert some[-1] == 4095

@@ -84,5 +84,5 @@ def test_the_page_has_a_figure_a_panel_and_every_count(study, tmp_path):
 
 
 def test_a_study_of_which_no_run_has_ended_says_so():
-    with pytest.raises(ResultError, match="no run of the study of stability has ended"):
+    with pytest.raises(ResultError, match="no run of the stability study"):
         read_study([], PANELS)

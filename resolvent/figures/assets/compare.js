@@ -124,10 +124,10 @@
       const { value, low, high } = ratioOf(data, Number(one.value), Number(other.value), samples.map(({ ratio }) => ratio));
       const wins = samples.filter(({ ratio }) => ratio < 1).length;
       words.textContent = `On ${samples.length} test samples the errors of the first are ${scientific(value)} times those of the second (geometric mean; `
-        + (low ? `95 % interval over the samples ${scientific(low)} to ${scientific(high)}; it does not know how other seeds would have ended). `
-          : "of so many runs no interval is computed). ")
-        + `The first is better on ${wins}, the second on ${samples.length - wins}.`
-        + (a.where === b.where ? "" : " The two were trained and tested on different grids: the functions are the same.");
+        + (low ? `95 % interval over the samples ${scientific(low)} to ${scientific(high)}; it does not include the variation between seeds). `
+          : "no interval is computed for this many runs). ")
+        + `The first run is better on ${wins}, the second on ${samples.length - wins}.`
+        + (a.where === b.where ? "" : " The two runs were trained and tested on different grids, with the same functions.");
       const plot = find("errors");
       plot.closest("figure").classList.add("drawn");
       show(plot, () => scatter(samples, a, b));

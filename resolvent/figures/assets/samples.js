@@ -11,7 +11,7 @@
       const script = document.createElement("script");
       script.src = address;
       script.onload = () => (script.data ? done(script.data) : failed(new Error(`${address} has no data`)));
-      script.onerror = () => failed(new Error(`${address} is missing; it comes with the pages of the runs, which snakemake makes when no target is named`));
+      script.onerror = () => failed(new Error(`${address} is missing: run snakemake without a target, which also makes the pages of the runs`));
       document.head.append(script);
     }));
   }
@@ -107,7 +107,7 @@
     return curves([{ title: "RMS error / RMS target", lines: [{ name: run.label, x: run.x_target, y: run.spread, color: colour("accent") }] }], run.axis);
   }
 
-  const WORDS = { best: "best", median: "median", worst: "worst", common: "kept for every model" };
+  const WORDS = { best: "best", median: "median", worst: "worst", common: "stored for every model" };
 
   function start(figure) {
     const form = figure.querySelector("form"), words = figure.querySelector(".words"), plot = figure.querySelector(".plot");
@@ -116,7 +116,7 @@
     async function update(event) {
       let run;
       try { run = await load(address()); } catch (error) { words.textContent = error.message; return; }
-      if (!run.samples.length) { words.textContent = `${run.label}, ${run.where}, seed ${run.seed} diverged: it predicts nothing.`; return; }
+      if (!run.samples.length) { words.textContent = `${run.label}, ${run.where}, seed ${run.seed} diverged: it has no predictions.`; return; }
       if (samples && (!samples.options.length || event?.target === runs)) {
         const chosen = samples.selectedIndex;
         samples.replaceChildren(...run.samples.map((one, place) =>

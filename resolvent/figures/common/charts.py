@@ -1,44 +1,30 @@
-"""Common parts of the interactive charts on pages, drawn with plotly.
-
-Hover texts are written here, with the same numbers as in the tables. Colours come from the page's style.
-"""
-
-from __future__ import annotations
+"""Common parts of the interactive charts on pages, drawn by plotly from few points with few digits."""
 
 import json
-import textwrap
+import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
-from resolvent.figures.common.numbers import scientific
-from resolvent.figures.common.results import Run
 from resolvent.figures.common.style import BASELINE, Appearance, dark_colours
-from resolvent.figures.common.thinned import rounded
-
-if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
 
 MARKERS = {"o": "circle", "s": "square", "^": "triangle-up", "D": "diamond", "P": "cross", "X": "x"}
 LOGARITHMIC = {"type": "log", "exponentformat": "power", "showexponent": "all"}
-LINE_WIDTH = 25  # characters per line of a name
 ROW = 34  # pixels
+CURVE_POINTS = 512  # of a curve in a page
+SIDE_POINTS = 64  # along each side of a field in a page
+DIGITS = 4
 MARGIN = 6  # factor between the ends of an axis and the models' errors
 Looks = dict[str, Appearance]
 
 
-def plotly_chart(figure: Figure) -> dict:
-    """Return data, layout and colours for a dark page, in the format of page.js."""
+def plotly_chart(figure) -> dict:
+    """Return data, layout and dark colours of a plotly figure, in the format of page.js."""
     text = figure.to_json()
     chart = json.loads(text)
     chart["layout"].pop("template", None)  # page.js applies the light or dark theme
     return chart | {"dark": dark_colours(text)}
-
-
-def epoch_tick(runs: list[Run]) -> int | None:
-    """Return the tick step 1 for few epochs, to avoid fractions of epochs; None for more epochs."""
-    return 1 if max(run.record.training["epochs"] for run in runs) <= 8 else None
 
 
 def around(errors: Iterable[float]) -> tuple[float, float]:
@@ -47,19 +33,7 @@ def around(errors: Iterable[float]) -> tuple[float, float]:
     return min(errors) / MARGIN, max(errors) * MARGIN
 
 
-def add_arrow(
-    figure: Figure, row: int, label: str, value: float, reach: tuple[float, float], words: str = ""
-) -> None:
-    """Add an arrow and a number at the end of the axis for a value outside its range."""
-    below, number = value < reach[0], f"{words}{scientific(value)}"
-    figure.add_scatter(
-        x=[four(reach[0] if below else reach[1])], y=[wrapped(label)], mode="text", row=row, col=1,
-        text=[f"← {number}" if below else f"{number} →"], showlegend=False, hoverinfo="skip",
-        textposition="middle right" if below else "middle left", textfont={"color": BASELINE},
-    )  # fmt: skip
-
-
-def panels_of(titles: list[str], rows: list[list] | None = None) -> Figure:
+def panels_of(titles: list[str], rows: list[list] | None = None):
     """Return a figure with one panel per title, in a column, with one legend or with named `rows`."""
     from plotly.subplots import make_subplots
 
@@ -94,9 +68,24 @@ def line_of(facts: dict, looks: Looks) -> dict:
     return {"color": look.colour, "dash": "solid" if look.dashes == "-" else "dash", "width": 1.8}
 
 
-def four(value: float) -> float | None:
-    return rounded(float(value))
+def picked(count: int, most: int = CURVE_POINTS, *, logarithmic: bool = False) -> np.ndarray:
+    """Return at most `most` of the indices 0, …, count - 1, evenly spaced on an axis, with both ends."""
+    some = min(count, most)
+    places = np.geomspace(1, count, some) - 1 if logarithmic else np.linspace(0, count - 1, some)
+    return np.unique(places.round().astype(int))
 
 
-def wrapped(label: str) -> str:
-    return "<br>".join(textwrap.wrap(label, LINE_WIDTH, break_long_words=False, break_on_hyphens=False))
+def thinned(values: np.ndarray, dimension: int) -> np.ndarray:
+    """Return values of a curve (..., n) or a field (..., n, n) at the points drawn on a page."""
+    most = CURVE_POINTS if dimension == 1 else SIDE_POINTS
+    for axis in range(-dimension, 0):
+        values = np.take(values, picked(values.shape[axis], most), axis=axis)
+    return values
+
+
+def rounded(values: Any) -> Any:
+    """Return nested lists of numbers with `DIGITS` digits; None replaces values that are not finite."""
+    if isinstance(values, list | tuple) or (isinstance(values, np.ndarray) and values.ndim):
+        return [rounded(one) for one in values]
+    value = float(values)
+    return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None

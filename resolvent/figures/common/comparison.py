@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from resolvent.figures.common.intervals import SEEDS_TO_RANK
+from resolvent.figures.common.intervals import SEEDS_TO_RANK, UNKNOWN, Interval
 from resolvent.figures.common.numbers import error_in_words
-from resolvent.figures.common.results import read_table, same_noise
+from resolvent.figures.common.results import read_table
 
 MODELS_FILE = "models.csv"
 RATIO = "ratio_to_best_other"
@@ -22,6 +22,7 @@ CONSTANT = 1e-3  # ratio of spreads of predictions and targets: below, predictio
 PHYSICAL, STANDARDISED = "relative_l2", "standardised_relative_l2"
 MODEL = ("kind", "key", "trained_resolution", "trained_noise")  # identify a row of models.csv
 CONDITION = (*MODEL, "test_resolution", "test_noise")
+STATISTIC = ["metric", "statistic", "value", "low", "high", "sample"]
 
 COMPARISON_COLUMNS = {
     "kind": "`model` or `baseline`",
@@ -80,35 +81,11 @@ MODELS_COLUMNS = {
 
 
 @dataclass(frozen=True)
-class Error:
-    """A statistic: value, ends of its interval and, for the worst error, the sample."""
-
-    value: float
-    low: float
-    high: float
-    sample: float
-
-    @property
-    def known(self) -> bool:
-        return not pd.isna(self.value)  # every seed may have diverged
-
-
-NO_ERROR = Error(*[float("nan")] * 4)
-
-
-@dataclass(frozen=True)
 class Tested:
     """A model or baseline under one condition: its facts, and its errors by metric and statistic."""
 
     facts: dict
-    errors: dict[tuple[str, str], Error]
-
-    @property
-    def on_training_grid(self) -> bool:
-        """Return whether grid and noise of the test are the same as in training."""
-        facts = self.facts
-        same_grid = facts["trained_resolution"] == facts["test_resolution"]
-        return same_grid and bool(same_noise(facts["trained_noise"], facts["test_noise"]))
+    errors: dict[tuple[str, str], Interval]
 
     @property
     def leads(self) -> str:
@@ -123,9 +100,9 @@ class Tested:
         how = "worse" if ratio.low > 1 else "no better" if ratio.high > 1 else "hardly better"
         return f"is {how} than the mean of the targets" if ratio.high > LEARNT else ""
 
-    def error(self, metric: str | None = None, statistic: str = "mean") -> Error:
+    def error(self, metric: str | None = None, statistic: str = "mean") -> Interval:
         """Return a statistic of a metric, by default the leading metric; NaN if not measured."""
-        return self.errors.get((metric or self.leads, statistic), NO_ERROR)
+        return self.errors.get((metric or self.leads, statistic), UNKNOWN)
 
     def is_ranked(self, metric: str | None = None) -> bool:
         """Return whether it is compared with other models and has enough seeds to be called worse."""
@@ -166,12 +143,8 @@ def by_condition(comparison: pd.DataFrame) -> list[Tested]:
     tested = []
     for _, rows in comparison.groupby(list(CONDITION), sort=False):
         errors = {
-            (row["metric"], row["statistic"]): Error(row["value"], row["low"], row["high"], row["sample"])
-            for row in rows[["metric", "statistic", "value", "low", "high", "sample"]].to_dict("records")
+            (metric, statistic): Interval(*row)
+            for metric, statistic, *row in rows[STATISTIC].itertuples(index=False)
         }
         tested.append(Tested(rows.iloc[0].to_dict(), errors))
     return tested
-
-
-def metrics_in(comparison: pd.DataFrame) -> list[str]:
-    return list(dict.fromkeys(comparison["metric"]))

@@ -1,6 +1,6 @@
 """Exhibits of pages: figures, tables and films with their captions and sources.
 
-An exhibit is defined in the module that draws it, and listed only by its page. Users' exhibits are the same.
+An exhibit is defined in the module that draws it, and listed only by its page.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ class Exhibit:
 
     @property
     def needs(self) -> set[str]:
-        functions = filter(None, (self.draw, self.chart))
-        return {name for one in functions for name in inspect.signature(one).parameters}
+        drawn = (one for one in (self.draw, self.chart) if one)
+        return {name for one in drawn for name in inspect.signature(one).parameters}
 
     def files(self, stem: str) -> list[str]:
         """Return the names of its files; the page shows the first."""
@@ -79,8 +79,8 @@ class Exhibit:
 
             poster = check_present(path.with_suffix(".png"))
             height, width = imread(poster).shape[:2]
-            files = {"source": relative(path, folder), "poster": relative(poster, folder)}
-            return shown | files | {"width": width, "height": height}
+            shown |= {"source": relative(path, folder), "poster": relative(poster, folder)}
+            return shown | {"width": width, "height": height}
         chart = self.chart and sources.call(self.chart)
         data = base64.b64encode(path.read_bytes()).decode()
         beside = [path.with_suffix(suffix) for suffix in (".svg", ".pdf", ".png", ".csv")]
@@ -106,7 +106,7 @@ class Sources:
             if name not in self.readers:
                 known = ", ".join(sorted({*self.readers, *self.found}))
                 raise ResultError(
-                    f"there is no source '{name}' for a figure here; accepted parameters: {known}"
+                    f"a figure on this page has no source '{name}'; accepted parameters: {known}"
                 )
             self.found[name] = self.call(self.readers[name])
         return self.found[name]

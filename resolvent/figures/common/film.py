@@ -47,7 +47,7 @@ def write_film(output: str | Path, film: Film) -> list[Path]:
         if output.stat().st_size <= LARGEST:
             return [output, still]
     output.unlink()
-    raise ResultError(f"{output} has more than {LARGEST} bytes at the lowest quality: draw it smaller")
+    raise ResultError(f"{output} has more than {LARGEST} bytes even at the lowest quality: draw it smaller")
 
 
 def _images(film: Film) -> Iterator[np.ndarray]:

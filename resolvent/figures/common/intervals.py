@@ -45,13 +45,18 @@ class Interval:
     value: float
     low: float
     high: float
+    sample: float = np.nan  # index of the worst error, if it is that
+
+    @property
+    def known(self) -> bool:
+        return not np.isnan(self.value)  # every seed may have diverged
 
 
 UNKNOWN = Interval(np.nan, np.nan, np.nan)
 
 
 def as_matrix(errors: np.ndarray) -> np.ndarray:
-    """Return errors as an array (seeds, samples); errors of one seed may have the shape (samples,).
+    """Return errors, (seeds, samples) or (samples,) of one seed, as an array (seeds, samples).
 
     Raises `ResultError` for any other shape, and for an empty array.
     """
@@ -67,10 +72,7 @@ def student(degrees: float) -> float:
 
 
 def remainder_variance(values: np.ndarray) -> float:
-    """Return the remainder's share of the variance of the mean of `values`, shape (seeds, samples).
-
-    The remainder is the part explained neither by the seed nor by the sample; 0 for one seed.
-    """
+    """Return the share of the remainder in the variance of the mean of `values`, (seeds, samples)."""
     seeds, samples = values.shape
     if min(seeds, samples) == 1:
         return 0.0
@@ -167,8 +169,7 @@ def ratio_to_reported(means: np.ndarray, scatters: list[Scatter], reported: floa
     seeds, over seeds, as one more seed (hence 1 + 1/seeds). With one seed, the interval applies to the two
     networks only. Squares of distances are added (Zou and Donner 2008). docs/statistics.md has the coverage.
     """
-    seeds, value = len(means), float(np.mean(means)) / reported
-    spread = 0.0
+    seeds, value, spread = len(means), float(np.mean(means)) / reported, 0.0
     if seeds > 1:
         spread = student(seeds - 1) * np.log(means).std(ddof=1) * np.sqrt(1 + 1 / seeds)
     of = {name: float(np.mean([getattr(one, name) for one in scatters])) for name in vars(scatters[0])}
@@ -217,8 +218,8 @@ def _weights(count: int) -> np.ndarray:
 def resampled_means(errors: np.ndarray, number: int) -> np.ndarray:
     """Return the mean of errors (seeds, samples), then that of each replicate: (1 + REPLICATES,).
 
-    Replicates resample samples, identically for all arrays with the same number of samples. The spread
-    between seeds follows Student's t, drawn separately for each `number`.
+    Arrays with as many samples are resampled alike; the spread between seeds follows Student's t, drawn
+    separately for each `number`.
     """
     errors = as_matrix(errors)
     by_seed, by_sample = errors.mean(axis=1), _grouped(errors.mean(axis=0))
@@ -235,8 +236,7 @@ def geometric_mean(ratios: np.ndarray) -> Interval:
     ratios = as_matrix(ratios)
     if not (ratios > 0).all():
         return UNKNOWN
-    logarithms = np.log(ratios)
-    samples = ratios.shape[1]
+    logarithms, samples = np.log(ratios), ratios.shape[1]
     value = np.exp(logarithms.mean())
     if samples == 1:
         return Interval(float(value), np.nan, np.nan)
@@ -255,12 +255,13 @@ def paired_ratio(errors: np.ndarray, reference: np.ndarray) -> Interval:
     found = _Contest.of([errors, reference])
     if found is None:
         return UNKNOWN
-    seeds, rest = found.own.sum(), found.samples[0, 1]
-    variance = seeds + rest
-    if not variance > 0:
-        return _interval(found.gap[0, 1], 0.0 if variance == 0 else np.nan)
-    shares = (found.own**2 / found.degrees).sum() + rest**2 / found.sample_degrees
-    return _interval(found.gap[0, 1], student(variance**2 / shares) * np.sqrt(variance))
+    rest = found.samples[0, 1]
+    variance = found.own.sum() + rest
+    distance = 0.0 if variance == 0 else np.nan
+    if variance > 0:
+        shares = (found.own**2 / found.degrees).sum() + rest**2 / found.sample_degrees
+        distance = student(variance**2 / shares) * np.sqrt(variance)
+    return Interval(*(float(np.exp(found.gap[0, 1] + end)) for end in (0.0, -distance, distance)))
 
 
 def ratios_to_best_other(rows: list[np.ndarray]) -> list[Interval]:
@@ -274,16 +275,14 @@ def ratios_to_best_other(rows: list[np.ndarray]) -> list[Interval]:
     few seeds may be close by chance. The parts over seeds and over samples are added as in `with_seeds`.
     Raises `ResultError` for different numbers of samples.
     """
-    found = _Contest.of(rows)
+    found, count = _Contest.of(rows), len(rows)
     if found is None:
-        return [UNKNOWN] * len(rows)
-    count = len(rows)
+        return [UNKNOWN] * count
     distances = studentised_range(count, found.sample_degrees) ** 2 * found.samples
     if found.pooled_degrees:
         spread = np.maximum(found.own, found.pooled)
-        distances = distances + studentised_range(count, found.pooled_degrees) ** 2 * np.add.outer(
-            spread, spread
-        )
+        over_seeds = studentised_range(count, found.pooled_degrees) ** 2
+        distances = distances + over_seeds * np.add.outer(spread, spread)
     distances = np.sqrt(distances)
     intervals = []
     for model in range(count):
@@ -300,10 +299,8 @@ class _Contest:
 
     gap: np.ndarray  # (models, models), mean of the row's model minus the column's
     samples: np.ndarray  # (models, models), variance of these differences over the samples
-    # (models,), variance of a model's mean over its seeds; for one seed, the pooled variance of all models; 0
-    # if all models have one seed.
-    own: np.ndarray
-    pooled: np.ndarray  # (models,), pooled variance of all models
+    own: np.ndarray  # (models,), variance of a model's mean over its seeds; as `pooled` for one seed
+    pooled: np.ndarray  # (models,), pooled variance of all models; 0 if all models have one seed
     degrees: np.ndarray  # (models,), degrees of freedom of `own`
     pooled_degrees: int  # of `pooled`; 0 if all models have one seed
     sample_degrees: int  # of `samples`
@@ -315,7 +312,7 @@ class _Contest:
         samples = rows[0].shape[1]
         for row in rows:
             if row.shape[1] != samples:
-                raise ResultError(f"{samples} samples cannot be paired with {row.shape[1]}")
+                raise ResultError(f"errors of {samples} and of {row.shape[1]} samples cannot be paired")
         if not all((row > 0).all() for row in rows):
             return None
         logarithms = [np.log(row) for row in rows]
@@ -342,10 +339,6 @@ def studentised_range(models: int, degrees: int) -> float:
     """Return the 95 % quantile of the studentised range of `models` means, over √2 (Tukey)."""
     if degrees < 1:
         return np.nan
-    from scipy.stats import studentized_range  # slow to import: as long as everything else for a report
+    from scipy.stats import studentized_range  # imported here because that takes as long as a report
 
     return float(studentized_range.ppf(LEVEL, models, degrees)) / np.sqrt(2)
-
-
-def _interval(middle: float, distance: float) -> Interval:
-    return Interval(*(float(np.exp(middle + end)) for end in (0.0, -distance, distance)))

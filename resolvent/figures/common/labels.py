@@ -1,7 +1,6 @@
 """Direct labels: names next to lines and points, instead of a legend."""
 
 from itertools import product
-from typing import Any
 
 import numpy as np
 
@@ -41,10 +40,7 @@ def label_right(axes, labels: list[tuple[float, str, str]], *, size: float = 8.5
 def label_points(
     axes, labels: list[tuple[float, float, str, str]], *, away: float, size: float = 8.5
 ) -> None:
-    """Write (x, y, text, colour) next to each point, without overlaps if possible.
-
-    `away` is the distance from a point to its label, in typographic points.
-    """
+    """Write (x, y, text, colour) `away` typographic points from each point, without overlaps if possible."""
     figure = axes.get_figure(root=True)
     lay_out(figure)
     renderer = figure.canvas.get_renderer()
@@ -55,7 +51,7 @@ def label_points(
         taken.append((*(centre - 0.7 * away * pixel), *(centre + 0.7 * away * pixel)))
     inside = axes.get_window_extent(renderer).extents
     for x, y, text, colour in labels:
-        best: Any = None  # clash, note and box
+        tried = []  # clash, note and box
         for distance, ((right, up), horizontal, vertical) in product((away, 2 * away), OFFSETS):
             note = axes.annotate(
                 text, (x, y), xytext=(distance * right, distance * up), textcoords="offset points",
@@ -64,16 +60,13 @@ def label_points(
             note.set_in_layout(False)
             box = note.get_window_extent(renderer).extents
             outside = _overlap(box, box) - _overlap(box, inside)
-            clash = sum(_overlap(box, other) for other in taken) + 2 * outside
-            if best is None or clash < best[0]:
-                if best:
-                    best[1].remove()
-                best = (clash, note, box)
-            else:
-                note.remove()
-            if best[0] == 0:
+            tried.append((sum(_overlap(box, other) for other in taken) + 2 * outside, note, box))
+            if tried[-1][0] == 0:
                 break
-        taken.append(tuple(best[2]))
+        tried.sort(key=lambda one: one[0])
+        taken.append(tuple(tried[0][2]))
+        for _, note, _ in tried[1:]:
+            note.remove()
 
 
 def spread(wanted: np.ndarray, gap: float) -> np.ndarray:

@@ -39,8 +39,8 @@ def scientific(value: float, digits: int = 3) -> str:
 def ends(low: float | None, high: float | None, middle: float, digits: int = 3) -> str:
     """Return the ends of an interval, both with the exponent of its middle: "(1.56 to 2.91) × 10⁻²".
 
-    Each end has a separate exponent if the middle's exponent gives too few or too many digits. Returns an
-    empty text without an interval, and words for an interval that is too wide to be informative.
+    Each end has its own exponent if the middle's gives too few or too many digits. An interval without ends
+    is an empty text, one that is too wide to be informative a sentence.
     """
     if low is None or high is None or math.isnan(low) or math.isnan(high):
         return ""
@@ -59,10 +59,6 @@ def plain(text: str) -> str:
     """Return text with the numbers of `scientific` and `ends` in machine-readable form: 1.20e-03."""
     text = ENDS.sub(lambda found: f"{found[1]}{found[3] or ''} to {found[2]}{found[3] or ''}", text)
     return SCIENTIFIC.sub(lambda found: f"e{int(found[1].translate(ON_THE_LINE)):+03d}", text)
-
-
-def in_words(value: float, unit: float | None) -> str:
-    return scientific(value, 4) if unit is None else in_units(value, unit)
 
 
 def power(unit: float) -> str:

@@ -1,8 +1,7 @@
 """Common parts of pages: template, navigation in a study, figures, and atomic writing.
 
 A page loads style and script from the folder `assets` of its study, and nothing from the network. Figures are
-inlined as images, for printing and for browsers without JavaScript; data of interactive charts are JSON in
-the page.
+inlined as images, for print and for browsers without JavaScript; interactive charts are JSON in the page.
 """
 
 import os
@@ -26,7 +25,7 @@ def render(
 ) -> None:
     """Fill the template and write the page atomically.
 
-    `root` is the study's folder with the front page and `assets`; `breadcrumbs` are the titles and paths
+    `root` is the study's folder, with the front page and `assets`; `breadcrumbs` are titles and paths
     (relative to `root`) of the pages from the front page to this page, which has an empty path.
     """
     environment = jinja2.Environment(

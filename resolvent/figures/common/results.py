@@ -1,10 +1,8 @@
 """Read result files of runs and baselines, the only inputs of `resolvent.figures`.
 
-A run's folder has `run.json`, `cost.json`, `history.csv`, `errors.csv` and `predictions.nc`; the baselines'
-folder has `errors.csv` and `cost.json` for all resolutions. They are defined in `resolvent.common.records`
-and `resolvent.common.predictions`. A resolution is a number of points along each axis, or the name of a set
-of times. A missing or damaged file, or a file of another run, gives a one-line error with the file and the
-remedy.
+The files are defined in `resolvent.common.records` and `resolvent.common.predictions`. A resolution is a
+number of points along each axis, or the name of a set of times. A missing or damaged file, or a file of
+another run, gives a one-line error with the file and the remedy.
 """
 
 from collections.abc import Iterable
@@ -100,7 +98,7 @@ def read_runs(directories: Iterable[str | Path]) -> list[Run]:
     """Return the runs in these folders, in the given order of models, then by resolution and seed."""
     found = [cast(Run, runs.read_run(one, Run)) for one in directories]
     if not found:
-        raise ResultError("no run directory was given: list at least one model in the experiment")
+        raise ResultError("no run folder was given: list at least one model in the experiment")
     order = list(dict.fromkeys(run.model for run in found))
     return sorted(found, key=lambda run: (order.index(run.model), run.resolution, run.seed))
 
@@ -162,9 +160,8 @@ def error_matrices(
 ) -> dict[str, pd.DataFrame]:
     """Return matrices of errors at one test resolution and noise level by metric: (seeds, samples).
 
-    Noise realisations of a sample are averaged first, so columns are independent samples. A table with errors
-    that are not finite (a diverged seed) has no row in the matrix. Raises `ResultError` for tables of
-    different samples.
+    Noise realisations of a sample are averaged first, so columns are independent samples. A diverged seed has
+    no row. Raises `ResultError` for tables of different samples.
     """
     rows: dict[str, list[np.ndarray]] = {metric: [] for metric in metrics}
     samples = pd.RangeIndex(0)
@@ -172,16 +169,14 @@ def error_matrices(
         here = table[(table["resolution"] == resolution) & same_noise(table["noise"], noise)]
         if here.empty:
             continue
-        means = here.groupby("sample")[metrics].mean()
-        for metric, finite in zip(metrics, np.isfinite(here[metrics].to_numpy()).all(axis=0), strict=True):
-            if finite:
-                if not any(rows.values()):
-                    samples = means.index
-                if not samples.equals(means.index):
-                    raise ResultError(
-                        f"errors at resolution {resolution} are of different samples: evaluate them again"
-                    )
-                rows[metric].append(means[metric].to_numpy())
+        means, finite = here.groupby("sample")[metrics].mean(), np.isfinite(here[metrics]).all()
+        for metric in finite.index[finite]:
+            samples = samples if any(rows.values()) else means.index
+            if not samples.equals(means.index):
+                raise ResultError(
+                    f"errors at resolution {resolution} are of different samples: evaluate the runs again"
+                )
+            rows[metric].append(means[metric].to_numpy())
     return {
         metric: pd.DataFrame(np.array(found), columns=samples) if found else pd.DataFrame()
         for metric, found in rows.items()
@@ -196,10 +191,7 @@ def error_matrix(
 
 
 def errors_by_sample(run: Run) -> pd.Series:
-    """Return the relative L2 error of each test sample, with grid and noise of training; empty if diverged.
-
-    Noise realisations of a sample are averaged, as in comparison.csv.
-    """
+    """Return the relative L2 error of each test sample, with grid and noise of training, unless diverged."""
     return error_matrix([run.errors], run.resolution, run.noise).mean()
 
 
@@ -257,14 +249,10 @@ class Spectrum(NamedTuple):
 
 
 class Spread(NamedTuple):
-    """Root mean square error at each point over the root mean square of the targets.
+    """Root mean square error at each point over the root mean square of the targets."""
 
-    axes    coordinates by axis: x, or y and x, or time.
-    values  on the axes; squares of several functions are added.
-    """
-
-    axes: dict[str, np.ndarray]
-    values: np.ndarray
+    axes: dict[str, np.ndarray]  # coordinates by axis: x, or y and x, or time
+    values: np.ndarray  # squares of several functions are added
 
     @property
     def dimension(self) -> int:
@@ -294,7 +282,6 @@ def spread_of(run: Run) -> Spread | None:
 def one_of_each(runs: list[Run]) -> list[Run]:
     """Return the first finished seed of each model at each training resolution, in the given order."""
     found: dict[tuple, Run] = {}
-    for run in runs:
-        if not run.diverged:
-            found.setdefault((run.model, run.resolution), run)
+    for run in (run for run in runs if not run.diverged):
+        found.setdefault((run.model, run.resolution), run)
     return list(found.values())

@@ -124,16 +124,14 @@ def new_figure(rows: int, columns: int, *, size: tuple[float, float], **options)
 def new_stack(*bands: dict, size: tuple[float, float]):
     """Return a figure of bands, one below the other, and their axes: a list of arrays (rows, columns).
 
-    A band has `height` (its share of the figure), `nrows` and `ncols`, and optionally `width_ratios` and
-    `height_ratios`. Columns of different bands need not be aligned.
+    A band has `height` (its share of the figure), `nrows`, `ncols`, and optionally `width_ratios` and
+    `height_ratios`.
     """
     with _plain_figure(size) as figure:
         places = figure.add_gridspec(len(bands), 1, height_ratios=[band["height"] for band in bands])
-        axes = []
-        for place, band in zip(places, bands, strict=True):
-            ratios = {name: value for name, value in band.items() if name.endswith("_ratios")}
-            axes.append(place.subgridspec(band["nrows"], band["ncols"], **ratios).subplots(squeeze=False))
-        return figure, axes
+        shapes = [{name: value for name, value in band.items() if name != "height"} for band in bands]
+        grids = [place.subgridspec(**shape) for place, shape in zip(places, shapes, strict=True)]
+        return figure, [grid.subplots(squeeze=False) for grid in grids]
 
 
 @contextmanager
@@ -149,15 +147,12 @@ def _plain_figure(size: tuple[float, float]):
 
 
 def save(figure, output: str | Path) -> list[Path]:
-    """Write `output` as SVG, PNG and PDF, atomically. Equal data give equal bytes.
-
-    The SVG has dark colours if the reader prefers a dark page; PNG and PDF are on white.
-    """
+    """Write `output` as SVG that adapts to dark pages, PNG and PDF. Equal data give equal bytes."""
     import matplotlib
 
     output = Path(output)
     if output.suffix not in FORMATS:
-        raise ResultError(f"{output} must end in {', '.join(FORMATS)}; all of them are written")
+        raise ResultError(f"{output} must end in {', '.join(FORMATS)}; files of all formats are written")
 
     def write(temporary: Path, suffix: str) -> None:
         figure.savefig(temporary, format=suffix[1:], **FORMATS[suffix])
@@ -195,8 +190,7 @@ def with_dark_colours(svg: str) -> str:
         for part in ("fill", "stroke"):
             lines.append(f'[style*="{part}: {light}"]{{{part}:var(--{light[1:]})!important}}')
     style = "<style>@media screen and (prefers-color-scheme:dark){" + "\n".join(lines) + "}</style>\n"
-    start = svg.index("<defs>")
-    return svg[:start] + style + svg[start:]
+    return svg.replace("<defs>", f"{style}<defs>", 1)
 
 
 def lay_out(figure) -> None:
@@ -243,10 +237,7 @@ def error_limits(axes, values: Iterable[float], *, margin: float, axis: str = "y
 
 
 def name_all(figure, named: dict[str, object], *, place: str) -> None:
-    """Add a legend, "upper" or "lower", with up to three columns, as many as fit; the figure is enlarged.
-
-    named  the drawn artist by name.
-    """
+    """Add a legend of artists by name, "upper" or "lower", in up to three columns; the figure is enlarged."""
     if not named:
         return
     for columns in (3, 2, 1):

@@ -1,7 +1,7 @@
 """Tables of text, written as CSV, LaTeX (booktabs) and HTML."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from html import escape
 from itertools import groupby
@@ -28,7 +28,6 @@ class Cell:
 
 
 EMPTY = Cell(DASH)
-NUMBER = ' class="number"'
 ALONE = """<meta charset="utf-8">
 <style>
 body { font: 15px/1.5 system-ui, sans-serif; margin: 1rem; color: #1f2328; background: #ffffff; }
@@ -95,6 +94,12 @@ class Table:
     def is_prose(self, number: int) -> bool:
         return number == 0 or any(row[number].prose for row in self.rows)
 
+    def select(self, keep: Callable[[Column], bool]) -> "Table":
+        """Return the table with the columns that `keep` accepts."""
+        kept = [number for number, column in enumerate(self.columns) if keep(column)]
+        rows, baselines = ([[row[one] for one in kept] for row in of] for of in (self.rows, self.baselines))
+        return replace(self, columns=[self.columns[one] for one in kept], rows=rows, baselines=baselines)
+
     @property
     def groups(self) -> list[tuple[str, int]]:
         return [(group, len(list(here))) for group, here in groupby(self.columns, lambda one: one.group)]
@@ -107,8 +112,8 @@ def columns(*groups: tuple[str, Iterable[str]]) -> list[Column]:
 def write_table(tables: Table | list[Table], outputs: Iterable[str | Path], *, style: str = "") -> None:
     """Write tables in the format of each output's suffix: .csv, .tex or .html.
 
-    A file for LaTeX has one table. In HTML several follow each other, and in a CSV file they stand side by
-    side: they must have the same rows. HTML is for a page that has a style; alone it takes a `style`.
+    A LaTeX file has one table. In a CSV file, tables are side by side and must have the same rows. HTML is a
+    fragment of a page; a file on its own needs a `style`.
     """
     tables = [tables] if isinstance(tables, Table) else tables
     for output in map(Path, outputs):
@@ -142,18 +147,11 @@ def as_csv(first: Table, *others: Table) -> str:
 
 def as_latex(table: Table) -> str:
     """Return a booktabs tabular, with notes in brackets after the text."""
-    taken = [number for number, column in enumerate(table.columns) if column.latex]
-
-    def kept(row: list) -> list:
-        return [row[number] for number in taken]
-
-    rows, baselines = (list(map(kept, one)) for one in (table.rows, table.baselines))
-    table = replace(table, columns=kept(table.columns), rows=rows, baselines=baselines)
-    top, rules, start = [], [], 1
+    table = table.select(lambda column: column.latex)
+    top, rules, start = [], "", 1
     for group, width in table.groups:
         top.append(rf"\multicolumn{{{width}}}{{c}}{{{latex_text(group)}}}")
-        if group:
-            rules.append(rf"\cmidrule(lr){{{start}-{start + width - 1}}}")
+        rules += rf"\cmidrule(lr){{{start}-{start + width - 1}}}" if group else ""
         start += width
     alignment = "".join("l" if table.is_prose(number) else "r" for number in range(len(table.columns)))
     lines = [
@@ -162,7 +160,7 @@ def as_latex(table: Table) -> str:
         rf"\begin{{tabular}}{{{alignment}}}",
         r"\toprule",
         " & ".join(top) + r" \\",
-        "".join(rules),
+        rules,
         " & ".join(latex_text(column.head) for column in table.columns) + r" \\",
         r"\midrule",
         *(" & ".join(map(_latex_cell, row)) + r" \\" for row in table.rows),
@@ -184,28 +182,21 @@ def latex_text(text: str) -> str:
 def as_html(table: Table) -> str:
     """Return a table with sort buttons in its heads; models and baselines are sorted separately."""
     title = f"<caption>{escape(table.title)}</caption>\n" if table.title else ""
-    top = "".join(
-        f'<th colspan="{width}" class="group no-sort">{escape(group)}</th>'
-        if group
-        else f'<td colspan="{width}"></td>'
-        for group, width in table.groups
-    )
+    top, heads, bodies = "", "", ""
+    for group, width in table.groups:
+        named = f'<th colspan="{width}" class="group no-sort">{escape(group)}</th>'
+        top += named if group else f'<td colspan="{width}"></td>'
     top = f"<tr>{top}</tr>\n" if any(column.group for column in table.columns) else ""
-    heads = "".join(
-        f"<th{'' if table.is_prose(number) else NUMBER}>"
-        f'<button type="button">{escape(column.head)}</button></th>'
-        for number, column in enumerate(table.columns)
-    )
-    bodies = ""
+    for number, column in enumerate(table.columns):
+        kind = "" if table.is_prose(number) else ' class="number"'
+        heads += f'<th{kind}><button type="button">{escape(column.head)}</button></th>'
     for kind, rows in (("model", table.rows), ("baseline", table.baselines)):
         lines = "\n".join(f"<tr>{''.join(map(_html_cell, row, range(len(row))))}</tr>" for row in rows)
         if rows or kind == "model":
             bodies += f'<tbody class="{kind}">\n{lines}\n</tbody>\n'
     note = f'<p class="below">{escape(table.note)}</p>\n' if table.note else ""
-    return (
-        f'<table class="sortable asc n-last">\n{title}<thead>\n{top}<tr>{heads}</tr>\n</thead>\n'
-        f"{bodies}</table>\n{note}"
-    )
+    head = f"<thead>\n{top}<tr>{heads}</tr>\n</thead>"
+    return f'<table class="sortable asc n-last">\n{title}{head}\n{bodies}</table>\n{note}'
 
 
 def _html_cell(cell: Cell, number: int) -> str:
@@ -213,18 +204,14 @@ def _html_cell(cell: Cell, number: int) -> str:
     if number == 0:
         return f'<th scope="row">{text}</th>'
     kind = "prose" if cell.prose else "number" + " lost" * cell.lost + " best" * cell.bold
+    found = FIRST_NUMBER.match(cell.text.replace(",", ""))
+    sorted_by = found.group() if found else ""
     if cell.value is not None:
         sorted_by = "" if absent(cell.value) else f"{cell.value:.10g}"
-    else:
-        found = FIRST_NUMBER.match(cell.text.replace(",", ""))
-        sorted_by = found.group() if found else ""
     value = "" if cell.prose else f' data-sort="{sorted_by}"'
-    small = "".join(
-        f'<span class="{name}">{escape(words)}</span>'
-        for name, words in (("interval", cell.note), ("warning", cell.warning))
-        if words
-    )
-    return f'<td class="{kind}"{value}>{text}{small}</td>'
+    for name, words in (("interval", cell.note), ("warning", cell.warning)):
+        text += f'<span class="{name}">{escape(words)}</span>' if words else ""
+    return f'<td class="{kind}"{value}>{text}</td>'
 
 
 def _latex_cell(cell: Cell) -> str:

@@ -30,19 +30,18 @@ def bibtex(card: dict) -> str:
 
 
 def licence(card: dict) -> tuple[str, str]:
+    """Return the name of the samples' licence, or `unknown`, and a sentence on it."""
     stated = card.get("imported", {}).get("licence", "unknown")
     if stated != "unknown":
-        return stated, "As who imported the samples states it."
+        return stated, "Stated by the user who imported the samples."
     if "imported" not in card and ":" not in card["settings"]["equation"]:
-        return "MIT", "The samples have the licence of the program that computes them, Resolvent's."
-    made = (
-        "are those of files made elsewhere" if "imported" in card else "come from a program of their authors"
-    )
-    return "unknown", f"The samples {made}; their licence is what their source says."
+        return "MIT", "The samples have the licence of Resolvent, which computed them."
+    made = "were read from third-party files" if "imported" in card else "come from their authors' program"
+    return "unknown", f"The samples {made}; see their source for the licence."
 
 
 def groups(card: dict) -> list[dict[str, str]]:
-    """Return one row per group of the store: grid, and variables with dimensions."""
+    """Return one row per group of the store: name, grid, and variables with dimensions."""
     rows = []
     for name, group in card["groups"].items():
         grid = group["grid"]
@@ -68,10 +67,7 @@ def points_of(axis: dict) -> int:
 
 
 def snippets(card: dict, path: str, store: str) -> dict[str, str]:
-    """Return Python code that reads the training samples, with and without this package.
-
-    `path` is the card's path, `store` the path or address of the store.
-    """
+    """Return Python code that reads training samples of the card at `path`, or of its `store` with xarray."""
     name, group = next(one for one in card["groups"].items() if card["inputs"][0] in one[1]["variables"])
     resolution = name[1:] if re.fullmatch(r"n\d+", name) else f'"{name}"'
     split = next(split for split, size in card["samples"].items() if size)
@@ -87,11 +83,7 @@ def snippets(card: dict, path: str, store: str) -> dict[str, str]:
 
 
 def equation_of(card: dict) -> dict:
-    """Return the page's content on the equation and on the distributions of random quantities.
-
-    `equation` and `operator` are marked up; `parameters` are by name; `distributions` have a `title`, a
-    formula and further facts.
-    """
+    """Return the page's content on the equation and on the distributions of random quantities."""
     facts = card["equation"]
     more = {key.replace("_", " "): value for key, value in facts.items() if key not in SHOWN}
     says_more = facts.get("operator_in_latex") and SAYS_MORE.search(facts["operator"])
@@ -116,15 +108,11 @@ def equation_of(card: dict) -> dict:
 
 def mathematics(latex: str | None, symbols: str) -> Markup:
     """Return `latex` as MathML, with one element per part between quads; without `latex`, the symbols."""
-    parts: list[str | Markup] = [symbols]
-    if latex:
-        *before, last = APART.split(latex)
-        parts = [_mathml(part) for part in (*(f"{one}," for one in before), last)]
+    parts: list[str | Markup] = [] if latex else [symbols]
+    *before, last = APART.split(latex or "")
+    for part in (*(f"{one}," for one in before), last) if latex else ():
+        element = convert_to_element(part, display="block")
+        element.set("alttext", part)
+        # The package has already written characters as entities.
+        parts.append(Markup(tostring(element, encoding="unicode").replace("&amp;#", "&#")))
     return Markup(" ").join(Markup('<span class="math">{}</span>').format(one) for one in parts)
-
-
-def _mathml(latex: str) -> Markup:
-    element = convert_to_element(latex, display="block")
-    element.set("alttext", latex)
-    # The package has already written characters as entities.
-    return Markup(tostring(element, encoding="unicode").replace("&amp;#", "&#"))

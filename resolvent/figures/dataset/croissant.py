@@ -22,11 +22,12 @@ CONTEXT = Path(__file__).parents[1] / "templates/croissant_context.json"  # as t
 def write_croissant(
     output: str | Path, *, card: str | Path, store: str, page: str, first: tuple[str, Path] | None = None
 ) -> None:
-    """Write the metadata of the dataset of `card`; paths in it are from the folder of `output`.
+    """Write the metadata of the dataset of `card`; paths in it are relative to the folder of `output`.
 
-    `store` is the path or the address of the store, `page` the link to the dataset's page. `first` has the
-    name of a group and a CSV file of its first samples, which loaders can read: a row a sample, arrays as
-    numbers apart by spaces. The dataset is as old as its card.
+    store  path or address of the store;  page  link to the dataset's page.
+    first  name of a group and a CSV file of its first samples, for loaders: one row per sample, arrays as
+           numbers separated by spaces.
+    The date of publication is that of the card.
     """
     card, folder, facts = Path(card), Path(output).parent, read_json(card)
     place = store if "://" in store else relative(store, folder)
@@ -64,7 +65,7 @@ def write_croissant(
                 "@type": "cr:RecordSet",
                 "@id": name,
                 "name": name,
-                "description": f"The group {name} of the store: a record is a sample, in its order.",
+                "description": f"The group {name} of the store: a record is a sample, in the stored order.",
                 "field": _fields(facts, name, name),
             }
             for name in facts["groups"]
@@ -101,19 +102,19 @@ def _responsible(facts: dict) -> dict[str, str]:
     return {
         "rai:dataCollection": f"Solver: {facts['solver']['method']}. {facts['precision']}.",
         "rai:dataLimitations": _errors(facts),
-        "rai:dataBiases": "Samples are of one distribution and of one set of parameters of the equation"
-        f"{f' ({distribution})' if distribution else ''}: errors on them say nothing of others.",
-        "rai:dataUseCases": "Training and testing of operators between functions, and comparing them.",
-        "rai:personalSensitiveInformation": "None that is known: the samples are functions and numbers.",
-        "rai:dataSocialImpact": "None that is known.",
+        "rai:dataBiases": "All samples have one distribution and one set of parameters of the equation"
+        f"{f' ({distribution})' if distribution else ''}: errors on them do not predict errors on others.",
+        "rai:dataUseCases": "Training, testing and comparing operators between functions.",
+        "rai:personalSensitiveInformation": "None known: the samples are functions and numbers.",
+        "rai:dataSocialImpact": "None known.",
         "rai:dataReleaseMaintenancePlan": "The content hash in the version changes with every sample.",
     }
 
 
 def _fields(facts: dict, name: str, records: str) -> list[dict]:
-    """Return the variables of a group with their shapes, and the split, as fields of `records`.
+    """Return the variables of a group and the split as fields of `records`: the store, or the table.
 
-    A length that no card says is -1. The fields are those of the store, or of the table.
+    A length that the card does not state is -1.
     """
     group, fields = facts["groups"][name], []
     roles = dict.fromkeys(facts["inputs"], "input") | dict.fromkeys(facts["targets"], "target")
@@ -123,21 +124,21 @@ def _fields(facts: dict, name: str, records: str) -> list[dict]:
     number = "cr:Float32" if facts["precision"].endswith("float32") else "cr:Float64"
     split = ", ".join(f"{size} {split}" for split, size in facts["samples"].items())
     for variable, known in (*group["variables"].items(), ("split", None)):
+        source: dict[str, Any] = {"fileSet": {"@id": "store"}, "extract": {"fileProperty": "content"}}
+        if records == FIRST:
+            source = {"fileObject": {"@id": "table"}, "extract": {"column": variable}}
         field: dict[str, Any] = {
             "@type": "cr:Field",
             "@id": f"{records}/{variable}",
             "name": f"{records}/{variable}",
             "description": f"{roles.get(variable, 'more')}: {known['long_name']}" if known else split,
             "dataType": number if known else "sc:Text",
-            "source": {"fileSet": {"@id": "store"}, "extract": {"fileProperty": "content"}},
+            "source": source,
         }
-        if records == FIRST:
-            field["source"] = {"fileObject": {"@id": "table"}, "extract": {"column": variable}}
         if known and (dims := known["dimensions"][1:]):
-            shape = ",".join(str(lengths.get(dim, -1)) for dim in dims)
-            field |= {"isArray": True, "arrayShape": shape}
+            field |= {"isArray": True, "arrayShape": ",".join(str(lengths.get(dim, -1)) for dim in dims)}
             if records == FIRST:
-                field["source"]["transform"] = {"separator": " "}
+                source["transform"] = {"separator": " "}
         fields.append(field)
     return fields
 
@@ -146,6 +147,7 @@ def _errors(facts: dict) -> str:
     if "imported" in facts:
         return " ".join([f"Solutions: {facts['imported']['summary']}.", *facts["imported"]["warnings"]])
     known = summary(facts)
-    words = f"Stated accuracy of the solutions, relative L² error: {known['accuracy']}; "
-    words += f"largest that was measured: {known['largest']}."
-    return words + (f" Error of the discretisation, median: {known['grid']}." if known["grid"] else "")
+    words = (
+        "Stated accuracy of the solutions, as a relative L² error: {accuracy}; largest measured: {largest}."
+    )
+    return (words + " Median error of the discretisation: {grid}." * bool(known["grid"])).format(**known)

@@ -4,38 +4,37 @@ from resolvent.figures.common.numbers import scientific
 
 LARGEST, MEDIAN = "largest_relative_l2", "median_relative_l2"
 MEANING = {
-    "against_refined_run": "The same samples solved again, with finer steps and, where there are modes, more "
-    "of them.",
-    "against_refined_run_over_the_lead_time": "The target solved again, more finely, from the sample's own "
-    "input: the error of what a model is to learn.",
-    "against_refined_run_later": "The same for the target, solved from the initial field on.",
-    "against_other_scheme_over_the_lead_time": "The target of a refined run, marched over the lead time "
-    "by an independent scheme.",
+    "against_refined_run": "The same samples solved with finer steps and, for spectral solvers, more modes.",
+    "against_refined_run_over_the_lead_time": "The target solved from the sample's own input with finer "
+    "steps: the error of the map that a model learns.",
+    "against_refined_run_later": "The same for the target, solved from the initial field.",
+    "against_other_scheme_over_the_lead_time": "The target of a refined run, computed over the lead time by "
+    "an independent scheme.",
     "against_cole_hopf": "The closed form by the Cole-Hopf transformation, exact to rounding.",
-    "against_split_step": "An independent solution that marches in time by the split-step method.",
-    "against_direct_solve": "The same discrete equations solved by a sparse direct method: the error "
-    "that the iterative solver leaves.",
+    "against_split_step": "An independent solution by the split-step method in time.",
+    "against_direct_solve": "The same discrete equations solved by a sparse direct method: the remaining "
+    "error of the iterative solver.",
     "against_diffrax_dopri8": "An independent adaptive integrator (diffrax, Dopri8).",
-    "against_scipy_dop853": "An independent adaptive integration in time (SciPy, DOP853).",
-    "stored_against_computed_again": "What is stored against the same samples computed again: rounding, or "
-    "damage if it were larger.",
-    "stored_against_the_file": "What is stored against the files that it was read from: rounding, or damage "
-    "if it were larger.",
-    "moved_by_the_other_face_mean": "How far the solution moves when coefficients on faces are averaged the "
-    "other way: a choice of the discretisation, not an error of the solver.",
-    "discretisation_error": "The solution on this grid against one on a much finer grid: what the grid "
-    "itself costs, which no solver on it can avoid.",
+    "against_scipy_dop853": "An independent adaptive integrator (SciPy, DOP853).",
+    "stored_against_computed_again": "Stored samples against the same samples computed again: rounding; a "
+    "larger difference would be damage.",
+    "stored_against_the_file": "Stored samples against the files they were read from: rounding; a larger "
+    "difference would be damage.",
+    "moved_by_the_other_face_mean": "Change of the solution when coefficients on faces are averaged by the "
+    "other mean: a choice of discretisation, not an error of the solver.",
+    "discretisation_error": "The solution on this grid against one on a much finer grid: the error of the "
+    "grid itself, which no solver on this grid can avoid.",
     "labels_against_our_solver": "The imported solutions against ours from the same inputs.",
-    "viscosity_that_fits_best": "The same with the viscosity of our solver at which it is smallest.",
-    "final_time_that_fits_best": "The same with the final time of our solver at which it is smallest.",
-    "both_that_fit_best_together": "The same with both at once.",
-    "values_that_fit_best": "The same with the two permeabilities at which it is smallest.",
+    "viscosity_that_fits_best": "The same with the viscosity of our solver that makes it smallest.",
+    "final_time_that_fits_best": "The same with the final time of our solver that makes it smallest.",
+    "both_that_fit_best_together": "The same with the best viscosity and final time together.",
+    "values_that_fit_best": "The same with the two permeabilities that make it smallest.",
 }
 NAMES = {"cole hopf": "Cole-Hopf", "diffrax dopri8": "diffrax (Dopri8)", "scipy dop853": "SciPy (DOP853)"}
-OWN_CHECK = "A computation that did not make the stored numbers."
-OTHER = "A difference that was measured, and is not held to the stated accuracy."
+OWN_CHECK = "An independent computation."
+OTHER = "A measured difference, not compared with the stated accuracy."
 NOTES = {
-    "error_of": "Of the {}.",
+    "error_of": "Error of the {}.",
     "scheme": "Scheme: {}.",
     "reference": "Reference: {}.",
     "viscosity": "Viscosity {:g}.",
@@ -60,19 +59,12 @@ def checks_of(budget: dict) -> list[dict]:
         samples, total = f"{entry['samples']:,}", entry.get("of")
         if total is not None:
             samples = f"all {samples}" if total == entry["samples"] else f"{samples} of {total:,}"
-        found.append(
-            {
-                "key": key,
-                "name": name,
-                "meaning": MEANING.get(key, OWN_CHECK if held else OTHER),
-                "held": held,
-                "median": entry[MEDIAN],
-                "largest": entry[LARGEST],
-                "samples": samples,
-                "notes": [words.format(entry[note]) for note, words in NOTES.items() if note in entry],
-                "largest_is": entry.get("largest_is", ""),
-            }
-        )
+        found.append({
+            "key": key, "name": name, "meaning": MEANING.get(key, OWN_CHECK if held else OTHER), "held": held,
+            "median": entry[MEDIAN], "largest": entry[LARGEST], "samples": samples,
+            "notes": [words.format(entry[note]) for note, words in NOTES.items() if note in entry],
+            "largest_is": entry.get("largest_is", ""),
+        })  # fmt: skip
     return found
 
 
@@ -82,10 +74,7 @@ def others(budget: dict) -> dict:
 
 
 def summary(card: dict) -> dict[str, str]:
-    """Return the numbers at the top of the page: stated accuracy, largest error, and the grid's error.
-
-    A number without a measurement is an empty text.
-    """
+    """Return the stated accuracy, the largest error, and the grid's errors; an empty text if not measured."""
     checks = {check["key"]: check for check in checks_of(card["error_budget"])}
     held = [check["largest"] for check in checks.values() if check["held"]]
     grid = checks.get("discretisation_error")

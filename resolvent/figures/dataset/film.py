@@ -1,8 +1,6 @@
 """The film on a dataset's page: one sample in time, as a curve, a field or a path in phase space."""
 
-from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -12,16 +10,17 @@ from resolvent.figures.common.style import GRID, INK, MUTED, grid_lines, new_fig
 
 FRAMES = 100
 COLOUR, POINT = "#0072b2", "#d55e00"
-# The panel with the time, the moving artists, and the function that moves them to a time step.
-Drawn = tuple[Any, list, Callable[[int], object]]
 
 
 def draw(motion: dict[str, np.ndarray]) -> Film:
-    """Draw the time steps written by `resolvent.datasets.preview`."""
-    times = motion["times"]
-    kind = {"curve": _curve, "field": _field, "path": _path}[str(motion["kind"])]
+    """Draw the time steps written by `resolvent.datasets.preview`.
+
+    The function for each kind returns the panel with the time, the moving artists, and what moves them to a
+    time step.
+    """
+    times, draw_kind = motion["times"], {"curve": _curve, "field": _field, "path": _path}[str(motion["kind"])]
     names = [str(name) for name in motion["names"]]
-    panel, moving, change = kind(times, motion["values"], motion["coordinates"], names)
+    panel, moving, change = draw_kind(times, motion["values"], motion["coordinates"], names)
     moments = np.linspace(0, len(times) - 1, min(FRAMES, len(times))).round().astype(int)
     # With the longest text, so the layout does not change.
     clock = panel.set_title(f"time {times[-1]:.2f}", fontsize=10, color=INK, loc="left")
@@ -34,7 +33,7 @@ def draw(motion: dict[str, np.ndarray]) -> Film:
     return Film(figure, [*moving, clock], to_frame, len(moments), Fraction(25), poster=len(moments) - 1)
 
 
-def _curve(times: np.ndarray, values: np.ndarray, positions: np.ndarray, names: list[str]) -> Drawn:
+def _curve(times: np.ndarray, values: np.ndarray, positions: np.ndarray, names: list[str]):
     _, ((panel,),) = new_figure(1, 1, size=(5.6, 3.5))
     panel.plot(positions, values[0], color=MUTED, lw=0.8, alpha=0.6, label="at time 0")
     (line,) = panel.plot(positions, values[0], color=COLOUR, lw=1.8)
@@ -47,18 +46,17 @@ def _curve(times: np.ndarray, values: np.ndarray, positions: np.ndarray, names: 
     return panel, [line], lambda moment: line.set_ydata(values[moment])
 
 
-def _field(times: np.ndarray, values: np.ndarray, positions: np.ndarray, names: list[str]) -> Drawn:
+def _field(times: np.ndarray, values: np.ndarray, positions: np.ndarray, names: list[str]):
     figure, ((panel,),) = new_figure(1, 1, size=(4.6, 4.2))
     bound = float(np.quantile(np.abs(values), 0.998)) or 1.0
     image = panel.imshow(values[0], origin="lower", cmap="RdBu_r", vmin=-bound, vmax=bound)
     panel.set(xticks=[], yticks=[], xlabel="x", ylabel="y")
     panel.spines[:].set_visible(False)
-    bar = figure.colorbar(image, ax=panel, fraction=0.046, pad=0.02, label=names[0])
-    bar.outline.set_visible(False)
+    figure.colorbar(image, ax=panel, fraction=0.046, pad=0.02, label=names[0]).outline.set_visible(False)
     return panel, [image], lambda moment: image.set_data(values[moment])
 
 
-def _path(times: np.ndarray, values: np.ndarray, positions: np.ndarray, names: list[str]) -> Drawn:
+def _path(times: np.ndarray, values: np.ndarray, positions: np.ndarray, names: list[str]):
     """Draw a point on its path in the plane with a trail, and both coordinates up to the time."""
     figure, axes = new_figure(2, 2, size=(6.4, 3.6), width_ratios=(1.35, 1))
     plane = figure.add_subplot(axes[0, 0].get_gridspec()[:, 0])
@@ -89,17 +87,16 @@ def _path(times: np.ndarray, values: np.ndarray, positions: np.ndarray, names: l
 
 
 CAPTIONS = {  # by equation
-    "burgers": "The first test sample in time, from its initial velocity (grey) to the velocity that the "
-    "operator gives. Waves steepen into fronts, and the viscosity damps them; short waves die first.",
-    "kolmogorov": "The vorticity of the first test sample from its random initial field on, up to the time "
-    "of the operator's input: small vortices merge, and the force stretches them into bands. Red turns "
+    "burgers": "The first test sample in time, from its initial velocity (grey) to the operator's output. "
+    "Waves steepen into fronts, and viscosity damps them, short waves first.",
+    "kolmogorov": "The vorticity of the first test sample from its random initial field to the time of the "
+    "operator's input: small vortices merge, and the force stretches them into bands. Red turns "
     "counter-clockwise, blue clockwise.",
     "lorenz63": "The first test sample in the plane of x and z (left), with the last quarter of its path, "
-    "and both components in time (right). The state circles one wing of the attractor and, from time to "
-    "time, changes to the other.",
+    "and both components in time (right). The state circles one wing of the attractor and switches to the "
+    "other at irregular times.",
     "controlled_ode": "The first test sample in the plane of control and state (left), and both in time "
-    "(right). The state is a function of the control's present value, so the point moves to and fro on one "
-    "curve.",
+    "(right). The state depends only on the current control, so the point moves back and forth on one curve.",
 }
 FILMS = {
     equation: Exhibit("A sample in time", f"{caption} Four seconds, without sound.", draw, kind="film")

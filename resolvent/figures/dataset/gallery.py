@@ -1,9 +1,5 @@
 """Some stored samples of a dataset: images of fields, curves of signals and, for Darcy flow, the flux."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from resolvent.figures.common.errors import ResultError
@@ -12,20 +8,13 @@ from resolvent.figures.common.fields import LONGEST_SIDE, draw_colour_bar, draw_
 from resolvent.figures.common.style import MUTED, grid_lines, new_figure, title
 from resolvent.figures.dataset.preview import DatasetPreview
 
-if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
-
 MOST_POINTS, MOST_SIDE = 512, 72  # of a curve and per side of a field in the chart
 SHORT = np.float32  # precise enough for a chart, in half the bytes
 PANEL = 0.94  # fraction of a chart's column; the rest separates panels
 
 
 def draw(dataset: DatasetPreview):
-    """Draw stored samples.
-
-    Fields on the plane have a row per variable with one colour scale, and a column per sample. Functions of
-    one variable have a panel per sample.
-    """
+    """Draw stored samples: fields with a row per variable and a column per sample, curves in a panel each."""
     functions, samples = dataset.functions, dataset.samples
     if len(functions[0].dims) == 2:
         figure, axes = new_figure(len(functions), len(samples), size=(8.6, 0.4 + 2.05 * len(functions)))
@@ -56,11 +45,8 @@ def draw(dataset: DatasetPreview):
     return figure
 
 
-def chart(dataset: DatasetPreview) -> Figure:
-    """Draw one sample at a time, selected by a slider: fields side by side, curves in one panel.
-
-    Curves and fields are reduced to `MOST_POINTS` and `MOST_SIDE` points per axis.
-    """
+def chart(dataset: DatasetPreview):
+    """Chart one sample at a time, selected by a slider: fields side by side, curves in one panel."""
     from plotly.graph_objects import Figure
     from plotly.subplots import make_subplots
 
@@ -129,7 +115,7 @@ def draw_flux(dataset: DatasetPreview):
     shown = {variable.name: variable for variable in dataset.functions}
     coefficient, pressure = (shown[name].samples[0].astype(float) for name in ("coefficient", "pressure"))
     if coefficient.shape != pressure.shape:
-        raise ResultError(f"{dataset.card['dataset']}: coefficient and pressure are not on one grid")
+        raise ResultError(f"{dataset.card['dataset']}: coefficient and pressure are on different grids")
     x, y = (shown["pressure"].axes[dim] for dim in ("x", "y"))
     mean = dataset.card["settings"]["face_mean"]
     along_x = _along_rows(coefficient, pressure, x, mean)
@@ -159,11 +145,11 @@ def _along_rows(coefficient: np.ndarray, pressure: np.ndarray, x: np.ndarray, me
     return np.concatenate([flux[:, :1], (flux[:, :-1] + flux[:, 1:]) / 2, flux[:, -1:]], axis=1)
 
 
-GALLERY = Exhibit("Samples", "A few samples as stored: the operator's input, and its target.", draw, chart)
+GALLERY = Exhibit("Samples", "A few stored samples: the operator's input and target.", draw, chart)
 FLUX = Exhibit(
-    "The flow of a sample",
-    "The first sample of the gallery: the permeability, the pressure, and the size of the flux -a∇p that "
-    "they drive; lines follow its direction. Fluid enters everywhere in the square at the same rate, flows "
-    "through the permeable material and leaves at the boundary.",
+    "Flow in a sample",
+    "The first sample of the gallery: permeability, pressure, and the magnitude of the flux -a∇p with its "
+    "streamlines. Fluid enters everywhere in the square at the same rate, flows through the permeable "
+    "material and leaves at the boundary.",
     draw_flux,
 )

@@ -52,7 +52,7 @@ def write_dataset_page(
 ) -> None:
     """Draw the exhibits in a folder with the dataset's name, next to `output`, and write the page.
 
-    store      path or address of the store;  size  its bytes.
+    store      path or address of the store, which has `size` bytes.
     exhibits   result of `exhibits_of`; a film needs `motion`, the file of its time steps.
     used_by    experiments with the dataset: `name`, `title`, `models` (their number), `tested_only`.
     croissant  file of the Croissant metadata.

@@ -51,14 +51,11 @@ class DatasetPreview:
 
     def _variable(self, role: str, name: str, colour: str) -> PreviewVariable:
         group = next(group for group in self.card["groups"].values() if name in group["variables"])
-        axes, histogram, spectrum = (
-            {
-                key.removeprefix(f"{kind}/{name}/"): values
-                for key, values in self.content.items()
-                if key.startswith(f"{kind}/{name}/")
-            }
-            for kind in ("axis", "histogram", "spectrum")
-        )
+        found: dict[str, dict[str, np.ndarray]] = {"axis": {}, "histogram": {}, "spectrum": {}}
+        for key, values in self.content.items():
+            kind, _, rest = key.partition("/")
+            if kind in found and rest.startswith(f"{name}/"):
+                found[kind][rest.removeprefix(f"{name}/")] = values
         dims = tuple(map(str, self.content[f"dims/{name}"]))
         long_name, samples = group["variables"][name]["long_name"], self.content[f"{role}/{name}"]
-        return PreviewVariable(name, role, long_name, colour, samples, dims, axes, histogram, spectrum)
+        return PreviewVariable(name, role, long_name, colour, samples, dims, *found.values())

@@ -43,9 +43,8 @@ def draw_spectra(dataset: DatasetPreview):
         return figure
     for variable in variables:
         # Wavenumber zero cannot be on a logarithmic axis.
-        at, low, median, high = (
-            variable.spectrum[word][1:] for word in ("wavenumber", "low", "median", "high")
-        )
+        names = ("wavenumber", "low", "median", "high")
+        at, low, median, high = (variable.spectrum[name][1:] for name in names)
         panel.fill_between(at, low, high, color=variable.colour, alpha=0.18, lw=0)
         panel.plot(at, median, color=variable.colour, lw=1.5, label=variable.label)
     highest = max(variable.spectrum["high"][1:].max() for variable in variables)
@@ -57,12 +56,10 @@ def draw_spectra(dataset: DatasetPreview):
     return figure
 
 
-HISTOGRAMS = Exhibit(
-    "Values", "How often each value occurs, over up to 64 samples and all points.", draw_histograms
-)
+HISTOGRAMS = Exhibit("Values", "Histograms of the values at all points of up to 64 samples.", draw_histograms)
 SPECTRA = Exhibit(
     "Spectra",
     "Power by wavenumber: the median over samples, and the band from the 5 % to the 95 % quantile. On a "
-    "grid in space it is what the waves of a wavenumber add to the mean square.",
+    "spatial grid it is the contribution of each wavenumber to the mean square.",
     draw_spectra,
 )

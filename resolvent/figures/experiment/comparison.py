@@ -6,6 +6,8 @@ number, and no value if no seed finished.
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from itertools import product
+from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +15,7 @@ import pandas as pd
 
 from resolvent.common.records import CONDITION_COLUMNS
 from resolvent.common.runs import save_table
+from resolvent.figures.common import intervals
 from resolvent.figures.common.comparison import (
     AGAINST,
     COMPARISON_COLUMNS,
@@ -24,12 +27,6 @@ from resolvent.figures.common.comparison import (
     with_facts,
 )
 from resolvent.figures.common.errors import ResultError
-from resolvent.figures.common.intervals import (
-    mean_interval,
-    median_interval,
-    paired_ratio,
-    ratios_to_best_other,
-)
 from resolvent.figures.common.results import (
     NO_ANSWER,
     Baseline,
@@ -47,33 +44,23 @@ from resolvent.figures.published.tables import Example
 CONTEST = ("trained_resolution", "test_resolution", "test_noise", "metric")
 FAR_FROM_ZERO = 3  # ratio of the targets' mean to their deviation: above, physical errors mean little
 LEVELS = [digit / 10**power for power in range(1, 9) for digit in (5, 2, 1)]  # of errors
-NO_METRIC = {*CONDITION_COLUMNS, "baseline"}  # columns of an errors.csv that identify a row
-PAPERS_PROTOCOL = "best epoch on the test samples, as the paper reports"
 MEDIANS = "median error of standardised fields, as the paper's public code has it"
-OWN_PROTOCOL = "epoch chosen on validation samples"
+NO_METRIC = {*CONDITION_COLUMNS, "baseline"}  # columns of an errors.csv that identify a row
 
 
 @dataclass
 class Block:
-    """A model or baseline under one condition and in one metric.
-
-    facts   the same for all its rows.
-    errors  (seeds, samples) of the seeds with finite errors.
-    rows    one per statistic.
-    """
+    """A model or baseline under one condition and in one metric."""
 
     facts: dict
-    errors: pd.DataFrame
-    rows: list[dict]
+    errors: pd.DataFrame  # (seeds, samples) of the seeds with finite errors
+    rows: list[dict]  # one per statistic, each with the facts
 
 
 def write_comparison(
     runs: Iterable[str | Path], baselines: Iterable[str | Path], output: str | Path
 ) -> pd.DataFrame:
-    """Write comparison.csv to `output`, and models.csv to the same folder, with full precision.
-
-    Returns the rows with the facts of their models, as in `read_comparison`.
-    """
+    """Write comparison.csv to `output` and models.csv next to it; return what `read_comparison` returns."""
     rows, models = compare(read_runs(runs), read_baselines(baselines))
     save_table(rows, output)
     save_table(models, Path(output).with_name(MODELS_FILE))
@@ -109,17 +96,10 @@ def compare(runs: list[Run], baselines: list[Baseline]) -> tuple[pd.DataFrame, p
     leads = models[0]["leads"] if models else PHYSICAL
     for one in baselines:
         reason = one.cost.no_answer
-        row = {
-            "kind": "baseline",
-            "key": one.key,
-            "label": one.label,
-            "trained_resolution": one.resolution,
-            "test_resolution": one.resolution,
-            "trained_noise": one.noise,
-            "test_noise": one.noise,
-            "diverged_seeds": 0,
-            "status": f"{NO_ANSWER}: {reason}" if reason else "finished",
-        }
+        row = {"kind": "baseline", "key": one.key, "label": one.label, "diverged_seeds": 0}
+        row |= {"trained_resolution": one.resolution, "test_resolution": one.resolution}
+        row |= {"trained_noise": one.noise, "test_noise": one.noise}
+        row["status"] = f"{NO_ANSWER}: {reason}" if reason else "finished"
         note = {"reported_note": "the paper has no such row", "parameters": one.cost.parameters}
         models.append(row | note | {"leads": leads})
         blocks += _blocks(row, [one.errors])
@@ -154,22 +134,20 @@ def _check_comparable(runs: list[Run]) -> None:
     datasets = {run.record.dataset_hash: run.directory for run in runs}
     if len(datasets) > 1:
         first, second, *_ = datasets.values()
-        raise ResultError(f"{first} and {second} used different datasets: compare runs of one dataset only")
-    for seeds in grouped(runs):
-        one = seeds[0]
-        for run in seeds[1:]:
-            for part in ("settings", "dataset_settings", "training"):
-                if getattr(run.record, part) != getattr(one.record, part):
-                    raise ResultError(
-                        f"{run.directory} is a seed of the same model as {one.directory} but differs in "
-                        f"{part}: give one of them another name"
-                    )
+        raise ResultError(f"{first} and {second} used different datasets: compare runs of the same dataset")
+    for one, *others in grouped(runs):
+        for run, part in product(others, ("settings", "dataset_settings", "training")):
+            if getattr(run.record, part) != getattr(one.record, part):
+                raise ResultError(
+                    f"{run.directory} and {one.directory} are seeds of one model but differ in {part}: "
+                    "rename one of the models"
+                )
 
 
 def _facts_of_model(group: list[Run]) -> dict:
     first = group[0]
     finished = [run for run in group if not run.diverged] or group
-    spreads = [run.record.prediction_spread for run in finished]
+    spreads = [one for run in finished if (one := run.record.prediction_spread) is not None]
     beside, example = reported_beside(first.record, first.cost), example_of(first.record)
     # Diverged seeds are included: their best epoch on the test samples was earlier.
     best = [(run.cost.best_test_relative_l2, run.cost.best_test_epoch) for run in group]
@@ -191,7 +169,7 @@ def _facts_of_model(group: list[Run]) -> dict:
         "reported_note": beside.reason,
         "tuned": tuned_in_words(first),
         "leads": STANDARDISED if far else PHYSICAL,
-        "prediction_spread": max((one for one in spreads if one is not None), default=np.nan),
+        "prediction_spread": max(spreads, default=np.nan),
         "parameters": first.cost.parameters,
         "parameters_complex_once": first.cost.parameters_complex_once,
         "forward_flop": first.cost.forward_flop,
@@ -216,9 +194,8 @@ def seconds_to_error(runs: list[Run]) -> str | None:
     """
     found = []
     for level in LEVELS if runs else ():
-        reached = [
-            (run.by_epoch("validation_relative_l2") <= level).pipe(lambda one: one.index[one]) for run in runs
-        ]
+        curves = [run.by_epoch("validation_relative_l2") for run in runs]
+        reached = [curve.index[curve <= level] for curve in curves]
         if not all(map(len, reached)):
             break
         seconds = [
@@ -236,11 +213,10 @@ def _blocks(facts: dict, tables: list[pd.DataFrame]) -> list[Block]:
     for metric, errors in matrices.items():
         found: dict[str, dict] = {name: {"value": np.nan} for name in ("mean", "median", "worst")}
         if not errors.empty:
-            found["mean"] = asdict(mean_interval(errors.to_numpy()))
-            found["median"] = asdict(median_interval(errors.to_numpy()))
-            by_sample = errors.to_numpy().max(axis=0)
-            worst = by_sample.argmax()
-            found["worst"] = {"value": float(by_sample[worst]), "sample": errors.columns[worst]}
+            found["mean"] = asdict(intervals.mean_interval(errors.to_numpy()))
+            found["median"] = asdict(intervals.median_interval(errors.to_numpy()))
+            by_sample = errors.max(axis=0)
+            found["worst"] = {"value": float(by_sample.max()), "sample": by_sample.idxmax()}
         shared = facts | {"metric": metric, "seeds": len(errors), "samples": errors.shape[1]}
         rows = [shared | {"statistic": name} | values for name, values in found.items()]
         blocks.append(Block(shared, errors, rows))
@@ -253,11 +229,11 @@ def _ratios_to_reported(facts: dict, example: Example | None, blocks: list[Block
         return {}
     source, ratios = example.source, {}
     measured = {(row["metric"], row["statistic"]): row["value"] for block in blocks for row in block.rows}
-    ours, of = measured.get((source.metric, source.statistic)), OWN_PROTOCOL
+    ours, of = measured.get((source.metric, source.statistic)), "epoch chosen on validation samples"
     if source.statistic == "median":
         of = MEDIANS
     elif facts["best_test_mean"]:
-        ours, of = facts["best_test_mean"], PAPERS_PROTOCOL
+        ours, of = facts["best_test_mean"], "best epoch on the test samples, as the paper reports"
     if ours and np.isfinite(ours):
         ratios = {"ratio_to_reported": ours / facts["reported"], "ratio_of": of}
     worst = measured.get((source.metric, "worst"))
@@ -271,34 +247,29 @@ def _compare_models(blocks: list[Block]) -> None:
     contests: dict[tuple, list[Block]] = {}
     for block in blocks:
         if not block.errors.empty:
-            contests.setdefault(_facts_in(block, *CONTEST), []).append(block)
+            contests.setdefault(itemgetter(*CONTEST)(block.facts), []).append(block)
     for first, *others in contests.values():
         for block in others:
             if list(block.errors.columns) != list(first.errors.columns):
                 raise ResultError(
-                    f"{block.facts['label']} and {first.facts['label']} were tested on different samples "
-                    "and cannot be paired: evaluate them again"
+                    f"{block.facts['label']} and {first.facts['label']} were tested on different samples and "
+                    "cannot be compared: evaluate them again"
                 )
         if others:
-            ratios = ratios_to_best_other([block.errors.to_numpy() for block in (first, *others)])
+            ratios = intervals.ratios_to_best_other([block.errors.to_numpy() for block in (first, *others)])
             for block, ratio in zip((first, *others), ratios, strict=True):
                 block.rows.append({**block.facts, "statistic": RATIO, **asdict(ratio)})
 
 
 def _compare_with_baselines(blocks: list[Block]) -> None:
     """Add the ratios of each model's errors to those of the targets' mean and of a fitted linear operator."""
-    by_kind: dict[str, list[Block]] = {"model": [], "baseline": []}
-    for block in blocks:
-        if not block.errors.empty:
-            by_kind[block.facts["kind"]].append(block)
-    held_to = {_facts_in(block, "key", *CONTEST, "trained_noise"): block for block in by_kind["baseline"]}
-    for block in by_kind["model"]:
+    condition_of = itemgetter(*CONTEST, "trained_noise")
+    known = [block for block in blocks if not block.errors.empty]
+    of = {kind: [one for one in known if one.facts["kind"] == kind] for kind in ("model", "baseline")}
+    baselines = {(one.facts["key"], *condition_of(one.facts)): one for one in of["baseline"]}
+    for block in of["model"]:
         for key, statistic in AGAINST.items():
-            other = held_to.get((key, *_facts_in(block, *CONTEST, "trained_noise")))
+            other = baselines.get((key, *condition_of(block.facts)))
             if other is not None and list(block.errors.columns) == list(other.errors.columns):
-                ratio = paired_ratio(block.errors.to_numpy(), other.errors.to_numpy())
+                ratio = intervals.paired_ratio(block.errors.to_numpy(), other.errors.to_numpy())
                 block.rows.append({**block.facts, "statistic": statistic, **asdict(ratio)})
-
-
-def _facts_in(block: Block, *names: str) -> tuple:
-    return tuple(block.facts[name] for name in names)

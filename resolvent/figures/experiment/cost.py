@@ -32,9 +32,8 @@ def draw_training(comparison: pd.DataFrame, looks: Looks):
     resolutions = sorted(own[own["kind"] == "model"]["trained_resolution"].unique())
     own = own[np.isfinite(own["value"])]
     models = own[own["kind"] == "model"]
-    figure, axes = style.new_figure(
-        len(resolutions), 1, size=(8.6, 0.4 + 3.4 * len(resolutions)), sharex=True, sharey=True
-    )
+    size = (8.6, 0.4 + 3.4 * len(resolutions))
+    figure, axes = style.new_figure(len(resolutions), 1, size=size, sharex=True, sharey=True)
     points: list[list[tuple[float, float, str, str]]] = []
     for resolution, panel in zip(resolutions, axes[:, 0], strict=True):
         time_axis(panel, models["train_seconds"], 1 / 2, 3, most=8)
@@ -42,14 +41,16 @@ def draw_training(comparison: pd.DataFrame, looks: Looks):
         style.title(panel, f"trained and tested on {resolution_in_words(resolution)}")
         panel.set_ylabel(mean_error(comparison))
         here = own[own["trained_resolution"] == resolution]
-        labels, outside = [], []
-        for row in here[here["kind"] == "baseline"].to_dict("records"):
-            if limits[0] <= row["value"] <= limits[1]:
-                panel.axhline(row["value"], color=BASELINE, ls=(0, (5, 3)), lw=1.1, zorder=1)
-                labels.append((row["value"], row["label"], BASELINE))
-            else:
-                outside.append((row["label"], row["value"]))
-        label_right(panel, labels)
+        baselines = here.loc[here["kind"] == "baseline", ["label", "value"]].itertuples(
+            index=False, name=None
+        )
+        within: list[tuple[str, float]] = []
+        outside: list[tuple[str, float]] = []
+        for label, value in baselines:
+            (within if limits[0] <= value <= limits[1] else outside).append((label, value))
+        for _, value in within:
+            panel.axhline(value, color=BASELINE, ls=(0, (5, 3)), lw=1.1, zorder=1)
+        label_right(panel, [(value, label, BASELINE) for label, value in within])
         style.name_outside(panel, outside)
         points.append([])
         for row in here[here["kind"] == "model"].to_dict("records"):
@@ -79,7 +80,8 @@ def draw_inference(inference: pd.DataFrame, looks: Looks):
     resolutions = sorted(inference["resolution"].unique(), key=str) or [None]
     size = (8.6, 0.2 + 3.6 * len(resolutions))
     figure, axes = style.new_figure(len(resolutions), 2, size=size, sharey=True)
-    named, solved = {}, []
+    named: dict[str, object] = {}
+    solved = []
     for resolution, panels in zip(resolutions, axes, strict=True):
         here = inference[inference["resolution"] == resolution]
         where = f", {resolution_in_words(resolution)}" if len(resolutions) > 1 else ""
@@ -95,10 +97,8 @@ def draw_inference(inference: pd.DataFrame, looks: Looks):
             for row in here[here["kind"] == "model"].to_dict("records"):
                 marks = {"ls": "", "ms": 8, "mew": 1.2, "zorder": 3, **looks[row["key"]].marks()}
                 (named[row["label"]],) = panel.plot([row[column]], [row["error"]], **marks)
-            solved.append([
-                (row[column], row["error"], row["label"], BASELINE)
-                for row in here[here["kind"] == "solver"].to_dict("records")
-            ])  # fmt: skip
+            solvers = here[here["kind"] == "solver"].assign(colour=BASELINE)
+            solved.append([*solvers[[column, "error", "label", "colour"]].itertuples(index=False, name=None)])
             if here.empty:
                 style.say_no_errors(panel)
     for panel in axes[-1]:
@@ -127,20 +127,24 @@ def inference_table(inference: pd.DataFrame) -> Table:
     heads = ["model", "grid", "error", "alone", "in a batch", "solver as accurate, in a batch"]
     rows = []
     for one in inference.query("kind == 'model'").sort_values("error").to_dict("records"):
-        alone, many = one["one_seconds"], one["many_seconds"]
-        cells = [Cell(one["label"]), Cell(resolution_in_words(one["resolution"]), prose=True)]
-        cells.append(Cell(scientific(one["error"]), value=one["error"]))
-        cells += [Cell(short_duration(seconds), value=seconds) for seconds in (alone, many)]
+        cells = [
+            Cell(one["label"]),
+            Cell(resolution_in_words(one["resolution"]), prose=True),
+            Cell(scientific(one["error"]), value=one["error"]),
+            *(Cell(short_duration(one[column]), value=one[column]) for column in MODES),
+        ]
         if isinstance(one["solver"], str):
-            times, pays = one["solver_many_seconds"] / many, one["queries"]
+            times, pays = one["solver_many_seconds"] / one["many_seconds"], one["queries"]
             ratio = max(times, 1 / times)
             digits = f"{ratio:.2g}" if ratio < 100 else f"{round(ratio, -1):,.0f}"
             speed = f"{digits} times {'faster' if times >= 1 else 'slower'}"
-            cells.append(Cell(f"{one['solver']}: {short_duration(one['solver_many_seconds'])}", prose=True))
-            cells.append(Cell(speed, value=times))
             words = f"{pays:,.0f} functions" if math.isfinite(pays) else "never"
             several = one["timed_on"] if one["timed_on"] != one["device"] else ""
-            cells.append(Cell(words, warning=several, value=min(pays, 1e300)))
+            cells += [
+                Cell(f"{one['solver']}: {short_duration(one['solver_many_seconds'])}", prose=True),
+                Cell(speed, value=times),
+                Cell(words, warning=several, value=min(pays, 1e300)),
+            ]
         else:
             cells += [Cell("none", prose=True), NO_NUMBER, NO_NUMBER]
         rows.append(cells)
@@ -149,15 +153,15 @@ def inference_table(inference: pd.DataFrame) -> Table:
 
 COST_SCATTER = Exhibit(
     "Error against training cost",
-    "{mean_error} against the measured seconds of training, on the machine named at the head. The larger a "
-    "marker, the more parameters the model has.",
+    "{mean_error} against the measured training time; a larger marker is a model with more parameters. Times "
+    "on different devices are not comparable.",
     draw_training,
 )
 INFERENCE = Exhibit(
-    "What a query costs, and after how many it pays",
-    "Mean relative L² error on the first test samples against the time that a function takes, alone and in "
-    "a batch of all of them. Grey: classical solvers of the equation at several costs, given the same "
-    "inputs; a dashed line joins those that no faster one surpasses. All were timed in one job on the same "
-    "number of processor cores, models on the device that the run was given.",
+    "What a query costs, and the break-even",
+    "Mean relative L² error on the first test samples against the time per function, for one function alone "
+    "and for a batch of all. Grey: classical solvers of the equation at several costs, with the same inputs; "
+    "a dashed line connects the solvers that no faster solver beats. All were timed in one job on the same "
+    "number of CPU cores, and models on the device of their run.",
     draw_inference,
 )

@@ -1,9 +1,5 @@
 """Errors against the test resolution, for models trained on one grid, and against the epoch."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
 
@@ -14,11 +10,7 @@ from resolvent.figures.common.exhibit import Exhibit
 from resolvent.figures.common.labels import label_right
 from resolvent.figures.common.numbers import ends, scientific
 from resolvent.figures.common.results import Run, resolution_in_words, with_training_noise
-from resolvent.figures.common.thinned import CURVE_POINTS, picked, rounded
 from resolvent.figures.experiment.comparison import grouped, status_of
-
-if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
 
 BY_EPOCH = {"train_relative_l2": "training samples", "validation_relative_l2": "validation samples"}
 
@@ -26,14 +18,12 @@ BY_EPOCH = {"train_relative_l2": "training samples", "validation_relative_l2": "
 def draw_resolutions(comparison: pd.DataFrame, looks: Looks):
     """Draw one panel per training resolution: a line with an interval per model, dashes for baselines.
 
-    All grids have the same test samples. Baselines are fitted on the test grid, so their lines are the same
-    in all panels. Noise is as in training.
+    Baselines are fitted on the test grid, so their lines are the same in all panels. Noise is as in training.
     """
     models, baselines = _on_all_grids(comparison)
     trained, tested = sorted(models["trained_resolution"].unique()), models["test_resolution"].unique()
-    figure, axes = style.new_figure(
-        len(trained), 1, size=(8.6, 0.4 + 3.6 * len(trained)), sharex=True, sharey=True
-    )
+    size = (8.6, 0.4 + 3.6 * len(trained))
+    figure, axes = style.new_figure(len(trained), 1, size=size, sharex=True, sharey=True)
     for resolution, panel in zip(trained, axes[:, 0], strict=True):
         places = style.resolution_axis(panel, tested)
         low, high = style.error_limits(panel, models["value"], margin=4)
@@ -49,20 +39,19 @@ def draw_resolutions(comparison: pd.DataFrame, looks: Looks):
             if rows.empty:
                 continue
             x, mean, facts = rows["place"], rows["value"], rows.iloc[0]
-            alone = len(rows) == 1
             if facts["kind"] == "model":
-                look = looks[facts["key"]]
+                look, band = looks[facts["key"]], (rows["low"], rows["high"])
                 colour = look.colour
                 panel.plot(x, mean, color=colour, linestyle=look.dashes, lw=1.5, zorder=3)
-                panel.fill_between(x, rows["low"], rows["high"], color=colour, alpha=0.14, lw=0)
-                if alone:
-                    panel.vlines(x, rows["low"], rows["high"], color=colour, lw=1.2)
+                panel.fill_between(x, *band, color=colour, alpha=0.14, lw=0)
+                if len(rows) == 1:
+                    panel.vlines(x, *band, color=colour, lw=1.2)
                 own = rows[x == places[resolution]]
                 panel.plot(own["place"], own["value"], ls="", ms=6.5, zorder=4, **look.marks())
             elif mean.between(low, high, inclusive="neither").any():
                 colour = style.BASELINE
                 panel.plot(x, mean, color=colour, ls=(0, (5, 3)), lw=1.1)
-                if alone:
+                if len(rows) == 1:
                     panel.plot(x, mean, "_", color=colour, ms=12, mew=1.3)
             else:
                 outside.append((facts["label"], float(mean.median())))
@@ -77,8 +66,8 @@ def draw_resolutions(comparison: pd.DataFrame, looks: Looks):
     return figure
 
 
-def chart_resolutions(comparison: pd.DataFrame, looks: Looks) -> Figure:
-    """Chart the mean error by test resolution: one panel per training resolution, one line per model."""
+def chart_resolutions(comparison: pd.DataFrame, looks: Looks):
+    """Chart the mean error by test resolution: a panel per training resolution, a line per model."""
     models, baselines = (rows[np.isfinite(rows["value"])] for rows in _on_all_grids(comparison))
     trained = sorted(models["trained_resolution"].unique())
     figure = charts.panels_of([f"trained on {resolution_in_words(one)}" for one in trained])
@@ -88,7 +77,7 @@ def chart_resolutions(comparison: pd.DataFrame, looks: Looks) -> Figure:
             group = group.sort_values("test_resolution")
             facts = group.iloc[0].to_dict()
             figure.add_scatter(
-                x=[str(one) for one in group["test_resolution"]], y=rounded(group["value"].to_list()),
+                x=[str(one) for one in group["test_resolution"]], y=charts.rounded(group["value"].to_list()),
                 mode="lines+markers", name=facts["label"], legendgroup=f"{kind} {key}",
                 showlegend=number == 1, marker=charts.marker_of(facts, looks),
                 line=charts.line_of(facts, looks),
@@ -100,7 +89,7 @@ def chart_resolutions(comparison: pd.DataFrame, looks: Looks) -> Figure:
                 hovertemplate="%{text}<extra></extra>", row=number, col=1,
             )  # fmt: skip
     tested = [str(one) for one in sorted(models["test_resolution"].unique())]
-    reach = rounded(np.log10(charts.around(models["value"])))
+    reach = charts.rounded(np.log10(charts.around(models["value"])))
     figure.update_xaxes(type="category", categoryorder="array", categoryarray=tested)
     figure.update_yaxes(title=mean_error(comparison), range=reach, **charts.LOGARITHMIC)
     figure.update_xaxes(title="test resolution", row=max(1, len(trained)), col=1)
@@ -120,13 +109,11 @@ def draw_training(runs: list[Run], looks: Looks):
     Lines are medians over seeds, bands are ranges. A cross ends the line of a diverged seed.
     """
     resolutions = sorted({run.resolution for run in runs})
-    figure, axes = style.new_figure(
-        len(resolutions), 2, size=(8.6, 0.5 + 3.0 * len(resolutions)), sharex="row", sharey="row"
-    )
+    size = (8.6, 0.5 + 3.0 * len(resolutions))
+    figure, axes = style.new_figure(len(resolutions), 2, size=size, sharex="row", sharey="row")
     for resolution, pair in zip(resolutions, axes, strict=True):
         here = [group for group in grouped(runs) if group[0].resolution == resolution]
         curves = [run.by_epoch(column) for group in here for run in group for column in BY_EPOCH]
-        labels, lost = [], []
         for (column, words), panel in zip(BY_EPOCH.items(), pair, strict=True):
             style.error_limits(panel, pd.concat(curves), margin=2)
             style.title(panel, f"{resolution_in_words(resolution)}: {words}")
@@ -136,16 +123,16 @@ def draw_training(runs: list[Run], looks: Looks):
             for group in here:
                 look = looks[group[0].model]
                 line = {"color": look.colour, "linestyle": look.dashes}
-                seeds = [run.by_epoch(column) for run in group if not run.diverged]
-                if seeds:
+                if seeds := [run.by_epoch(column) for run in group if not run.diverged]:
                     table = pd.concat(seeds, axis=1)
                     mark = "o" if len(table) == 1 else ""  # a single epoch is a point
                     panel.plot(table.median(axis=1), lw=1.4, marker=mark, ms=4, **line)
-                    low, high = table.min(axis=1), table.max(axis=1)
-                    panel.fill_between(table.index, low, high, color=look.colour, alpha=0.15, lw=0)
+                    band = table.min(axis=1), table.max(axis=1)
+                    panel.fill_between(table.index, *band, color=look.colour, alpha=0.15, lw=0)
                 for curve in (run.by_epoch(column) for run in group if run.diverged):
                     panel.plot(curve, lw=0.9, **line)
                     panel.plot(curve[-1:], "x", color=look.colour, ms=7, mew=1.6)
+        labels, lost = [], []
         for group in here:
             finished = [run.by_epoch("validation_relative_l2") for run in group if not run.diverged]
             if last := [curve.iloc[-1] for curve in finished if not curve.empty]:
@@ -162,11 +149,8 @@ def draw_training(runs: list[Run], looks: Looks):
     return figure
 
 
-def chart_training(runs: list[Run], looks: Looks) -> Figure:
-    """Chart the median error over seeds by epoch, on validation and (fainter) training samples.
-
-    A cross is the last epoch of a diverged seed.
-    """
+def chart_training(runs: list[Run], looks: Looks):
+    """Chart median errors over seeds by epoch, on validation and (fainter) training samples."""
     places = sorted({run.resolution for run in runs})
     figure = charts.panels_of([f"trained on {resolution_in_words(one)}" for one in places])
     for group in grouped(runs):
@@ -177,10 +161,10 @@ def chart_training(runs: list[Run], looks: Looks) -> Figure:
             finished = [run.by_epoch(column) for run in group if not run.diverged]
             curve = pd.concat(finished, axis=1).median(axis=1) if finished else pd.Series(dtype=float)
             if not curve.empty:
-                curve = curve.iloc[picked(len(curve), CURVE_POINTS)]
+                curve = curve.iloc[charts.picked(len(curve))]
                 words = f"{first.label}, {BY_EPOCH[column]}"
                 traces.append({
-                    "x": curve.index.to_list(), "y": rounded(curve.to_list()), "opacity": opacity,
+                    "x": curve.index.to_list(), "y": charts.rounded(curve.to_list()), "opacity": opacity,
                     "line": line | {"width": width}, "mode": "lines" if len(curve) > 1 else "markers",
                     "hovertemplate": f"{words}<br>epoch %{{x}}: %{{y:.3e}}<extra></extra>",
                 })  # fmt: skip
@@ -189,7 +173,7 @@ def chart_training(runs: list[Run], looks: Looks) -> Figure:
             if run.diverged and not curve.empty:
                 words = f"{run.label}, seed {run.seed}: diverged in epoch {run.cost.diverged_epoch}"
                 traces.append({
-                    "x": [int(curve.index[-1])], "y": [charts.four(curve.iloc[-1])], "mode": "markers",
+                    "x": [int(curve.index[-1])], "y": charts.rounded([curve.iloc[-1]]), "mode": "markers",
                     "marker": {"symbol": "x", "size": 10, "color": looks[run.model].colour},
                     "hovertemplate": f"{words}<extra></extra>",
                 })  # fmt: skip
@@ -199,25 +183,25 @@ def chart_training(runs: list[Run], looks: Looks) -> Figure:
                 showlegend=row == 1 and number == 0,
             )  # fmt: skip
     figure.update_yaxes(title="relative L² error", **charts.LOGARITHMIC)
-    figure.update_xaxes(dtick=charts.epoch_tick(runs))
+    # For few epochs, ticks at every epoch, not between.
+    figure.update_xaxes(dtick=1 if max(run.record.training["epochs"] for run in runs) <= 8 else None)
     figure.update_xaxes(title="epoch", row=len(places), col=1)
     return figure
 
 
 RESOLUTION_CURVES = Exhibit(
-    "Error on grids the model was not trained on",
-    "{mean_error} of each trained model at every resolution tested on ({tested}), the same {test} functions"
-    " on each grid; drawn bands are 95 % intervals. Grey: baselines; the axis is that of the models, and "
-    "baselines beyond it are seen by zooming out. A dashed line in colour is a model with the regular layer"
-    " norm.",
+    "Error on other grids than the training grid",
+    "{mean_error} of each trained model at every test resolution ({tested}), for the same {test} functions "
+    "on each grid. Bands in the static figure are 95 % intervals. Grey: baselines; zoom out for those "
+    "outside the axis. A dashed coloured line is a model with the regular layer norm.",
     draw_resolutions,
     chart_resolutions,
 )
 TRAINING_CURVES = Exhibit(
     "Training",
-    "Mean relative L² error by epoch, the median over {seeds}, on the training batches, where dropout is "
-    "active, and on the {validation} validation samples, which choose the checkpoint. {train} training "
-    "samples, {epochs} epochs, batches of {batch_size}. A cross is the end of a seed that diverged.",
+    "Mean relative L² error by epoch, median over {seeds}: on the training batches, with dropout, and on the "
+    "{validation} validation samples, which select the checkpoint. {train} training samples, {epochs} "
+    "epochs, batch size {batch_size}. A cross marks the end of a diverged seed.",
     draw_training,
     chart_training,
 )

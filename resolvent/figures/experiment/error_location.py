@@ -1,9 +1,5 @@
 """Errors of models by wavenumber, and by point in space or time."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from resolvent.figures.common import charts, style
@@ -19,10 +15,6 @@ from resolvent.figures.common.results import (
     spectrum_of,
     spread_of,
 )
-from resolvent.figures.common.thinned import CURVE_POINTS, picked, picked_on_log_axis, rounded
-
-if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
 
 MAPS = 4  # side by side
 AMPLITUDE = "root mean power"
@@ -36,9 +28,7 @@ def draw(runs: list[Run], looks: Looks, shown: Shown):
     Each model is shown with its first finished seed at the training resolution of `shown`.
     """
     place = shown.run.resolution
-    here = [run for run in one_of_each(runs) if run.resolution == place]
-    spectra = [(run, found) for run in here if (found := spectrum_of(run))]
-    spreads = [(run, spread) for run in here if (spread := spread_of(run))]
+    spectra, spreads = _located(runs, place)
     maps = any(one.dimension == 2 for _, one in spreads)
     curves = not maps and (bool(spreads) or not spectra)
     rows = -(-len(spreads) // MAPS) if maps else 1
@@ -92,28 +82,32 @@ def draw(runs: list[Run], looks: Looks, shown: Shown):
     return figure
 
 
+def _located(runs: list[Run], place: int | str) -> tuple[list[tuple], list[tuple]]:
+    """Return runs at this training resolution with their spectra, and runs with their errors by point."""
+    here = [run for run in one_of_each(runs) if run.resolution == place]
+    spectra = [(run, one) for run in here if (one := spectrum_of(run))]
+    return spectra, [(run, spread) for run in here if (spread := spread_of(run))]
+
+
 def _lowest_shown(errors: list[np.ndarray]) -> float | None:
     """Return the lower end of the amplitude axis: a decade below the errors, not at the targets' rounding."""
     values = np.concatenate([one[np.isfinite(one) & (one > 0)] for one in errors])
     return float(values.min() / 10) if values.size else None
 
 
-def chart(runs: list[Run], looks: Looks) -> Figure | None:
+def chart(runs: list[Run], looks: Looks):
     """Chart spectra, and errors by point for functions of one variable: one panel per training resolution.
 
     Returns None if there is neither; the maps of the predictions then show the errors.
     """
-    runs = one_of_each(runs)
-    by_wavenumber: list[tuple[str, int | str, list]] = []
-    by_point: list[tuple[str, int | str, list]] = []
-    for place in sorted({run.resolution for run in runs}):
-        here = [run for run in runs if run.resolution == place]
-        spectra = [(run, one) for run in here if (one := spectrum_of(run))]
-        spreads = [(run, spread) for run in here if (spread := spread_of(run)) and spread.dimension == 1]
-        by_wavenumber += [("wavenumber", place, spectra)] if spectra else []
+    panels: list[tuple[str, int | str, list]] = []
+    for place in sorted({run.resolution for run in one_of_each(runs)}):
+        spectra, spreads = _located(runs, place)
+        spreads = [(run, one) for run, one in spreads if one.dimension == 1]
         in_time = any("time" in one.axes for _, one in spreads)
-        by_point += [("time" if in_time else "point", place, spreads)] if spreads else []
-    panels = by_wavenumber + by_point
+        panels += [("wavenumber", place, spectra), ("time" if in_time else "point", place, spreads)]
+    # Panels by wavenumber come first.
+    panels = sorted((one for one in panels if one[2]), key=lambda one: one[0] != "wavenumber")
     if not panels:
         return None
     figure = charts.panels_of([f"by {kind}, {resolution_in_words(place)}" for kind, place, _ in panels])
@@ -123,36 +117,35 @@ def chart(runs: list[Run], looks: Looks) -> Figure | None:
         on_log_axis = panels[row - 1][0] == "wavenumber"
         kept = (y > 0) & ((x > 0) | (not on_log_axis))
         x, y = x[kept], y[kept]
-        some = picked_on_log_axis(len(x)) if on_log_axis else picked(len(x), CURVE_POINTS)
+        some = charts.picked(len(x), logarithmic=on_log_axis)
         figure.add_scatter(
-            x=rounded(x[some]), y=rounded(y[some]), mode="lines", line=line, name=name, legendgroup=name,
-            showlegend=name not in named, hovertemplate=f"{name}<br>%{{x}}: %{{y:.3e}}<extra></extra>",
-            row=row, col=1,
+            x=charts.rounded(x[some]), y=charts.rounded(y[some]), mode="lines", line=line, name=name,
+            legendgroup=name, showlegend=name not in named, row=row, col=1,
+            hovertemplate=f"{name}<br>%{{x}}: %{{y:.3e}}<extra></extra>",
         )  # fmt: skip
         named.add(name)
 
     for row, (kind, _, found) in enumerate(panels, 1):
-        lines = [charts.line_of({"kind": "model", "key": run.model}, looks) for run, _ in found]
-        if kind == "wavenumber":
-            first, errors = found[0][1], [one.error for _, one in found]
+        by_wavenumber = kind == "wavenumber"
+        if by_wavenumber:
+            first = found[0][1]
             add_line(row, first.wavenumber, first.target, {"color": style.INK, "width": 1.8}, "target")
-            if low := _lowest_shown(errors):
+            if low := _lowest_shown([one.error for _, one in found]):
                 top = max(float(one.target.max()) for _, one in found)
-                figure.update_yaxes(range=rounded(np.log10([low, 3 * top])), row=row, col=1)
-            figure.update_yaxes(title=AMPLITUDE, row=row, col=1)
+                figure.update_yaxes(range=charts.rounded(np.log10([low, 3 * top])), row=row, col=1)
             figure.update_xaxes(type="log", title=WAVENUMBER, row=row, col=1)
-            for (run, one), line in zip(found, lines, strict=True):
-                add_line(row, one.wavenumber, one.error, line, run.label)
-        else:
-            figure.update_yaxes(title=BY_POINT, row=row, col=1)
-            for (run, one), line in zip(found, lines, strict=True):
-                ((name, x),) = one.axes.items()
+        figure.update_yaxes(title=AMPLITUDE if by_wavenumber else BY_POINT, row=row, col=1)
+        for run, one in found:
+            if by_wavenumber:
+                x, values = one.wavenumber, one.error
+            else:
+                ((name, x),), values = one.axes.items(), one.values
                 figure.update_xaxes(title=name, row=row, col=1)
-                add_line(row, x, one.values, line, run.label)
+            add_line(row, x, values, charts.line_of({"kind": "model", "key": run.model}, looks), run.label)
     figure.update_yaxes(**charts.LOGARITHMIC)
     return figure
 
 
 ERROR_LOCATION = Exhibit(
-    "Where the errors are", "Over all {test} test samples. {located} One seed of each model.", draw, chart
+    "Where the error is", "Over all {test} test samples. {located} One seed of each model.", draw, chart
 )

@@ -1,31 +1,30 @@
-"""Tables of an experiment's errors by model and resolution of training and test.
+"""Tables of an experiment's errors by model and resolution of training and test, lowest error first.
 
-The first table is arranged like Table 2a of Cao 2021: the mean relative L2 error and, if available, the
-paper's statistic, protocol and number. For several noise levels, a group of columns is a resolution and a
-noise level, as in Table 3. Further tables have all metrics. Models and baselines are ordered by error, lowest
-first.
+The headline is arranged like Table 2a of Cao 2021: the mean relative L2 error and, if available, the paper's
+statistic, protocol and number; for several noise levels, like Table 3. Other tables have all metrics.
 """
 
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import pandas as pd
 
-from resolvent.figures.common.comparison import (
-    NO_ERROR,
-    RATIO,
-    STANDARDISED,
-    Error,
-    Tested,
-    by_condition,
-    metrics_in,
-    read_comparison,
-)
+from resolvent.figures.common.comparison import RATIO, STANDARDISED, Tested, by_condition, read_comparison
 from resolvent.figures.common.intervals import Interval
-from resolvent.figures.common.numbers import DASH, absent, duration, ends, in_units, in_words, name_of, times
-from resolvent.figures.common.results import on_training_grid, resolution_in_words, without_answer
+from resolvent.figures.common.numbers import (
+    DASH,
+    absent,
+    duration,
+    ends,
+    in_units,
+    name_of,
+    scientific,
+    times,
+)
+from resolvent.figures.common.results import on_training_grid, resolution_in_words, same_noise, without_answer
 from resolvent.figures.common.table import ALONE, EMPTY, Cell, Column, Table, write_table
 
 BEST_TEST = "best epoch on the test samples"  # the protocol of Cao 2021, in addition to ours
@@ -34,7 +33,7 @@ OTHER_RECIPE = "reported, by another recipe"
 INTERVAL = "95 % interval"
 ALL_METRICS, METRICS = "All metrics", "metrics.tex"
 OVER_BEST = "ratio to the best other"
-NOT_RANKED = "Nothing is ranked: that takes three seeds of a model."
+NOT_RANKED = "No ranking: a model needs three seeds to be ranked."
 NO_NUMBER = Cell(DASH, value=float("nan"))
 STATISTICS = {"mean": INTERVAL, "median": INTERVAL, "worst": "sample"}  # with the text below each
 
@@ -45,15 +44,15 @@ Row = dict[Place, Tested]
 def write_error_tables(comparison: str | Path, outputs: list[str | Path]) -> None:
     """Write the headline of a comparison.csv and the tables of all metrics, in the format of each suffix.
 
-    A document in LaTeX inputs a file for each table: metrics.tex, or else the headline.
+    A LaTeX file has one table: metrics.tex all metrics, any other the headline.
     """
     rows = read_comparison(comparison)
-    first, others = headline(rows), of_all_metrics(rows)
+    tables = [headline(rows), *of_all_metrics(rows)]
     for output in map(Path, outputs):
-        tables = [first, *others]
         if output.suffix == ".tex":
-            tables = [_as_one(others) if output.name == METRICS else first]
-        write_table(tables, [output], style=ALONE)
+            write_table(_as_one(tables[1:]) if output.name == METRICS else tables[0], [output])
+        else:
+            write_table(tables, [output], style=ALONE)
 
 
 def headline(comparison: pd.DataFrame) -> Table:
@@ -65,9 +64,13 @@ def headline(comparison: pd.DataFrame) -> Table:
     makers: dict[Column, Callable[[Tested], Cell]] = {
         Column("error", note=INTERVAL): error_cell,
         Column(OVER_BEST, note=INTERVAL, latex=False): _ratio,
-        Column(BEST_TEST): _best_test,
+        Column(BEST_TEST): lambda one: _number(
+            one.facts["best_test_mean"], f"epoch {one.facts['best_test_epoch'] or math.nan:g}"
+        ),
         **({Column(MEDIAN, note=INTERVAL): _median, Column(paper): _reported} if paper else {}),
-        Column("tuned"): _tuned,
+        Column("tuned"): lambda one: (
+            EMPTY if absent(one.facts["tuned"]) else Cell(one.facts["tuned"], prose=True)
+        ),
         Column("training", note="validation error reached", latex=False): _training,
     }
     cells = {
@@ -78,9 +81,10 @@ def headline(comparison: pd.DataFrame) -> Table:
     heads = [replace(column, group=_heading(place, places)) for place in places for column in cells]
 
     def line(row: Row) -> list[Cell]:
+        facts = next(iter(row.values())).facts
         made = [make(row[place]) if place in row else EMPTY for place in places for make in cells.values()]
-        count = int(_first(row)["parameters"])
-        return [_name(row), *made, Cell(f"{count:,}", value=count) if count else NO_NUMBER]
+        count = int(facts["parameters"])
+        return [Cell(facts["label"]), *made, Cell(f"{count:,}", value=count) if count else NO_NUMBER]
 
     compared = any(one.error(statistic=RATIO).known for one in found)
     return Table(
@@ -93,34 +97,31 @@ def headline(comparison: pd.DataFrame) -> Table:
 
 def of_all_metrics(comparison: pd.DataFrame) -> list[Table]:
     """Return one table per resolution and noise: mean, median and worst error in every metric."""
-    places, models, baselines = _by_place(by_condition(on_training_grid(comparison)))
+    places, *bodies = _by_place(by_condition(on_training_grid(comparison)))
     names, heads = _columns(comparison)
+
+    def line(row: Row, place: Place) -> list[Cell]:
+        cells = [error_cell(row[place], *name) if place in row else EMPTY for name in names]
+        return [Cell(next(iter(row.values())).facts["label"]), *cells]
+
     tables = []
     for place in places:
-
-        def line(row: Row, place: Place = place) -> list[Cell]:
-            return [_name(row), *(error_cell(row[place], *name) if place in row else EMPTY for name in names)]
-
+        models, baselines = ([line(row, place) for row in rows] for rows in bodies)
         title = f"{ALL_METRICS}, {_heading(place, places)}"
-        columns, bodies = [Column("model"), *heads], [list(map(line, rows)) for rows in (models, baselines)]
-        tables.append(Table(columns, bodies[0], bodies[1], title=title))
+        tables.append(Table([Column("model"), *heads], models, baselines, title=title))
     return tables
 
 
 def _as_one(tables: list[Table]) -> Table:
-    """Return the tables of all metrics in one, which says in its second column where, if they are several."""
+    """Return the tables of all metrics as one; for several, its second column is the title of each."""
     if len(tables) == 1:
         return tables[0]
+    bodies: dict[str, list[list[Cell]]] = {"rows": [], "baselines": []}
+    for (kind, rows), table in product(bodies.items(), tables):
+        on = Cell(table.title.removeprefix(f"{ALL_METRICS}, "), prose=True)
+        rows += [[row[0], on, *row[1:]] for row in getattr(table, kind)]
     name, *heads = tables[0].columns
-    rows, baselines = (
-        [
-            [row[0], Cell(table.title.removeprefix(f"{ALL_METRICS}, "), prose=True), *row[1:]]
-            for table in tables
-            for row in getattr(table, kind)
-        ]
-        for kind in ("rows", "baselines")
-    )
-    return Table([name, Column("on"), *heads], rows, baselines, title=ALL_METRICS)
+    return Table([name, Column("on"), *heads], bodies["rows"], bodies["baselines"], title=ALL_METRICS)
 
 
 def of_every_condition(comparison: pd.DataFrame) -> Table:
@@ -133,7 +134,9 @@ def of_every_condition(comparison: pd.DataFrame) -> Table:
     over_best = Column(OVER_BEST, name_of(names[0][0]), INTERVAL)
     bodies: dict[str, list[list[Cell]]] = {"model": [], "baseline": []}
     for one in found:
-        facts, own = one.facts, one.on_training_grid
+        facts = one.facts
+        own = facts["trained_resolution"] == facts["test_resolution"]
+        own = own and same_noise(facts["trained_noise"], facts["test_noise"])
         cells = [Cell(str(facts[name])) for name in ("label", "trained_resolution", "test_resolution")]
         if noisy:
             cells.append(Cell(f"{facts['test_noise']:g}", value=facts["test_noise"]))
@@ -145,26 +148,18 @@ def of_every_condition(comparison: pd.DataFrame) -> Table:
             cells.append(EMPTY if absent(ratio) else Cell(f"{ratio:.2f}", note=facts["ratio_of"]))
         cells += [Cell(str(facts["seeds"])), Cell(facts["status"], prose=True)]
         bodies[facts["kind"]].append(cells)
-    return Table(
-        [*map(Column, before), *heads, over_best, *map(Column, after)], bodies["model"], bodies["baseline"]
-    )
+    columns = [*map(Column, before), *heads, over_best, *map(Column, after)]
+    return Table(columns, bodies["model"], bodies["baseline"])
 
 
 def of_one_run(comparison: pd.DataFrame) -> Table:
     """Return the table of `of_every_condition` for a single run, without constant columns."""
-    table = of_every_condition(comparison)
-    dropped = {"model", "trained at", "seeds", "status", OVER_BEST}
-    kept = [number for number, column in enumerate(table.columns) if column.head not in dropped]
-    rows = [[row[number] for number in kept] for row in table.rows]
-    return Table([table.columns[number] for number in kept], rows)
+    constant = {"model", "trained at", "seeds", "status", OVER_BEST}
+    return of_every_condition(comparison).select(lambda column: column.head not in constant)
 
 
 def error_cell(
-    one: Tested,
-    metric: str | None = None,
-    statistic: str = "mean",
-    unit: float | None = None,
-    short: bool = False,
+    one: Tested, metric: str | None = None, statistic="mean", unit: float | None = None, short=False
 ) -> Cell:
     """Return a cell: a statistic with its interval, the worst error with its sample, or why there is none.
 
@@ -181,7 +176,7 @@ def error_cell(
         return Cell(text, warning=reason, value=float("nan"), lost=text != DASH)
     of_mean = statistic == "mean"
     return Cell(
-        in_words(error.value, unit),
+        scientific(error.value, 4) if unit is None else in_units(error.value, unit),
         note=f"sample {error.sample:.0f}" if statistic == "worst" else interval(error, unit),
         warning="; ".join(filter(None, (lost, one.verdict))) if of_mean and not short else "",
         value=error.value,
@@ -189,28 +184,21 @@ def error_cell(
     )
 
 
-def interval(error: Error | Interval, unit: float | None = None) -> str:
-    """Return the ends of an interval: "1.150 to 1.262" in a unit, otherwise as formatted by `ends`.
-
-    Returns an empty text without an interval (one sample).
-    """
+def interval(error: Interval, unit: float | None = None) -> str:
+    """Return the ends of an interval, "1.150 to 1.262" in a unit; an empty text if there are none."""
     if unit is None:
         return ends(error.low, error.high, error.value)
     return "" if absent(error.low) else f"{in_units(error.low, unit)} to {in_units(error.high, unit)}"
 
 
 def _columns(comparison: pd.DataFrame) -> tuple[list[tuple[str, str]], list[Column]]:
-    metrics = metrics_in(comparison[comparison["kind"] == "model"])
+    metrics = dict.fromkeys(comparison.loc[comparison["kind"] == "model", "metric"])
     names = [(metric, statistic) for metric in metrics for statistic in STATISTICS]
     return names, [Column(statistic, name_of(metric), STATISTICS[statistic]) for metric, statistic in names]
 
 
 def _number(value: float | None, note: str = "") -> Cell:
-    return EMPTY if value is None or absent(value) else Cell(in_words(value, None), note=note)
-
-
-def _best_test(one: Tested) -> Cell:
-    return _number(one.facts["best_test_mean"], f"epoch {one.facts['best_test_epoch'] or math.nan:g}")
+    return EMPTY if value is None or absent(value) else Cell(scientific(value, 4), note=note)
 
 
 def _median(one: Tested) -> Cell:
@@ -223,20 +211,14 @@ def _reported(one: Tested) -> Cell:
     return _number(one.facts["reported_of_other_recipe"], OTHER_RECIPE) if number is EMPTY else number
 
 
-def _tuned(one: Tested) -> Cell:
-    return EMPTY if absent(one.facts["tuned"]) else Cell(one.facts["tuned"], prose=True)
-
-
 def _training(one: Tested) -> Cell:
-    seconds, joules, reached = (
-        one.facts[name] for name in ("train_seconds", "energy_joules", "seconds_to_error")
-    )
-    notes = []
-    if not absent(reached):
-        level, _, took = str(reached).split("; ")[-1].partition(": ")
+    facts, notes = one.facts, []
+    if not absent(facts["seconds_to_error"]):
+        level, _, took = str(facts["seconds_to_error"]).split("; ")[-1].partition(": ")
         notes.append(f"{float(level):.6g} in {duration(float(took))}")
-    if not absent(joules):
-        notes.append(f"{joules / 1000:.3g} kJ")
+    if not absent(facts["energy_joules"]):
+        notes.append(f"{facts['energy_joules'] / 1000:.3g} kJ")
+    seconds = facts["train_seconds"]
     return Cell(duration(seconds), note="; ".join(notes), value=seconds)
 
 
@@ -249,10 +231,7 @@ def _ratio(one: Tested, metric: str | None = None) -> Cell:
 
 
 def _by_place(found: list[Tested]) -> tuple[list[Place], list[Row], list[Row]]:
-    """Return the places of training, the rows of models, and the rows of baselines at the same places.
-
-    Rows are ordered by error at the last place, lowest first.
-    """
+    """Return the places of training, and the rows of models and of baselines by error at the last place."""
     rows: dict[tuple[str, str], Row] = {}
     for one in found:
         place = one.facts["trained_resolution"], float(one.facts["trained_noise"])
@@ -260,24 +239,16 @@ def _by_place(found: list[Tested]) -> tuple[list[Place], list[Row], list[Row]]:
     places = sorted({place for (kind, _), row in rows.items() if kind == "model" for place in row})
 
     def error(row: Row) -> float:
-        there = row[places[-1]].error() if places[-1] in row else NO_ERROR
-        return there.value if there.known else math.inf
+        known = places[-1] in row and row[places[-1]].error().known
+        return row[places[-1]].error().value if known else math.inf
 
-    by_kind: dict[str, list[Row]] = {"model": [], "baseline": []}
-    for (kind, _), row in rows.items():
-        if not row.keys().isdisjoint(places):
-            by_kind[kind].append(row)
-    return places, sorted(by_kind["model"], key=error), sorted(by_kind["baseline"], key=error)
+    models, baselines = (
+        sorted((row for (its, _), row in rows.items() if its == kind and set(row) & set(places)), key=error)
+        for kind in ("model", "baseline")
+    )
+    return places, models, baselines
 
 
 def _heading(place: Place, places: list[Place]) -> str:
     words = resolution_in_words(place[0])
     return f"{words}, ε = {place[1]:g}" if any(noise for _, noise in places) else words
-
-
-def _first(row: Row) -> dict:
-    return next(iter(row.values())).facts
-
-
-def _name(row: Row) -> Cell:
-    return Cell(_first(row)["label"])

@@ -1,7 +1,5 @@
 """Errors and label-free error estimates, also on shifted distributions."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -11,19 +9,19 @@ from resolvent.common.records import ESTIMATE_COLUMNS, UNSHIFTED
 from resolvent.figures.common import style
 from resolvent.figures.common.charts import Looks
 from resolvent.figures.common.exhibit import Exhibit
-from resolvent.figures.common.intervals import Interval, mean_interval
+from resolvent.figures.common.intervals import mean_interval
 from resolvent.figures.common.numbers import DASH, scientific, times
 from resolvent.figures.common.results import read_table, resolution_in_words
 from resolvent.figures.common.table import Cell, Column, Table
 
-WAYS = {  # to know errors: the column of what is known, and of the error that it is of
+WAYS = {  # sources of error estimates: columns of the estimate and of the estimated error
     "symmetries": ("scatter", "relative_l2"),
     "a classical solver": ("to_solver", "relative_l2"),
     "an upper bound, energy norm": ("energy_upper", "energy_error"),
 }
-OF_A_ROW = ("equation", "architecture", "model", "label", "resolution", "shift", "factor")
-NUMBERS = ("error", "estimate", "rank_correlation", "ratio")
-HEADS = ("error", "estimate", "rank correlation", "estimate / error")  # of these
+OF_A_ROW = ["equation", "architecture", "model", "label", "resolution", "shift", "factor"]
+NUMBERS = ["error", "estimate", "rank_correlation", "ratio"]
+HEADS = ["error", "estimate", "rank correlation", "estimate / error"]  # of these
 
 
 def read_estimates(path: str | Path) -> pd.DataFrame:
@@ -31,29 +29,28 @@ def read_estimates(path: str | Path) -> pd.DataFrame:
     return read_table(Path(path), list(ESTIMATE_COLUMNS), may_be_empty=True)
 
 
-def _interval(rows: pd.DataFrame, column: str) -> Interval:
-    return mean_interval(rows.pivot(index="seed", columns="sample", values=column).to_numpy())
-
-
 def draw_stress(estimates: pd.DataFrame, looks: Looks):
     """Draw one panel per shift: a line per model, bars for its intervals, faint dashes for the estimates."""
     shifts = [one for one in estimates["shift"].unique() if one != UNSHIFTED] or [UNSHIFTED]
     finest = estimates[estimates["resolution"] == estimates["resolution"].max()]
-    figure, axes = style.new_figure(
-        -(-len(shifts) // 2), min(2, len(shifts)), size=(8.6, 0.4 + 3.2 * -(-len(shifts) // 2)), sharey=True
-    )
-    named = {}
+    rows, columns = -(-len(shifts) // 2), min(2, len(shifts))
+    figure, axes = style.new_figure(rows, columns, size=(8.6, 0.4 + 3.2 * rows), sharey=True)
+    named: dict[str, object] = {}
     for shift, panel in zip(shifts, axes.flat, strict=False):
         here = finest[finest["shift"].isin([shift, UNSHIFTED])]
         style.title(panel, shift.replace("_", " "))
-        for model, rows in here.groupby("model", sort=False):
-            look, points = looks[model], sorted(rows["factor"].unique())
-            found = [_interval(rows[rows["factor"] == factor], "relative_l2") for factor in points]
-            panel.plot(points, [one.value for one in found], color=look.colour, ls=look.dashes, lw=1.5)
+        for model, tested in here.groupby("model", sort=False):
+            look, points, found = looks[model], [], []
+            for factor, one in tested.groupby("factor"):
+                errors = one.pivot(index="seed", columns="sample", values="relative_l2")
+                points.append(factor)
+                found.append(mean_interval(errors.to_numpy()))
+            means = [one.value for one in found]
+            panel.plot(points, means, color=look.colour, ls=look.dashes, lw=1.5)
             panel.vlines(points, [one.low for one in found], [one.high for one in found], color=look.colour)
             marks = {"ls": "", "ms": 6, "zorder": 4, **look.marks()}
-            (named[rows["label"].iloc[0]],) = panel.plot(points, [one.value for one in found], **marks)
-            guesses = rows.groupby("factor")["scatter"].mean()
+            (named[tested["label"].iloc[0]],) = panel.plot(points, means, **marks)
+            guesses = tested.groupby("factor")["scatter"].mean()
             panel.plot(guesses.index, guesses, color=look.colour, ls=(0, (1, 2)), lw=1)
         panel.set_xscale("log")
         points = sorted(here["factor"].unique())
@@ -76,11 +73,9 @@ def draw_stress(estimates: pd.DataFrame, looks: Looks):
 def summaries(estimates: pd.DataFrame) -> pd.DataFrame:
     """Return one row per model, grid, shift, and error estimate in `WAYS`.
 
-    error             mean of the errors, over samples and seeds.
-    estimate          mean of the estimates; the upper bound for bounds.
-    rank_correlation  Spearman's correlation of the two over samples, averaged over seeds.
-    ratio             median of estimate over error.
-    Without an estimate, `way` is empty and the error is the relative L² error.
+    Its numbers are the means of error and estimate over samples and seeds, their Spearman rank correlation
+    over samples, averaged over seeds, and the median ratio of estimate to error. Without an estimate, `way`
+    is empty and the error is the relative L² error.
     """
     rows = []
     for _, here in estimates.groupby(["model", "resolution", "shift", "factor"], sort=False):
@@ -115,15 +110,15 @@ def estimates_table(estimates: pd.DataFrame) -> Table:
             Cell(DASH if np.isnan(order) else f"{order:.2f}", value=order),
             Cell(DASH if np.isnan(ratio) else times(ratio), value=ratio),
         ])  # fmt: skip
-    heads = ["model", "grid", *["distribution", "times as trained"] * shifted, "known by", *HEADS]
+    heads = ["model", "grid", *["distribution", "ratio to training"] * shifted, "estimated by", *HEADS]
     return Table(list(map(Column, heads)), rows)
 
 
 STRESS = Exhibit(
-    "Errors on distributions that nothing was trained on",
-    "Mean relative L² error of samples that are drawn with the same random numbers from a distribution, or "
-    "solved for an equation, that differs in one factor; 1 is as in training. Labels are solved as those of "
-    "training. Bars: intervals of 95 % over samples and seeds. Dots: the scatter of predictions under the "
-    "symmetries of the equation, which takes no label.",
+    "Errors on shifted distributions",
+    "Mean relative L² error of out-of-distribution samples: one factor of the distribution or of the "
+    "equation is changed, with the same random numbers and the same solver; 1 is as in training. Bars: 95 % "
+    "intervals over samples and seeds. Dots: the spread of predictions under the symmetries of the equation, "
+    "which needs no labels.",
     draw_stress,
 )

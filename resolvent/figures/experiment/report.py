@@ -6,20 +6,11 @@ from typing import Any
 
 from resolvent.common.counts import of_few
 from resolvent.common.runs import save_table
+from resolvent.figures.common import results
 from resolvent.figures.common.commands import loading, size_of
 from resolvent.figures.common.comparison import mean_error, read_comparison
 from resolvent.figures.common.exhibit import Exhibit, Sources
 from resolvent.figures.common.page import RUN_DATA, RUN_PAGE, relative, render, without_budget
-from resolvent.figures.common.results import (
-    choose_shown,
-    errors_by_sample,
-    one_of_each,
-    read_arrays,
-    read_baselines,
-    read_json,
-    read_runs,
-    spread_of,
-)
 from resolvent.figures.common.style import appearances
 from resolvent.figures.common.table import as_html
 from resolvent.figures.dataset.error_budget import checks_of, others
@@ -33,12 +24,7 @@ from resolvent.figures.experiment.samples import ROLLOUT, SAMPLES
 from resolvent.figures.experiment.scaling import SCALING, budget_table, scaling_curves, sizes_of
 from resolvent.figures.experiment.tuned import tuning_of
 from resolvent.figures.experiment.verdict import about_labels, verdicts
-from resolvent.figures.published.beside import (
-    differences_from_paper,
-    differences_of_recipes,
-    example_of,
-    summarise,
-)
+from resolvent.figures.published import beside
 
 EXHIBITS = {
     "error_intervals": ERROR_INTERVALS,
@@ -52,22 +38,21 @@ EXHIBITS = {
     "stress": STRESS,  # only if the experiment requests it, as below
     "scaling": SCALING,
 }
-FILM = ROLLOUT
 TABLES = (
     "comparison.csv", "models.csv", "inference.csv", "estimates.csv", "scaling.csv", "table.csv", "table.tex",
     "metrics.tex",
 )  # fmt: skip
 # Sources of the exhibits on this page, also of users' exhibits, by the names of their parameters.
 READERS: dict[str, Callable[..., Any]] = {
-    "runs": lambda run_folders: read_runs(run_folders),
+    "runs": lambda run_folders: results.read_runs(run_folders),
     "looks": lambda runs: appearances(runs),
     "comparison": lambda comparison_file: read_comparison(comparison_file),
-    "baselines": lambda baseline_folders: read_baselines(baseline_folders),
+    "baselines": lambda baseline_folders: results.read_baselines(baseline_folders),
     "inference": lambda inference_file: read_inference(inference_file),
     "estimates": lambda estimates_file: read_estimates(estimates_file),
     "family": lambda runs, inference: sizes_of(runs, inference),
-    "shown": lambda candidates, named: choose_shown(candidates, named),
-    "rollout": lambda rollout_file: read_arrays(rollout_file),
+    "shown": lambda candidates, named: results.choose_shown(candidates, named),
+    "rollout": lambda rollout_file: results.read_arrays(rollout_file),
     "facts": lambda planned_facts, shown, comparison: (
         planned_facts | {"shown": shown.words, "mean_error": f"M{mean_error(comparison)[1:]}"}
     ),
@@ -95,11 +80,8 @@ def write_report(
 ) -> None:
     """Draw the figures in the folder `figures` next to `output`, and write the page atomically.
 
-    given        sources of the exhibits: `run_folders`; `candidates` for the shown run, and whether the first
-                 is `named` (`resolvent.figures.common.results.choose_shown`); `comparison_file`,
-                 `baseline_folders`, `inference_file`, `estimates_file` and its `shifts`; whether models are
-                 `scaled` to several sizes; `quantities`; `planned_facts` for captions; and, with a film,
-                 `rollout_file`.
+    given        sources of the exhibits: all parameters of `READERS` and of exhibits that no reader makes;
+                 `shifts` of the error estimates; whether models are `scaled` to several sizes.
     own          the user's exhibits, by SVG file.
     film         MP4 file for the film of a rollout, in the run's folder; not shown if the run diverged.
     paper_pages  names and links of the pages of papers with tables or figures from these runs.
@@ -107,23 +89,20 @@ def write_report(
     sources, folder, card = Sources(READERS, **given), Path(output).parent, Path(card)
     runs, comparison, shown = sources["runs"], sources["comparison"], sources["shown"].run
     estimates, stressed = estimates_table(sources["estimates"]), bool(given["shifts"])
-    exhibits = {
-        folder / f"figures/{name}.svg": exhibit
-        for name, exhibit in exhibits_of(stressed, given["scaled"]).items()
-    }
+    exhibits = exhibits_of(stressed, given["scaled"])
     if given["scaled"]:
         save_table(scaling_curves(sources["family"]), folder / "scaling.csv")
-    films = {} if film is None else {Path(film): FILM}
+    paths: dict[str | Path, Exhibit] = {folder / f"figures/{name}.svg": one for name, one in exhibits.items()}
     drawn = {}
-    for path, exhibit in (exhibits | (own or {}) | films).items():
-        exhibit.write(sources, path)
+    for path, exhibit in (paths | (own or {}) | ({film: ROLLOUT} if film else {})).items():
         # The page links to the file and does not embed it.
-        drawn[Path(path)] = exhibit.on_page(sources, path, folder) | {"source": relative(path, folder)}
-    errors, facts, samples = headline(comparison), read_json(card), int(comparison["samples"].max())
-    lost, spread = [run for run in runs if run.diverged], None if shown.diverged else spread_of(shown)
+        drawn[Path(path)] = exhibit.shown(sources, path, folder) | {"source": relative(path, folder)}
+    errors, facts, samples = headline(comparison), results.read_json(card), int(comparison["samples"].max())
+    lost, spread = [run for run in runs if run.diverged], None if shown.diverged else results.spread_of(shown)
+    filmed = film and Path(film).parent not in {run.directory for run in lost}
     timed = inference_table(sources["inference"])
     timed_on = sorted(set(sources["inference"]["device"].dropna()))
-    choices = {run.directory: run for run in [shown, *one_of_each(runs)] if not run.diverged}
+    choices = {run.directory: run for run in [shown, *results.one_of_each(runs)] if not run.diverged}
     render(
         "report.html.j2",
         output,
@@ -133,12 +112,12 @@ def write_report(
         command=command,
         verdicts=verdicts(comparison),
         of_errors=mean_error(comparison),
-        summary=summarise(runs),
+        summary=beside.summarise(runs),
         labels=about_labels(comparison, facts),
         lost=[(run, run.name, relative(run.directory / RUN_PAGE, folder)) for run in lost],
-        differences=differences_from_paper(runs),
-        recipes=differences_of_recipes(runs),
-        example=example_of(runs[0].record),
+        differences=beside.differences_from_paper(runs),
+        recipes=beside.differences_of_recipes(runs),
+        example=beside.example_of(runs[0].record),
         paper_pages=paper_pages,
         headline=as_html(errors),
         heads={column.head for column in errors.columns},
@@ -150,10 +129,10 @@ def write_report(
         few=of_few(samples),
         several_resolutions=comparison["test_resolution"].nunique() > 1,
         several_noises=comparison["test_noise"].nunique() > 1,
-        figures={path.stem: drawn[path] for path in exhibits},
+        figures={Path(path).stem: drawn[Path(path)] for path in paths},
         own_figures=[drawn[Path(path)] for path in own or {}],
         metrics={name: words for run in runs for name, words in run.record.metrics.items()},
-        film=next((drawn[one] for one in films if one.parent not in {run.directory for run in lost}), None),
+        film=drawn[Path(film)] if film and filmed else None,
         in_time=isinstance(shown.resolution, str),
         shown=[(relative(run.directory / RUN_DATA, folder), run.name) for run in choices.values()],
         maps=spread is not None and spread.dimension == 2,
@@ -165,7 +144,11 @@ def write_report(
         checks=checks_of(facts["error_budget"]),
         other_checks=others(facts["error_budget"]),
         runs=[
-            (run, relative(run.directory, folder), None if run.diverged else errors_by_sample(run).mean())
+            (
+                run,
+                relative(run.directory, folder),
+                None if run.diverged else results.errors_by_sample(run).mean(),
+            )
             for run in runs
         ],
         inference=as_html(timed) if timed.rows else "",

@@ -3,16 +3,15 @@
 The axis covers the models' errors; baselines outside it are an arrow and a number.
 """
 
-from __future__ import annotations
-
+import textwrap
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from resolvent.figures.common import charts, style
-from resolvent.figures.common.charts import Looks, wrapped
+from resolvent.figures.common.charts import Looks
 from resolvent.figures.common.comparison import by_condition, mean_error
 from resolvent.figures.common.exhibit import Exhibit
 from resolvent.figures.common.numbers import scientific
@@ -23,13 +22,11 @@ from resolvent.figures.common.results import (
     on_training_grid,
     resolution_in_words,
 )
-from resolvent.figures.common.thinned import CURVE_POINTS, picked, rounded
 from resolvent.figures.experiment.comparison import grouped
 
-if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
-
 HALF_HEIGHT = 0.33  # of a row of samples
+LINE_WIDTH = 25  # characters per line of a name
+ON_GRID = "trained and tested on {}"
 
 
 class Row(NamedTuple):
@@ -65,22 +62,14 @@ def _reach(panels: Panels) -> list[float]:
     return [error for rows in panels.values() for row in rows if row.key is not None for error in row.errors]
 
 
-def _titles(panels: Panels) -> list[str]:
-    return [f"trained and tested on {resolution_in_words(place)}" for place in panels]
-
-
 def draw_intervals(comparison: pd.DataFrame, looks: Looks):
     """Draw one row per model with its interval, lowest error first, and baselines below."""
     rows = []
     for one in by_condition(on_training_grid(comparison)):
         facts, error = one.facts, one.error()
         key = facts["key"] if facts["kind"] == "model" else None
-        rows.append(
-            (
-                facts["trained_resolution"],
-                Row(facts["label"], key, pd.Series([error.value]), (error.low, error.high)),
-            )
-        )
+        row = Row(facts["label"], key, pd.Series([error.value]), (error.low, error.high))
+        rows.append((facts["trained_resolution"], row))
 
     def draw_row(panel, index: int, row: Row, first: Row) -> None:
         marks = looks[row.key].marks() if row.key else {"marker": "|", "color": style.BASELINE}
@@ -94,8 +83,7 @@ def draw_intervals(comparison: pd.DataFrame, looks: Looks):
 def draw_distributions(runs: list[Run], baselines: list[Baseline], looks: Looks):
     """Draw one row per model: quartiles, and a dot for the mean error over seeds of each sample.
 
-    All rows have the same samples, each at the same height within the row: ordered by the best model's error,
-    lowest at the bottom.
+    A sample has the same height in every row: ordered by the best model's error, lowest at the bottom.
     """
 
     def draw_row(panel, index: int, row: Row, first: Row) -> None:
@@ -110,30 +98,41 @@ def draw_distributions(runs: list[Run], baselines: list[Baseline], looks: Looks)
     return _draw(_samples(runs, baselines), looks, draw_row, words, 3, 0.42, "median ")
 
 
-def chart_distributions(runs: list[Run], baselines: list[Baseline], looks: Looks) -> Figure:
+def chart_distributions(runs: list[Run], baselines: list[Baseline], looks: Looks):
     """Chart the mean error over seeds of every test sample: one row per model, one dot per sample.
 
-    At most as many samples as a curve has points are drawn, evenly selected by error.
+    At most as many samples as a curve has points are drawn, evenly selected by error. Errors outside the axis
+    are an arrow and a number at its end.
     """
     panels = _samples(runs, baselines)
     reach = charts.around(_reach(panels))
-    figure = charts.panels_of(_titles(panels), list(panels.values()))
+    titles = [ON_GRID.format(resolution_in_words(place)) for place in panels]
+    figure = charts.panels_of(titles, list(panels.values()))
     for panel, rows in enumerate(panels.values(), 1):
         for row in rows:
+            lines = textwrap.wrap(row.label, LINE_WIDTH, break_long_words=False, break_on_hyphens=False)
+            name = "<br>".join(lines)
             if row.beyond(*reach):
-                charts.add_arrow(figure, panel, row.label, row.errors.median(), reach, "median ")
+                value = row.errors.median()
+                below, number = value < reach[0], f"median {scientific(value)}"
+                figure.add_scatter(
+                    x=charts.rounded([reach[0] if below else reach[1]]), y=[name], mode="text", row=panel,
+                    col=1, text=[f"← {number}" if below else f"{number} →"], showlegend=False,
+                    hoverinfo="skip", textposition="middle right" if below else "middle left",
+                    textfont={"color": style.BASELINE},
+                )  # fmt: skip
                 continue
             errors, colour = row.errors.sort_values(), row.colour(looks)
-            errors = errors.iloc[picked(len(errors), CURVE_POINTS)]
+            errors = errors.iloc[charts.picked(len(errors))]
             figure.add_box(
-                x=rounded(errors.to_list()), name=wrapped(row.label), orientation="h", boxpoints="all",
+                x=charts.rounded(errors.to_list()), name=name, orientation="h", boxpoints="all",
                 pointpos=0, jitter=0.6, hoveron="points", showlegend=False, row=panel, col=1,
                 marker={"size": 3.5, "color": colour, "opacity": 0.55},
                 line={"color": colour, "width": 1.2}, fillcolor="rgba(0,0,0,0)",
                 text=[f"test sample {sample}: {scientific(error)}" for sample, error in errors.items()],
                 hovertemplate=f"{row.label}<br>%{{text}}<extra></extra>",
             )  # fmt: skip
-    figure.update_xaxes(**charts.LOGARITHMIC, range=rounded(np.log10(reach)))
+    figure.update_xaxes(**charts.LOGARITHMIC, range=charts.rounded(np.log10(reach)))
     figure.update_yaxes(autorange="reversed")
     figure.update_xaxes(title="relative L² error", row=max(1, len(panels)), col=1)
     return figure
@@ -151,18 +150,11 @@ def _samples(runs: list[Run], baselines: list[Baseline]) -> Panels:
 
 
 def _draw(
-    panels: Panels,
-    looks: Looks,
-    draw_row: Callable,
-    words: str,
-    margin: float,
-    height: float,
-    number: str = "",
+    panels: Panels, looks: Looks, draw_row: Callable, words: str, margin: float, height: float, number=""
 ):
-    """Draw one panel per training resolution, with `draw_row` for every row.
+    """Draw one panel per training resolution, with `draw_row` for every row of this `height` in inches.
 
     margin  factor between the ends of the axis and the models' errors.
-    height  of a row, in inches.
     number  meaning of the number next to an arrow.
     """
     counts = [max(1, len(rows)) for rows in panels.values()]
@@ -170,10 +162,10 @@ def _draw(
         len(panels), 1, size=(8.6, 0.8 + sum(0.5 + height * count for count in counts)), sharex=True,
         height_ratios=counts,
     )  # fmt: skip
-    for title, rows, panel in zip(_titles(panels), panels.values(), axes[:, 0], strict=True):
+    for (place, rows), panel in zip(panels.items(), axes[:, 0], strict=True):
         limits = style.error_limits(panel, _reach(panels), margin=margin, axis="x")
         style.grid_lines(panel, "x")
-        style.title(panel, title)
+        style.title(panel, ON_GRID.format(resolution_in_words(place)))
         panel.spines["left"].set_visible(False)
         panel.set_ylim(len(rows) - 0.4, -0.6)
         panel.set_yticks(range(len(rows)), [row.label for row in rows])
@@ -197,16 +189,16 @@ def _draw(
 
 ERROR_INTERVALS = Exhibit(
     "Mean errors and their intervals",
-    "{mean_error} on the {test} test samples, on the grid of training, with its 95 % interval; on a "
-    "logarithmic axis, the lowest first. Grey: baselines, for which no network is trained; an arrow stands "
-    "for one beyond the axis.",
+    "{mean_error} on the {test} test samples, on the training grid, with its 95 % interval. The axis is "
+    "logarithmic, the lowest error comes first. Grey: baselines without a network; an arrow marks a baseline "
+    "outside the axis.",
     draw_intervals,
 )
 ERROR_DISTRIBUTIONS = Exhibit(
     "Every test sample",
-    "Relative L² error of each of the {test} test samples; a dot is a sample, the mean over seeds. Drawn: a"
-    " bar at the median and one over the quartiles, and a sample has the same height in every row, the "
-    "hardest at the top.",
+    "Relative L² error of each of the {test} test samples; a dot is the mean of a sample over seeds. The "
+    "static figure has a line at the median and a bar between the quartiles; a sample has the same height in "
+    "every row, the hardest at the top.",
     draw_distributions,
     chart_distributions,
 )

@@ -24,10 +24,7 @@ FASTEST = Fraction(4)  # frames per second: a rollout has few frames
 
 
 def draw(shown: Shown, quantities: tuple[str, str]):
-    """Draw the stored samples of the shown run, with grid and noise of training.
-
-    quantities  names of the input and the target.
-    """
+    """Draw the stored samples of the shown run; `quantities` are the names of the input and the target."""
     run = shown.run
     if isinstance(run.resolution, str):
         return draw_sample_trajectories(run)
@@ -43,9 +40,8 @@ def _draw_curves(run: Run, quantities: tuple[str, str]):
     bound = 1.1 * np.abs(errors[np.isfinite(errors)]).max(initial=0) or 1.0
     columns = min(2, len(samples))
     rows = -(-len(samples) // columns)
-    figure, axes = new_figure(
-        2 * rows, columns, size=(8.6, 0.5 + 2.9 * rows), sharex=True, height_ratios=[3.2, 1] * rows
-    )
+    size = (8.6, 0.5 + 2.9 * rows)
+    figure, axes = new_figure(2 * rows, columns, size=size, sharex=True, height_ratios=[3.2, 1] * rows)
     for index, sample in enumerate(samples):
         row, column = divmod(index, columns)
         panel, strip = axes[2 * row : 2 * row + 2, column]
@@ -80,26 +76,29 @@ def _draw_curves(run: Run, quantities: tuple[str, str]):
 
 
 def _draw_fields(run: Run, quantities: tuple[str, str]):
-    """Draw one column per sample, with one colour scale per row.
+    """Draw one column per sample, and one row per function with one colour scale.
 
-    Input and target may be on different grids, and may be several functions with one row each; inputs that
-    are constant in all samples are omitted. Errors are on the target's grid. Target and prediction share a
-    scale; errors have a symmetric scale.
+    Input and target may be on different grids; inputs that are constant in every sample are omitted. Target
+    and prediction share a scale; errors have a symmetric scale.
     """
-    given, wanted, predicted = (_channels(run.shown(name)) for name in ("input", "target", "prediction"))
+    given, wanted, predicted = (
+        [values] if values.ndim == 3 else list(np.moveaxis(values, 1, 0))  # by channel
+        for values in (run.shown(name) for name in ("input", "target", "prediction"))
+    )
     stored = run.predictions_at()
     plane = [stored[axis].values for axis in ("y", "x")]
     target_plane = [stored[f"{axis}_target"].values for axis in ("y", "x")] if "x_target" in stored else plane
     varying = [one for one in given if not np.all(one == one[:, :1, :1])] or given
+    numbers = [f" ({one})" for one in range(1, 1 + len(varying))] if len(varying) > 1 else [""]
     rows = [
-        (_numbered(quantities[0], place, varying), one, scale_of(one), plane)
-        for place, one in enumerate(varying)
+        (f"{quantities[0]}{number}", one, scale_of(one), plane)
+        for number, one in zip(numbers, varying, strict=True)
     ]
-    for place, (target, prediction) in enumerate(zip(wanted, predicted, strict=True)):
-        scale, error = scale_of(target), prediction - target
-        rows.append((_numbered(quantities[1], place, wanted), target, scale, target_plane))
-        rows.append((_numbered("prediction", place, wanted), prediction, scale, target_plane))
-        rows.append((_numbered("error", place, wanted), error, symmetric_scale_of(error), target_plane))
+    for place, (target, prediction) in enumerate(zip(wanted, predicted, strict=True), 1):
+        number, scale, error = f" ({place})" if len(wanted) > 1 else "", scale_of(target), prediction - target
+        rows.append((f"{quantities[1]}{number}", target, scale, target_plane))
+        rows.append((f"prediction{number}", prediction, scale, target_plane))
+        rows.append((f"error{number}", error, symmetric_scale_of(error), target_plane))
     samples, relative = run.shown_samples, run.shown_errors()
     flat = float(np.clip(np.ptp(target_plane[0]) / np.ptp(target_plane[1]), 0.45, 1))
     figure, axes = new_figure(len(rows), len(samples), size=(8.6, 2.1 * flat * len(rows)))
@@ -112,15 +111,6 @@ def _draw_fields(run: Run, quantities: tuple[str, str]):
         title(panel, f"test sample {sample}\n{_error(relative.get(sample), 'error ')}")
         panel.title.set_fontsize(8)
     return figure
-
-
-def _channels(values: np.ndarray) -> list[np.ndarray]:
-    """Return the functions of samples (samples, [channels,] y, x) as a list by channel."""
-    return [values] if values.ndim == 3 else list(np.moveaxis(values, 1, 0))
-
-
-def _numbered(name: str, place: int, of: list) -> str:
-    return name if len(of) == 1 else f"{name} ({place + 1})"
 
 
 def _error(relative: float | None, words: str) -> str:
@@ -172,9 +162,10 @@ def draw_sample_trajectories(
             values = values[np.isfinite(values)]
             low, high = values.min(initial=np.inf), values.max(initial=-np.inf)
             margin = 0.05 * (high - low) or 1.0
-            if values.size:
-                logarithmic = panel is axes[-1, 0]
-                panel.set_ylim(*((low / 1.5, high * 1.5) if logarithmic else (low - margin, high + margin)))
+            if values.size and panel is axes[-1, 0]:  # logarithmic
+                panel.set_ylim(low / 1.5, high * 1.5)
+            elif values.size:
+                panel.set_ylim(low - margin, high + margin)
     _name_above(figure, axes[1, 0])
     if note:
         figure.supxlabel(note, fontsize=8.5, color=MUTED)
@@ -184,7 +175,7 @@ def draw_sample_trajectories(
 def _trajectories(run: Run, where: str) -> tuple[list[int], np.ndarray, list[list[np.ndarray]]]:
     """Return samples, times, and the curves of each row of panels, (2, times) each.
 
-    The rows are the observation, target and prediction of every component, and the largest of their errors.
+    The rows are the observation, target and prediction of every component, and the largest error.
     """
     stored = condition(run.predictions, where, run.noise).sel(extreme=list(EXTREMES))
     given, target, prediction = (
@@ -200,9 +191,8 @@ def _trajectories(run: Run, where: str) -> tuple[list[int], np.ndarray, list[lis
 def draw_rollout(rollout: dict[str, np.ndarray]) -> Film:
     """Draw the shown sample of `rollout.npz` (`resolvent.evaluation.rollout`) as a film.
 
-    The first frame is the initial vorticity, common to truth and prediction. Truth and prediction share a
-    colour scale for all times; their difference has its own. Predictions that are not finite, such as of a
-    diverged run, are white.
+    The first frame is the initial vorticity. Truth and prediction share a colour scale for all times; their
+    difference has its own. Predictions that are not finite, such as of a diverged run, are white.
     """
     initial, times = rollout["initial"][None], np.concatenate([[0.0], rollout["times"]])
     truth, predicted = (np.concatenate([initial, rollout[name]]) for name in ("target", "prediction"))
@@ -210,10 +200,8 @@ def draw_rollout(rollout: dict[str, np.ndarray]) -> Film:
     scale = float(np.quantile(np.abs(truth), 0.998)) or 1.0
     own = float(np.quantile(np.abs(difference[np.isfinite(difference)]), 0.998)) or scale
     figure, (panels,) = new_figure(1, 3, size=(8.4, 3.2))
-    images = []
-    for panel, words, bound in zip(
-        panels, ("truth", "prediction", "difference"), (scale, scale, own), strict=True
-    ):
+    images, bounds = [], {"truth": scale, "prediction": scale, "difference": own}
+    for panel, (words, bound) in zip(panels, bounds.items(), strict=True):
         images.append(panel.imshow(truth[0], origin="lower", cmap="RdBu_r", vmin=-bound, vmax=bound))
         panel.set(xticks=[], yticks=[])
         panel.spines[:].set_visible(False)
@@ -223,9 +211,9 @@ def draw_rollout(rollout: dict[str, np.ndarray]) -> Film:
 
     def words_at(frame: int) -> str:
         if frame == 0:
-            return "the first vorticity, which the model is given"
+            return "the initial vorticity, the input of the model"
         error = scientific(errors[frame - 1], 2) if np.isfinite(errors[frame - 1]) else "not finite"
-        return f"time {times[frame]:.2f} after the first vorticity, relative L² error {error}"
+        return f"time {times[frame]:.2f} after the initial vorticity, relative L² error {error}"
 
     clock = figure.suptitle(words_at(len(times) - 1), fontsize=10, x=0.01, ha="left")
 
@@ -242,10 +230,10 @@ SAMPLES = Exhibit(
     "Test samples", "{shown}: {input}, {target}, prediction, and the pointwise error. {chosen}", draw
 )
 ROLLOUT = Exhibit(
-    "The step applied again and again",
-    "{model}, from the first vorticity of a test sample on, each prediction given back as the next input: "
-    "the true flow, the prediction, and their difference on a scale of its own. Training has seen one step."
-    " Without sound.",
+    "Repeated application of the step",
+    "{model} started from the initial vorticity of a test sample; each prediction is the next input. Shown "
+    "are the true flow, the prediction, and their difference on its own scale. The model was trained on "
+    "single steps. Without sound.",
     draw_rollout,
     kind="film",
 )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import cycle, product
+from operator import attrgetter
 
 import numpy as np
 import pandas as pd
@@ -104,7 +106,7 @@ Family = dict[tuple[str, int | str], list[Size]]  # by label and resolution
 
 
 def sizes_of(runs: list[Run], inference: pd.DataFrame) -> Family:
-    """Return the trained sizes by family, from finished seeds. Imported samples have no cost."""
+    """Return the trained sizes by family, from finished seeds. Imported samples cost nothing."""
     made = inference.set_index("key")["data_seconds"].dropna()
     found: Family = {}
     for number, group in enumerate(grouped(runs)):
@@ -116,8 +118,7 @@ def sizes_of(runs: list[Run], inference: pd.DataFrame) -> Family:
         sized = [("train_samples", samples), ("width", record.settings.get("width"))]
         endings = {f", {settings_in_words(sized)}": sized[1][1], f", {settings_in_words(sized[:1])}": None}
         ending, width = next(one for one in endings.items() if record.label.endswith(one[0]))
-        each = samples + record.training["validation_samples"]
-        costs = made[made.index == record.model]
+        each, costs = samples + record.training["validation_samples"], made[made.index == record.model]
         size = Size(
             record.model, samples, width, matrix, resampled_means(matrix, number),
             float(np.mean([run.cost.train_seconds for run in finished])),
@@ -127,42 +128,34 @@ def sizes_of(runs: list[Run], inference: pd.DataFrame) -> Family:
     return found
 
 
-def _by_samples(sizes: list[Size]) -> dict[int | None, tuple[list[Size], Curve]]:
-    """Return the sizes of each width, and their curve by number of samples."""
-    found = {}
-    for width in dict.fromkeys(one.width for one in sizes):
-        here = sorted((one for one in sizes if one.width == width), key=lambda one: one.samples)
+def _fits(sizes: list[Size], against: str) -> list[tuple[int | None, list[Size], list[float], Curve]]:
+    """Return the curves against `samples`, for each width, or against `seconds`, for all sizes.
+
+    A curve has the width, the fitted sizes, their numbers of samples or seconds, and the fit. Against
+    seconds, only sizes that no cheaper size surpasses are fitted.
+    """
+    groups: dict[int | None, list[Size]] = {one.width if against == "samples" else None: [] for one in sizes}
+    for one in sorted(sizes, key=attrgetter(against)):
+        here = groups[one.width if against == "samples" else None]
+        if against == "samples" or not here or one.errors[0] < here[-1].errors[0]:
+            here.append(one)
+    found = []
+    for width, here in groups.items():
         if len(here) > 1:
-            found[width] = here, _curve(here, [one.samples for one in here])
+            x = [float(getattr(one, against)) for one in here]
+            errors = np.stack([one.errors for one in here], axis=1)
+            found.append((width, here, x, fit(np.array(x), errors, with_floor=len(here) >= FOR_A_FLOOR)))
     return found
-
-
-def _curve(sizes: list[Size], x: list[float] | list[int]) -> Curve:
-    errors = np.stack([one.errors for one in sizes], axis=1)
-    return fit(np.array(x, float), errors, with_floor=len(sizes) >= FOR_A_FLOOR)
-
-
-def _by_seconds(sizes: list[Size]) -> tuple[list[Size], Curve | None]:
-    """Return the sizes not surpassed by cheaper sizes, and their curve by seconds."""
-    best: list[Size] = []
-    for one in sorted(sizes, key=lambda one: one.seconds):
-        if not best or one.errors[0] < best[-1].errors[0]:
-            best.append(one)
-    return best, _curve(best, [one.seconds for one in best]) if len(best) > 1 else None
 
 
 def scaling_curves(family: Family) -> pd.DataFrame:
     """Return the rows of scaling.csv."""
     rows = []
-    for (label, resolution), sizes in family.items():
-        seconds, of_seconds = _by_seconds(sizes)
-        curves = [("samples", width, here, curve) for width, (here, curve) in _by_samples(sizes).items()]
-        for against, width, here, curve in [*curves, ("seconds", None, seconds, of_seconds)]:
-            if curve is None:
-                continue
+    for ((label, resolution), sizes), against in product(family.items(), ("samples", "seconds")):
+        for width, here, x, curve in _fits(sizes, against):
             row: dict[str, object] = {"label": label, "resolution": resolution, "against": against}
-            misfit = curve.misfit(here, [getattr(one, against) for one in here])
-            row |= {"width": width, "sizes": len(here), "coefficient": curve.coefficient[0], "misfit": misfit}
+            row |= {"width": width, "sizes": len(here), "coefficient": curve.coefficient[0]}
+            row["misfit"] = curve.misfit(here, x)
             for name in ("exponent", "floor"):
                 values = getattr(curve, name)
                 if name == "exponent" or len(here) >= FOR_A_FLOOR:
@@ -176,17 +169,17 @@ def budget_table(family: Family) -> Table:
     """Return the width and number of samples with the lowest error on the curves, for budgets in seconds."""
     rows = []
     for (label, resolution), sizes in family.items():
-        curves = _by_samples(sizes)
+        curves = _fits(sizes, "samples")
         for times in BUDGETS if curves else ():
             budget, options = times * max(one.seconds for one in sizes), {}
-            for width, (here, curve) in curves.items():
-                counts = np.array([one.samples for one in here], float)
+            for width, here, x, curve in curves:
+                counts = np.array(x)
                 data, train = (
                     float(np.array([getattr(one, name) for one in here]) @ counts / (counts @ counts))
                     for name in ("data_seconds", "train_seconds")  # per sample
                 )
                 samples = budget / (data + train)
-                beyond, misfit = samples > 1.05 * counts.max(), curve.misfit(here, list(counts))
+                beyond, misfit = samples > 1.05 * counts.max(), curve.misfit(here, x)
                 options[width] = curve(samples), samples, data / (data + train), beyond, misfit
             errors = np.stack([one[0] for one in options.values()])
             width, (error, samples, share, beyond, misfit) = list(options.items())[errors[:, 0].argmin()]
@@ -195,66 +188,61 @@ def budget_table(family: Family) -> Table:
             rows.append([
                 Cell(label), Cell(resolution_in_words(resolution), prose=True),
                 Cell(duration(budget), value=budget),
-                Cell(f"{samples:,.0f}", warning="more than were tried" if beyond else "", value=samples),
+                Cell(f"{samples:,.0f}", warning="beyond the tested range" if beyond else "", value=samples),
                 Cell(str(width) if width else DASH, f"in {often:.0%} of the replicates" if width else ""),
                 Cell(f"{share:.0%}", value=share),
                 Cell(scientific(error[0]), ends(low, high, error[0]), value=error[0]),
                 Cell(f"{misfit:.0%}", value=misfit),
             ])  # fmt: skip
-    heads = ("model", "grid", "budget", "samples", "width", "for samples", "error by the curve", "its misfit")
+    heads = ("model", "grid", "budget", "samples", "width", "share for samples", "predicted error", "misfit")
     return Table(list(map(Column, heads)), rows)
 
 
 def draw_scaling(family: Family, looks: Looks):
     """Draw errors at the finest resolution against training samples and against seconds, with the curves."""
     finest = max((resolution for _, resolution in family), key=str, default=None)
-    figure, axes = style.new_figure(1, 2, size=(8.6, 3.8), sharey=True)
+    figure, (panels,) = style.new_figure(1, 2, size=(8.6, 3.8), sharey=True)
+    panel, in_time = panels
     named: dict[str, object] = {}
     shown = {label: sizes for (label, resolution), sizes in family.items() if resolution == finest}
     for label, sizes in shown.items():
         look = looks[sizes[0].model]
         marks = {"ls": "", "ms": 6, "zorder": 4, **look.marks()}
-        widths = list(dict.fromkeys(one.width for one in sizes))
-        curves = [
-            (axes[0, 0], width, here, curve, [float(one.samples) for one in here])
-            for width, (here, curve) in _by_samples(sizes).items()
-        ]
-        for number, (panel, width, here, curve, x) in enumerate(curves):
+        several = len({one.width for one in sizes}) > 1
+        for (width, here, x, curve), dashes in zip(_fits(sizes, "samples"), cycle(DASHES), strict=False):
             found = [mean_interval(one.matrix) for one in here]
             panel.vlines(x, [one.low for one in found], [one.high for one in found], color=look.colour)
             panel.plot(x, [one.value for one in found], **marks)
             dense = np.geomspace(x[0], x[-1], 50)
             drawn = [curve(one)[0] for one in dense]
-            name = f"{label}, width {width}" if len(widths) > 1 else label
-            dashes = DASHES[number % len(DASHES)]
+            name = f"{label}, width {width}" if several else label
             (named[name],) = panel.plot(dense, drawn, color=look.colour, ls=dashes, lw=1.5)
-        axes[0, 1].plot([one.seconds for one in sizes], [one.errors[0] for one in sizes], **marks | {"ms": 4})
-        best, of_seconds = _by_seconds(sizes)
-        if of_seconds is not None:
-            dense = np.geomspace(best[0].seconds, best[-1].seconds, 50)
-            axes[0, 1].plot(dense, [of_seconds(one)[0] for one in dense], color=look.colour, lw=1.5)
+        in_time.plot([one.seconds for one in sizes], [one.errors[0] for one in sizes], **marks | {"ms": 4})
+        for _, _, x, curve in _fits(sizes, "seconds"):
+            dense = np.geomspace(x[0], x[-1], 50)
+            in_time.plot(dense, [curve(one)[0] for one in dense], color=look.colour, lw=1.5)
     every = [one for sizes in shown.values() for one in sizes]
     counts = sorted({one.samples for one in every})
-    axes[0, 0].set_xscale("log")
-    axes[0, 0].set_xticks(counts, list(map(str, counts)))
-    axes[0, 0].minorticks_off()
-    time_axis(axes[0, 1], pd.Series([one.seconds for one in every], dtype=float), 1 / 2, 2, most=6)
-    for panel, words in zip(axes[0], ("training samples", "training and making its samples"), strict=True):
+    panel.set_xscale("log")
+    panel.set_xticks(counts, list(map(str, counts)))
+    panel.minorticks_off()
+    panel.set_ylabel("mean relative L² error")
+    time_axis(in_time, pd.Series([one.seconds for one in every], dtype=float), 1 / 2, 2, most=6)
+    for panel, words in zip(panels, ("training samples", "training and making its samples"), strict=True):
         panel.set_xlabel(words)
         style.error_limits(panel, [one.errors[0] for one in every], margin=2)
         style.grid_lines(panel, "both")
         if not shown:
             style.say_no_errors(panel)
-    axes[0, 0].set_ylabel("mean relative L² error")
     style.name_all(figure, named, place="lower")
     return figure
 
 
 SCALING = Exhibit(
-    "How errors fall with samples and with time",
-    "Mean relative L² error of the test samples against the number of training samples, with intervals of "
-    "95 %, and against the seconds of training and of making its samples, on the machines named below. "
-    "Lines: fitted power curves, with a floor where there are four sizes or more; against time of the sizes "
-    "that no cheaper one surpasses.",
+    "Error by number of samples and by time",
+    "Mean relative L² error of the test samples against the number of training samples, with 95 % intervals, "
+    "and against the time for training and its samples, on the machines named below. Lines are fitted power "
+    "curves, with a floor from four sizes on. Against time, only sizes that no cheaper size beats are "
+    "fitted.",
     draw_scaling,
 )

@@ -22,10 +22,8 @@ def tuned_in_words(run: Run) -> str | None:
 def tuning_of(runs: list[Run]) -> dict | None:
     """Return the page's content on the tuning of an experiment's runs, or None without tuning.
 
-    It has the number of short runs per model and training resolution, their epochs and seed, the number of
-    validation samples, the candidates, and an HTML table of the errors of all short runs: one row per model
-    and training resolution, with the selected run in bold. All runs of an experiment have the same
-    candidates.
+    Its HTML table has the errors of all short runs: one row per model and training resolution, the selected
+    run in bold. All runs of an experiment have the same candidates.
     """
     tuned = [(run, run.record.tuning) for run in runs if run.record.tuning]
     if not tuned:

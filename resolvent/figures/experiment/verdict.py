@@ -42,24 +42,23 @@ def _known(rows: list[Tested]) -> list[Tested]:
 
 def _verdict(where: str, models: list[Tested], baselines: list[Tested]) -> str:
     if not models:
-        return f"{where} every run diverged: there are no errors to compare."
+        return f"{where} every run diverged, so there are no errors to compare."
     first, error = models[0], models[0].error()
     lowest = f"{_named(first)} has the lowest mean {error_in_words(first.leads)}, {scientific(error.value)}"
     if interval := ends(error.low, error.high, error.value):  # one sample has no interval
         lowest += f", with the 95 % interval {interval}"
     if all(one.verdict for one in models):
         mean = [one for one in baselines if AGAINST.get(one.facts["key"]) == TO_MEAN]
-        beside = f"; that of the mean of the targets is {scientific(mean[0].error().value)}" if mean else ""
-        words = [f"{where} no model has learned more than the mean of the targets: {lowest}{beside}."]
+        beside = f"; the mean of the targets has {scientific(mean[0].error().value)}" if mean else ""
+        words = [f"{where} no model is better than predicting the mean of the targets: {lowest}{beside}."]
     else:
         words = [f"{where} {lowest}."]
         words += [_difference(models)] if len(models) > 1 else []
         words += [f"{_named(one)} {one.verdict}." for one in models if one.verdict]
     if first.leads == STANDARDISED:
         words.append(
-            "These are errors after subtracting the mean of the targets and dividing by their deviation: the "
-            "mean is far from zero, so that the error in physical units, "
-            f"{scientific(first.error(PHYSICAL).value)}, says little."
+            "These are errors of standardised functions: the mean of the targets is far from zero, so the "
+            f"error in physical units, {scientific(first.error(PHYSICAL).value)}, means little."
         )
     prefix = f"{PHYSICAL}_"  # for the error of one of several functions
     functions = [
@@ -68,7 +67,7 @@ def _verdict(where: str, models: list[Tested], baselines: list[Tested]) -> str:
         if statistic == "mean" and metric.startswith(prefix)
     ]
     if functions:
-        words.append(f"By function its errors are {', '.join(functions)}.")
+        words.append(f"Its errors by function: {', '.join(functions)}.")
     if baselines:
         label, best = baselines[0].facts["label"], baselines[0].error().value
         words.append(f"The best baseline, “{label}”, has {scientific(best)}.")
@@ -80,15 +79,15 @@ def _difference(models: list[Tested]) -> str:
     if not any(one.is_ranked() for one in models):
         ratio = models[1].error().value / models[0].error().value
         return (
-            f"{_named(models[1])} comes next with {times(ratio)} times that, but nothing is ranked: that "
-            f"takes {SEEDS_TO_RANK} seeds of a model."
+            f"{_named(models[1])} is next with {times(ratio)} times that error. Models are ranked only with "
+            f"{SEEDS_TO_RANK} seeds or more."
         )
     among = [one for one in models if one.is_among_the_best()]
     if len(among) == 1:
         over = among[0].error(statistic=RATIO)
         return (
             f"The difference is real: {_named(among[0])} has {times(over.value)} times the errors of the "
-            f"best of the others, sample by sample (95 % interval {times(over.low)} to {times(over.high)})."
+            f"best other model, sample by sample (95 % interval {times(over.low)} to {times(over.high)})."
         )
     return f"The data do not show which of these is best: {', '.join(map(_named, among))}." if among else ""
 
@@ -100,8 +99,8 @@ def _named(one: Tested) -> str:
 def about_labels(comparison: pd.DataFrame, card: dict) -> dict | None:
     """Return the accuracy of the labels relative to the smallest mean error of a model, or None if unknown.
 
-    All checks of the solver are below the accuracy on the card; imported data have no stated accuracy.
-    `matter` means that the labels' errors may be part of the measured errors.
+    Imported data have no stated accuracy. `matter` means that the labels' errors may be part of the measured
+    errors.
     """
     solved = any(name.startswith("against_") for name in card["error_budget"])
     accuracy = card["stated_accuracy"] if solved else None

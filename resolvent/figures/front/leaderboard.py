@@ -3,22 +3,21 @@
 A matrix has models by problems, each at the finest training resolution; the long table has all rows.
 """
 
-from __future__ import annotations
-
 import math
+from collections import Counter
 
 import numpy as np
 import pandas as pd
 from scipy.sparse.csgraph import connected_components
 
-from resolvent.figures.common.comparison import Error
+from resolvent.figures.common.intervals import Interval
 from resolvent.figures.common.numbers import absent, ends, scientific, times
 from resolvent.figures.front.results import NOT_RANKED, Results, Row
 
-SEEDS = "Nothing is ranked: that takes three seeds or more of each model."
+SEEDS = "No ranking: each model needs at least three seeds."
 
 
-def with_interval(error: Error) -> str:
+def with_interval(error: Interval) -> str:
     """Return an error with its interval and a common exponent: "2.02 (1.56 to 2.91) × 10⁻²"."""
     shown = ends(error.low, error.high, error.value)
     return f"{scientific(error.value).removesuffix(shown.rpartition(')')[2])} {shown}".rstrip()
@@ -32,19 +31,19 @@ def ratio_in_words(row: Row) -> tuple[str, str]:
 
 
 def pays_in_words(row: Row) -> tuple[str, str]:
-    """Return the number of functions after which a model pays off, or `never`; and the solver and device."""
+    """Return the break-even in functions, or `never`; and the solver and device."""
     if not (pays := row.pays):
         return "", ""
     words = f"{pays['queries']:,.0f}" if math.isfinite(pays["queries"]) else "never"
-    return words, f"beside {pays['solver']}; {pays['timed_on']}"
+    return words, f"compared with {pays['solver']}; {pays['timed_on']}"
 
 
 def matrices(results: Results) -> list[dict]:
     """Return one matrix per group of started experiments that share models.
 
-    It has the names of the `experiments`; a `body` with labels and results in every experiment, ordered by
-    the mean logarithm of the ratio to the lowest error of each experiment; and the error of the `classical`
-    solver, or the reason that there is none.
+    It has the names of the `experiments`; a `body` of labels with their rows, ordered by the mean logarithm
+    of the ratio to each experiment's lowest error; and the error of the `classical` solver, or why it has
+    none.
     """
     finest: dict[str, dict[str, Row]] = {}
     for row in results.rows:
@@ -66,9 +65,11 @@ def matrices(results: Results) -> list[dict]:
             ]
             lines.append((sum(above) / len(above) if above else math.inf, label, cells))
         lines.sort(key=lambda line: line[0])
-        body = [(label, cells) for _, label, cells in lines]
-        classical = [next(iter(column.values())).classical for column in columns]
-        found.append({"experiments": group, "body": body, "classical": classical})
+        found.append({
+            "experiments": group,
+            "body": [line[1:] for line in lines],
+            "classical": [next(iter(column.values())).classical for column in columns],
+        })  # fmt: skip
     return found
 
 
@@ -89,11 +90,11 @@ def best_in_words(rows: list[Row]) -> str:
     learned = [row for row in found if row.tested and not row.tested.verdict]
     if not learned:
         lowest = scientific(by_error(found[0]))
-        return f"no model has learned more than the mean of the targets: {lowest}"
+        return f"no model is better than predicting the mean of the targets: {lowest}"
     for row in learned:
         if row.verdict == "best":
             value, between = ratio_in_words(row)
-            return f"{row.planned.label} is the best: {value} of the error of the next ({between})"
+            return f"{row.planned.label} is the best, with {value} times the error of the next ({between})"
     tied = [row.planned.label for row in learned if row.verdict == "tied for the best"]
     if tied:
         return f"tied for the best: {', '.join(tied)}"
@@ -119,33 +120,21 @@ def as_csv(results: Results) -> str:
 def as_table(results: Results) -> pd.DataFrame:
     rows = []
     for row in results.rows:
-        error, ratio, pays = row.error, row.ratio, row.pays
-        rows.append(
-            {
-                "experiment": row.experiment,
-                "problem": row.title,
-                "paper": "; ".join(row.papers),
-                "model": row.planned.model,
-                "label": row.planned.label,
-                "recipe": row.planned.recipe,
-                "trained_resolution": row.planned.resolution,
-                "noise": row.planned.noise,
-                "seeds": len(row.runs),
-                "finished": sum(run.state == "finished" for run in row.runs),
-                "diverged": sum(run.state == "diverged" for run in row.runs),
-                "metric": row.tested and row.tested.leads,
-                "error": error and error.value,
-                "low": error and error.low,
-                "high": error and error.high,
-                "verdict": row.verdict,
-                "ratio_to_best_other": ratio and ratio.value,
-                "ratio_low": ratio and ratio.low,
-                "ratio_high": ratio and ratio.high,
-                "classical_solver": row.classical.value if isinstance(row.classical, Error) else None,
-                "train_seconds": row.seconds,
-                "break_even_queries": pays_in_words(row)[0].replace(",", "") or None,
-                "break_even_solver": pays and pays["solver"],
-                "timed_on": pays and pays["timed_on"],
-            }
-        )
+        planned, error, ratio, pays = row.planned, row.error, row.ratio, row.pays
+        states = Counter(run.state for run in row.runs)
+        rows.append({
+            "experiment": row.experiment, "problem": row.title, "paper": "; ".join(row.papers),
+            "model": planned.model, "label": planned.label, "recipe": planned.recipe,
+            "trained_resolution": planned.resolution, "noise": planned.noise,
+            "seeds": len(row.runs), "finished": states["finished"], "diverged": states["diverged"],
+            "metric": row.tested and row.tested.leads,
+            "error": error and error.value, "low": error and error.low, "high": error and error.high,
+            "verdict": row.verdict,
+            "ratio_to_best_other": ratio and ratio.value,
+            "ratio_low": ratio and ratio.low, "ratio_high": ratio and ratio.high,
+            "classical_solver": row.classical.value if isinstance(row.classical, Interval) else None,
+            "train_seconds": row.seconds,
+            "break_even_queries": pays_in_words(row)[0].replace(",", "") or None,
+            "break_even_solver": pays and pays["solver"], "timed_on": pays and pays["timed_on"],
+        })  # fmt: skip
     return pd.DataFrame(rows)

@@ -1,7 +1,5 @@
 """The front page of a study: runs, leaderboard, and links to all other pages."""
 
-from __future__ import annotations
-
 import base64
 import io
 from collections import Counter
@@ -81,19 +79,15 @@ def _facts(rows: list[Row]) -> dict:
 
 def _dataset_card(results: Results, name: str) -> dict:
     planned, folder = results.study.datasets[name], results.folder
-    card = {
-        "name": name,
-        "page": planned.page if results.there(planned.page) else "",
-        "picture": "",
-        "made": results.there(planned.card),
-    }
-    if not card["made"]:
-        return card
+    card = {"name": name, "page": planned.page if results.there(planned.page) else "", "picture": ""}
+    if not results.there(planned.card):
+        return card | {"made": False}
     if results.there(planned.preview):
         card["picture"] = _picture(DatasetPreview(folder / planned.card, folder / planned.preview))
     facts, store = read_json(folder / planned.card), folder / planned.store
     errors = summary(facts)
     return card | {
+        "made": True,
         "words": facts["equation"]["in_words"],
         "samples": sum(facts["samples"].values()),
         "accuracy": "" if facts.get("imported") else errors["accuracy"],
@@ -105,17 +99,12 @@ def _dataset_card(results: Results, name: str) -> dict:
 
 
 def _picture(preview: DatasetPreview) -> str:
-    """Return the first sample's targets as HTML: scaled curves as an SVG, or a field as a small PNG.
-
-    Fields of more than two dimensions are drawn in the last two.
-    """
+    """Return the first sample's targets as HTML: scaled curves, or a field in its last two dimensions."""
     functions = [one for one in preview.functions if one.role == "target"][:3]
     if not functions:
         return ""
-    names, samples = (
-        [one.long_name for one in functions],
-        [np.asarray(one.samples[0], float) for one in functions],
-    )
+    names = [one.long_name for one in functions]
+    samples = [np.asarray(one.samples[0], float) for one in functions]
     if len(functions[0].dims) > 1:
         from matplotlib.image import imsave
 

@@ -1,7 +1,5 @@
 """Existing results of a study: state of each run, and compared errors of each model."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,22 +7,20 @@ from pathlib import Path
 
 from resolvent.common.records import INFERENCE_COLUMNS
 from resolvent.common.runs import read_run
-from resolvent.figures.common.comparison import RATIO, Error, Tested, by_condition, read_comparison
+from resolvent.figures.common.comparison import RATIO, Tested, by_condition, read_comparison
+from resolvent.figures.common.intervals import Interval
 from resolvent.figures.common.page import RUN_PAGE
-from resolvent.figures.common.results import on_training_grid, read_table
+from resolvent.figures.common.results import NO_ANSWER, on_training_grid, read_table
 from resolvent.figures.front.study import PlannedExperiment, PlannedRow, Study
 
 CLASSICAL = "coarse_solve"  # the baseline shown on the same scale as the models
 NOT_RANKED = "not ranked"
-NO_SOLVER, NO_ANSWER = "no solver known", "no answer"  # in place of the classical solver's error
+NO_SOLVER = "no solver known"  # in place of the classical solver's error
 
 
 @dataclass(frozen=True)
 class RunState:
-    """A planned run: `finished`, `diverged` or `missing`; `page` is empty without a page.
-
-    `hashes` are the hashes of its configuration and its dataset.
-    """
+    """A planned run: `finished`, `diverged` or `missing`; `page` is empty without a page."""
 
     seed: str
     folder: str
@@ -32,16 +28,16 @@ class RunState:
     page: str = ""
     seconds: float = 0.0
     device: str = ""
-    hashes: tuple[str, str] = ("", "")
+    hashes: tuple[str, str] = ("", "")  # of its configuration and its dataset
 
 
 @dataclass(frozen=True)
 class Row:
     """A model in an experiment at one training resolution: its runs and, if compared, its errors.
 
-    `classical` is the classical solver's error on the same grid, `NO_SOLVER` if the equation has no solver,
-    `NO_ANSWER` if the solver fails for some sample, or None before the comparison. `timed` is the model's row
-    of inference.csv.
+    classical  the classical solver's error on the same grid, `NO_SOLVER` if the equation has no solver,
+               `NO_ANSWER` if the solver fails for some sample, or None before the comparison.
+    timed      the model's row of inference.csv.
     """
 
     experiment: str
@@ -51,7 +47,7 @@ class Row:
     planned: PlannedRow
     runs: list[RunState]
     compared: Tested | None
-    classical: Error | str | None
+    classical: Interval | str | None
     timed: dict | None = None
 
     @property
@@ -72,15 +68,17 @@ class Row:
         return self.compared if all(set(ours) <= set(theirs) for ours, theirs in found) else None
 
     @property
-    def error(self) -> Error | None:
-        error = self.tested.error() if self.tested else None
-        return error if error and error.known else None
+    def error(self) -> Interval | None:
+        return self._known("mean")
 
     @property
-    def ratio(self) -> Error | None:
+    def ratio(self) -> Interval | None:
         """Return the ratio of its errors to the best other model's, if there are other models."""
-        ratio = self.tested.error(statistic=RATIO) if self.tested else None
-        return ratio if ratio and ratio.known else None
+        return self._known(RATIO)
+
+    def _known(self, statistic: str) -> Interval | None:
+        found = self.tested.error(statistic=statistic) if self.tested else None
+        return found if found and found.known else None
 
     @property
     def verdict(self) -> str:
@@ -112,7 +110,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Results:
-    """All rows of a study in the order of the plan; `folder` is the study's folder."""
+    """All rows of a study, in the order of its plan."""
 
     study: Study
     folder: Path
@@ -149,12 +147,11 @@ def read_results(study: Study, folder: str | Path) -> Results:
 def _rows(folder: Path, name: str, experiment: PlannedExperiment) -> list[Row]:
     comparison, inference = folder / name / "comparison.csv", folder / name / "inference.csv"
     models: dict[tuple[str, str], Tested] = {}
-    classical: dict[str, Error | str] = {}
+    classical: dict[str, Interval | str] = {}
     timed: dict[tuple[str, str], dict] = {}
     if inference.is_file():
-        found = read_table(inference, list(INFERENCE_COLUMNS), may_be_empty=True)
-        models_timed = found[found["kind"] == "model"].to_dict("records")
-        timed = {(row["key"], str(row["resolution"])): row for row in models_timed}
+        found = read_table(inference, list(INFERENCE_COLUMNS), may_be_empty=True).query("kind == 'model'")
+        timed = {(row["key"], str(row["resolution"])): row for row in found.to_dict("records")}
     if comparison.is_file():
         for one in by_condition(on_training_grid(read_comparison(comparison))):
             key, resolution = one.facts["key"], str(one.facts["trained_resolution"])
@@ -162,20 +159,14 @@ def _rows(folder: Path, name: str, experiment: PlannedExperiment) -> list[Row]:
                 models[key, resolution] = one
             elif key == CLASSICAL:
                 classical[resolution] = one.error() if one.error().known else NO_ANSWER
-    return [
-        Row(
-            name,
-            experiment.title,
-            experiment.page,
-            tuple(experiment.papers),
-            row,
-            [_run(folder, seed, run) for seed, run in row.runs.items()],
-            models.get((row.model, str(row.resolution))),
-            classical.get(str(row.resolution), NO_SOLVER if comparison.is_file() else None),
-            timed.get((row.model, str(row.resolution))),
-        )
-        for row in experiment.rows
-    ]
+    rows, no_solver = [], NO_SOLVER if comparison.is_file() else None
+    for row in experiment.rows:
+        runs = [_run(folder, seed, run) for seed, run in row.runs.items()]
+        own, shown = (row.model, str(row.resolution)), (experiment.title, experiment.page)
+        solved = classical.get(str(row.resolution), no_solver)
+        papers = tuple(experiment.papers)
+        rows.append(Row(name, *shown, papers, row, runs, models.get(own), solved, timed.get(own)))
+    return rows
 
 
 def _run(folder: Path, seed: str, run: str) -> RunState:

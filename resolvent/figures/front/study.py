@@ -4,8 +4,6 @@ The front page compares it with existing results to show missing results. Paths 
 folder, which contains the file.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import field
 from pathlib import Path
@@ -22,45 +20,45 @@ EXACT = ConfigDict(extra="forbid")  # an unknown key belongs to another version
 
 @dataclass(frozen=True, config=EXACT)
 class PlannedRow:
-    """A model at one training resolution and noise level; `runs` are the folders of its runs by seed."""
+    """A model at one training resolution and noise level."""
 
     model: str
     label: str
     recipe: str | None
     resolution: int | str
     noise: float
-    runs: dict[str, str]
+    runs: dict[str, str]  # folders by seed
 
 
 @dataclass(frozen=True, config=EXACT)
 class PlannedExperiment:
-    """An experiment; `papers` are the papers with tables or figures from it."""
+    """An experiment."""
 
     title: str
     dataset: str
     page: str
     finest: int | str
-    papers: list[str]
+    papers: list[str]  # with tables or figures from it
     rows: list[PlannedRow]
 
 
 @dataclass(frozen=True, config=EXACT)
 class PlannedDataset:
-    """A dataset: its files and its page. `store` may be a file with the address of an object store."""
+    """A dataset: its page and its files."""
 
     page: str
     card: str
     preview: str
-    store: str
+    store: str  # or a file with the address of an object store
 
 
 @dataclass(frozen=True, config=EXACT)
 class PlannedPaper:
-    """A paper: its name, its page (empty if it has none), and its items with their titles."""
+    """A paper and its items."""
 
     name: str
-    page: str
-    items: dict[str, str]
+    page: str  # empty without a page
+    items: dict[str, str]  # titles by name
     made: list[str]
 
 
@@ -88,10 +86,7 @@ def write_study(path: str | Path, planned: dict, *, command: str, provenance: di
 
 
 def read_study(folder: str | Path) -> Study:
-    """Read the plan of the study in `folder`.
-
-    Raises `FileError` if it is missing, damaged or of another version.
-    """
+    """Read study.json. Raises `FileError` if it is missing, damaged or of another version."""
     path = Path(folder) / STUDY_FILE
     try:
         return Study(**read_json(path, "the plan of the study"))
@@ -100,4 +95,4 @@ def read_study(folder: str | Path) -> Study:
     except ValidationError as error:
         first = error.errors()[0]
         words = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
-        raise FileError(f"{path} is not of this version ({words}): delete it and run snakemake") from None
+        raise FileError(f"{path} is from another version ({words}): delete it and run snakemake") from None

@@ -1,7 +1,5 @@
 """Print the leaderboard in a terminal (80 columns or more), and write the front page."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 
@@ -10,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from resolvent.common.counts import counted
-from resolvent.figures.common.comparison import Error
+from resolvent.figures.common.intervals import Interval
 from resolvent.figures.common.numbers import DASH, duration, scientific
 from resolvent.figures.front.leaderboard import SEEDS, by_error, ratio_in_words, with_interval
 from resolvent.figures.front.page import PAGE, write_front_page
@@ -18,10 +16,7 @@ from resolvent.figures.front.results import Results, Row
 
 
 def show(folder: Path) -> None:
-    """Write the front page of the study in `folder`, and print its leaderboard and the page's address.
-
-    Also works while the study runs, or after a failure.
-    """
+    """Write the front page of a study, finished or not, and print its leaderboard and the page's address."""
     print_leaderboard(write_front_page(folder))
     print(f"The front page: {(folder / PAGE).resolve().as_uri()}")
 
@@ -49,7 +44,7 @@ def _table(title: str, rows: list[Row], ranked: bool) -> Table:
         verdict = [row.verdict if row.error else ""] * ranked
         table.add_row(row.planned.label, str(row.planned.resolution), *cells, *verdict)
     for place, one in {row.planned.resolution: row.classical for row in rows}.items():
-        if isinstance(one, Error):
+        if isinstance(one, Interval):
             cells = [str(place), scientific(one.value), DASH, DASH]
             table.add_row("classical solver, same grid", *cells, style="dim")
     return table

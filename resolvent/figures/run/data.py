@@ -4,16 +4,14 @@
 the errors of all test samples of all runs. Numbers are rounded to four digits after errors are computed.
 """
 
-from __future__ import annotations
-
 import json
 from itertools import combinations
 from pathlib import Path
 
 from resolvent.common.files import write_text
+from resolvent.figures.common.charts import CURVE_POINTS, SIDE_POINTS, picked, rounded, thinned
 from resolvent.figures.common.intervals import paired_ratio
 from resolvent.figures.common.results import Run, errors_by_sample, spread_of
-from resolvent.figures.common.thinned import CURVE_POINTS, SIDE_POINTS, picked, rounded, thinned
 
 PAIRS_OF = 40  # with more runs in an experiment, the page compares pairs itself
 
@@ -31,9 +29,7 @@ def write_run_data(run: Run, output: str | Path, quantities: tuple[str, str]) ->
         for key, points in ((name, along), (f"{name}_target", target)):
             coordinates[key.replace("time", "x")] = rounded(points[picked(len(points), most)])
     data = {
-        "label": run.label,
-        "where": run.where,
-        "seed": run.seed,
+        **_named(run),
         "quantities": list(quantities),
         "dimension": dimension,
         "axis": axis,
@@ -44,55 +40,51 @@ def write_run_data(run: Run, output: str | Path, quantities: tuple[str, str]) ->
     _write(output, "run", data)
 
 
+def _named(run: Run) -> dict:
+    return {"label": run.label, "where": run.where, "seed": run.seed}
+
+
 def _samples(run: Run, dimension: int) -> list[dict]:
     stored, relative = run.predictions_at(), run.shown_errors()
     found = [(which, stored.sel(extreme=which), "extreme_") for which in ("best", "median", "worst")]
     found += [("common", stored.isel(sample=place), "") for place in range(stored.sizes["sample"])]
     samples = []
     for which, one, prefix in found:
-        number = int(one["extreme_sample" if prefix else "sample"])
-        given, target, prediction = (
-            one[f"{prefix}{name}"].values for name in ("input", "target", "prediction")
-        )
-        samples.append(
-            {
-                "which": which,
-                "sample": number,
-                "relative_l2": rounded(float(relative[number])),
-                "input": rounded(thinned(given, dimension)),
-                "target": rounded(thinned(target, dimension)),
-                "error": rounded(thinned(prediction - target, dimension)),
-            }
-        )
+        number, target = int(one[f"{prefix}sample"]), one[f"{prefix}target"].values
+        drawn = {
+            "input": one[f"{prefix}input"].values,
+            "target": target,
+            "error": one[f"{prefix}prediction"].values - target,
+        }
+        drawn = {name: rounded(thinned(values, dimension)) for name, values in drawn.items()}
+        error = rounded(relative[number])
+        samples.append({"which": which, "sample": number, "relative_l2": error, **drawn})
     return samples
 
 
 def write_runs_data(runs: list[Run], output: str | Path) -> None:
     """Write runs.js: errors by test sample, with grid and noise of training, and pairwise comparisons.
 
-    A pair has the indices of two runs on the same samples, and the ratio of their errors with its interval
-    from `resolvent.figures.common.intervals.paired_ratio`.
+    A pair has the indices of two runs on the same samples, and the `paired_ratio` of their errors.
     """
     tables = [errors_by_sample(run) for run in runs]
     finished = [number for number, table in enumerate(tables) if len(table)]
-    pairs = []
-    for one, other in combinations(finished, 2) if len(finished) <= PAIRS_OF else ():
+    few, pairs = len(finished) <= PAIRS_OF, []
+    for one, other in combinations(finished, 2) if few else ():
         if list(tables[one].index) == list(tables[other].index):
             ratio = paired_ratio(tables[one].to_numpy(), tables[other].to_numpy())
             pairs.append([one, other, *rounded([ratio.value, ratio.low, ratio.high])])
     data = {
         "runs": [
             {
-                "label": run.label,
-                "where": run.where,
-                "seed": run.seed,
+                **_named(run),
                 "folder": run.directory.relative_to(Path(output).parent).as_posix(),
                 "diverged": run.cost.diverged_epoch if run.diverged else None,
                 "errors": dict(zip(map(str, table.index), rounded(table.to_list()), strict=True)),
             }
             for run, table in zip(runs, tables, strict=True)
         ],
-        "pairs": pairs if len(finished) <= PAIRS_OF else None,
+        "pairs": pairs if few else None,
     }
     _write(output, "runs", data)
 

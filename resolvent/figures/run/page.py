@@ -17,7 +17,7 @@ from resolvent.figures.experiment.comparison import compare
 from resolvent.figures.experiment.curves import chart_training
 from resolvent.figures.experiment.error_location import chart as chart_error_location
 from resolvent.figures.experiment.error_table import of_one_run
-from resolvent.figures.published.beside import differences_from_paper, differences_of_recipes, example_of
+from resolvent.figures.published import beside
 from resolvent.figures.run.data import write_run_data, write_runs_data
 
 FILES = ("checkpoint.pt", "errors.csv", "history.csv", "predictions.nc", "run.json", "cost.json")
@@ -37,8 +37,7 @@ def write_run_pages(
 ) -> None:
     """Write each run's page and samples to its folder, and the page that compares two runs to `experiment`.
 
-    `title` is the experiment's title, `card` the file of the test dataset, and `quantities` are the names of
-    its input and target.
+    `title` is the experiment's, `card` the file of the test dataset, `quantities` its input and target.
     """
     loaded, facts, card = read_runs(runs), read_json(card), Path(card)
     looks, experiment, root = appearances(loaded), Path(experiment), Path(root)
@@ -50,7 +49,7 @@ def write_run_pages(
         rows, models = compare([run], [])
         training = chart_training([run], looks)
         location = None if run.diverged else chart_error_location([run], looks)
-        example, stored = example_of(record), run.predictions_at()
+        example, stored = beside.example_of(record), run.predictions_at()
         render(
             "run.html.j2",
             folder / RUN_PAGE,
@@ -67,14 +66,14 @@ def write_run_pages(
             location=location and plotly_chart(location),
             maps=not run.diverged and "y" in stored.coords and "error_mean_square" in stored,
             data=RUN_DATA,
-            differences=differences_from_paper([run]),
-            recipes=differences_of_recipes([run]),
+            differences=beside.differences_from_paper([run]),
+            recipes=beside.differences_of_recipes([run]),
             paper=example and example.source.name,
             settings={"architecture": record.architecture, "recipe": record.recipe, **record.settings},
             identity={name: getattr(record, name) for name in IDENTITY},
             cost=asdict(run.cost),
             files=[
-                (name, in_bytes((folder / name).stat().st_size)) for name in FILES if (folder / name).exists()
+                (one.name, in_bytes(one.stat().st_size)) for name in FILES if (one := folder / name).exists()
             ],
             loading=loading(run, facts, card.as_posix()),
             making=making(command, (folder / "errors.csv").as_posix()),

@@ -1,7 +1,5 @@
 """The page of the study of stability: collapsed runs, one figure per panel, and all counts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -28,13 +26,12 @@ TOP = 10.0  # position of runs with a larger last error or none
 def read_study(tables: Iterable[Path], panels: Mapping[str, Mapping[str, str]]) -> pd.DataFrame:
     """Return one row per run: panel, words, order, model, peak, seed, status, last error, collapsed.
 
-    `tables` are the jobs' tables, one per model; models in `panels` without a table have no rows, so
-    unfinished studies can be read. `order` is the index of the words, for the colour. Raises `ResultError`
-    without any run.
+    `tables` are those of the jobs, one per model; models without a table have no rows. `order` is the index
+    of the words, for the colour. Raises `ResultError` without any run.
     """
     found = [read_table(table, COLUMNS) for table in tables]
     if not found:
-        raise ResultError("no run of the study of stability has ended yet")
+        raise ResultError("no run of the stability study has finished yet")
     epochs = pd.concat(found, ignore_index=True)
     runs = epochs.sort_values("epoch").groupby(["model", "peak", "seed"], sort=False).tail(1)
     named = [(panel, words, model) for panel, of in panels.items() for words, model in of.items()]
@@ -49,8 +46,8 @@ def read_study(tables: Iterable[Path], panels: Mapping[str, Mapping[str, str]]) 
 def counts(study: pd.DataFrame) -> pd.DataFrame:
     """Return the numbers of runs and of collapsed runs by panel, words and peak, with intervals and errors.
 
-    The interval of the probability of collapse is the exact binomial interval (Clopper and Pearson 1934);
-    `median`, `least` and `largest` are last errors of the runs that did not collapse, or NaN without any.
+    `low` and `high` are the exact binomial interval of the probability of collapse (Clopper and Pearson
+    1934); `median`, `least` and `largest` are last errors of the runs that did not collapse, NaN without any.
     """
     rows = []
     for place, group in study.groupby(["panel", "words", "peak"], sort=False):
@@ -63,10 +60,7 @@ def counts(study: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_panel(study: pd.DataFrame, panel: str):
-    """Draw fractions of collapsed runs and, below, the last errors of all runs, by peak learning rate.
-
-    The rows of `panel` in `study`, the result of `read_study`, are drawn; a collapsed run is a cross.
-    """
+    """Draw fractions of collapsed runs and, below, the last errors of all runs, by peak learning rate."""
     peaks = sorted(study["peak"].unique())
     here = study[study["panel"] == panel]
     figure, axes = new_figure(2, 1, size=(5.6, 5.9), sharex=True, height_ratios=(1, 1.55))
@@ -81,11 +75,8 @@ def draw_panel(study: pd.DataFrame, panel: str):
             upper.plot([one, one], [low, high], color=colour, lw=2.2, alpha=0.35, solid_capstyle="butt")
         dots = {"ls": "", "marker": "o", "ms": 5.5, "clip_on": False, "zorder": 3}
         upper.plot(x, found["collapsed"] / found["runs"], color=colour, label=words, **dots)
-        seeds = sorted(runs["seed"].unique())
-        room = 0.7 * SPREAD / models
-        across = {
-            seed: shift + room * ((number + 0.5) / len(seeds) - 0.5) for number, seed in enumerate(seeds)
-        }
+        seeds, room = sorted(runs["seed"].unique()), 0.7 * SPREAD / models
+        across = {seed: shift + room * ((at + 0.5) / len(seeds) - 0.5) for at, seed in enumerate(seeds)}
         for collapsed, group in runs.groupby("collapsed"):
             x = [peaks.index(one.peak) + across[one.seed] for one in group.itertuples()]
             y = group["error"].where(group["error"] < TOP, TOP)
@@ -161,10 +152,7 @@ def tables_of(study: pd.DataFrame) -> tuple[list[str], list[tuple], list[tuple]]
 
 
 def gap_in_words(runs: pd.DataFrame) -> str:
-    """Return a sentence on the gap between the two kinds of runs.
-
-    Diverged runs are excluded: they ended with predictions ten times too large.
-    """
+    """Return a sentence on the gap between the two kinds of runs, without diverged runs."""
     ended = runs[runs["status"] != "diverged"]
     trained, collapsed = (ended.loc[ended["collapsed"] == kind, "error"] for kind in (False, True))
     words = f"the largest error of those that trained is {trained.max():.2g}"

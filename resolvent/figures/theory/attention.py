@@ -7,7 +7,7 @@ from resolvent.figures.common import style
 from resolvent.figures.common.exhibit import Exhibit
 from resolvent.figures.common.numbers import scientific
 from resolvent.figures.common.style import MUTED, Appearance, grid_lines, new_figure, title
-from resolvent.figures.theory.panels import DOTTED, groups, list_fits, logarithmic, number
+from resolvent.figures.theory.panels import DOTTED, list_fits, logarithmic, number
 
 NAMES = {
     "galerkin": "Galerkin",
@@ -99,18 +99,18 @@ def draw_cost(cost: pd.DataFrame, cost_orders: pd.DataFrame):
     """Draw one line per attention, and the fitted power of n."""
     figure, axes = new_figure(1, 2, size=(9.6, 3.9))
     for panel, (quantity, (heading, label)) in zip(axes[0], QUANTITIES.items(), strict=True):
-        for attention, group in groups(cost, "attention"):
-            line = {"ls": look(attention).dashes, "lw": 1.5, "ms": 5, "alpha": 0.9}
-            panel.plot(group["points"], group[quantity], **line, **look(attention).marks())
+        for attention, group in cost.groupby("attention", sort=False):
+            own = look(str(attention))
+            line = {"ls": own.dashes, "lw": 1.5, "ms": 5, "alpha": 0.9}
+            panel.plot(group["points"], group[quantity], **line, **own.marks())
         logarithmic(panel, cost["points"], "points n", small=False)
         panel.set_ylabel(label)
         low, high = panel.get_ylim()
         panel.set_ylim(low, high * (high / low) ** 0.35)  # space for the legend
         fits = cost_orders[cost_orders["quantity"] == quantity].to_dict("records")
         powers = {fit["attention"]: f"$n^{{{fit['fitted']:.2f}}}$" for fit in fits}
-        list_fits(
-            panel, f"fitted from n = {fits[0]['fitted_from']:,}", in_colour(powers), left=0.03, top=0.97
-        )
+        head = f"fitted from n = {fits[0]['fitted_from']:,}"
+        list_fits(panel, head, in_colour(powers), left=0.03, top=0.97)
         title(panel, heading)
     return figure
 
@@ -127,8 +127,8 @@ def draw_convergence(convergence: pd.DataFrame, convergence_orders: pd.DataFrame
         expected = 3 * table[table["points"] == points[0]]["error"].max() * falls  # above the errors
         shown = expected > table["error"].min()
         panel.plot(points[shown], expected[shown], **DOTTED)
-        for place, (attention, group) in enumerate(groups(table, "attention")):
-            marks = look(attention).marks() | {"markerfacecolor": "none"}
+        for place, (attention, group) in enumerate(table.groupby("attention", sort=False)):
+            marks = look(str(attention)).marks() | {"markerfacecolor": "none"}
             # Coinciding lines stay visible.
             panel.plot(group["points"], group["error"], lw=1.1, ms=9 - 2 * place, **marks)
         logarithmic(panel, convergence["points"], "points n")
@@ -158,35 +158,35 @@ def space_rows(table: pd.DataFrame) -> list[list[str]]:
     rows = []
     for spaces, (label, *_) in SPACES.items():
         one = high[spaces]
-        missed, off = (scientific(one[name], 2) for name in ("reproduction", "off"))
         constants = f"{low[spaces]:.3f} to {one['inf_sup']:.3f}"
-        rows.append([label, constants, f"{one['ratio']:.3f}", missed, off])
+        missed = [scientific(one[name], 2) for name in ("reproduction", "off")]
+        rows.append([label, constants, f"{one['ratio']:.3f}", *missed])
     return rows
 
 
 PROJECTION = Exhibit(
     "Galerkin attention as a projection",
     "Left: relative distance of Q(KᵀV)/n from the least-squares projection of V onto the span of Q, for "
-    "eight random trigonometric polynomials and n = {projection_points}; grids lie on each other. Hollow:"
-    " after multiplication by the best number. Middle: error of the attention's approximation p to f "
-    "against c⁻¹ times the smallest error in the span of Q, for three functions f, four kinds of spaces "
-    "(six values, ten keys), five draws where they are random, and every n. Right: the constant c; band: "
-    "all draws. In double precision.",
+    "eight random trigonometric polynomials and n = {projection_points}; the grids coincide. Hollow: after "
+    "multiplication by the best number. Middle: error of the attention's approximation p to f against c⁻¹ "
+    "times the smallest error in the span of Q, for three functions f, four kinds of spaces (six values, ten "
+    "keys), five draws of random spaces, and every n. Right: the constant c; bands cover all draws. Double "
+    "precision.",
     draw_projection,
 )
 COST = Exhibit(
     "Linear and quadratic cost",
-    "One head of {cost_features} features, batch of one, forward pass, single precision, n = "
-    "{cost_points}. Left: two operations for each multiplication and addition of the matrix products; "
-    "lines lie on each other. Right: median of {cost_repetitions} timings on one CPU thread, all "
-    "attentions and sizes in turn; softmax is torch's fused kernel. Seconds differ from run to run.",
+    "One head with {cost_features} features, batch size 1, forward pass, single precision, n = "
+    "{cost_points}. Left: two operations for each multiply-add of the matrix products; some lines coincide. "
+    "Right: median of {cost_repetitions} timings on one CPU thread, alternating between attentions and "
+    "sizes; softmax is torch's fused kernel. Times vary between runs.",
     draw_cost,
 )
 CONVERGENCE = Exhibit(
     "From sums to integrals",
-    "Relative error of each attention of three-component functions q, k, v on n = {convergence_points} "
-    "intervals against the integral operator by Gauss-Legendre quadrature, at sixteen points. Dotted: the"
-    " rate of the theory. For periodic functions it is geometric, with ρ from the poles of v; rounding "
-    "ends it. Without a softmax, Galerkin and Fourier compute the same sums. In double precision.",
+    "Relative error, at sixteen points, of each attention of three-component functions q, k, v on n = "
+    "{convergence_points} intervals against the integral operator by Gauss-Legendre quadrature. Dotted: the "
+    "theoretical rate. It is geometric for periodic functions, with ρ from the poles of v, down to rounding. "
+    "Without a softmax, Galerkin and Fourier compute the same sums. Double precision.",
     draw_convergence,
 )

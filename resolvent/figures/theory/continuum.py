@@ -9,17 +9,8 @@ import pandas as pd
 from resolvent.figures.common.exhibit import Exhibit
 from resolvent.figures.common.numbers import scientific
 from resolvent.figures.common.style import COLOURS, MUTED, SPARE, grid_lines, new_figure, title
-from resolvent.figures.theory.panels import (
-    DOTTED,
-    ORDERS,
-    beside_theory,
-    fits_of,
-    groups,
-    guide,
-    list_fits,
-    logarithmic,
-    number,
-)
+from resolvent.figures.theory import panels as parts
+from resolvent.figures.theory.panels import DOTTED, ORDERS, beside_theory, fits_of, list_fits, number
 
 ATTENTIONS = {  # with a colour
     "self": ("attention (theorem 6)", "#0072b2"),
@@ -58,7 +49,7 @@ def draw_monte_carlo(monte_carlo: pd.DataFrame, averages: pd.DataFrame, continuu
         panel.plot(group["points"], group["predicted"], **DOTTED)
         squares = {"ls": "", "marker": "s", "ms": 5, "mfc": "white", "mec": MUTED, "zorder": 3}
         panel.plot(group["points"], group["deviation"], **squares)
-        logarithmic(panel, table["points"], "random points N")
+        parts.logarithmic(panel, table["points"], "random points N")
         panel.set_ylim(table["low"].min() / 6, table["high"].max() * 2)
         order = f"sup over x: order {number(fit['fitted'])} (theory {fit['theory']:g})"
         keys = ((order, colour), ("□  root mean square", MUTED), ("⋯  its prediction, no fit", MUTED))
@@ -67,12 +58,13 @@ def draw_monte_carlo(monte_carlo: pd.DataFrame, averages: pd.DataFrame, continuu
             panel.text(0.03, y, text, transform=panel.transAxes, color=shade, fontsize=8.5)
         title(panel, heading.capitalize())
     fits, words = fits_of(continuum_orders, "average"), []
-    for case, group in by_average(averages):
-        label, colour, marker = AVERAGES[case]
+    by_case = averages.groupby(averages["nodes"] + "_" + averages["dimension"].astype(str) + "d")
+    for case, (label, colour, marker) in AVERAGES.items():
+        group = by_case.get_group(case)
         right.plot(group["points"], group["error"], color=colour, marker=marker, ms=5, lw=1.4)
-        guide(right, group["points"], fits.loc[case, "theory"], group["error"].max())
+        parts.guide(right, group["points"], fits.loc[case, "theory"], group["error"].max())
         words.append((f"{label}  {beside_theory(fits.loc[case])}", colour))
-    logarithmic(right, averages["points"], "points N")
+    parts.logarithmic(right, averages["points"], "points N")
     right.set_ylim(averages["error"].min() / 300, averages["error"].max() * 4)
     list_fits(right, ORDERS, words, left=0.03, top=0.33)
     title(right, "The layer of theorem 22")
@@ -85,7 +77,7 @@ def draw_quadratures(quadratures: pd.DataFrame, continuum_orders: pd.DataFrame):
     figure, (panels,) = new_figure(1, 2, size=(9.6, 4.2), sharey=True)
     for panel, (weights, (heading, head)) in zip(panels, WEIGHTS.items(), strict=True):
         fits, words = fits_of(continuum_orders, weights), []
-        of_nodes = dict(list(groups(quadratures[quadratures["weights"] == weights], "nodes")))
+        of_nodes = dict(list(quadratures[quadratures["weights"] == weights].groupby("nodes")))
         for nodes, (label, colour, marker) in NODES.items():
             points, gap = of_nodes[nodes]["points"], of_nodes[nodes]["gap"].iloc[0]
             panel.plot(points, of_nodes[nodes]["error"], color=colour, marker=marker, ms=5, lw=1.4)
@@ -96,7 +88,7 @@ def draw_quadratures(quadratures: pd.DataFrame, continuum_orders: pd.DataFrame):
         closing = [nodes for nodes in NODES if (of_nodes[nodes]["gap"] == 0).all()]
         for order, cases in fits.loc[closing].groupby("theory"):
             first = of_nodes[cases.index[0]]
-            guide(panel, first["points"], order, first["error"].max())
+            parts.guide(panel, first["points"], order, first["error"].max())
         panel.set(xscale="log", yscale="log", xlabel="points N")
         grid_lines(panel)
         list_fits(panel, head, words, left=0.03, top=0.4)
@@ -124,7 +116,7 @@ def draw_invariance(invariance: pd.DataFrame, continuum_orders: pd.DataFrame):
             colour, marker = looks[kind_of(case)]
             panel.plot(group["points"], group["error"], color=colour, marker=marker, ms=5, lw=1.3, mfc="none")
             words.append((f"{case}  {beside_theory(fits.loc[case])}", colour))
-        logarithmic(panel, table["points"], "intervals a side n", small=False)
+        parts.logarithmic(panel, table["points"], "intervals a side n", small=False)
         list_fits(panel, ORDERS, words, left=1.02, top=1.0)
         title(panel, "One dimension" if dimension == 1 else "Two dimensions")
     panels[0].set_ylabel("relative difference of n and 2n")
@@ -132,10 +124,7 @@ def draw_invariance(invariance: pd.DataFrame, continuum_orders: pd.DataFrame):
 
 
 def invariance_rows(table: pd.DataFrame, orders: pd.DataFrame) -> list[list[str]]:
-    """Return operator, claim, errors on the coarsest and the finest grid, order, and theoretical order.
-
-    Operators that claim invariance come first.
-    """
+    """Return operator, claim, errors on the coarsest and the finest grid, order, and theoretical order."""
     fits = fits_of(orders, "invariance")
     rows = []
     for claims in (True, False):
@@ -147,14 +136,10 @@ def invariance_rows(table: pd.DataFrame, orders: pd.DataFrame) -> list[list[str]
     return rows
 
 
-def by_average(table: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-    found = groups(table, table["nodes"] + "_" + table["dimension"].astype(str) + "d")
-    return [(case, found.get_group(case)) for case in AVERAGES]
-
-
 def by_operator(table: pd.DataFrame) -> Any:
-    """Group rows by operator (architecture and variant), in the table's order."""
-    return groups(table, (table["architecture"] + " " + table["variant"].fillna("")).str.strip())
+    """Group rows by architecture and variant, in the table's order."""
+    names = (table["architecture"] + " " + table["variant"].fillna("")).str.strip()
+    return table.groupby(names, sort=False)
 
 
 def kind_of(case: str) -> str:
@@ -164,28 +149,28 @@ def kind_of(case: str) -> str:
 MONTE_CARLO = Exhibit(
     "Attention over random points",
     "Left and middle: relative error, sup over seventeen x, of attention over N = {continuum_points} "
-    "independent uniform points, against the integral by Gauss-Legendre quadrature; cross-attention is "
-    "from functions on [0, 1] to functions on [0, 1]². Shown is the function, of four, whose error is "
-    "largest at most points; line: mean of {continuum_draws} draws, band: 5 % to 95 %. Squares: root of "
-    "the mean square over draws and x; dotted: what the delta method predicts of it. Right: the layer "
-    "f(W₁v + b₁ + mean of v) on grids and on random points, {average_sides} a side in two dimensions and "
-    "as many in one; dotted: the order of the theory. In double precision.",
+    "independent uniform points against the integral by Gauss-Legendre quadrature; cross-attention maps "
+    "functions on [0, 1] to functions on [0, 1]². Of four functions, the one with the largest error at the "
+    "largest N is shown. Line: mean of {continuum_draws} draws; band: 5 % to 95 %. Squares: root mean square "
+    "over draws and x; dotted: its prediction by the delta method. Right: the layer f(W₁v + b₁ + mean of v) "
+    "on grids and on random points, {average_sides} per side in two dimensions and as many points in one; "
+    "dotted: theoretical order. Double precision.",
     draw_monte_carlo,
 )
 QUADRATURES = Exhibit(
-    "Weights against nodes",
+    "Weights and nodes",
     "Relative error of self-attention, sup over seventeen x, on nodes in [0, 1]: evenly spaced; with two "
-    "rates, the steps doubled from the middle on; random, with and without the ends; random and three "
-    "times as dense at 1 as at 0. As many nodes as {quadrature_intervals} intervals have (two rates: "
-    "three quarters); random nodes: mean of {continuum_draws} draws. Dotted: order of the theory, and on "
-    "the right the distance of the limit from the integral.",
+    "rates, the second half with doubled steps; random, with and without the ends; random and three times as "
+    "dense at 1 as at 0. The number of nodes is that of {quadrature_intervals} intervals (two rates: three "
+    "quarters of it); random nodes: mean of {continuum_draws} draws. Dotted: theoretical order and, on the "
+    "right, the distance of the limit from the integral.",
     draw_quadratures,
 )
 INVARIANCE = Exhibit(
     "From n to 2n points",
-    "Relative L² difference, at the common points, of an operator's outputs for one smooth function on n "
-    "and on 2n intervals a side, n = {invariance_points_1d} in one dimension and {invariance_points_2d} "
-    "in two, half as many where all points attend to all. Small operators, untrained, their weights moved"
-    " by normal numbers; only operators that claim to be discretisation-invariant.",
+    "Relative L² difference, at the common points, between an operator's outputs for one smooth function on "
+    "n and on 2n intervals per side, n = {invariance_points_1d} in one dimension and {invariance_points_2d} "
+    "in two, and half as many if all points attend to all. The operators are small and untrained, with "
+    "normal noise added to their weights; only operators that claim discretisation invariance are shown.",
     draw_invariance,
 )

@@ -36,10 +36,6 @@ def list_fits(panel, head: str, fits: Iterable[tuple[str, str]], *, left: float,
         panel.text(left, y, words, transform=panel.transAxes, color=colour, fontsize=8.5, va="top")
 
 
-def groups(table: pd.DataFrame, by: str | pd.Series) -> Any:
-    return table.groupby(by, sort=False)
-
-
 def fits_of(orders: pd.DataFrame, measurement: str) -> Any:
     return orders[orders["measurement"] == measurement].set_index("case")
 
