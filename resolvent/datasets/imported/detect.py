@@ -147,18 +147,20 @@ def detect(
             if first is None:
                 raise _nothing(files[role])
             chosen += found.functions[first].entries
-    for one in {one.name: one for one in map(found.function, (*found.inputs, *found.targets))}.values():
-        at = f"{file.path}: state the axes of {one.words}"
-        if one.ways[0].asks:
-            raise Undecided(f"{at}: the file names them {', '.join(one.dims)}, and some names are unknown")
-        if len(one.ways) > 1:
-            listed = " or ".join(f"[{', '.join(way.axes)}]" for way in one.ways)
-            choices = [{"axes": {one.shape: way.axes}} for way in one.ways]
+    used = {variable_of(entry): found.function(entry) for entry in (*found.inputs, *found.targets)}
+    for function in used.values():
+        ways, at = function.ways, f"{file.path}: state the axes of {function.words}"
+        if ways[0].asks:
+            named = ", ".join(function.dims)
+            raise Undecided(f"{at}: the file names them {named}, and some names are unknown")
+        if len(ways) > 1:
+            listed = " or ".join(f"[{', '.join(way.axes)}]" for way in ways)
+            choices = [{"axes": {function.shape: way.axes}} for way in ways]
             raise Undecided(f"{at}, which the file does not determine: {listed}", choices)
-        if not one.ways[0].certain:
-            found.guessed["axes"] = f"from the shape of {one.words} and the usual order"
-        if one.size("channel") > FEW:
-            found.remarks.append(f"left out: the channels of '{one.name}' from index {FEW}")
+        if not ways[0].certain:
+            found.guessed["axes"] = f"from the shape of {function.words} and the usual order"
+        if function.size("channel") > FEW:
+            found.remarks.append(f"left out: the channels of '{function.name}' from index {FEW}")
     _find_grid(found, files)
     for name, variable in file.variables.items():
         if name.rpartition("/")[2] == "split" and variable.kind == "text":

@@ -190,9 +190,9 @@ class FilesTask(Task):
         """Restrict the samples, (samples, channels, ...space), to the stored grids."""
         found, dimension = {}, self.settings.dimension
         for points in self.settings.resolutions:
-            every_kth: Any = (..., *[slice(None, None, self.settings.stride(points))] * dimension)
+            every_kth = (..., *[slice(None, None, self.settings.stride(points))] * dimension)
             for number, name in enumerate((*self.inputs, *self.targets)):
-                part = every_kth if self.channels[number].space else (..., *[0] * dimension)
+                part: Any = every_kth if self.channels[number].space else (..., *[0] * dimension)
                 found[f"{group_name(points)}/{name}"] = drawn[:, number][part].copy()
         return found
 
