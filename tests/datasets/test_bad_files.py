@@ -111,7 +111,7 @@ def torch_with_code(folder):
 
 
 def made(name: str, act):
-    """Return a function that makes something at a path that is no ordinary file."""
+    """Return a function that makes something at a path that is not a regular file."""
 
     def make(folder):
         act(folder / name)
@@ -133,21 +133,21 @@ UNEVEN = np.linspace(0, 1, POINTS) ** 2
 GROUPS = {"variable": "part", "train": [0], "validation": [1], "test": [2]}
 # What is wrong: a function that writes the file into a folder, changes of the settings, and what is said.
 BAD = {
-    "missing": (lambda folder: folder / "no.npz", {}, r"does not exist; paths are from the working folder"),
+    "missing": (lambda folder: folder / "no.npz", {}, r"does not exist; paths are relative to the work"),
     "empty": (written("data.npz", b""), {}, r"data.npz: is empty; expected: NumPy"),
-    "truncated npz": (truncated(npz()), {}, r"not a whole .npz or .pt file \(BadZipFile"),
-    "truncated HDF5": (truncated(hdf5()), {}, r"not a whole HDF5 file \(OSError: .*truncated"),
+    "truncated npz": (truncated(npz()), {}, r"not a complete .npz or .pt file \(BadZipFile"),
+    "truncated HDF5": (truncated(hdf5()), {}, r"not a complete HDF5 file \(OSError: .*truncated"),
     "truncated npy": (truncated(npy(np.zeros((COUNT, 2, POINTS)))),
         {"input": "array[0]", "target": "array[1]",
-        "axes": ["sample", "channel", "x"]}, r"not a whole .npy"),
+        "axes": ["sample", "channel", "x"]}, r"not a complete .npy"),
     "text": (written("data.npz", b"a,u\n1,2\n"), {}, r"is text, such as CSV; save arrays: np.savez\("),
-    "of no format": (written("data.npz", b"\x00a,u"), {}, r"begins with b'.x00a,u', no format that is"),
+    "of no format": (written("data.npz", b"\x00a,u"), {}, r"unknown format .it begins with b'.x00a,u'"),
     "an archive": (archive, {}, r"is an archive with table.csv; unpack it first"),
     "a pickle": (written("data.pt", pickle.dumps({"a": 1})), {}, r"is a pickle, which can run code"),
-    "a folder": (lambda folder: folder, {}, r"is a folder without files of data; expected"),
+    "a folder": (lambda folder: folder, {}, r"is a folder without data files; expected"),
     "a broken link": (made("data.npz", lambda path: path.symlink_to("moved.npz")), {},
         r"data.npz does not exist"),
-    "a pipe": (made("data.npz", os.mkfifo), {}, r"is no ordinary file"),
+    "a pipe": (made("data.npz", os.mkfifo), {}, r"is not a regular file"),
     "Zarr without metadata": (zarr_with(Path.unlink, "zarr.json"), {},
         r"is a folder; expected: .* zarr.json"),
     "Zarr without an array's": (zarr_with(Path.unlink, "u/zarr.json"), {},
@@ -158,7 +158,7 @@ BAD = {
     "a damaged chunk of HDF5": (damaged_chunk, {}, r"data.h5: variable 'u' cannot be read \(OSError"),
     "a group of HDF5": (hdf5(a=None, **{"a/values": arrays()["a"]}), {},
         r"'a' is a group with values; expected"),
-    "torch with code": (torch_with_code, {}, r"has more than tensors, and could run code"),
+    "torch with code": (torch_with_code, {}, r"contains more than tensors, which could run code"),
     "pickled objects in npz": (npz(u=np.array([Command()] * COUNT, dtype=object)), {},
         r"'u' is an array of Python objects; expected: .*; bring all samples to one length, and save"),
     "pickled objects in npy": (npy(np.array([Command(), 1], dtype=object)),
@@ -168,25 +168,25 @@ BAD = {
     "a wrong name": (npz(u=None, v=arrays()["u"]), {}, r"there is no variable 'u'; found: a, v"),
     "other points": (npz(u=np.zeros((COUNT, 8))), {}, r"\(14, 8\); .*expected: 16 each; .* set finest: 8"),
     "a number of each sample": (npz(kappa=np.ones(COUNT)), {"input": ["a", "kappa"]},
-        r"'kappa' has the shape \(14,\); .* of one number for each sample, axes: {kappa: \[sample\], …}"),
+        r"'kappa' has the shape \(14,\); .* for one number per sample, set axes: {kappa: \[sample\], …}"),
     "other dimensions": (npz(u=np.zeros((COUNT, 4, 4))), {}, r"\(14, 4, 4\); expected: 2 axes"),
     "unequal sides": (npz(a=np.zeros((COUNT, 16, 8)), u=np.zeros((COUNT, 16, 8))),
         {"axes": ["sample", "y", "x"]}, r"has 16 × 8 points; expected: 16 each; .* finest: {y: 16, x: 8}"),
-    "transposed": (npz(a=arrays()["a"].T, u=arrays()["u"].T), {}, r"'sample' has 16: is the"),
+    "transposed": (npz(a=arrays()["a"].T, u=arrays()["u"].T), {}, r"'sample' has 16: check the order"),
     "other numbers of samples": (npz(u=arrays()["u"][:9]), {}, r"'a' has 14 samples, 'u' 9"),
     "no samples": (npz(a=np.zeros((0, POINTS)), u=np.zeros((0, POINTS))), {}, r"'a' has 0 samples; expected"),
     "too few samples": (npz(), {"samples": {"train": 20}}, r"has 14 samples; samples asks for 220"),
     "no such channel": (npz(a=np.zeros((COUNT, 2, POINTS)), u=np.zeros((COUNT, 2, POINTS))),
         {"input": "a[0]", "target": "u[2]", "axes": ["sample", "channel", "x"]},
         r"has 2 channels; 'u\[2\]' asks for number 2, counted from 0; accepted: up to 1"),
-    "coordinates that turn": (npz(x=TURNING), {}, r"'x' neither rise nor fall throughout: sort the points"),
-    "coordinates that are uneven": (npz(x=UNEVEN), {}, r"'x' are not uniform: state grid: uneven"),
-    "coordinates of another grid": (npz(x=np.linspace(0, 1, POINTS)), {}, r"expected: those of periodic"),
+    "coordinates that turn": (npz(x=TURNING), {}, r"'x' are not monotone: sort the points"),
+    "coordinates that are uneven": (npz(x=UNEVEN), {}, r"'x' are not evenly spaced: set grid: uneven"),
+    "coordinates of another grid": (npz(x=np.linspace(0, 1, POINTS)), {}, r"expected: grid: periodic"),
     "coordinates that are missing": (npz(), {"coordinates": {"x": "xs"}}, r"there is no variable 'xs'"),
     "rows that overlap": (npz(), {"rows": {"train": [0, 9], "validation": [9, 11], "test": [8, 14]}},
-        r"rows has rows in train and in test; expected: in one split"),
+        r"rows of train and test overlap; expected: no row in both"),
     "rows behind the end": (npz(), {"rows": {"train": [0, 8], "validation": [8, 10], "test": [10, 15]}},
-        r"rows.test ends before 15; there are 14 rows"),
+        r"rows.test ends at row 15, but there are 14 rows"),
     "rows for fewer samples": (npz(), {"rows": {"train": [0, 8], "validation": [8, 10], "test": [12, 14]}},
         r"2 of 14 rows have a number from 12 to 13; samples asks for 3 \(test\)"),
     "no variable of groups": (npz(), {"groups": GROUPS}, r"there is no variable 'part'; found: a, u"),
@@ -202,11 +202,11 @@ BAD = {
         "axes": ["time", "x"], "window_every": 2, "target_times": [2],
         "rows": {"train": [0, 2], "validation": [2, 3], "test": [3, 4]},
         "samples": {"train": 2, "validation": 1, "test": 1}},
-        r"windows of train reach to time 4, those of validation begin at 4; expected: no time in two splits"),
+        r"windows of train end at time 4, windows of validation start at 4; expected: no time in two splits"),
     "an address that is not there": (lambda folder: "http://127.0.0.1:9/data.h5", {},
         r"the address http://127.0.0.1:9/data.h5 cannot be read"),
     "an unknown protocol": (lambda folder: "nothing://bucket/data.h5", {}, r"data.h5 cannot be read"),
-    "credentials": (lambda folder: "http://me:secret@127.0.0.1/data.h5", {}, r"credentials are environment"),
+    "credentials": (lambda folder: "http://me:secret@127.0.0.1/data.h5", {}, r"set credentials as env"),
 }  # fmt: skip
 
 
@@ -277,9 +277,9 @@ FORMATS = {
     "data.tar": (tar, r"is a tar archive.*: tar -xf"),
     "data.csv": (lambda path: path.write_text("a,u\n1,2\n"), r"is text, such as CSV.*: np.savez\(.*loadtxt"),
     "data.hdf": (lambda path: path.write_bytes(b"\x0e\x03\x13\x01" * 9), r"is HDF4.*: h4toh5"),
-    "data.parquet": (lambda path: path.write_bytes(b"PAR1" * 9), r"is Parquet.*: np.savez\("),
-    "script.pt": (torch_script, r"is a program of PyTorch; .* torch.save"),
-    "model.pt2": (exported, r"is a program of PyTorch; .* torch.save"),
+    "data.parquet": (lambda path: path.write_bytes(b"PAR1" * 9), r"is a Parquet table.*: np.savez\("),
+    "script.pt": (torch_script, r"is a PyTorch program; .* torch.save"),
+    "model.pt2": (exported, r"is a PyTorch program; .* torch.save"),
     "store.zip": (zipped_store, r"is an archive with .*: unzip"),
 }  # fmt: skip
 
@@ -361,9 +361,7 @@ def test_an_archive_that_says_less_than_it_holds_is_damaged(tmp_path):
     )
     with zipfile.ZipFile(path, "a") as file:
         file.writestr("b.npy", header.getvalue() + bytes(16))
-    with pytest.raises(
-        DatasetError, match=r"data.npz: 'b' has 16 bytes of values; of the shape .* expected: 1407"
-    ):
+    with pytest.raises(DatasetError, match=r"data.npz: 'b' has 16 bytes of values; expected: 1407"):
         open_source(path)
 
 

@@ -180,23 +180,23 @@ def test_input_and_target_are_chosen(case, tmp_path):
 OPEN = {
     "two names that are not known": (
         {"b": ROWS, "c": ROWS},
-        "state input and target, which the file does not say: 'b' (12 × 32) and 'c' (12 × 32)",
+        "state input and target, which the file does not determine: 'b' (12 × 32) and 'c' (12 × 32)",
         2,
     ),
     "three": (
         {"b": ROWS, "c": ROWS, "d": ROWS},
-        "state input and target, which the file does not say: 'b' (12 × 32), 'c' (12 × 32), 'd' (12 × 32)",
+        "which the file does not determine: 'b' (12 × 32), 'c' (12 × 32), 'd' (12 × 32)",
         0,
     ),
     "channels": ({"b": CHANNELS}, "channels of 'b' (12 × 3 × 32); or give a second file with the targets", 2),
     "one function": (
         {"b": ROWS},
-        "give a second file with the targets, or state which axis is time: there is one function alone, 'b'",
+        "a second file with the targets, or state which axis is time: the file has only one function, 'b'",
         0,
     ),
     "axes in either order": (
         {"a": (60, 32, 128), "u": (60, 32, 128)},
-        "state the axes of 'a' (60 × 32 × 128), which the file does not say: [sample, time, x] or "
+        "state the axes of 'a' (60 × 32 × 128), which the file does not determine: [sample, time, x] or "
         "[sample, x, time] or [sample, y, x]",
         3,
     ),
@@ -217,7 +217,7 @@ def test_what_cannot_be_known_is_asked_for_in_the_first_line(case, tmp_path):
 def test_functions_of_two_grids_are_no_pair(tmp_path):
     file = written(tmp_path / "data.npz", {"a": ROWS, "u": (12, 31)})
     with pytest.raises(
-        DatasetError, match=r"one grid, with as many samples: 'a' \(12 × 32\) and 'u' \(12 × 31"
+        DatasetError, match=r"differ in grid or number of samples, 'a' \(12 × 32\) and 'u' \(12 × 31"
     ):
         detect({"input": file, "target": file})
 

@@ -156,9 +156,9 @@ def test_pressures_show_that_two_valued_coefficients_are_not_periodic(tmp_path):
     coefficient = np.where(waves(40, 16, 16) > 0, 12.0, 3.0)
     report = checked(tmp_path, x=coefficient, y=pressure)
     assert block_of(report)["grid"] == "nodes"
-    assert "grid: nodes  # guess: 'y' is zero at an end, where it has a kink: not periodic" in report.text()
+    assert "grid: nodes  # guess: not periodic, since 'y' is zero with a kink at an end" in report.text()
     report = checked(tmp_path, x=coefficient, y=np.where(waves(40, 16, 16, seed=5) > 0, 1.0, 0.0))
-    assert "grid: nodes  # guess: functions of few values do not show whether" in report.text()
+    assert "grid: nodes  # guess: functions with few values do not show whether" in report.text()
 
 
 def test_pressures_on_cell_centres_are_not_periodic(tmp_path):
@@ -174,7 +174,7 @@ def test_vector_fields_are_proposed_whole(tmp_path):
     path = write_well(tmp_path / "flow.hdf5", {"p": waves(60, 5, 16, 16)}, {"velocity": velocity})
     report = check_file(path)
     assert block_of(report)["input"] == "t0_fields/p"
-    assert "left out: t1_fields/velocity; add what belongs to input and to target" in report.found
+    assert "left out: t1_fields/velocity; add them to input or target if needed" in report.found
     report = checked(tmp_path, velocity=velocity, t=np.arange(5.0))
     assert block_of(report)["input"] == ["velocity[0]", "velocity[1]"]
     assert block_of(report)["target"] == ["velocity[0]", "velocity[1]"]
@@ -185,11 +185,11 @@ def test_falling_coordinates_flip_the_axis(tmp_path):
     for name, one in {"a": values, "u": 2 * values, "x": 1 - X}.items():
         root.create_array(name, data=one)
     report = check_file(tmp_path / "falling.zarr")
-    assert "In falling.zarr 'x' falls from 1 to 0.015625: x is flipped, and rises." in report.warnings
+    assert "In falling.zarr 'x' decreases from 1 to 0.015625: values are flipped along x." in report.warnings
     given = settings_of(block_of(report) | {"samples_per_shard": 40}).with_contents()
     card = make_dataset(tmp_path / "made", given, name="mine")
     np.testing.assert_array_equal(load_samples(card, 64, "train", 28).inputs, values[:28, ::-1])
-    assert "x is flipped, and rises" in "".join(read_card(card)["imported"]["warnings"])
+    assert "values are flipped along x" in "".join(read_card(card)["imported"]["warnings"])
 
 
 def test_latitudes_fall_and_begin_elsewhere(tmp_path):
@@ -203,7 +203,7 @@ def test_latitudes_fall_and_begin_elsewhere(tmp_path):
     report = check_file(tmp_path / "region.nc")
     assert block_of(report)["axes"] == ["time", "y", "x"]
     assert block_of(report)["coordinates"] == {"x": "longitude"}
-    assert any("y is flipped" in words for words in report.warnings)
+    assert any("values are flipped along y" in words for words in report.warnings)
 
 
 @pytest.mark.parametrize("scale", [(101325.0, 10.0), (0.0, 1e-12), (0.0, 1e5)], ids=str)
@@ -222,11 +222,13 @@ def test_data_far_from_mean_0_and_size_1_are_normalised_by_the_proposal(scale, t
 def test_where_only_a_person_knows_there_is_a_block_to_fill_in(tmp_path):
     path = write_npz(tmp_path / "fields.npz", {"T": waves(20, 24), "p": waves(20, 24), "q": waves(20, 24)})
     report = check_file(path)
-    assert report.problem.startswith(f"{path}: state input and target, which the file does not say: 'T' (20")
+    assert report.problem.startswith(
+        f"{path}: state input and target, which the file does not determine: 'T' (20"
+    )
     (block,) = yaml.safe_load(report.text())["datasets"].values()
     keys = ["equation", "source", "input", "target", "axes", "finest", "grid", "length", "samples"]
     assert list(block) == keys
-    assert "    input:  # of T: 20 × 24, double precision; p: 20 × 24" in report.text()
+    assert "    input:  # one of T: 20 × 24, double precision; p: 20 × 24" in report.text()
     filled = {"input": "T", "target": "p", "axes": ["sample", "x"], "finest": 24, "grid": "periodic"}
     settings_of(block | filled | {"samples": {"train": 15, "validation": 2, "test": 3}}).with_contents()
 
@@ -247,7 +249,7 @@ def test_a_rectangle_has_points_kind_and_length_of_each_axis(tmp_path):
     assert (block["length"], block["origin"]) == ({"y": 2.0, "x": 4.0}, {"y": -1.0, "x": 0.0})
     settings_of(block).with_contents()
     (named,) = (line for line in report.text().splitlines() if "    grid:" in line)
-    assert named.startswith("    grid: {y: nodes, x: periodic}  # guess: along x, at the seam")
+    assert named.startswith("    grid: {y: nodes, x: periodic}  # guess: along x, the jump at the seam")
 
 
 def test_without_coordinates_the_sides_of_a_rectangle_are_as_long_as_they_have_points(tmp_path):

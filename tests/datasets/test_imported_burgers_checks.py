@@ -48,10 +48,10 @@ CUTS = {
     "as stated": (20, 20, ""),
     "no cut": (None, None, ""),
     "stated above the grid": (None, 64, ""),
-    "not stated": (20, None, f"no power above mode 20; stated: no cut. State {KEY}: 20."),
-    "stated too high": (20, 40, f"no power above mode 20; stated: power up to mode 40. State {KEY}: 20."),
-    "stated too low": (40, 20, f"power up to mode 40; stated: none above mode 20. State {KEY}: 40."),
-    "none where one is stated": (None, 20, f"none above mode 20. State {KEY}: null, which is no cut."),
+    "not stated": (20, None, f"no power above mode 20; stated: no cut. Set {KEY}: 20."),
+    "stated too high": (20, 40, f"no power above mode 20; stated: power up to mode 40. Set {KEY}: 20."),
+    "stated too low": (40, 20, f"power up to mode 40; stated: none above mode 20. Set {KEY}: 40."),
+    "none where one is stated": (None, 20, f"none above mode 20. Set {KEY}: null (no cut)."),
 }
 
 
@@ -81,7 +81,7 @@ def test_a_spectrum_that_decays_into_rounding_has_no_cut():
     assert facts["highest_mode"]["with_power"] < 10
     assert burgers.distribution_warnings(facts) == []
     (said,) = burgers.distribution_warnings(facts_of(power, samples=1000))
-    assert said.startswith("The initial values are not of the distribution stated")
+    assert said.startswith("The initial values do not fit the stated distribution")
 
 
 @pytest.mark.parametrize("points", [32, 128, 8192])
@@ -130,7 +130,7 @@ def test_no_file_and_no_distribution_makes_numpy_warn(shape, size):
             said = burgers.distribution_warnings(facts)
             json.dumps([found, facts], allow_nan=False)  # as the card is written
     if shape in ("zero", "constant") or not size:
-        assert said == ["The initial values are constant: no mode but the mean holds power."]
+        assert said == ["The initial values are constant: only their mean has power."]
 
 
 def test_differences_from_zero_are_numbers_and_a_closed_grid_is_seen():
@@ -162,7 +162,10 @@ def test_a_band_is_remarked_on_beyond_a_twentieth_and_five_standard_errors(ratio
     }
     found = burgers.distribution_warnings(facts)
     assert len(found) == said
-    for words in (f"{ratio:g} (± {error:g}) times that stated in modes 2 to 3", "σ = 20.5, τ = 4, γ = 2 fit"):
+    for words in (
+        f"{ratio:g} (± {error:g}) times the stated power in modes 2 to 3",
+        "fit is σ = 20.5, τ = 4, γ = 2",
+    ):
         assert (words in "".join(found)) is said
     (*_, mean) = burgers.distribution_warnings(facts | {"mean_mode": "present"})
     assert mean.endswith("is present; stated: absent (zero_mean of the distribution).")
@@ -170,12 +173,14 @@ def test_a_band_is_remarked_on_beyond_a_twentieth_and_five_standard_errors(ratio
 
 # The median and the largest error, the medians of the fits, and what is said.
 LABELS = {
-    "the viscosity": (0.3, 0.5, (1e-3, 1e-9, 1e-9), r"1e-03\. They fit the viscosity 0.02 at that time, to"),
-    "the time": (0.3, 0.5, (2e-3, 1e-3, 1e-9), r"They fit the time 0.5 at that viscosity, to 1.0e-03: s"),
-    "both": (0.3, 0.5, (None, 2e-3, 1e-4), r"They fit the viscosity 0.03 and the time 0.75, to 1.0e-04"),
+    "the viscosity": (0.3, 0.5, (1e-3, 1e-9, 1e-9), r"1e-03\. They fit the viscosity 0.02 at the stated "),
+    "the time": (0.3, 0.5, (2e-3, 1e-3, 1e-9),
+        r"They fit the time 0.5 at the stated viscosity, with an error of 1.0e-03: s"),
+    "both": (0.3, 0.5, (None, 2e-3, 1e-4),
+        r"They fit the viscosity 0.03 and the time 0.75, with an error of 1.0e-04"),
     "neither": (0.3, 0.5, (5e-2, 5e-2, 2e-3),
-        r"No viscosity and time fit them: the viscosity 0.03 and the time 0.75 come closest, to 2.0e-03\."),
-    "just above": (1.1e-3, 1.1e-3, (1.0, 1.0, 1.0), "^The solutions .* 0.1 and the time 1 stated, by"),
+        r"No viscosity and time fit them; .* viscosity 0.03 and the time 0.75, with an error of 2.0e-03\."),
+    "just above": (1.1e-3, 1.1e-3, (1.0, 1.0, 1.0), "^The solutions .* 0.1 and time 1 by"),
     "not solved": (None, None, (1.0, 1.0, 1.0), ""),
 }  # fmt: skip
 

@@ -124,9 +124,9 @@ LABELS = {
     "good": ((1e-9, 1e-9, 1.0, 0.0, {}), []),
     "at the tolerance": ((1e-3, 1e-2, 1.0, 0.0, FIT), []),
     "above it": ((1.1e-3, 1e-2, 1.0, 0.0, FIT), [rf"{STATED}.* 1.1e-03 in the median.* tolerance 1e-03. They "
-        r"fit the values 19 and 1.5 \(stated: 12 and 3\), to 2.0e-05"]),
+        r"fit the values 19 and 1.5 \(stated: 12 and 3\), with an error of 2.0e-05"]),
     "above it, for no values": ((2e-2, 2e-2, 1.0, 0.0, FIT | {"median_relative_l2": 2e-3}),
-        [r"No two values fit them: the values 19 and 1.5 .* closest, to 2.0e-03"]),
+        [r"No two values fit them; .* the values 19 and 1.5 .* with an error of 2.0e-03"]),
     "some above it": ((1e-3, 1.1e-2, 1.0, 0.0, {}), ["^Some pressures .* 1.1e-02 .* 1.0e-03 in the median"]),
     "not solved again": ((None, None, 1.0, 0.0, FIT), ["^They fit the values 19 and 1.5"]),
     "another convention is nearly twice as good": ((1e-4, 1e-4, 0.51e-4, 0.0, {}), []),

@@ -49,10 +49,10 @@ def refusal(**changes) -> str:
 
 # What is there in the place of the target, and what is said.
 LAYOUTS = {
-    "sparse": ({"u": scipy.sparse.eye(COUNT, POINTS)}, "'u' is sparse; expected: .* numbers; save it in"),
+    "sparse": ({"u": scipy.sparse.eye(COUNT, POINTS)}, "'u' is sparse; expected: .* numbers; save a full"),
     "cells": ({"u": np.array(["a", 1], dtype=object)}, "'u' is a cell array; expected: .*; in MATLAB save"),
     "struct": ({"u": {"inside": 1.0}}, r"'u' is a struct; expected: .*; in MATLAB save\('data.mat', '-str"),
-    "text": ({"u": "text"}, "'u' is text; expected: an array of real numbers; leave it out"),
+    "text": ({"u": "text"}, "'u' is text; expected: an array of real numbers; choose another"),
 }  # fmt: skip
 
 
@@ -82,7 +82,7 @@ def test_a_damaged_file_is_one_line(version, tmp_path):
 
 def test_a_file_that_is_no_mat_file_is_one_line(tmp_path):
     (tmp_path / "data.mat").write_text("a,u\n1,2\n")
-    assert "not a MAT file of version 5 or 7.3, or damaged" in refusal(source=str(tmp_path / "data.mat"))
+    assert "not a complete MAT file (version 5 or 7.3)" in refusal(source=str(tmp_path / "data.mat"))
     with h5py.File(tmp_path / "group.mat", "w") as file:
         file.create_group("a")
     assert "variable 'a' is a struct; expected" in refusal(source=str(tmp_path / "group.mat"))
@@ -91,7 +91,7 @@ def test_a_file_that_is_no_mat_file_is_one_line(tmp_path):
 
 def test_a_missing_file_is_one_line_of_the_check_and_of_planning(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    said = "datasets.public.source: the file no/such.mat does not exist; paths are from the working folder"
+    said = "datasets.public.source: the file no/such.mat does not exist; paths are relative to"
     assert refusal(source="no/such.mat").startswith(said)
     (tmp_path / "mine.yaml").write_text(
         "build: {datasets: [public]}\ndatasets: {public: {equation: burgers, source: no/such.mat}}\n"
@@ -149,7 +149,7 @@ def test_a_digest_is_computed_again_only_for_a_file_that_was_touched(tmp_path, m
         ({"source": ["a", "b", "c"]}, "datasets.public.source"),
         ({"equation": "darcy", "finest": 9, "resolutions": [4]}, "4 nodes are not nested in the file's 9"),
         ({"equation": "darcy", "finest": 9, "resolutions": [5], "grid": "cell_centres"},
-         "none of a coarser grid; accepted: 9, or grid: nodes"),
+         "cannot be restricted to a coarser grid; accepted: 9, or grid: nodes"),
         ({"equation": "darcy_inverse", "finest": 9, "resolutions": [5], "coarse": [4]}, "4 nodes are not"),
     ],
 )  # fmt: skip

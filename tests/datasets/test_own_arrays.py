@@ -80,7 +80,7 @@ def test_input_and_target_may_be_two_files_or_channels_of_one(tmp_path):
     np.testing.assert_array_equal(drawn, np.stack([values["a"], values["u"]], axis=1)[:8])
     with pytest.raises(ValueError, match="the same function twice"):
         settings(str(tmp_path / "a.npy"), input="array", target="array")
-    with pytest.raises(ValueError, match="name a channel, such as"):
+    with pytest.raises(ValueError, match="choose a channel, such as"):
         settings(str(tmp_path / "both.npy"), input="array", target="u", axes=["sample", "x", "channel"])
     drawn = samples(
         str(tmp_path / "both.npy"), input="array[1]", target="array[0]", axes=["sample", "x", "channel"]
@@ -175,11 +175,11 @@ GROUPS = {"variable": "a", "train": [0], "test": [1]}
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"rows": {"train": [9, 4]}}, r"rows.train: \[9, 4\]; accepted: \[first, behind the last\]"),
+        ({"rows": {"train": [9, 4]}}, r"rows.train: \[9, 4\]; accepted: \[first, last \+ 1\]"),
         ({"rows": {"train": [4, 4]}}, r"rows.train: \[4, 4\]; accepted"),
         ({"rows": {"train": [0, 4, 9]}}, r"rows.train: \[0, 4, 9\]; accepted"),
-        ({"rows": {"train": [0, 8]}, "groups": GROUPS}, "rows and groups both choose the splits"),
-        (WINDOWS, "times of a window count from its beginning"),
+        ({"rows": {"train": [0, 8]}, "groups": GROUPS}, "rows and groups both define the splits"),
+        (WINDOWS, "times count from the start of a window"),
     ],
 )
 def test_splits_and_windows_that_make_no_sense_are_refused(changes, words):
@@ -236,7 +236,7 @@ def test_pdebench_and_the_well_are_read_in_their_layouts(tmp_path):
     for grid, origin in (("cell_centres", 0.0), ("periodic", 0.5 / POINTS)):
         drawn = samples(path, **evolution, grid=grid, origin=origin)
         np.testing.assert_array_equal(drawn, tensor[:8, [0, -1]])
-    with pytest.raises(DatasetError, match=r"they look like cell_centres with length: 1, origin: 0$"):
+    with pytest.raises(DatasetError, match=r"they are grid: cell_centres, length: 1, origin: 0$"):
         samples(path, **evolution, grid="nodes")
     darcy = rng.normal(size=(COUNT, 1, POINTS, POINTS)).astype("float32")
     path = str(write_pdebench(tmp_path / "darcy.h5", darcy, nu=darcy[:, 0] ** 2))

@@ -87,14 +87,14 @@ def test_an_entry_names_a_variable_and_a_channel(entry, axes, expected):
 
 REFUSED_ENTRIES = [
     ("", ["x"], "the name of a variable is empty; accepted: name, group/name, name[0]"),
-    ("u", {"a": ["x"], "b": ["x"]}, "axes has no entry for 'u'; it has a, b; accepted: such as u: [samp"),
-    ("u", {}, "axes has no entry for 'u'; it has none; accepted"),
+    ("u", {"a": ["x"], "b": ["x"]}, "axes has no entry for 'u'; found: a, b; add one, such as u: [samp"),
+    ("u", {}, "axes has no entry for 'u'; found: none; add one"),
     ("u", ["sample", "w"], "axes of 'u', sample, w: unknown axis 'w'; accepted: sample, time, channel, z"),
-    ("u", ["x", "x"], "axes of 'u', x, x: one is named twice"),
-    ("u", ["sample", "y"], "axes of 'u', sample, y: accepted of space: x; y and x; z, y and x; in any"),
-    ("u", ["z", "x"], "axes of 'u', z, x: accepted of space"),
-    ("u", ["sample", "channel", "x"], "'u' and its axes sample, channel, x do not fit; name a channel, such"),
-    ("u[0]", ["sample", "x"], "'u[0]' and its axes sample, x do not fit; leave the brackets out"),
+    ("u", ["x", "x"], "axes of 'u', x, x: an axis is named twice"),
+    ("u", ["sample", "y"], "axes of 'u', sample, y: accepted axes of space: x, or y and x, or z, y and x"),
+    ("u", ["z", "x"], "axes of 'u', z, x: accepted axes of space"),
+    ("u", ["sample", "channel", "x"], "'u' does not fit its axes sample, channel, x; choose a channel, such"),
+    ("u[0]", ["sample", "x"], "'u[0]' does not fit its axes sample, x; remove the brackets"),
 ]  # fmt: skip
 
 
@@ -148,17 +148,17 @@ def test_functions_of_a_series_are_called_by_their_times():
 NUMBER = {"a": ["sample", "x"], "u": ["sample", "x"], "nu": ["sample"]}
 REFUSED = {
     "no input is a function of space": {"input": "nu", "axes": NUMBER},
-    "inputs that are numbers of a sample come last": {"input": ["nu", "a"], "axes": NUMBER},
-    "the target 'nu' is no function of space": {"target": "nu", "axes": NUMBER},
-    "functions of different axes of space": {"axes": {"a": ["sample", "x"], "u": ["sample", "y", "x"]}},
-    "'a' is the same function twice; name others, or other times": {"target": "a"},
-    "some variables have an axis of samples, and others have none": {"axes": {"a": ["sample", "x"],
+    "input: scalars .one number per sample. must come after": {"input": ["nu", "a"], "axes": NUMBER},
+    "the target 'nu' is not a function of space": {"target": "nu", "axes": NUMBER},
+    "targets have different axes of space": {"axes": {"a": ["sample", "x"], "u": ["sample", "y", "x"]}},
+    "'a' is the same function twice; choose another variable or time": {"target": "a"},
+    "some variables have a sample axis, and others do not": {"axes": {"a": ["sample", "x"],
         "u": ["x"]}},
-    "no variable has an axis of samples; give window_every": {"axes": ["x"]},
-    "window_every is for variables that all have an axis of time": {"axes": {"a": ["sample", "x"],
+    "no variable has a sample axis; set window_every": {"axes": ["x"]},
+    "window_every requires a time axis for every function": {"axes": {"a": ["sample", "x"],
         "u": ["sample", "time", "x"]}, "window_every": 1},
-    "input_times are given, and no input has an axis of time": {"input_times": [0]},
-    "target_times are given, and no target has an axis of time": {"target_times": [0]},
+    "input_times are set, but no input has a time axis": {"input_times": [0]},
+    "target_times are set, but no target has a time axis": {"target_times": [0]},
 }  # fmt: skip
 
 
@@ -237,7 +237,7 @@ def test_series_of_different_lengths_cannot_be_cut(tmp_path):
         tmp_path, 4, 7, window_every=1, source={"train": paths, "test": paths[0]},
         samples={"train": 5, "validation": 0, "test": 5},
     )  # fmt: skip
-    with pytest.raises(DatasetError, match=rf"series are of 7 in {paths[0]}, 9 in {paths[1]} times"):
+    with pytest.raises(DatasetError, match=rf"lengths: 7 times in {paths[0]}, 9 times in {paths[1]}"):
         given.series()
 
 
@@ -281,9 +281,9 @@ def test_samples_are_counted_that_are_odd():
     assert ends["at_ends"] == pytest.approx(max(one["at_ends"], other["at_ends"]), rel=5e-3)
     assert warnings_of(found, {"x": "nodes"})[:4] == [
         "'u' is constant in 1 of 6 samples.",
-        "1 input is in train and validation alike: errors on the latter say less than they seem.",
-        "1 input is in train and test alike: errors on the latter say less than they seem.",
-        "The target is its input in 1 sample.",
+        "1 input is in both train and validation: errors on the latter are too optimistic.",
+        "1 input is in both train and test: errors on the latter are too optimistic.",
+        "Input and target are equal in 1 sample.",
     ]
 
 
@@ -313,14 +313,14 @@ def test_the_card_describes_the_data_as_they_are_described():
 SMOOTH = {"seam": 0.9, "both_ends": 1.0, "at_ends": 1.0, "half_cell": 1.0}
 REMARKS = {
     "a jump of four steps": ("periodic", {"seam": 4.0}, ""),
-    "a larger one": ("periodic", {"seam": 4.1}, "jumps at the seam of the periodic grid, 4.1 times"),
+    "a larger one": ("periodic", {"seam": 4.1}, "jumps at the seam of the grid, 4.1 times"),
     "both ends": ("periodic", {"both_ends": 1e-7}, "the last value repeats the first one"),
     "nearly both ends": ("periodic", {"both_ends": 2e-7}, ""),
     "both ends with a kink": ("periodic", {"both_ends": 0.0, "seam": 1.0}, ""),
-    "zero half a cell beyond": ("nodes", {"half_cell": 0.09}, "looks like one on cell_centres"),
+    "zero half a cell beyond": ("nodes", {"half_cell": 0.09}, "looks like grid: cell_centres"),
     "smaller there": ("nodes", {"half_cell": 0.1}, ""),
     "zero at the ends and beyond": ("nodes", {"at_ends": 1e-3, "half_cell": 0.0}, ""),
-    "zero at the ends": ("cell_centres", {"at_ends": 1e-7}, "looks like one on nodes"),
+    "zero at the ends": ("cell_centres", {"at_ends": 1e-7}, "looks like grid: nodes"),
     "nearly zero at the ends": ("cell_centres", {"at_ends": 2e-7}, ""),
     "zero everywhere near the ends": ("cell_centres", {"at_ends": 0.0, "half_cell": 0.0}, ""),
 }

@@ -25,7 +25,7 @@ from array_files import (
 from public_files import FORMATS, write_mat
 
 from resolvent.datasets.errors import DatasetError
-from resolvent.datasets.imported.axes import spacing_of
+from resolvent.datasets.imported.axes import line_of
 from resolvent.datasets.imported.check import check_file
 from resolvent.datasets.imported.readers.arrays_file import of_type
 from resolvent.datasets.imported.readers.source import open_source
@@ -122,10 +122,10 @@ def test_addresses_have_no_credentials_and_a_damaged_store_is_named():
     with pytest.raises(DatasetError) as error:
         open_source("http://127.0.0.1:9/a@b/data.h5")
     assert "credentials" not in str(error.value)
-    with pytest.raises(DatasetError, match=r"^an address on s3:// has a '@' before its first '/'; creden"):
+    with pytest.raises(DatasetError, match=r"^an address on s3:// has a '@' before its first '/'; set cred"):
         open_source("s3://name:word@bucket/a")
     fsspec.filesystem("memory").pipe("/damaged.zarr/zarr.json", b"{")
-    with pytest.raises(DatasetError, match=r"^memory://damaged\.zarr: not a Zarr store, or damaged \("):
+    with pytest.raises(DatasetError, match=r"^memory://damaged\.zarr: not a complete Zarr store \("):
         open_source("memory://damaged.zarr")
 
 
@@ -149,7 +149,7 @@ def test_tensors_have_the_names_of_their_places(tmp_path):
 ODD_TENSORS = {
     "float8": (torch.zeros(2, 3).to(torch.float8_e4m3fn), r"float8_e4m3fn; .* save tensor.float\(\)"),
     "meta": (torch.zeros(2, 3, device="meta"), r"a tensor without values \(meta\); .* save the"),
-    "sparse": (torch.zeros(2, 3).to_sparse(), r"sparse; .* save it in full"),
+    "sparse": (torch.zeros(2, 3).to_sparse(), r"sparse; .* save a full array"),
     "complex32": (torch.zeros(2, 3, dtype=torch.complex32), "complex; .* real and imaginary parts as two"),
     "nested": (torch.nested.nested_tensor([torch.zeros(2), torch.zeros(3)]), "ragged; .* one length"),
 }
@@ -259,7 +259,7 @@ def test_vectors_of_matlab_have_one_axis_and_are_coordinates_and_times(version, 
     block = check_file(file.path).configuration["datasets"]["own_data"]
     assert block["length"] == pytest.approx(2 * np.pi, abs=1e-12)
     assert (block["axes"], block["target_times"]) == (["sample", "time", "x"], [4])
-    with pytest.raises(DatasetError, match=r"coordinates 'x' go from 0 to .* length 1 from 0"):
+    with pytest.raises(DatasetError, match=r"coordinates 'x' go from 0 to .* length: 1, origin: 0"):
         settings_of(block | {"length": 1.0, "coordinates": {}}).with_contents()
 
 
@@ -270,13 +270,13 @@ def test_coordinates_in_unequal_steps_are_refused(at, by, tmp_path):
     rounded[3] = np.nextafter(rounded[3], np.float32(200))
     values = {"x": x, "rounded": rounded, "many": np.eye(3)}
     file = open_source(write_npz(tmp_path / "data.npz", values))
-    np.testing.assert_array_equal(spacing_of(file, "rounded"), rounded)
+    np.testing.assert_array_equal(line_of(file, "rounded", even=True), rounded)
     for name, said in {
-        "x": "are not uniform: state grid: uneven",
-        "many": "vary along several axes: all",
+        "x": "are not evenly spaced: set grid: uneven",
+        "many": "vary along several axes: interpolate all",
     }.items():
         with pytest.raises(DatasetError, match=f"coordinates '{name}'.* {said}"):
-            spacing_of(file, name)
+            line_of(file, name, even=True)
 
 
 def with_gap(value: float = -9999.0, kind: str = "float64") -> dict[str, np.ndarray]:
@@ -388,8 +388,8 @@ def virtual(file, folder):
 
 ELSEWHERE = {
     external_storage: r"'u' is stored outside of the file; .* save a copy",
-    external_link: r"'u' is a link to linked\.h5; .* give that file as a source, or copy",
-    virtual: r"'u' is virtual, in parts of other files; .* give these as a list",
+    external_link: r"'u' is a link to linked\.h5; .* use that file as the source, or copy",
+    virtual: r"'u' is virtual, in parts of other files; .* list these files",
 }
 
 

@@ -91,10 +91,10 @@ def test_pairs_of_patterns_belong_together_by_their_numbers(tmp_path, monkeypatc
     again = settings_of(SETTINGS | changes | {"source": lists}).with_contents().task()
     np.testing.assert_array_equal(again.draw([("train", row) for row in range(22)]), drawn)
     (tmp_path / "out/u_3.npy").rename(tmp_path / "out/u_30.npy")
-    with pytest.raises(DatasetError, match=r"in/a_3\.npy and out/u_4\.npy; expected: the same numbers in"):
+    with pytest.raises(DatasetError, match=r"in/a_3\.npy with out/u_4\.npy; expected: the same numbers in"):
         settings_of(SETTINGS | changes).with_contents()
     (tmp_path / "out/u_30.npy").unlink()
-    with pytest.raises(DatasetError, match=r"12 files of inputs \(in/\*\.npy\) and 11 of targets \(out\)"):
+    with pytest.raises(DatasetError, match=r"12 input files \(in/\*\.npy\) and 11 target files \(out\)"):
         settings_of(SETTINGS | changes).with_contents()
 
 
@@ -139,8 +139,8 @@ def test_files_whose_roles_are_open_are_refused_with_what_to_write(case, tmp_pat
 @pytest.mark.parametrize(
     ("source", "said"),
     [
-        ("d/*.npz", r"no file is named d/\*\.npz; paths are from the working folder"),
-        ("d/empty", r"the file d/empty is a folder without files of data; expected: a file"),
+        ("d/*.npz", r"no file matches d/\*\.npz; paths are relative to the working folder"),
+        ("d/empty", r"d/empty is a folder without data files; expected: a file"),
         ("https://a.org/*.h5", r"https://a\.org/\*\.h5 is a pattern at an address; expected: a list of add"),
         ("no.h5", "the file no.h5 does not exist"),
     ],
@@ -187,7 +187,7 @@ def test_the_check_prints_a_configuration_of_many_files(given, twelve):
 def test_two_parts_of_one_name_are_no_pair(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     files(tmp_path, "part0.npy", "part1.npy")
-    said = "part0.npy and part1.npy differ in a number alone: parts of one array are given as 'part*.npy'"
+    said = "part0.npy and part1.npy differ only in a number: write 'part*.npy' for parts of one array"
     assert check_file("part0.npy", "part1.npy").problem.startswith(said)
 
 

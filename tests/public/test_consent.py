@@ -241,7 +241,7 @@ def test_a_file_that_samples_were_imported_from_is_held_to_its_digest_before_it_
         verify_run("folder")
     settings = IMPORTED | {"source": "/dev/zero"}
     in_record(folder, "dataset.json", settings=settings)
-    with pytest.raises(ResolventError, match="/dev/zero is no ordinary file"):
+    with pytest.raises(ResolventError, match="/dev/zero is not a regular file"):
         verify_run("folder")
     settings = {key: one for key, one in IMPORTED.items() if key != "sha256"}
     in_record(folder, "dataset.json", settings=settings | {"source": "u.h5"})

@@ -1,16 +1,12 @@
-"""Datasets read from files, and datasets of arbitrary arrays without a known equation."""
+"""Datasets of arbitrary arrays from files, without a known equation."""
 
 from __future__ import annotations
 
-import math
-from abc import abstractmethod
 from contextlib import suppress
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
 from resolvent.common.errors import Words
@@ -18,212 +14,20 @@ from resolvent.common.settings import Settings
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.arrays_checks import findings_of, unscaled, warnings_of
 from resolvent.datasets.imported.axes import held_axes
-from resolvent.datasets.imported.readers.source import is_remote, open_source
-from resolvent.datasets.imported.series import Channel, Place, Series, channels_of, read_rows
-from resolvent.datasets.imported.sources import check_digests, content_digest, found_pools, paths_of, pools_of
-from resolvent.datasets.storage.layout import SPACE, SPLITS, Group, Variable, group_name, space_group
-from resolvent.datasets.tasks.error_budget import against_computed_again, hold_to_accuracy
-from resolvent.datasets.tasks.settings import SpaceDataset
-from resolvent.datasets.tasks.task import Task
-from resolvent.solvers.common.grid import Grid, Nodes, Product, check_restriction, product
+from resolvent.datasets.imported.files import FilesDataset, FilesTask, as_list
+from resolvent.datasets.imported.readers.source import is_remote
+from resolvent.datasets.imported.series import Channel, Series, channels_of
+from resolvent.datasets.imported.sources import found_pools, pools_of
+from resolvent.datasets.storage.layout import SPACE, SPLITS, Group, Variable, space_group
+from resolvent.datasets.tasks.error_budget import hold_to_accuracy
+from resolvent.solvers.common.grid import Grid, Nodes, Product, product
 
 if TYPE_CHECKING:
     from resolvent.datasets.storage.store import Stored
 
-WITH_ENDS = ("nodes", "uneven")  # kinds whose end points are points of the grid, and of every coarser grid
 UNEVEN = ("uneven", "uneven_periodic")
-BATCH_BYTES = 2**27  # size of rows read at a time
-SECONDS_PER_BYTE = 2e-8  # for decompressing a file
 FEW_SAMPLES = 8  # samples checked when an experiment is planned
 SEVERAL = 4  # largest number of times of a variable that names list
-
-
-def as_list(value: Any) -> Any:
-    """Wrap a single name in a list."""
-    return [value] if isinstance(value, str) else value
-
-
-class FilesDataset(SpaceDataset):
-    """Settings of datasets read from files with `finest` points along each axis; only used samples are read.
-
-    Stored grids have every k-th point of the files along each axis; `resolutions` are their points along x.
-
-    seconds_per_value  time to read and restrict a value.
-    """
-
-    seconds_per_value: ClassVar[float] = 1e-7
-    shifts: ClassVar = {}  # shifted distributions cannot be solved for third-party data
-
-    source: Any = Field(description="the files")
-    sha256: list[str] | None = Field(
-        None,
-        description="expected SHA-256 of each file (for addresses: of size and tag); other content is "
-        "refused. Default: computed when planned",
-    )
-
-    if TYPE_CHECKING:
-        finest: Any
-
-    @model_validator(mode="after")
-    def _grids_are_nested_in_the_file(self) -> Self:
-        for points in self.resolutions:
-            self.stride(points)
-        return self
-
-    def along(self, key: str) -> dict[str, Any]:
-        """Return `finest` or `grid_kind` (`key`) for each axis of space, in stored order."""
-        return dict.fromkeys(SPACE[-self.dimension :], getattr(self, key))
-
-    def stride(self, points: int) -> int:
-        """Return the stride k of the grid with `points` along x. Raises `ValueError` if there is none."""
-        stride, kinds = 0, self.along("grid_kind")
-        for axis, finest in reversed(self.along("finest").items()):
-            kind, ends = kinds[axis], int(kinds[axis] in WITH_ENDS)
-            if stride and (finest - ends) % stride:
-                raise ValueError(
-                    f"the grid with {points} points along x has every {stride}-th point, and {stride} does "
-                    f"not divide the {finest - ends} {'intervals' if ends else 'points'} along {axis}"
-                )
-            count = ends + (finest - ends) // stride if stride else points
-            if kind == "periodic":
-                check_restriction(finest, count, "stride")
-            elif count != finest and kind == "cell_centres":
-                raise ValueError(
-                    f"resolution {count}: every k-th of {finest} cell centres is none of a coarser "
-                    f"grid; accepted: {finest}, or grid: nodes"
-                )
-            elif not 3 <= count <= finest or (finest - ends) % (count - ends):
-                raise ValueError(
-                    f"{count} nodes are not nested in the file's {finest}: {finest - ends} "
-                    f"intervals, {count - ends}"
-                )
-            stride = stride or (finest - ends) // (count - ends)
-        return stride
-
-    def sides(self, resolution: int | str) -> tuple[int, ...]:
-        stride = self.stride(int(resolution))
-        return tuple(-(-finest // stride) for finest in self.along("finest").values())
-
-    @property
-    @abstractmethod
-    def channels(self) -> list[Channel]:
-        """Return the functions and scalars of a sample."""
-
-    @abstractmethod
-    def series(self) -> Series:
-        """Open and check the files, and locate every sample. Raises as `with_contents`."""
-
-    def paths(self) -> list[str]:
-        """Return all files in order, without duplicates."""
-        return paths_of(self.source)
-
-    def with_contents(self) -> Self:
-        """Check the files, and return the settings with their SHA-256.
-
-        Raises `DatasetError` with the file, what is expected and what was found.
-        """
-        self.series()
-        paths = self.paths()
-        digests = [content_digest(path) for path in paths]
-        check_digests(self.sha256, paths, digests, "correct sha256, or leave it out")
-        return self.model_copy(update={"sha256": digests})
-
-    def seconds_per_sample(self) -> float:
-        grids = math.prod(self.along("finest").values()) + sum(map(self.num_points, self.resolutions))
-        read = SECONDS_PER_BYTE * self._bytes_read() / max(1, self.samples.total)
-        return self.seconds_per_value * len(self.channels) * grids + read
-
-    def bytes_of_solving(self) -> float:
-        return self._bytes_read() + super().bytes_of_solving()
-
-    def bytes_of_checks(self) -> float:
-        return self._bytes_read() + super().bytes_of_checks()
-
-    def _bytes_read(self) -> float:
-        """Return the bytes of the variables that can only be read as a whole."""
-        names = {one.name.variable for one in self.channels}
-        try:
-            files = [open_source(path) for path in self.paths() if not is_remote(path)]
-        except DatasetError:
-            return 0.0  # reported when planned
-        return sum(file.variables[name].in_memory for file in files for name in names & {*file.variables})
-
-
-class FilesTask(Task):
-    """Base of tasks that read samples from files.
-
-    `draw` returns (samples, channels, ...space) in float64, with scalars as constant functions.
-    """
-
-    settings: FilesDataset
-
-    def __init__(self, settings: FilesDataset):
-        super().__init__(settings)
-        self.channels = settings.channels
-        row = 8 * len(self.channels) * math.prod(settings.along("finest").values())
-        self.batch = int(np.clip(BATCH_BYTES // row, 1, 256))
-
-    @cached_property
-    def series(self) -> Series:
-        """Open the files. Raises `DatasetError` if a file has changed since planning."""
-        paths: list[str] = self.settings.paths()
-        found = self.digests = [content_digest(path) for path in paths]
-        check_digests(self.settings.sha256, paths, found, "it has changed since: run snakemake again")
-        return self.settings.series()
-
-    def draw_one(self, seed: int, split: int, index: int) -> np.ndarray:
-        return self.draw([(SPLITS[split], index)])[0]
-
-    def draw(self, samples: list[tuple[str, int]]) -> np.ndarray:
-        """Read `samples`, each (split, index): (samples, channels, ...space); adjacent rows together."""
-        runs: list[list[Place]] = []
-        for split, index in samples:
-            place = self.series.place(split, index)
-            if runs and place == replace(runs[-1][-1], row=runs[-1][-1].row + 1):
-                runs[-1].append(place)
-            else:
-                runs.append([place])
-        return np.concatenate(
-            [np.stack([self._read(channel, run) for channel in self.channels], axis=1) for run in runs]
-        )
-
-    def _read(self, channel: Channel, places: list[Place]) -> np.ndarray:
-        first, dimension = places[0], self.settings.dimension
-        time = None if channel.time is None else channel.time + first.start
-        rows = range(first.row, places[-1].row + 1)
-        values = read_rows(first.files[channel.role], channel.name, time, rows)
-        if not channel.space:
-            shape = (len(values), *self.settings.along("finest").values())
-            return np.broadcast_to(values.reshape(-1, *[1] * dimension), shape)
-        falling = (1 + at for at, axis in enumerate(channel.space) if axis in self.series.falling)
-        return np.flip(values, tuple(falling))
-
-    def thinned(self, values: np.ndarray, points: int) -> np.ndarray:
-        """Return every k-th value of functions (samples, ...space) along each axis, `points` along x."""
-        every_kth: Any = (..., *[slice(None, None, self.settings.stride(points))] * self.settings.dimension)
-        return values[every_kth].copy()
-
-    @property
-    def precision(self) -> str:
-        return f"read from the file, stored as {self.dtype}"
-
-    def notes(self) -> list[Words]:
-        """Return a sentence for each oddity in the values read so far."""
-        return [f"In {file.name} {note}." for file in self.series.files.values() for note in file.notes]
-
-    def file_facts(self) -> dict:
-        """Return the files and rows of the samples, for the card."""
-        facts, names, series = (
-            [],
-            list(dict.fromkeys(one.name.variable for one in self.channels)),
-            self.series,
-        )
-        for path, digest in zip(self.settings.paths(), self.digests, strict=True):
-            file = series.files[path]
-            shapes = {n: " × ".join(map(str, file.shape(n))) for n in names if n in file.variables}
-            facts.append({"file": file.name, "format": file.version, "variables": shapes, "sha256": digest})
-        return {"files": facts, "samples_are": series.in_words()}
-
 
 Kind = Literal["periodic", "nodes", "cell_centres", "uneven", "uneven_periodic"]
 Points = Annotated[int, Field(ge=2, le=2**20)]
@@ -279,8 +83,7 @@ class ArraysDataset(FilesDataset):
         "`{y: 32, x: 128}`, as for all keys of the grid"
     )
     resolutions: list[int] = Field(
-        [],
-        description="points along x of the stored grids, with every k-th point of the files; none: finest",
+        [], description="points along x of the stored grids, with every k-th point of the files; none: finest"
     )
     grid: Kind | dict[AxisName, Kind] = Field(
         description="periodic: without the right end; nodes: with both ends; cell_centres: without ends; "
@@ -340,14 +143,12 @@ class ArraysDataset(FilesDataset):
     def _arrays_make_sense(self) -> Self:
         _ = self.channels  # checks names, axes and times against each other
         if self.rows is not None and self.groups is not None:
-            raise ValueError("rows and groups both choose the splits; leave one of them out")
+            raise ValueError("rows and groups both define the splits; remove one of them")
         for split, pair in (self.rows or {}).items():
             if len(pair) != 2 or not 0 <= pair[0] < pair[1]:
-                raise ValueError(
-                    f"rows.{split}: {pair}; accepted: [first, behind the last], such as [0, 100]"
-                )
+                raise ValueError(f"rows.{split}: {pair}; accepted: [first, last + 1], such as [0, 100]")
         if self.window_every and min([*self.input_times, *self.target_times], default=0) < 0:
-            raise ValueError("times of a window count from its beginning; accepted: 0, 1, …")
+            raise ValueError("times count from the start of a window (window_every); accepted: 0, 1, …")
         for points in dict.fromkeys((self.along("finest")["x"], *self.resolutions)):
             self.even_axes(points)
         return self
@@ -364,12 +165,11 @@ class ArraysDataset(FilesDataset):
         free: tuple[str, ...] = axes if key == "origin" else ()
         if key == "length":
             free = tuple(axis for axis, kind in self.along("grid").items() if kind == "uneven")
-        for axis in {*axes, *stated}:
-            if axis not in (stated if axis in axes and axis not in free else axes):
-                raise ValueError(
-                    f"{key}: {', '.join(stated)} {'is' if len(stated) == 1 else 'are'} named; functions have "
-                    f"the axes {', '.join(axes)}; accepted: a value for each of them"
-                )
+        if not {*axes} - {*free} <= {*stated} <= {*axes}:
+            raise ValueError(
+                f"{key} has values for {', '.join(stated)}, but functions have the axes {', '.join(axes)}; "
+                "accepted: a value for each of these axes"
+            )
         return {axis: stated.get(axis, type(self).model_fields[key].default) for axis in axes}
 
     def even_axes(self, points: int) -> dict[str, Grid | None]:
@@ -398,11 +198,10 @@ class ArraysDataset(FilesDataset):
         """Return the names of inputs and targets; with their times, unless there are many."""
         found: dict[str, dict[str, None]] = {"input": {}, "target": {}}
         for one in self.channels:
-            unit = self.units.get(one.name.variable) if units else None
-            many = sum(c.name == one.name for c in self.channels) > SEVERAL
-            found[one.role][(one.name.entry if many else one.words) + (f" [{unit}]" if unit else "")] = None
-        given, wanted = map(", ".join, found.values())
-        return given, wanted
+            unit = self.units.get(one.variable) if units else None
+            many = sum(other.entry == one.entry for other in self.channels) > SEVERAL
+            found[one.role][(one.entry if many else one.words) + (f" [{unit}]" if unit else "")] = None
+        return ", ".join(found["input"]), ", ".join(found["target"])
 
     @property
     def grid_kind(self) -> str:
@@ -437,36 +236,32 @@ class ArraysDataset(FilesDataset):
         return ArraysTask(self)
 
     def series(self) -> Series:
-        groups = None
+        finest, found, groups = self.along("finest"), [], None
         if self.groups is not None:
             groups = (self.groups.variable, {split: getattr(self.groups, split) for split in SPLITS})
         sizes, pools = self.samples.model_dump(), found_pools(self.source)
-        finest, found = self.along("finest"), []
         opened = Series(pools, self.channels, finest, sizes, self.window_every, self.rows, groups)
         axes, origins = self.even_axes(finest["x"]), self.along("origin")
-        for file in [pair["input"] for _, pairs in opened.pools for pair in pairs]:
+        for file in [pair["input"] for pair in opened.pairs]:
             found.append(held_axes(file, self.channels, axes, finest, origins, self.coordinates))
             if found[-1] != found[0]:
                 raise DatasetError(
-                    f"{file.path}: its coordinates fall along other axes than those of the files before it, "
-                    "or are at other uneven points; expected: one grid for all files"
+                    f"{file.path}: its coordinates differ from the first file's in direction or in uneven "
+                    "points; expected: one grid for all files"
                 )
         opened.falling, opened.positions = found[0]
         return opened
 
     def grid_of(self, points: int, positions: dict[str, tuple[float, ...]]) -> Grid | Product:
         """Return the grid with `points` along x; `positions` are the files' points along uneven axes."""
-        stride, axes = self.stride(points), self.even_axes(points)
-        periods = {
-            axis: self.along("length")[axis] if kind == "uneven_periodic" else None
-            for axis, kind in self.along("grid").items()
-        }
-        try:
-            return product(
-                [even or Nodes(positions[axis][::stride], periods[axis]) for axis, even in axes.items()]
-            )
-        except ValueError as error:  # invalid period
-            raise DatasetError(f"length: {error}") from None
+        axes: list[Grid | Nodes] = []
+        for axis, even in self.even_axes(points).items():
+            period = self.along("length")[axis] if self.along("grid")[axis] == "uneven_periodic" else None
+            try:
+                axes.append(even or Nodes(positions[axis][:: self.stride(points)], period))
+            except ValueError as error:  # invalid period
+                raise DatasetError(f"length: {error}") from None
+        return product(axes)
 
     def unscaled(self) -> list[Words]:
         """Return warnings for functions far from mean 0 and deviation 1, from a few samples.
@@ -493,43 +288,27 @@ class ArraysTask(FilesTask):
         self.inputs = tuple(one.stored for one in self.channels if one.role == "input")
         self.targets = tuple(one.stored for one in self.channels if one.role == "target")
         self.dtype = settings.stored_as
-        evolves = [(one.name.entry, one.name.axes) for one in self.channels if one.time is not None]
-        same = len(self.inputs) == len(self.targets) and len(set(evolves)) * 2 == len(self.channels)
+        evolves = {one.entry for one in self.channels if one.time is not None}
+        same = len(self.inputs) == len(self.targets) and len(evolves) * 2 == len(self.channels)
         self.input_answers = bool(evolves) and same
 
     def groups(self) -> tuple[Group, ...]:
-        settings, found = self.settings, []
-
-        def variables(functions: bool) -> list[Variable]:
-            chosen = [one for one in self.channels if bool(one.space) is functions]
-            units = [settings.units.get(one.name.variable, "1") for one in chosen]
-            return [Variable(c.stored, c.words, unit) for c, unit in zip(chosen, units, strict=True)]
-
+        settings, found, functions, scalars = self.settings, [], list[Variable](), list[Variable]()
+        for one in self.channels:
+            variable = Variable(one.stored, one.words, settings.units.get(one.variable, "1"))
+            (functions if one.space else scalars).append(variable)
         for points in settings.resolutions:
             grid = settings.grid_of(points, self.series.positions if settings.uneven else {})
-            group = space_group(grid, *variables(functions=True))
-            axes = (replace(axis, units=settings.units.get(axis.name, "1")) for axis in group.axes)
-            every = (*group.variables, *variables(functions=False))
-            found.append(replace(group, axes=tuple(axes), variables=every))
+            group = space_group(grid, *functions)
+            axes = tuple(replace(axis, units=settings.units.get(axis.name, "1")) for axis in group.axes)
+            found.append(replace(group, axes=axes, variables=(*group.variables, *scalars)))
         return tuple(found)
 
-    def solve(self, drawn: np.ndarray) -> dict[str, np.ndarray]:
-        """Restrict the samples, (samples, channels, ...space), to the stored grids."""
-        return {
-            f"{group_name(points)}/{one.stored}": self.thinned(drawn[:, number], points)
-            if one.space
-            else drawn[:, number].reshape(len(drawn), -1)[:, 0].copy()
-            for points in self.settings.resolutions
-            for number, one in enumerate(self.channels)
-        }
-
-    def error_budget(self, stored: Stored) -> dict:
+    def findings(self, stored: Stored) -> dict:
         every = stored.all_positions
         parts = (stored.names(every[at : at + self.batch]) for at in range(0, len(every), self.batch))
         batches = ((names, self.draw(names)) for names in parts)
-        found = findings_of(self.channels, self.settings.along("grid"), batches)
-        again = against_computed_again(self, stored, stored.random_positions(16))
-        return {**found, "stored_against_the_file": again}
+        return findings_of(self.channels, self.settings.along("grid"), batches)
 
     def hold_to_accuracy(self, budget: dict, store: Path | str) -> dict:
         """Compare the store with the files, and return the origin and warnings for the card."""

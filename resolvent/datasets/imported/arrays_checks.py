@@ -12,11 +12,10 @@ import numpy as np
 from resolvent.common.counts import counted
 from resolvent.common.errors import Words
 from resolvent.common.moments import Moments
-from resolvent.datasets.imported.series import Name, read_rows
+from resolvent.datasets.imported.series import Channel, read_rows
 
 if TYPE_CHECKING:
     from resolvent.datasets.imported.readers.arrays_file import ArraysFile
-    from resolvent.datasets.imported.series import Channel
 
 JUMP = 4.0  # jump at the seam over the largest inner jump, above which functions are not periodic
 SEAMLESS = 1.0  # the same ratio, below which the seam is as smooth as the inside
@@ -57,9 +56,8 @@ def first_functions(
 
     Returns None for functions with few different values, whose jumps say nothing.
     """
-    entry = Name(name, name, 0 if "channel" in axes else None, axes)
     rows = dict(zip(axes, file.shapes[name], strict=True)).get("sample", 1)
-    values = read_rows(file, entry, 0, range(min(most_samples, rows)))
+    values = read_rows(file, Channel(name, name, None, axes), range(min(most_samples, rows)))
     return None if len(np.unique(values)) <= LEVELS else values
 
 
@@ -84,17 +82,12 @@ def ends_of(values: np.ndarray, axes: Iterable[int]) -> dict[str, Any]:
 
 def by_kind(kinds: dict[str, str]) -> dict[str, tuple[str, list[int]]]:
     """Return kind and numbers (from 1) of the axes of each kind, by the suffix for a function's name."""
-    found: dict[str, list[str]] = {}
-    for axis, kind in kinds.items():
-        found.setdefault(kind, []).append(axis)
-    order = [*kinds]
-    return {
-        f" along {' and '.join(axes)}" if len(found) > 1 else "": (
-            kind,
-            [1 + order.index(one) for one in axes],
-        )
-        for kind, axes in found.items()
-    }
+    found = {}
+    for kind in dict.fromkeys(kinds.values()):
+        axes = [axis for axis in kinds if kinds[axis] == kind]
+        along = f" along {' and '.join(axes)}" if len({*kinds.values()}) > 1 else ""
+        found[along] = kind, [1 + [*kinds].index(axis) for axis in axes]
+    return found
 
 
 def findings_of(
@@ -135,6 +128,11 @@ def findings_of(
                 ends[channel.stored + along].append(seam(values, axes))
     stored = [one.stored for one in channels]
     deviations = [[float(f"{one.mean:.6g}"), float(f"{one.variance**0.5:.6g}")] for one in moments]
+    at_the_ends: dict[str, dict[str, float]] = {}
+    for name, found in ((name, found) for name, found in ends.items() if found):
+        largest = {key: max(one[key] for one in found) for key in found[0]}
+        largest["seam"] = float(np.median([one["seam"] for one in found]))
+        at_the_ends[name] = {key: float(f"{value:.3g}") for key, value in largest.items()}
     return {
         "range": {name: f"{low[at]:.6g} to {high[at]:.6g}" for at, name in enumerate(stored)},
         "mean_and_standard_deviation": dict(zip(stored, deviations, strict=True)),
@@ -143,14 +141,7 @@ def findings_of(
             f"{one} and {other}": len(seen[one] & seen[other]) for one, other in combinations(seen, 2)
         },
         "targets_equal_to_their_input": same,
-        "at_the_ends": {
-            name: {
-                key: float(f"{(np.median if key == 'seam' else max)([one[key] for one in found]):.3g}")
-                for key in found[0]
-            }
-            for name, found in ends.items()
-            if found
-        },
+        "at_the_ends": at_the_ends,
         "samples_looked_at": count,
     }
 
@@ -164,15 +155,14 @@ def warnings_of(findings: dict, kinds: dict[str, str]) -> list[Words]:
     for pair, count in findings["inputs_in_two_splits"].items():
         if count:
             words.append(
-                f"{counted(count, 'input is', 'inputs are')} in {pair} alike: errors on the latter say less "
-                "than they seem."
+                f"{counted(count, 'input is', 'inputs are')} in both {pair}: errors on the latter are too "
+                "optimistic."
             )
     if same := findings["targets_equal_to_their_input"]:
-        words.append(f"The target is its input in {counted(same, 'sample')}.")
+        words.append(f"Input and target are equal in {counted(same, 'sample')}.")
     for name, found in findings["at_the_ends"].items():
-        words += grid_warnings(
-            name, found, next(kind for along, (kind, _) in by_kind(kinds).items() if name.endswith(along))
-        )
+        kind = next(kind for along, (kind, _) in by_kind(kinds).items() if name.endswith(along))
+        words += grid_warnings(name, found, kind)
     return words
 
 
@@ -180,7 +170,7 @@ def unscaled(moments: dict[str, tuple[float, float]]) -> list[Words]:
     """Return warnings for functions with mean and deviation far from 0 and 1, with the remedy."""
     return [
         f"'{name}' has the mean {mean:.4g} and the standard deviation {deviation:.4g}: train with "
-        "normalisation: scalar, or a model that learned nothing may have a small error."
+        "normalisation: scalar, since otherwise even a model that learned nothing may have a small error."
         for name, (mean, deviation) in moments.items()
         if deviation and (abs(mean) > FAR * deviation or not SIZES[0] <= deviation <= SIZES[1])
     ]
@@ -191,19 +181,18 @@ def grid_warnings(name: str, found: dict[str, float], kind: str) -> list[str]:
     words = []
     if kind == "periodic" and found["both_ends"] <= REPEATED and found["seam"] < SEAMLESS:
         words.append(
-            f"'{name}': the last value repeats the first one; on a periodic grid the right end is left out. "
-            "Leave the last point out, or state grid: nodes."
+            f"'{name}': the last value repeats the first one, but a periodic grid excludes the right end. "
+            "Drop the last point, or set grid: nodes."
         )
     elif kind == "periodic" and found["seam"] > JUMP:
         words.append(
-            f"'{name}' jumps at the seam of the periodic grid, {found['seam']:.3g} times as far as between "
-            "any neighbours inside (median over samples): it does not look periodic. State grid: nodes or "
-            "cell_centres."
+            f"'{name}' does not look periodic: it jumps at the seam of the grid, {found['seam']:.3g} times "
+            "as far as between neighbours inside (median over samples). Set grid: nodes or cell_centres."
         )
     if kind == "nodes" and found["at_ends"] > 1e-3 and found["half_cell"] < 0.1 * found["at_ends"]:
         words.append(
-            f"'{name}' vanishes half a cell beyond its ends, not at them: it looks like one on cell_centres."
+            f"'{name}' vanishes half a cell beyond its ends, not at them: it looks like grid: cell_centres."
         )
     if kind == "cell_centres" and found["at_ends"] <= REPEATED < found["half_cell"]:
-        words.append(f"'{name}' vanishes at its first and last points: it looks like one on nodes.")
+        words.append(f"'{name}' vanishes at its first and last points: it looks like grid: nodes.")
     return words

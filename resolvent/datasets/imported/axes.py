@@ -54,7 +54,7 @@ class FoundGrid:
 
 
 def axis_of(name: str) -> str | None:
-    """Return the axis that a name stands for; None for an unknown name."""
+    """Return the axis of a name; None for an unknown name."""
     leaf = name.lower().rpartition("/")[2]
     return AXIS_OF.get(leaf) or AXIS_OF.get(_AFFIX.sub("", leaf))
 
@@ -101,15 +101,15 @@ def near(line: str, name: str) -> bool:
     return f"{inner}/".startswith(f"{folder}/" if folder else "") or folder.rpartition("/")[2] in PLACES
 
 
-def coordinates_of(file: ArraysFile, axis: str, points: int, taken: set[str], beside: str) -> str | None:
-    """Return the variable with the coordinates of an axis; None if there is none.
+def coordinates_of(file: ArraysFile, axis: str, points: int, taken: set[str], variable: str) -> str | None:
+    """Return the name of the coordinates of an axis of `variable`; None if there are none.
 
-    Also returns coordinates that vary along several axes, which `spacing_of` refuses.
+    Also returns coordinates that vary along several axes, which `line_of` refuses.
 
-    taken  variables with another meaning; `beside`: the variable that the axis belongs to.
+    taken  variables with another meaning.
     """
     for name, shape in file.shapes.items():
-        if axis_of(name) == axis and name not in taken and points in shape and near(name, beside):
+        if axis_of(name) == axis and name not in taken and points in shape and near(name, variable):
             values = along_one_axis(file, name)
             if len(values) == points if values is not None else file.variables[name].kind is None:
                 return name
@@ -122,23 +122,28 @@ def _allowed(values: np.ndarray) -> float:
     return max(TOLERANCE * abs(values[-1] - values[0]) / (len(values) - 1), rounding)
 
 
-def line_of(file: ArraysFile, name: str) -> np.ndarray:
-    """Read coordinates. Raises `DatasetError` if they are not strictly monotone."""
+def line_of(file: ArraysFile, name: str, even: bool = False) -> np.ndarray:
+    """Read coordinates.
+
+    Raises `DatasetError` if they are not strictly monotone, or, with `even`, not evenly spaced.
+    """
     shape, values = file.shape(name), along_one_axis(file, name)
+    at = f"{file.path}: coordinates '{name}'"
     if values is None:
         file.read(name, ())  # raises for values that are not finite
-        raise DatasetError(
-            f"{file.path}: coordinates '{name}' {shape} vary along several axes: all samples have to be on "
-            "one grid, interpolate them to one"
-        )
+        raise DatasetError(f"{at} {shape} vary along several axes: interpolate all samples to one grid")
     steps = np.diff(values)
     wrong = steps * (np.sign(steps.sum()) or 1) <= 0
     if wrong.any():
-        at = int(np.argmax(wrong))
+        first = int(np.argmax(wrong))
         raise DatasetError(
-            f"{file.path}: coordinates '{name}' neither rise nor fall throughout: sort the points; "
-            f"{values[at]:g} is followed by {values[at + 1]:g} in a sequence from {values[0]:g} to "
-            f"{values[-1]:g}"
+            f"{at} are not monotone: sort the points; {values[first]:g} is followed by {values[first + 1]:g} "
+            f"in a sequence from {values[0]:g} to {values[-1]:g}"
+        )
+    if even and not is_even(values):
+        raise DatasetError(
+            f"{at} are not evenly spaced: set grid: uneven for this axis, or interpolate the functions to "
+            f"equal steps; steps in the file: {np.abs(steps).min():.6g} to {np.abs(steps).max():.6g}"
         )
     return values
 
@@ -147,19 +152,6 @@ def is_even(values: np.ndarray) -> bool:
     """Return whether coordinates are evenly spaced."""
     line = values[0] + np.diff(values).mean() * np.arange(len(values))
     return bool(np.abs(values - line).max() <= _allowed(values))
-
-
-def spacing_of(file: ArraysFile, name: str) -> np.ndarray:
-    """Read coordinates. Raises `DatasetError` if they are not evenly spaced."""
-    values = line_of(file, name)
-    if not is_even(values):
-        steps = np.abs(np.diff(values))
-        raise DatasetError(
-            f"{file.path}: coordinates '{name}' are not uniform: state grid: uneven along their axis, or "
-            f"interpolate the functions to equal steps; those of the file go from {steps.min():.6g} to "
-            f"{steps.max():.6g}"
-        )
-    return values
 
 
 def held_axes(
@@ -180,26 +172,26 @@ def held_axes(
     Returns the axes with decreasing coordinates, whose values must be flipped, and the positions of uneven
     points. Raises `DatasetError` if coordinates do not fit the grid.
     """
-    falling, positions, taken = set(), {}, {one.name.variable for one in channels}
+    falling, positions, taken = set(), {}, {one.variable for one in channels}
     for axis, grid in axes.items():
-        points, beside = finest[axis], channels[0].name.variable
-        name = named.get(axis) or coordinates_of(file, axis, points, taken, beside)
+        points = finest[axis]
+        name = named.get(axis) or coordinates_of(file, axis, points, taken, channels[0].variable)
         if name is None:
             if grid is None:
                 raise DatasetError(
-                    f"{file.path}: has no coordinates of {axis}, whose points are stated to be uneven; name "
-                    f"the variable under coordinates, {axis}: …, or state another grid"
+                    f"{file.path}: has no coordinates for the uneven axis {axis}; name the variable under "
+                    f"coordinates, {axis}: …, or set another grid"
                 )
             continue
-        values = line_of(file, name) if grid is None else spacing_of(file, name)
+        values = line_of(file, name, even=grid is not None)
         if len(values) != points:
             raise DatasetError(
-                f"{file.path}: coordinates '{name}' are {len(values)}; expected: {points} (finest)"
+                f"{file.path}: coordinates '{name}' have {len(values)} points; expected: {points} (finest)"
             )
         if values[-1] < values[0]:
             falling.add(axis)
-            words = f"'{name}' falls from {values[0]:g} to {values[-1]:g}: {axis} is flipped, and rises"
-            file.remarks[words] = None
+            fall = f"'{name}' decreases from {values[0]:g} to {values[-1]:g}"
+            file.remarks[f"{fall}: values are flipped along {axis}"] = None
             values = values[::-1]
         if grid is None:
             positions[axis] = tuple(map(float, values))
@@ -214,9 +206,9 @@ def held_axes(
             found = found_grid(values, None)
             raise DatasetError(
                 f"{file.path}: coordinates '{name}' go from {values[0]:g} to {values[-1]:g} in steps of "
-                f"{h:g}; expected: those of {grid.kind} with length {grid.length:g} from {origin:g}; as "
-                f"{grid.kind} they have length: {length:.10g}, origin: {values[0] - half:.6g}; they look "
-                f"like {found.kind} with length: {found.length:.10g}, origin: {found.origin:.6g}"
+                f"{h:g}; expected: grid: {grid.kind}, length: {grid.length:g}, origin: {origin:g}; as "
+                f"{grid.kind} they have length: {length:.10g}, origin: {values[0] - half:.6g}; most likely "
+                f"they are grid: {found.kind}, length: {found.length:.10g}, origin: {found.origin:.6g}"
             )
     return falling, positions
 
@@ -257,9 +249,8 @@ def is_whole(length: float) -> bool:
 
 @dataclass(frozen=True)
 class Reading:
-    """A possible reading of the axes of an array.
+    """Possible axes of an array, in the order of the file.
 
-    axes     axes in the order of the file.
     certain  whether the file determines them, rather than conventions.
     asks     whether the file has unknown names for axes, so that conventions are not reliable.
     """

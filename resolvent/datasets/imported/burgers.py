@@ -98,47 +98,42 @@ class ImportedBurgers(ImportedTask):
 
     def __init__(self, settings: ImportedBurgersDataset):
         super().__init__(settings)
-        shared = ("viscosity", "final_time", "resolutions", "restriction", "finest")
+        shared = ("resolutions", "restriction", "finest")
         given: dict[str, Any] = {name: getattr(settings, name) for name in shared}
         carried = settings.finest // 2 - 1
-        modes = min(NUM_MODES, carried)
         # A file may have fewer points than the distribution needs: truncate the distribution at the grid.
         cut = min(settings.initial_distribution.num_modes or carried, carried)
+        given |= {"num_modes": min(NUM_MODES, carried), "num_steps": NUM_STEPS}
         given["initial_distribution"] = settings.initial_distribution.model_copy(update={"num_modes": cut})
-        given["viscosity"] = settings.viscosity / settings.length**2
-        self.generated = Burgers(
-            BurgersDataset(equation="burgers", num_modes=modes, num_steps=NUM_STEPS, **given)
-        )
+        viscosity = settings.viscosity / settings.length**2
+        self.stated = {"viscosity": viscosity, "final_time": settings.final_time}
+        self.generated = Burgers(BurgersDataset(equation="burgers", **given | self.stated))
 
-    def label_errors(self, drawn: np.ndarray) -> np.ndarray:
-        return self._errors(drawn, {"viscosity": self.settings.viscosity / self.settings.length**2})
-
-    def _errors(self, drawn: np.ndarray, values: dict[str, float], cheaply: bool = False) -> np.ndarray:
-        """Return the errors against our solutions on the unit circle, with parameters from `values`."""
+    def label_errors(
+        self, drawn: np.ndarray, values: dict[str, float] | None = None, cheaply: bool = False
+    ) -> np.ndarray:
+        """Return the errors against our solutions on the unit circle, with stated parameters or `values`."""
         initial, final = self.of_length_1(drawn)
-        final_time = values.get("final_time", self.settings.final_time)
-        return differences(final, solved(initial, values["viscosity"], final_time, exactly=cheaply))
+        return differences(final, solved(initial, **self.stated | (values or {}), exactly=cheaply))
 
     def findings(self, stored: Stored) -> dict:
-        settings, area = self.settings, self.settings.length**2
+        settings, total = self.settings, stored.layout.num_samples
         power, closed, ratios = [], [], []
 
         def look(drawn: np.ndarray) -> None:
             power.append(powers(drawn[:, 0]).sum(axis=0))
             closed.append(last_repeats_first(drawn))
-            initial, final = (np.linalg.norm(drawn[:, column], axis=1) for column in (0, 1))
+            initial, final = np.linalg.norm(drawn, axis=2).T
             ratios.append(final[initial > 0] / initial[initial > 0])
 
-        labels, total = self.labels_again(stored, look), stored.layout.num_samples
+        labels = self.labels_again(stored, look)
         few = self.draw(stored.names(stored.random_positions(FITTED)))
-        searched = [
-            Searched("viscosity", settings.viscosity / area, unit=area),
-            Searched("final_time", settings.final_time),
-        ]
+        units = {"viscosity": settings.length**2, "final_time": 1.0}
+        searched = [Searched(name, value, unit=units[name]) for name, value in self.stated.items()]
         findings: dict = {
             "observed_on": group_name(settings.finest),
             "labels_against_our_solver": labels,
-            **best_fits(partial(self._errors, few), searched),
+            **best_fits(partial(self.label_errors, few), searched),
             "distribution_of_the_input": spectrum_facts(
                 np.sum(power, axis=0) / total, total, settings.initial_distribution
             ),
@@ -155,8 +150,8 @@ class ImportedBurgers(ImportedTask):
         found += distribution_warnings(findings["distribution_of_the_input"])
         if findings["grid"] == BOTH_ENDS:
             found.append(
-                f"In the file the last of {settings.finest} values repeats the first, so its points are "
-                f"j/{settings.finest - 1}; they are read as those of a periodic grid, j/{settings.finest}."
+                f"In the file, the last of {settings.finest} values repeats the first: its points are "
+                f"j/{settings.finest - 1}, but they are read as a periodic grid, j/{settings.finest}."
             )
         return found
 
@@ -165,10 +160,9 @@ class ImportedBurgers(ImportedTask):
         return velocity_in_time(initial, settings.viscosity, settings.final_time, settings.length)
 
     def description(self) -> dict:
-        facts = self.generated.description()
+        facts, length = self.generated.description(), self.settings.length
         facts["distribution_of_the_input"]["truncation"] = "as in the file"
         equation: dict = facts["equation"]
-        length = self.settings.length
         equation["parameters"] |= {"viscosity ν": self.settings.viscosity}
         if length != 1:
             equation["in_words"] = f"viscous Burgers' equation on the circle of length L = {length:.6g}"
@@ -216,13 +210,13 @@ def viscous_label_warnings(
 ) -> list[Words]:
     """Return warnings for differences from our solutions, with parameters that would explain them."""
     fits = {
-        "the viscosity {viscosity:g} at that time": findings["viscosity_that_fits_best"],
-        "the time {final_time:g} at that viscosity": findings["final_time_that_fits_best"],
+        "the viscosity {viscosity:g} at the stated time": findings["viscosity_that_fits_best"],
+        "the time {final_time:g} at the stated viscosity": findings["final_time_that_fits_best"],
         "the viscosity {viscosity:g} and the time {final_time:g}": findings["both_that_fit_best_together"],
     }
     labels = findings["labels_against_our_solver"]
     named = {} if "not_available" in labels else {words.format(**fit): fit for words, fit in fits.items()}
-    stated = f"from our solver's at the viscosity {viscosity:.5g} and the time {final_time:.5g} stated"
+    stated = f"our solver's at the stated viscosity {viscosity:.5g} and time {final_time:.5g}"
     return label_warnings(labels, "solutions", stated, tolerance, named, "viscosity and time")
 
 
@@ -259,10 +253,17 @@ def spectrum_facts(power: np.ndarray, count: int, distribution: CircleDistributi
         covariance = covariance - logsumexp(covariance[:highest]) + np.log(mean[:highest].sum())
         reach = int((covariance > np.log(variance) + np.log(SURELY * RESOLVED)).sum())
     cut = distribution.num_modes if distribution.num_modes and distribution.num_modes < reach else None
+    last, bands = min(compared, highest, cut or highest), {}
+    # In logarithms, limited to e^700, since the stated power may exceed the range of floats.
+    log_mean = np.log(mean, out=np.full_like(mean, -np.inf), where=mean > 0)
+    ratios = np.exp(np.minimum(log_mean - stated, 700.0))
+    for low, high in pairwise([*(2**n for n in range(7) if 2**n <= last), last + 1]):
+        bands[f"{low} to {high - 1}" if high > low + 1 else f"{low}"] = {
+            "ratio": float(f"{ratios[low - 1 : high - 1].mean():.4g}"),
+            "standard_error": float(f"{1 / np.sqrt(count * (high - low)):.2g}"),
+        }
     return {
-        "power_over_that_stated_by_modes": _bands(
-            mean, stated, min(compared, highest, cut or highest), count
-        ),
+        "power_over_that_stated_by_modes": bands,
         "parameters_that_fit_best": fit,
         "highest_mode": {
             "with_power": highest,
@@ -273,20 +274,6 @@ def spectrum_facts(power: np.ndarray, count: int, distribution: CircleDistributi
         "mean_mode_stated": "absent" if distribution.zero_mean else "present",
         "pointwise_variance_of_these_modes": float(f"{variance:.4g}"),
     }
-
-
-def _bands(mean: np.ndarray, log_stated: np.ndarray, last: int, count: int) -> dict:
-    """Return the mean ratio of the power of modes 1 to `last` to the stated power, in bands."""
-    # In logarithms, limited to e^700, since the stated power may exceed the range of floats.
-    log_mean = np.log(mean, out=np.full_like(mean, -np.inf), where=mean > 0)
-    ratios = np.exp(np.minimum(log_mean - log_stated, 700.0))
-    edges, bands = [*(2**n for n in range(7) if 2**n <= last), last + 1], {}
-    for low, high in pairwise(edges):
-        bands[f"{low} to {high - 1}" if high > low + 1 else f"{low}"] = {
-            "ratio": float(f"{ratios[low - 1 : high - 1].mean():.4g}"),
-            "standard_error": float(f"{1 / np.sqrt(count * (high - low)):.2g}"),
-        }
-    return bands
 
 
 def _most_likely(
@@ -320,9 +307,9 @@ def distribution_warnings(facts: dict) -> list[Words]:
     """Return warnings for inputs that do not fit the stated distribution."""
     highest = facts["highest_mode"]
     if not highest["with_power"]:
-        return ["The initial values are constant: no mode but the mean holds power."]
+        return ["The initial values are constant: only their mean has power."]
     off = [
-        f"{band['ratio']:g} (± {band['standard_error']:g}) times that stated in modes {modes}"
+        f"{band['ratio']:g} (± {band['standard_error']:g}) times the stated power in modes {modes}"
         for modes, band in facts["power_over_that_stated_by_modes"].items()
         if abs(band["ratio"] - 1) > max(DEVIATION, STANDARD_ERRORS * band["standard_error"])
     ]
@@ -330,19 +317,18 @@ def distribution_warnings(facts: dict) -> list[Words]:
     if off:
         fit = ", ".join(f"{name} = {value:g}" for name, value in facts["parameters_that_fit_best"].items())
         found.append(
-            f"The initial values are not of the distribution stated: their power is {'; '.join(off)}."
-            + f" {fit} fit best." * bool(fit)
+            f"The initial values do not fit the stated distribution: they have {'; '.join(off)}."
+            + f" The best fit is {fit}." * bool(fit)
         )
     if highest["stated"] != highest["that_fits"]:
         last, stated, fits = highest["with_power"], highest["stated"], highest["that_fits"]
-        key = "initial_distribution.num_modes"
-        if fits != NO_CUT and (stated == NO_CUT or last < stated):
+        words, value = f"power up to mode {last}; stated: none above mode {stated}", fits
+        if fits == NO_CUT:
+            value = "null (no cut)"
+        elif stated == NO_CUT or last < stated:
             said = NO_CUT if stated == NO_CUT else f"power up to mode {stated}"
-            words = f"no power above mode {last}; stated: {said}. State {key}: {fits}."
-        else:
-            value = "null, which is no cut" if fits == NO_CUT else fits
-            words = f"power up to mode {last}; stated: none above mode {stated}. State {key}: {value}."
-        found.append(f"The initial values hold {words}")
+            words = f"no power above mode {last}; stated: {said}"
+        found.append(f"The initial values have {words}. Set initial_distribution.num_modes: {value}.")
     if facts["mean_mode"] != facts["mean_mode_stated"]:
         found.append(
             f"The mean of the initial values is {facts['mean_mode']}; stated: {facts['mean_mode_stated']} "

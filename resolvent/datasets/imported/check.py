@@ -43,7 +43,6 @@ class Report:
     variables      one line for each variable: name, shape, type.
     numbers        how to configure scalars of each sample as additional inputs.
     found          how input, target, axes and grid were recognised.
-    warnings       oddities in the inspected samples.
     configuration  configuration of a dataset and an experiment; None if there is a problem.
     guessed        reasons for guesses, by key of the configuration.
     to_fill        YAML block to complete, if there is no configuration.
@@ -119,15 +118,22 @@ def _look_into(report: Report, sources: list[Any], opened: list[list[ArraysFile]
     if len(files) == 2:
         source = dict(zip(("input", "target") if paired else ("train", "test"), sources, strict=True))
     if paired:
-        _require_pair(files, *sources)
+        one, other = sources
+        if without_numbers(one) == without_numbers(other):
+            raise DatasetError(
+                f"{one} and {other} differ only in a number: write '{without_numbers(one)}' for parts of one "
+                f"array, or source: {{input: {one}, target: {other}}} for a pair"
+            )
+        (only, shape), there = next(iter(files[0].shapes.items())), files[1].shapes
+        if only in there and len(there[only]) != len(shape):
+            raise DatasetError(
+                f"{one} has the shape {shape}, {other} the shape {there[only]}; expected: the same axes, or "
+                "both arrays in one file (np.savez), in which each has a name and its own axes"
+            )
     roles = {"input": files[0], "target": files[-1] if paired else files[0]}
     first = sources[0] if isinstance(sources[0], str) else sources[0][0]
     stem = re.sub(r"[^a-z0-9]+", "_", Path(first.rstrip("/")).stem.lower()).strip("_") or "data"
-    name = f"own_{stem}"[:60]
-
-    def block_of(found: Detected) -> dict:
-        return _block(source, found, opened[0], opened[-1] if len(files) == 2 and not paired else [])
-
+    name, test = f"own_{stem}"[:60], opened[1] if len(files) == 2 and not paired else []
     try:
         detected = detect(roles)
     except Undecided as error:
@@ -137,10 +143,11 @@ def _look_into(report: Report, sources: list[Any], opened: list[list[ArraysFile]
         for stated in error.choices:
             with suppress(DatasetError):
                 found = detect(roles, **stated)
-                blocks.append((block_of(found), found.guessed))
+                blocks.append((_block(source, found, opened[0], test), found.guessed))
         report.to_fill = _to_fill(name, source, files, blocks)
         raise
-    report.found, report.guessed, block = detected.remarks, detected.guessed, block_of(detected)
+    report.found, report.guessed = detected.remarks, detected.guessed
+    block = _block(source, detected, opened[0], test)
     settings = ArraysDataset.model_validate(block)
     task = settings.task()
     sizes = {split: min(size, LOOKED_AT) for split, size in settings.samples.model_dump().items() if size}
@@ -154,28 +161,13 @@ def _look_into(report: Report, sources: list[Any], opened: list[list[ArraysFile]
             "input": [*detected.inputs, *detected.numbers],
             "axes": _axes(detected) | {variable_of(entry): axes for entry, axes in detected.numbers.items()},
         }
-        said = f"one number for each sample: {', '.join(detected.numbers)}; for the models to know it, write "
-        report.numbers = [f"{said}below", *(f"    {line}" for line in _yaml(keys).splitlines())]
+        said = f"one number for each sample: {', '.join(detected.numbers)}; to use it as an input, write"
+        report.numbers = [said, *(f"    {line}" for line in _yaml(keys).splitlines())]
     block |= {"stored_as": "float32"} if task.series.single() else {}
     report.configuration = _configuration(name, block, settings)
     if (far := unscaled(findings["mean_and_standard_deviation"])) and "experiments" in report.configuration:
         report.configuration["experiments"][name]["training"]["normalisation"] = "scalar"
         report.guessed["training"] = far[0].partition(":")[0]
-
-
-def _require_pair(files: list[ArraysFile], one: str, other: str) -> None:
-    """Raise `DatasetError` if two files are parts of one array, or their arrays have different axes."""
-    if without_numbers(one) == without_numbers(other):
-        raise DatasetError(
-            f"{one} and {other} differ in a number alone: parts of one array are given as "
-            f"'{without_numbers(one)}'; of a pair write source: {{input: {one}, target: {other}}}"
-        )
-    (only, shape), there = next(iter(files[0].shapes.items())), files[1].shapes
-    if only in there and len(there[only]) != len(shape):
-        raise DatasetError(
-            f"{one} has the shape {shape}, {other} the shape {there[only]}; expected: the same axes, or both "
-            "arrays in one file (np.savez), where each has a name, and axes of its own"
-        )
 
 
 def _to_fill(name: str, source: Any, files: list[ArraysFile], blocks: list[tuple[dict, dict]]) -> str:
@@ -198,9 +190,9 @@ def _to_fill(name: str, source: Any, files: list[ArraysFile], blocks: list[tuple
     files_named = yaml.safe_dump({"source": source}, sort_keys=False, allow_unicode=True, width=10**6)
     return (
         f"{top}datasets:\n  {name}:\n    equation: arrays\n{indent(files_named, '    ')}"
-        f"    input:  # of {'; '.join(lines[:8])}; name[0] on an axis of channels\n"
+        f"    input:  # one of {'; '.join(lines[:8])}; name[0] for a channel\n"
         "    target:\n"
-        f"    axes:  # [...] in the file's order, of {', '.join(AXES)}; if orders differ {{name: [...], …}}\n"
+        f"    axes:  # [...] in the file's order, from {', '.join(AXES)}; {{name: [...], …}} if they differ\n"
         "    finest:  # points along each axis of space\n"
         "    grid:  # periodic, nodes or cell_centres\n"
         "    length: 1.0\n"
@@ -241,21 +233,18 @@ def _block(source: Any, detected: Detected, files: list[ArraysFile], test: list[
     block |= {"coordinates": detected.coordinates} if detected.coordinates else {}
     # From the first time to the last, or windows if there are few series.
     given, wanted = first.size("time"), detected.function(detected.targets[0]).size("time")
-    count, windows = min(given or wanted, wanted), 1
+    times, windows = min(given or wanted, wanted), 1
     block |= {"input_times": [0]} if given else {}
-    if given and first.size("sample") < FEWEST and count >= 2 * FEWEST:
-        lag = max(1, min(count // (FEWEST * LAG), LAG))
+    if given and first.size("sample") < FEWEST and times >= 2 * FEWEST:
+        lag = max(1, min(times // (FEWEST * LAG), LAG))
         block |= {"target_times": [lag], "window_every": lag}
         windows = (given - lag - 1) // lag + 1
-    elif count:
-        block["target_times"] = [count - 1]
-
-    def rows(files: list[ArraysFile]) -> int:
-        if not first.size("sample"):
-            return 1
-        return sum(file.shape(first.name)[first.axes.index("sample")] for file in files)
-
-    count, tested = rows(files), rows(test) if test else 0
+    elif times:
+        block["target_times"] = [times - 1]
+    count, tested = 1, int(bool(test))
+    if first.size("sample"):
+        axis = first.axes.index("sample")
+        count, tested = (sum(file.shape(first.name)[axis] for file in part) for part in (files, test))
     block["samples"] = _samples(source, count, tested, windows, detected.split_sizes)
     if detected.split:
         block["groups"] = {"variable": detected.split, **{split: [split] for split in SPLITS}}

@@ -83,12 +83,7 @@ class ImportedDarcyDataset(ImportedDataset, DarcySettings):
     face_mean: Literal["arithmetic", "harmonic"] = Field(
         "arithmetic", description="mean of neighbouring coefficients in the solver for comparison"
     )
-    tolerance: float = Field(
-        1e-8,
-        gt=0,
-        lt=1,
-        description="relative residual of the solver for comparison",
-    )
+    tolerance: float = Field(1e-8, gt=0, lt=1, description="relative residual of the solver for comparison")
     accuracy: float = Field(
         5e-3,
         gt=0,
@@ -148,17 +143,16 @@ class ImportedDarcy(ImportedTask):
         ]
 
     def description(self) -> dict:
-        facts = self.generated.description()
-        facts["distribution_of_the_input"]["truncation"] = "as in the file"
-        if self.settings.length != 1:
+        facts, inverse = self.generated.description(), self.settings.inverse
+        drawn = "distribution_of_the_coefficient" if inverse else "distribution_of_the_input"
+        facts[drawn]["truncation"] = "as in the file"
+        if self.settings.length != 1 and not inverse:
             facts["equation"]["in_words"] += f", of side {self.settings.length:.6g} in place of 1"
-        return facts | {"solver": self._solver_facts()}
-
-    def _solver_facts(self) -> dict:
-        return {
+        facts["solver"] = {
             "method": "unknown: the pressures are the file's",
             "checked_by": f"5-point finite differences, {self.settings.face_mean} mean on faces",
         }
+        return facts
 
 
 def forward_task(settings: DarcySettings, grid: str) -> Darcy:
@@ -210,11 +204,6 @@ class ImportedDarcyInverse(ImportedDarcy):
         """Restrict the samples, (samples, 2, points, points), as `DarcyInverse`."""
         return self.generated.restricted(drawn[:, 0], drawn[:, 1])
 
-    def description(self) -> dict:
-        facts = self.generated.description()
-        facts["distribution_of_the_coefficient"]["truncation"] = "as in the file"
-        return facts | {"solver": self._solver_facts()}
-
 
 def _convention(grid: str, face_mean: str) -> str:
     return f"{grid.replace('_', ' ')}, {face_mean} mean"
@@ -231,8 +220,8 @@ def by_convention(coefficient: np.ndarray, pressure: np.ndarray, tolerance: floa
     transposed = pressure.swapaxes(1, 2)
 
     def add(name: str, solution: np.ndarray) -> None:
-        for words, given in ((name, pressure), (name + TRANSPOSED, transposed)):
-            found[words] = error_facts(relative_l2(given[: len(solution)], solution))
+        for ending, given in (("", pressure), (TRANSPOSED, transposed)):
+            found[name + ending] = error_facts(relative_l2(given[: len(solution)], solution))
 
     try:
         for grid in ("nodes", "cell_centres"):
@@ -357,16 +346,13 @@ def pressure_warnings(findings: dict, settings: DarcyDataset, tolerance: float) 
 
     Warns about errors above `tolerance`, and about conventions with at most half the error.
     """
-    labels, stated, fits = (
-        findings["labels_against_our_solver"],
-        _convention(settings.grid, settings.face_mean),
-        {},
-    )
+    labels, least_pressure = findings["labels_against_our_solver"], findings["least_pressure_over_largest"]
+    stated, fits = _convention(settings.grid, settings.face_mean), {}
     if fit := findings.get("values_that_fit_best"):
         words = f"the values {fit['above']:g} and {fit['below']:g} (stated: {settings.above:g} and "
         fits[f"{words}{settings.below:g})"] = fit
-    differs = f"from our solver's ({stated})"
-    found = label_warnings(labels, "pressures", differs, tolerance, fits, "two values")
+    ours = f"our solver's ({stated})"
+    found = label_warnings(labels, "pressures", ours, tolerance, fits, "two values")
     errors = {
         name: one["median_relative_l2"]
         for name, one in findings["by_convention"].items()
@@ -375,13 +361,13 @@ def pressure_warnings(findings: dict, settings: DarcyDataset, tolerance: float) 
     closest = min(errors, key=errors.__getitem__, default=stated)
     if closest != stated and errors[stated] > BETTER * errors[closest]:
         found.append(
-            f"Another convention fits the pressures better than the one stated ({stated}, "
+            f"Another convention fits the pressures better than the stated one ({stated}, "
             f"{errors[stated]:.1e}): {closest}, {errors[closest]:.1e}."
         )
-    if findings["least_pressure_over_largest"] < -tolerance:
+    if least_pressure < -tolerance:
         found.append(
-            "Some pressures are negative, which a positive source and a zero boundary do not allow: down to "
-            f"{findings['least_pressure_over_largest']:g} of the largest."
+            f"Some pressures are negative, down to {least_pressure:g} of the largest: a positive source and "
+            "zero boundary values do not allow this."
         )
     return found
 
@@ -390,34 +376,33 @@ def coefficient_warnings(facts: dict, settings: DarcyDataset) -> list[Words]:
     """Return warnings for coefficients that do not fit the stated distribution."""
     found, values = [], facts["values"]
     if settings.push_forward == "level_set":
-        stated = [settings.below, settings.above]
+        stated = f"{settings.below:g} and {settings.above:g}"
         if "distinct_values" in facts:
             found.append(
                 f"The coefficient takes {facts['distinct_values']} values, from {values[0]:g} to "
-                f"{values[-1]:g}; stated: the two values {settings.below:g} and {settings.above:g}."
+                f"{values[-1]:g}; stated: the two values {stated}."
             )
-        elif not np.allclose(sorted(stated), values, rtol=SAME_VALUE):
-            found.append(
-                f"The coefficient takes the values {values[0]:g} and {values[1]:g}; stated: "
-                f"{settings.below:g} and {settings.above:g}."
-            )
+        elif not np.allclose(sorted([settings.below, settings.above]), values, rtol=SAME_VALUE):
+            taken = f"{values[0]:g} and {values[1]:g}"
+            found.append(f"The coefficient takes the values {taken}; stated: {stated}.")
         share = facts.get("share_of_the_larger")
         if share and _differ(share, {"mean": 0.5, "standard_error": 0.0}):
             found.append(
-                f"The larger value has a share of {share['mean']:g} (± {share['standard_error']:g}); of the "
-                "distribution stated it has a half."
+                f"The larger value has a share of {share['mean']:g} (± {share['standard_error']:g}); in the "
+                "stated distribution it has a share of 0.5."
             )
     elif values[0] <= 0:
         found.append(f"The coefficient is not positive: its least value is {values[0]:g}.")
-    elif _differ(*(facts[f"variance_of_the_logarithm{one}"] for one in ("", "_stated"))):
-        one, other = (facts[f"variance_of_the_logarithm{name}"]["mean"] for name in ("", "_stated"))
-        found.append(f"The logarithm of the coefficient has the variance {one:g}; stated: {other:g}.")
-    key = f"correlation_at_distance_{DISTANCE:g}"
+    else:
+        one, other = (facts[f"variance_of_the_logarithm{name}"] for name in ("", "_stated"))
+        if _differ(one, other):
+            variances = f"{one['mean']:g}; stated: {other['mean']:g}"
+            found.append(f"The logarithm of the coefficient has the variance {variances}.")
+    key, half = f"correlation_at_distance_{DISTANCE:g}", "distance_at_which_the_correlation_is_half"
     ours, theirs = facts["pattern_of_the_distribution_stated"], facts["pattern"]
     if _differ(theirs[key], ours[key]):
-        half = "distance_at_which_the_correlation_is_half"
         found.append(
-            "Patches of the coefficient are of another size than of the distribution stated: their "
-            f"correlation falls to a half at a distance of {theirs[half]:g}; stated: {ours[half]:g}."
+            "Patches of the coefficient differ in size from the stated distribution: their correlation falls "
+            f"to a half at a distance of {theirs[half]:g}; stated: {ours[half]:g}."
         )
     return found

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -64,8 +63,8 @@ class Function:
     @property
     def entries(self) -> list[str]:
         """Return its entries for the configuration: its name, or one entry per channel, up to `FEW`."""
-        count = min(FEW, self.size("channel"))
-        return [f"{self.name}[{number}]" for number in range(count)] or [self.name]
+        channels = range(min(FEW, self.size("channel")))
+        return [f"{self.name}[{number}]" for number in channels] or [self.name]
 
     @property
     def words(self) -> str:
@@ -148,12 +147,20 @@ def detect(
             if first is None:
                 raise _nothing(files[role])
             chosen += found.functions[first].entries
-    for function in {one.name: one for one in map(found.function, (*found.inputs, *found.targets))}.values():
-        _require_axes(function, file.path)
-        if not function.ways[0].certain:
-            found.guessed["axes"] = f"by the lengths of {function.words}, and the usual order"
+    used = {variable_of(entry): found.function(entry) for entry in (*found.inputs, *found.targets)}
+    for function in used.values():
+        ways, at = function.ways, f"{file.path}: state the axes of {function.words}"
+        if ways[0].asks:
+            named = ", ".join(function.dims)
+            raise Undecided(f"{at}: the file names them {named}, and some names are unknown")
+        if len(ways) > 1:
+            listed = " or ".join(f"[{', '.join(way.axes)}]" for way in ways)
+            choices = [{"axes": {function.shape: way.axes}} for way in ways]
+            raise Undecided(f"{at}, which the file does not determine: {listed}", choices)
+        if not ways[0].certain:
+            found.guessed["axes"] = f"from the shape of {function.words} and the usual order"
         if function.size("channel") > FEW:
-            found.remarks.append(f"left out: the channels of '{function.name}' from number {FEW} on")
+            found.remarks.append(f"left out: the channels of '{function.name}' from index {FEW}")
     _find_grid(found, files)
     for name, variable in file.variables.items():
         if name.rpartition("/")[2] == "split" and variable.kind == "text":
@@ -161,7 +168,7 @@ def detect(
             sizes = {split: words.count(split) for split in SPLITS}
             if all(sizes.values()):
                 found.split, found.split_sizes = name, sizes
-                found.remarks.append(f"splits as '{name}' has them")
+                found.remarks.append(f"splits from the variable '{name}'")
     count = found.function(found.inputs[0]).size("sample")
     taken = {*found.coordinates.values(), found.split, *found.functions}
     for name, variable in file.variables.items():
@@ -173,27 +180,14 @@ def detect(
     return found
 
 
-def _require_axes(one: Function, path: Any) -> None:
-    """Raise `Undecided` if the axes of a function are not known."""
-    if one.ways[0].asks:
-        words = f"the file names them {', '.join(one.dims)}, of which some are not known"
-        raise Undecided(f"{path}: state the axes of {one.words}: {words}")
-    if len(one.ways) > 1:
-        listed = " or ".join(f"[{', '.join(way.axes)}]" for way in one.ways)
-        raise Undecided(
-            f"{path}: state the axes of {one.words}, which the file does not say: {listed}",
-            [{"axes": {one.shape: way.axes}} for way in one.ways],
-        )
-
-
 def _nothing(file: ArraysFile) -> DatasetError:
     """Return the error for a file without recognised functions of space."""
     kinds = {name: one.kind for name, one in file.variables.items() if one.kind is not None}
     listed = ", ".join(f"{name} {shape}" for name, shape in list(file.shapes.items())[:6]) or "nothing"
     if any(sum(size > 1 for size in shape) > 1 and n not in kinds for n, shape in file.shapes.items()):
         return Undecided(
-            f"{file.path}: state input, target and axes: no variable is surely an array of functions; found: "
-            f"{listed}"
+            f"{file.path}: state input, target and axes: no variable is clearly an array of functions; "
+            f"found: {listed}"
         )
     file.require_real()  # a more specific error for variables in an unsupported form
     return DatasetError(
@@ -242,42 +236,43 @@ def _choose(found: Detected, file: ArraysFile) -> None:
     if given is not None and wanted is not None and given.fits(wanted):
         return take(given, "by its name", wanted, "by its name")
     if evolving is not None:
-        same = [one.name for one in functions if one is not evolving and one.fits(evolving)]
-        if same:
-            found.remarks.append(f"left out: {', '.join(same)}; add what belongs to input and to target")
+        if same := ", ".join(one.name for one in functions if one.fits(evolving)):
+            found.remarks.append(f"left out: {same}; add them to input or target if needed")
         return take(evolving, "at the first time", evolving, "at a later time")
     if given is not None and wanted is not None:
         raise DatasetError(
-            f"{file.path}: interpolate input and target to one grid, with as many samples: {given.words} and "
-            f"{wanted.words} differ"
+            f"{file.path}: input and target differ in grid or number of samples, {given.words} and "
+            f"{wanted.words}: interpolate them to one grid, with the same samples"
         )
     if given is not None and len(others) == 1:
         return take(given, "by its name", others[0], "the other function")
     if wanted is not None and len(others) == 1:
         return take(others[0], "the other function", wanted, "by its name")
-    words = f"{file.path}: state input and target, which the file does not say: "
+    words = f"{file.path}: state input and target, which the file does not determine: "
     if len(functions) == 2 and functions[0].fits(functions[1]):
         one, other = (function.entries for function in functions)
         both = " and ".join(function.words for function in functions)
         raise Undecided(words + both, [{"pair": (one, other)}, {"pair": (other, one)}])
-    entries = (known or functions[0]).entries
+    first = known or functions[0]
     if (known is not None and not others) or len(functions) == 1:
+        entries = first.entries
+        *most, last = entries
         if len(entries) == 2:
-            found.inputs, found.targets = entries[:1], entries[1:]
+            found.inputs, found.targets = most, [last]
             found.guessed |= {"input": "one of two channels", "target": "the other channel"}
             return None
         if len(entries) > 2:
             raise Undecided(
-                f"{words}channels of {(known or functions[0]).words}; or give a second file with the targets",
-                [{"pair": (entries[:-1], entries[-1:])}, {"pair": (entries[:1], entries[1:])}],
+                f"{words}channels of {first.words}; or give a second file with the targets",
+                [{"pair": (most, [last])}, {"pair": (entries[:1], entries[1:])}],
             )
     if len(functions) > 1:
         listed = ", ".join(one.words for one in functions[:4]) + (", …" if len(functions) > 4 else "")
         raise Undecided(words + listed)
-    unread = [f"; '{name}' is not read: {one.kind}" for name, one in file.variables.items() if one.kind]
+    unread = [f"; '{name}' was skipped: {one.kind}" for name, one in file.variables.items() if one.kind]
     raise Undecided(
-        f"{file.path}: give a second file with the targets, or state which axis is time: there is one "
-        f"function alone, {functions[0].words}{''.join(unread[:2])}"
+        f"{file.path}: give a second file with the targets, or state which axis is time: the file has only "
+        f"one function, {functions[0].words}{''.join(unread[:2])}"
     )
 
 
@@ -292,7 +287,7 @@ def _named(functions: list[Function], names: tuple[str, ...]) -> Function | None
 
 def _find_grid(found: Detected, files: dict[str, ArraysFile]) -> None:
     """Find the grid from coordinates, from metadata, or from the behaviour of functions at their ends."""
-    one = found.function(found.inputs[0])
+    one, file = found.function(found.inputs[0]), files["input"]
     functions: dict[str, np.ndarray] = {}
     space = tuple(axis for axis in SPACE if axis in one.axes)
     for role, entries in (("input", found.inputs), ("target", found.targets)):
@@ -301,50 +296,42 @@ def _find_grid(found: Detected, files: dict[str, ArraysFile]) -> None:
         functions |= {} if values is None else {entries[0]: values}
     lines = {}
     for axis in space:
-        name = coordinates_of(files["input"], axis, one.size(axis), set(found.functions), one.name)
+        points, taken = one.size(axis), set(found.functions)
+        lines[axis] = coordinates_of(file, axis, points, taken, one.name)
         # If only x has coordinates, use them for other axes with the same number of points.
-        if name is None and one.size(axis) == one.size("x"):
-            name = coordinates_of(files["input"], "x", one.size("x"), set(found.functions), one.name)
-        lines[axis] = name
-    each = {axis: _find_axes(found, files["input"], functions, (axis,), lines[axis]) for axis in space}
-    alike = len({(one.size(axis), each[axis].grid.kind, each[axis].grid.length) for axis in space}) == 1
-    if alike and each["x"].grid.kind != "uneven":
-        each = dict.fromkeys(space, _find_axes(found, files["input"], functions, space, lines["x"]))
-        lines = {"x": lines["x"]}
-    spacing = each["x"].spacing(one.size("x"))
-    for axis in space:
-        grid, n = each[axis].grid, one.size(axis)
+        if lines[axis] is None and points == one.size("x"):
+            lines[axis] = coordinates_of(file, "x", points, taken, one.name)
+    each = {axis: _find_axes(one, file, functions, (axis,), lines[axis]) for axis in space}
+    grids = {axis: grid for axis, (grid, _, _) in each.items()}
+    alike = len({(one.size(axis), grid.kind, grid.length) for axis, grid in grids.items()}) == 1
+    if alike and grids["x"].kind != "uneven":
+        each = dict.fromkeys(space, _find_axes(one, file, functions, space, lines["x"]))
+        lines, grids = {"x": lines["x"]}, dict.fromkeys(space, each["x"][0])
+    spacing = grids["x"].length / (one.size("x") - (grids["x"].kind == "nodes"))
+    for axis, grid in grids.items():
         if lines.get(axis, "") is None and axis != "x":  # assume the same spacing as in x
-            grid = replace(grid, length=float(f"{spacing * (n - (grid.kind == 'nodes')):.7g}"))
-        found.grids[axis] = grid
+            length = spacing * (one.size(axis) - (grid.kind == "nodes"))
+            grids[axis] = replace(grid, length=float(f"{length:.7g}"))
+    found.grids = grids
     found.coordinates = {axis: name for axis, name in lines.items() if name is not None}
-    found.remarks += dict.fromkeys(remark for axis in each.values() for remark in axis.remarks)
+    found.remarks += dict.fromkeys(remark for _, _, remarks in each.values() for remark in remarks)
     if None in lines.values():
         found.guessed["length"] = "there are no coordinates"
-    guesses = {axis: one.guess for axis, one in each.items() if one.guess}
+    guesses = {axis: guess for axis, (_, guess, _) in each.items() if guess}
     if guesses:
         words = {guess: " and ".join(a for a in guesses if guesses[a] == guess) for guess in guesses.values()}
         alone = len(guesses) == len(each) and len(words) == 1
         found.guessed["grid"] = "; ".join(w if alone else f"along {a}, {w}" for w, a in words.items())
 
 
-@dataclass
-class _FoundAxes:
-    """The grid along some axes, the reason if it is a guess, and remarks."""
-
-    grid: FoundGrid
-    guess: Words
-    remarks: list[str]
-
-    def spacing(self, points: int) -> float:
-        return self.grid.length / (points - (self.grid.kind == "nodes"))
-
-
 def _find_axes(
-    found: Detected, file: ArraysFile, functions: dict[str, np.ndarray], axes: Axes, name: str | None
-) -> _FoundAxes:
-    """Find the common grid of these axes, with coordinates in the variable `name`, if any."""
-    one, remarks = found.function(found.inputs[0]), []
+    one: Function, file: ArraysFile, functions: dict[str, np.ndarray], axes: Axes, name: str | None
+) -> tuple[FoundGrid, Words, list[str]]:
+    """Find the common grid of some axes, the reason if it is a guess, and remarks.
+
+    name  variable with the coordinates of these axes, if any.
+    """
+    remarks: list[str] = []
     points, said = one.size(axes[-1]), file.boundary
     guess, periodic = "", False
     space = [axis for axis in SPACE if axis in one.axes]
@@ -354,31 +341,30 @@ def _find_axes(
     }
     if said is not None:
         periodic = said == "periodic"
-        words: Words = "periodic" if periodic else "not periodic"
-        remarks.append(f"the file says that the boundary is {words}")
+        remarks.append(f"the boundary is {'periodic' if periodic else 'not periodic'}, as stated in the file")
     elif repeated := [entry for entry, end in measured.items() if end["both_ends"] <= REPEATED]:
-        remarks.append(f"the last value of '{repeated[0]}' repeats the first one: both ends are points")
+        remarks.append(f"the last value of '{repeated[0]}' repeats the first one: both ends are included")
     elif zero := [entry for entry, end in measured.items() if end["vanishes"]]:
-        guess = f"'{zero[0]}' is zero at an end, where it has a kink: not periodic"
+        guess = f"not periodic, since '{zero[0]}' is zero with a kink at an end"
     elif not measured:
-        guess = "functions of few values do not show whether they are periodic"
+        guess = "functions with few values do not show whether they are periodic"
     else:
         jump = max(end["seam"] for end in measured.values())
         periodic = jump < SMOOTH
-        guess = f"at the seam functions jump {jump:.2g} times as far as inside"
+        guess = f"the jump at the seam is {jump:.2g} times the largest jump inside"
     if periodic and points % 2:
         periodic = False
-        remarks.append(f"periodic grids have an even number of points, and this has {points}: not periodic")
+        remarks.append(f"not periodic, since a periodic grid has an even number of points, not {points}")
     if name is None:
         kind = "periodic" if periodic else "nodes"
         if not periodic and any(
             end["at_ends"] > 1e-3 and end["half_cell"] < 0.1 * end["at_ends"] for end in measured.values()
         ):
             kind, guess = "cell_centres", "functions vanish half a cell beyond their ends"
-        return _FoundAxes(FoundGrid(kind, 1.0, 0.0), guess, remarks)
+        return FoundGrid(kind, 1.0, 0.0), guess, remarks
     values = line_of(file, name)
     if not is_even(values):
-        return _FoundAxes(FoundGrid("uneven", 1.0, 0.0), "", [f"uneven points by the coordinates '{name}'"])
+        return FoundGrid("uneven", 1.0, 0.0), "", [f"uneven points, from the coordinates '{name}'"]
     values = values if values[-1] > values[0] else values[::-1]
     alone, open_ended = found_grid(values, None), found_grid(values, False)
     if said is None and alone.kind == "nodes" and is_whole(alone.length):
@@ -387,5 +373,5 @@ def _find_axes(
     # Not a guess if the coordinates determine the grid without the functions' ends.
     if grid == open_ended and grid in (alone, found_grid(values, True)):
         guess = ""
-    remarks.append(f"{grid.kind.replace('_', ' ')} by the coordinates '{name}'")
-    return _FoundAxes(grid, guess, remarks)
+    remarks.append(f"{grid.kind.replace('_', ' ')}, from the coordinates '{name}'")
+    return grid, guess, remarks

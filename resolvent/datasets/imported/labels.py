@@ -1,15 +1,13 @@
 """Third-party datasets of a known equation: solve labels again, and fit the equation's parameters to them.
 
-An equation lists the parameters to search (`Searched`), and a function that returns the errors of labels for
-given values. A cheap solver may fail for some values; if a search leaves its range, the expensive solver
-takes over.
+A cheap solver may fail for some parameters; if a search leaves its range, the expensive solver takes over.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar, Self
@@ -19,12 +17,12 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from resolvent.common.errors import Words
 from resolvent.datasets.errors import DatasetError
-from resolvent.datasets.imported.arrays import FilesDataset, FilesTask, as_list
-from resolvent.datasets.imported.axes import coordinates_of, spacing_of
+from resolvent.datasets.imported.axes import coordinates_of, line_of
+from resolvent.datasets.imported.files import FilesDataset, FilesTask, as_list
 from resolvent.datasets.imported.series import Channel, Series, parsed
 from resolvent.datasets.imported.sources import ROLES, found_pools
-from resolvent.datasets.storage.layout import SPACE, Group, group_name, stretched
-from resolvent.datasets.tasks.error_budget import against_computed_again, error_facts
+from resolvent.datasets.storage.layout import SPACE, Group, stretched
+from resolvent.datasets.tasks.error_budget import error_facts
 from resolvent.datasets.tasks.task import Baseline, Task
 from resolvent.solvers.common.errors import SolverError
 
@@ -68,10 +66,7 @@ class ImportedDataset(FilesDataset):
         "where variables differ, by their names; default: samples and space",
     )
     input_times: list[int] = Field(
-        [0],
-        min_length=1,
-        max_length=1,
-        description="index of the time of the input, if it has a time axis",
+        [0], min_length=1, max_length=1, description="index of the time of the input, if it has a time axis"
     )
     target_times: list[int] = Field(
         [-1], min_length=1, max_length=1, description="index for the target, from the end if negative"
@@ -83,42 +78,40 @@ class ImportedDataset(FilesDataset):
     @model_validator(mode="after")
     def _functions_make_sense(self) -> Self:
         for one in self.channels:
-            if one.space != SPACE[-self.dimension :] or "sample" not in one.name.axes:
+            if one.space != SPACE[-self.dimension :] or "sample" not in one.axes:
                 expected = ", ".join(("sample", *SPACE[-self.dimension :]))
                 raise ValueError(
-                    f"axes of '{one.name.variable}', {', '.join(one.name.axes)}; accepted: {expected} in any "
-                    "order, and time and channel"
+                    f"axes of '{one.variable}', {', '.join(one.axes)}; accepted: {expected} in any order, "
+                    "and time and channel"
                 )
         return self
 
     @property
     def channels(self) -> list[Channel]:
         """Return the channels of input and target."""
-        entries = self.input or self.variables[0], self.target or self.variables[1]
-        names = [parsed(entry, self.axes or ["sample", *SPACE[-self.dimension :]]) for entry in entries]
-        times = (*self.input_times, *self.target_times)
-        return [
-            Channel(role, name, time if "time" in name.axes else None, role)
-            for role, name, time in zip(ROLES, names, times, strict=True)
-        ]
+        axes, found = self.axes or ["sample", *SPACE[-self.dimension :]], []
+        entries, times = (self.input, self.target), (*self.input_times, *self.target_times)
+        for role, entry, usual, time in zip(ROLES, entries, self.variables, times, strict=True):
+            one = parsed(entry or usual, axes)
+            found.append(replace(one, role=role, time=time if "time" in one.axes else None, stored=role))
+        return found
 
     def series(self) -> Series:
         """Open the files, and check the length against their coordinates (periodic grid or nodes)."""
-        opened = Series(
-            found_pools(self.source), self.channels, self.along("finest"), self.samples.model_dump()
-        )
-        taken = {one.name.variable for one in self.channels}
+        channels, finest = self.channels, self.along("finest")
+        opened = Series(found_pools(self.source), channels, finest, self.samples.model_dump())
+        taken = {one.variable for one in channels}
         for file, variable in product(opened.files.values(), sorted(taken)):
-            line = coordinates_of(file, "x", self.finest, taken, variable)
-            if line is None:
+            name = coordinates_of(file, "x", self.finest, taken, variable)
+            if name is None:
                 continue
-            values = spacing_of(file, line)
+            values = line_of(file, name, even=True)
             reach = abs(float(values[-1] - values[0]))
-            lengths = (reach, reach * len(values) / (len(values) - 1))
-            if all(abs(one - self.length) > SAME_LENGTH * self.length for one in lengths):
+            around = reach * len(values) / (len(values) - 1)
+            if min(abs(reach - self.length), abs(around - self.length)) > SAME_LENGTH * self.length:
                 raise DatasetError(
-                    f"{file.path}: set length: {lengths[1]:.6g}, or {lengths[0]:.6g} on nodes: the "
-                    f"coordinates '{line}' go from {values[0]:g} to {values[-1]:g}; length is {self.length:g}"
+                    f"{file.path}: length {self.length:g} does not fit the coordinates '{name}', which go "
+                    f"from {values[0]:g} to {values[-1]:g}; set length: {around:.6g}, or {reach:.6g} on nodes"
                 )
         return opened
 
@@ -126,9 +119,8 @@ class ImportedDataset(FilesDataset):
 class ImportedTask(FilesTask):
     """Read the samples of a dataset from its files, and check them against the settings.
 
-    `draw` reads input and target of each sample, (samples, 2, ...); `solve` restricts them to the stored
-    grids. Differences from our solver are reported; above the dataset's `accuracy` they are warnings, not
-    errors, since users may want the data as they are.
+    Differences from our solver above the dataset's `accuracy` are warnings, not errors, since users may want
+    the data as they are.
 
     generated  our own task with these settings, on a domain of length 1.
     powers     powers of the length by which input and target are divided to rescale them to that domain.
@@ -142,14 +134,6 @@ class ImportedTask(FilesTask):
 
     def groups(self) -> tuple[Group, ...]:
         return tuple(stretched(group, self.settings.length) for group in self.generated.groups())
-
-    def solve(self, drawn: np.ndarray) -> dict[str, np.ndarray]:
-        """Restrict the samples, (samples, 2, ...space), to the stored grids."""
-        return {
-            f"{group_name(points)}/{name}": self.thinned(drawn[:, column], points)
-            for points in self.settings.resolutions
-            for column, name in enumerate((*self.inputs, *self.targets))
-        }
 
     def of_length_1(self, drawn: np.ndarray) -> np.ndarray:
         """Return input and target, (2, samples, ...), rescaled to the domain of length 1."""
@@ -172,13 +156,6 @@ class ImportedTask(FilesTask):
         """
 
     @abstractmethod
-    def findings(self, stored: Stored) -> dict:
-        """Compare samples with our solver and the stated distribution, for the card's error budget.
-
-        The entry "labels_against_our_solver" is the result of `labels_again`.
-        """
-
-    @abstractmethod
     def warnings(self, findings: dict) -> list[Words]:
         """Return a sentence for each contradiction between data and settings."""
 
@@ -191,33 +168,30 @@ class ImportedTask(FilesTask):
         positions = every if self.checked is None else stored.random_positions(self.checked)
         for start in range(0, len(positions), PART):
             drawn = self.draw(stored.names(positions[start : start + PART]))
+            look(drawn)
             try:
                 errors.append(self.label_errors(drawn))
             except SolverError as error:
                 reason = str(error)
-            look(drawn)
         if reason:
             return {"not_available": reason}
         return error_facts(np.concatenate(errors), stored.layout.num_samples)
-
-    def error_budget(self, stored: Stored) -> dict:
-        again = against_computed_again(self, stored, stored.random_positions(16))
-        return {**self.findings(stored), "stored_against_the_file": again}
 
     def hold_to_accuracy(self, budget: dict, store: Path | str) -> dict:
         """Return the origin of the data and the results of the checks, for the card."""
         labels, warnings = budget["labels_against_our_solver"], self.warnings(budget)
         if why := labels.get("not_available"):
             warnings = [f"The solutions could not be checked: {why}", *warnings]
-            found = f"they could not be: {why}"
+            summary = f"labels not checked against our solver: {why}"
         else:
-            found = (
-                f"relative L² difference {labels['median_relative_l2']:.1e} in the median, "
-                f"{labels['largest_relative_l2']:.1e} at most, over {labels['samples']} samples"
+            summary = (
+                "labels checked against our solver: relative L² difference "
+                f"{labels['median_relative_l2']:.1e} in the median, {labels['largest_relative_l2']:.1e} at "
+                f"most, over {labels['samples']} samples"
             )
         return {
             "imported": {
-                "summary": f"imported; labels checked against our solver: {found}",
+                "summary": f"imported; {summary}",
                 "tolerance": self.settings.accuracy,
                 "warnings": [*warnings, *self.notes()],
                 **self.file_facts(),
@@ -227,9 +201,8 @@ class ImportedTask(FilesTask):
 
 @dataclass(frozen=True)
 class Searched:
-    """A parameter to search on a logarithmic scale.
+    """A parameter to search on a logarithmic scale around the stated value; results are multiplied by `unit`.
 
-    around     stated value, the middle of the search; results are multiplied by `unit`.
     reach      largest factor by which the value may be smaller or larger; `scanned` values are tried first.
     tolerance  tolerance of its logarithm.
     most       largest numbers of further evaluations with the cheap and the expensive solver.
@@ -253,17 +226,18 @@ def best_fits(errors: Errors, searched: list[Searched]) -> dict[str, dict]:
     from scipy.optimize import minimize
 
     stated, widest = np.log([(one.around, one.reach) for one in searched]).T
+    names, count = [one.name for one in searched], len(searched)
 
     def at(logarithms: np.ndarray, cheaply: bool = False) -> np.ndarray:
         values = np.exp(np.clip(logarithms, stated - widest, stated + widest))
         try:
-            return errors(dict(zip((one.name for one in searched), values.tolist(), strict=True)), cheaply)
+            return errors(dict(zip(names, values.tolist(), strict=True)), cheaply)
         except SolverError:
             return np.array([np.inf])
 
-    starts, explained, found = [stated] * len(searched), False, {}
-    for number in reversed(range(len(searched))):
-        along = np.eye(len(searched))[number]
+    starts, explained, found = [stated] * count, False, {}
+    for number in reversed(range(count)):
+        along = np.eye(count)[number]
 
         def error(shift: float, cheaply: bool, along: np.ndarray = along) -> float:
             return float(at(stated + shift * along, cheaply).mean())
@@ -274,7 +248,7 @@ def best_fits(errors: Errors, searched: list[Searched]) -> dict[str, dict]:
         value = {one.name: np.exp(starts[number][number]) * one.unit}
         found[f"{one.name}_that_fits_best"] = fitted(at(starts[number]), value)
     start = min(starts, key=lambda start: at(start).mean())
-    simplex = start + np.vstack([np.zeros(len(searched)), 0.1 * np.eye(len(searched))])
+    simplex = start + np.vstack([np.zeros(count), 0.1 * np.eye(count)])
     both = minimize(
         lambda logarithms: min(at(logarithms).mean(), UNSOLVED),
         start,
@@ -321,30 +295,29 @@ def fitted(errors: np.ndarray, values: dict[str, float], digits: int = 5) -> dic
 def label_warnings(
     labels: dict, what: Words, stated: Words, tolerance: float, fits: dict[Words, dict], names: Words
 ) -> list[Words]:
-    """Return a warning if the median error of labels exceeds `tolerance`, with the fit that explains them.
-
-    Also warns if only the largest error exceeds ten times the tolerance.
+    """Return a warning if the median error of labels exceeds `tolerance`, or the largest ten times as much.
 
     what   name of the labels; `stated`: name of the reference.
     fits   fits by their description, the simplest first; `names`: names of the parameters.
     """
     explained, errors = "", {words: fit.get("median_relative_l2", np.inf) for words, fit in fits.items()}
     if fitting := [words for words, error in errors.items() if error <= tolerance]:
-        explained = f"They fit {fitting[0]}, to {errors[fitting[0]]:.1e}: state that, or choose another file."
+        error = f"{errors[fitting[0]]:.1e}"
+        explained = f"They fit {fitting[0]}, with an error of {error}: set this, or choose another file."
     elif fits:
         last = list(fits)[-1]
-        explained = f"No {names} fit them: {last} come closest, to {errors[last]:.1e}."
+        explained = f"No {names} fit them; the best are {last}, with an error of {errors[last]:.1e}."
     if "not_available" in labels:
         return [explained] if explained else []
     median, largest = labels["median_relative_l2"], labels["largest_relative_l2"]
     if median > tolerance:
         return [
-            f"The {what} in the file differ {stated}, by {median:.1e} in the median (relative L²), above the "
-            f"tolerance {tolerance:.0e}. {explained}".rstrip()
+            f"The {what} in the file differ from {stated} by {median:.1e} in the median (relative L²), above "
+            f"the tolerance {tolerance:.0e}. {explained}".rstrip()
         ]
     if largest > 10 * tolerance:
         return [
-            f"Some {what} in the file differ {stated}: by {largest:.1e} at most (relative L²), though by "
+            f"Some {what} in the file differ from {stated} by up to {largest:.1e} (relative L²), and by "
             f"{median:.1e} in the median; the tolerance is {tolerance:.0e}."
         ]
     return []

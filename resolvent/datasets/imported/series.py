@@ -6,7 +6,7 @@ Parses the settings `input`, `target` and `axes`, opens the files, and checks th
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -26,44 +26,34 @@ _ENTRY = re.compile(r"(?P<variable>.+?)(?:\[(?P<channel>\d+)\])?")
 
 
 @dataclass(frozen=True)
-class Name:
-    """An entry of `input` or `target`: variable, channel (None without such an axis), and axes."""
+class Channel:
+    """An entry of `input` or `target`: one function or scalar of a sample.
+
+    variable  name in the file; `stored`: name in the store.
+    channel   index on the channel axis; None without such an axis.
+    axes      axes of the variable, in the order of the file.
+    time      index of the time in the series or window; None without a time axis.
+    """
 
     entry: str
     variable: str
     channel: int | None
     axes: tuple[str, ...]
+    role: str = ""
+    time: int | None = None
+    stored: str = ""
 
     @property
     def space(self) -> tuple[str, ...]:
         """Return the axes of space, in stored order (z, y, x); empty for a scalar."""
         return tuple(axis for axis in SPACE if axis in self.axes)
 
-
-@dataclass(frozen=True)
-class Channel:
-    """One stored function or scalar of a sample.
-
-    stored  name in the store.
-    time    index of the time in the series or window; None without a time axis.
-    """
-
-    role: str
-    name: Name
-    time: int | None
-    stored: str
-
-    @property
-    def space(self) -> tuple[str, ...]:
-        """Return the axes of space; empty for a scalar."""
-        return self.name.space
-
     @property
     def words(self) -> str:
         """Return its name in the file, with its time."""
         if self.time is None:
-            return self.name.entry
-        return f"{self.name.entry} at time {self.time}" + (" from the end" if self.time < 0 else "")
+            return self.entry
+        return f"{self.entry} at time {self.time}" + (" from the end" if self.time < 0 else "")
 
 
 def variable_of(entry: str) -> str:
@@ -72,7 +62,7 @@ def variable_of(entry: str) -> str:
     return found["variable"] if found else entry
 
 
-def parsed(entry: str, axes: Any) -> Name:
+def parsed(entry: str, axes: Any) -> Channel:
     """Return the parsed entry of `input` or `target`. Raises `ValueError` for missing or invalid axes."""
     found = _ENTRY.fullmatch(entry)
     if found is None:
@@ -81,40 +71,43 @@ def parsed(entry: str, axes: Any) -> Name:
     if isinstance(axes, dict):
         if variable not in axes:
             raise ValueError(
-                f"axes has no entry for '{variable}'; it has {', '.join(axes) or 'none'}; accepted: such as "
-                f"{variable}: [sample, x], or of one number for each sample {variable}: [sample]"
+                f"axes has no entry for '{variable}'; found: {', '.join(axes) or 'none'}; add one, such as "
+                f"{variable}: [sample, x], or {variable}: [sample] for one number per sample"
             )
         axes = axes[variable]
-    name = Name(entry, variable, None if channel is None else int(channel), tuple(axes))
-    where = f"axes of '{variable}', {', '.join(name.axes) or 'none'}"
-    for axis in name.axes:
+    one = Channel(entry, variable, None if channel is None else int(channel), tuple(axes))
+    where = f"axes of '{variable}', {', '.join(axes) or 'none'}"
+    for axis in axes:
         if axis not in AXES:
             raise ValueError(f"{where}: unknown axis {axis!r}; accepted: {', '.join(AXES)}")
-    if len(set(name.axes)) < len(name.axes):
-        raise ValueError(f"{where}: one is named twice")
-    if name.space != SPACE[len(SPACE) - len(name.space) :]:
-        raise ValueError(f"{where}: accepted of space: x; y and x; z, y and x; in any order")
-    if ("channel" in name.axes) != (channel is not None):
-        remedy = f"name a channel, such as {variable}[0]" if channel is None else "leave the brackets out"
-        raise ValueError(f"'{entry}' and its axes {', '.join(name.axes)} do not fit; {remedy}")
-    return name
+    if len(set(axes)) < len(axes):
+        raise ValueError(f"{where}: an axis is named twice")
+    if one.space != SPACE[len(SPACE) - len(one.space) :]:
+        raise ValueError(f"{where}: accepted axes of space: x, or y and x, or z, y and x, in any order")
+    if ("channel" in axes) != (channel is not None):
+        remedy = f"choose a channel, such as {variable}[0]" if channel is None else "remove the brackets"
+        raise ValueError(f"'{entry}' does not fit its axes {', '.join(axes)}; {remedy}")
+    return one
 
 
-def read_rows(file: ArraysFile, name: Name, time: int | None, rows: range) -> np.ndarray:
-    """Read rows of the sample axis of a function, (samples, ...space), or of a scalar, (samples,)."""
-    selection, lengths = {}, dict(zip(name.axes, file.shape(name.variable), strict=True))
-    for axis, size in lengths.items():
-        at = {"time": time or 0, "channel": name.channel or 0}.get(axis)
-        at = at + size if at is not None and at < 0 else at
-        selection[axis] = slice(0, size) if at is None else slice(at, at + 1)
-    if "sample" in selection:
-        selection["sample"] = slice(rows.start, rows.stop)
-    values = file.read(name.variable, tuple(selection.values()))
-    kept = [axis for axis in ("sample", *SPACE) if axis in name.axes]
-    values = np.squeeze(values, axis=tuple(at for at, axis in enumerate(name.axes) if axis not in kept))
-    left = [axis for axis in name.axes if axis in kept]
-    values = values.transpose([left.index(axis) for axis in kept])
-    return values if "sample" in name.axes else values[None]
+def read_rows(file: ArraysFile, channel: Channel, rows: range, start: int = 0) -> np.ndarray:
+    """Read rows of the sample axis of a function, (samples, ...space), or of a scalar, (samples,).
+
+    start  first time of the window.
+    """
+    axes, selection = channel.axes, []
+    for axis, size in zip(axes, file.shape(channel.variable), strict=True):
+        part = slice(rows.start, rows.stop) if axis == "sample" else slice(0, size)
+        if axis in ("time", "channel"):
+            at = (channel.time or 0) + start if axis == "time" else channel.channel or 0
+            at += size if at < 0 else 0
+            part = slice(at, at + 1)
+        selection.append(part)
+    values = file.read(channel.variable, tuple(selection))
+    left = [axis for axis in axes if axis not in ("time", "channel")]
+    values = values.squeeze(tuple(number for number, axis in enumerate(axes) if axis not in left))
+    values = values.transpose([left.index(axis) for axis in ("sample", *SPACE) if axis in left])
+    return values if "sample" in axes else values[None]
 
 
 def channels_of(
@@ -130,38 +123,38 @@ def channels_of(
     found: list[Channel] = []
     twice = set(entries["input"]) & set(entries["target"]) if paired else set()
     for role, default in (("input", [0]), ("target", [-1])):
-        names = [parsed(entry, axes) for entry in entries[role]]
-        if times[role] and not any("time" in name.axes for name in names):
-            raise ValueError(f"{role}_times are given, and no {role} has an axis of time")
-        for name in names:
+        parts = [parsed(entry, axes) for entry in entries[role]]
+        if times[role] and not any("time" in one.axes for one in parts):
+            raise ValueError(f"{role}_times are set, but no {role} has a time axis")
+        for one in parts:
             # Its name in the file as an identifier, with its role if another array has the same name.
-            words = re.sub(r"\W+", "_", name.entry).strip("_") or role
-            if words in RESERVED or words[0].isdigit() or name.entry in twice:
+            words = re.sub(r"\W+", "_", one.entry).strip("_") or role
+            if words in RESERVED or words[0].isdigit() or one.entry in twice:
                 words = f"{role}_{words}"
-            for time in (times[role] or default) if "time" in name.axes else [None]:
+            for time in (times[role] or default) if "time" in one.axes else [None]:
                 ending = "" if time is None else f"_at_{time}" if time >= 0 else "_at_last"
                 ending += f"_but_{-time - 1}" if time is not None and time < -1 else ""
-                found.append(Channel(role, name, time, words + ending))
+                found.append(replace(one, role=role, time=time, stored=words + ending))
 
     functions, stored = [one for one in found if one.space], [one.stored for one in found]
     are_functions = [bool(one.space) for one in found if one.role == "input"]
     if not any(are_functions):
-        raise ValueError("no input is a function of space: its axes have none of x, y, z")
+        raise ValueError("no input is a function of space; accepted: at least one input with an axis x")
     if are_functions != sorted(are_functions, reverse=True):
-        raise ValueError("inputs that are numbers of a sample come last, behind functions")
+        raise ValueError("input: scalars (one number per sample) must come after functions")
     for one in found:
         if one.role == "target" and not one.space:
-            raise ValueError(f"the target '{one.name.entry}' is no function of space")
+            raise ValueError(f"the target '{one.entry}' is not a function of space; it needs an axis x")
         if stored.count(one.stored) > 1:
-            raise ValueError(f"'{one.name.entry}' is the same function twice; name others, or other times")
+            raise ValueError(f"'{one.entry}' is the same function twice; choose another variable or time")
     if len({one.space for one in functions}) > 1:
-        raise ValueError("inputs and targets are functions of different axes of space")
-    if len({"sample" in one.name.axes for one in found}) > 1:
-        raise ValueError("some variables have an axis of samples, and others have none")
-    if "sample" not in found[0].name.axes and not windows:
-        raise ValueError("no variable has an axis of samples; give window_every to cut a series into windows")
-    if windows and not all("time" in one.name.axes for one in functions):
-        raise ValueError("window_every is for variables that all have an axis of time")
+        raise ValueError("inputs and targets have different axes of space; accepted: functions on one grid")
+    if len({"sample" in one.axes for one in found}) > 1:
+        raise ValueError("some variables have a sample axis, and others do not; accepted: all, or none")
+    if "sample" not in found[0].axes and not windows:
+        raise ValueError("no variable has a sample axis; set window_every to cut a series into windows")
+    if windows and not all("time" in one.axes for one in functions):
+        raise ValueError("window_every requires a time axis for every function")
     return found
 
 
@@ -177,6 +170,7 @@ class Place:
     start: int
 
 
+@dataclass(eq=False)
 class Series:
     """All series in the files of a dataset, by split; `place` locates a sample.
 
@@ -189,41 +183,37 @@ class Series:
     positions  points along uneven axes, by axis.
     """
 
-    def __init__(
-        self,
-        pools: list[Pool],
-        channels: list[Channel],
-        finest: dict[str, int],
-        sizes: dict[str, int],
-        every: int | None = None,
-        rows: dict | None = None,
-        groups: tuple[str, dict[str, list]] | None = None,
-    ):
-        self.channels, self.finest, self.sizes = channels, finest, sizes
-        self.every, self.rows, self.groups = every, rows, groups
+    pools: list[Pool]
+    channels: list[Channel]
+    finest: dict[str, int]
+    sizes: dict[str, int]
+    every: int | None = None
+    rows: dict | None = None
+    groups: tuple[str, dict[str, list]] | None = None
+    falling: set[str] = field(default_factory=set)
+    positions: dict[str, tuple[float, ...]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
         self.files: dict[str, ArraysFile] = {}
-        self.falling: set[str] = set()
-        self.positions: dict[str, tuple[float, ...]] = {}
-        self.lone = "sample" not in channels[0].name.axes
-        self.span = 1 + max(one.time or 0 for one in channels)  # length of a window in times
-        self.pools = [(pool, [self._opened(pair) for pair in pool.files]) for pool in pools]
+        self.lone = "sample" not in self.channels[0].axes
+        self.span = 1 + max(one.time or 0 for one in self.channels)  # length of a window in times
+        opened = [(pool, [self._opened(pair) for pair in pool.files]) for pool in self.pools]
+        self.pairs = [pair for _, pairs in opened for pair in pairs]
         self.windows = 1  # windows per series
-        if every is not None:
-            times = {
-                pair["input"].path: self._size(pair, "time") for _, pairs in self.pools for pair in pairs
-            }
+        if self.every is not None:
+            times = {pair["input"].path: self._size(pair, "time") for pair in self.pairs}
             if len(set(times.values())) > 1:
-                found = ", ".join(f"{count} in {path}" for path, count in times.items())
-                raise DatasetError(f"series are of {found} times; expected: as many in all files")
-            self.windows = (next(iter(times.values())) - self.span) // every + 1
+                found = ", ".join(f"{count} times in {path}" for path, count in times.items())
+                raise DatasetError(f"series have different lengths: {found}; expected: one length")
+            self.windows = (next(iter(times.values())) - self.span) // self.every + 1
         self._units: dict[str, tuple[list[tuple[Pair, int]], np.ndarray]] = {}
         self._alone: set[str] = set()  # splits that consist of windows of a single series
-        for pool, files in self.pools:
-            self._units |= self._chosen(pool, files)
-        for split, size in sizes.items():
+        for pool, pairs in opened:
+            self._units |= self._chosen(pool, pairs)
+        for split, size in self.sizes.items():
             if size and split not in self._units:
                 named = ", ".join(self._units)
-                raise DatasetError(f"source has files for {named}; samples asks for {size} ({split})")
+                raise DatasetError(f"source has files only for {named}; samples asks for {size} ({split})")
 
     def place(self, split: str, index: int) -> Place:
         """Return the location of sample `index` of `split`."""
@@ -236,22 +226,22 @@ class Series:
 
     def single(self) -> bool:
         """Return whether float32 represents every number of all functions exactly."""
-        pairs = [pair for _, opened in self.pools for pair in opened]
-        return all(pair[c.role].variables[c.name.variable].single for pair in pairs for c in self.channels)
+        return all(pair[c.role].variables[c.variable].single for pair in self.pairs for c in self.channels)
 
     def in_words(self) -> dict[str, str]:
         """Return files and rows of each split in words, for the card."""
         words = {}
         for split, size in ((split, size) for split, size in self.sizes.items() if size):
-            ends = self.place(split, 0), self.place(split, size - 1)
-            names = [" and ".join(dict.fromkeys(file.name for file in at.files.values())) for at in ends]
-            first, last = ends
+            first, last = self.place(split, 0), self.place(split, size - 1)
+            start, end = (
+                " and ".join(dict.fromkeys(file.name for file in at.files.values())) for at in (first, last)
+            )
             if self.lone or split in self._alone:
-                words[split] = f"windows from time {first.start} to {last.start} of {names[0]}"
+                words[split] = f"windows from time {first.start} to {last.start} of {start}"
                 continue
-            words[split] = f"row {first.row + 1} of {names[0]} to row {last.row + 1} of {names[1]}"
-            if names[0] == names[1]:
-                words[split] = f"rows {first.row + 1} to {last.row + 1} of {names[0]}"
+            words[split] = f"row {first.row + 1} of {start} to row {last.row + 1} of {end}"
+            if start == end:
+                words[split] = f"rows {first.row + 1} to {last.row + 1} of {start}"
             if self.windows > 1:
                 words[split] += f", {self.windows} windows each"
         return words
@@ -262,48 +252,46 @@ class Series:
             if path not in self.files:
                 self.files[path] = open_source(path)
         files = {role: self.files[path] for role, path in pair.items()}
-        counts = [(one.name.entry, self._check(files[one.role], one)) for one in self.channels]
+        counts = [(one.entry, self._check(files[one.role], one)) for one in self.channels]
         first, samples = counts[0]
         for entry, count in counts:
             if count != samples:
                 found = f"'{first}' has {samples} samples, '{entry}' {count}"
-                raise DatasetError(f"{files['target'].path}: {found}; expected: as many")
+                raise DatasetError(f"{files['target'].path}: {found}; expected: the same number")
         if not samples:
             raise DatasetError(f"{files['input'].path}: '{first}' has 0 samples; expected: at least one")
         return files
 
     def _check(self, file: ArraysFile, channel: Channel) -> int:
         """Check a variable against its axes; return its length along the sample axis."""
-        name, shape = channel.name, file.shape(channel.name.variable)
-        at = f"{file.path}: variable '{name.variable}' has"
-        if len(shape) != len(name.axes):
-            hint = f"; or state axes, those {len(shape)} of the file" * (len(shape) > 1)
+        axes, shape = channel.axes, file.shape(channel.variable)
+        at = f"{file.path}: variable '{channel.variable}' has"
+        if len(shape) != len(axes):
+            hint = f"; or set axes to the {len(shape)} axes of the file" * (len(shape) > 1)
             if len(shape) == 1 and channel.role == "input":
-                hint = f"; of one number for each sample, axes: {{{name.variable}: [sample], …}}, by variable"
-            raise DatasetError(
-                f"{at} the shape {shape}; expected: {len(name.axes)} axes ({', '.join(name.axes)}){hint}"
-            )
-        sizes = dict(zip(name.axes, shape, strict=True))
-        space = {axis: sizes[axis] for axis in name.space}
-        expected = {axis: self.finest[axis] for axis in name.space}
+                hint = f"; for one number per sample, set axes: {{{channel.variable}: [sample], …}}"
+            wanted = f"{len(axes)} axes ({', '.join(axes)})"
+            raise DatasetError(f"{at} the shape {shape}; expected: {wanted}{hint}")
+        sizes = dict(zip(axes, shape, strict=True))
+        space = {axis: sizes[axis] for axis in channel.space}
+        expected = {axis: self.finest[axis] for axis in channel.space}
         if space != expected:
             alike = len({*space.values()}) == 1
             listed = ", ".join(f"{axis}: {size}" for axis, size in space.items())
-            words = f"if these are its points, set finest: {space['x'] if alike else f'{{{listed}}}'}"
+            words = f"if the file is right, set finest: {space['x'] if alike else f'{{{listed}}}'}"
             other = next((axis for axis in sizes if axis not in space and sizes[axis] == expected["x"]), None)
             if alike and other:
-                words = f"the axis '{other}' has {expected['x']}: is the order of axes another?"
+                words = f"the axis '{other}' has {expected['x']}: check the order of axes"
             each = len({*expected.values()}) == 1
             wanted = f"{expected['x']} each" if each else " × ".join(map(str, expected.values()))
             raise DatasetError(
                 f"{at} the shape {shape}; along {', '.join(space)} it has "
                 f"{' × '.join(map(str, space.values()))} points; expected: {wanted}; {words}"
             )
-        asked = {
-            "channel": (name.channel, f"'{name.entry}'"),
-            "time": (channel.time, f"{channel.role}_times"),
-        }
-        for axis, (number, asks) in asked.items():
+        for axis, number, asks in (
+            ("channel", channel.channel, f"'{channel.entry}'"),
+            ("time", channel.time, f"{channel.role}_times"),
+        ):
             if number is not None and not -sizes[axis] <= number < sizes[axis]:
                 raise DatasetError(
                     f"{at} {sizes[axis]} {axis}s; {asks} asks for number {number}, counted from 0; accepted: "
@@ -314,8 +302,8 @@ class Series:
     def _size(self, files: Pair, axis: str) -> int:
         """Return the length of the first function along an axis; 1 without such an axis."""
         channel = self.channels[0]
-        shape = files[channel.role].shape(channel.name.variable)
-        return dict(zip(channel.name.axes, shape, strict=True)).get(axis, 1)
+        shape = files[channel.role].shape(channel.variable)
+        return dict(zip(channel.axes, shape, strict=True)).get(axis, 1)
 
     def _chosen(self, pool: Pool, files: list[Pair]) -> dict:
         """Choose series for every split of a pool, or windows of a single series."""
@@ -333,15 +321,13 @@ class Series:
             gap = -(-self.span // (self.every or 1)) - 1 if alone else 0
             found = _in_order(wanted, units, path, what, gap)
         if alone:
-            every = self.every or 1
-            ends = [
-                (units[0] * every, units[-1] * every, split) for split, units in found.items() if len(units)
-            ]
-            for (_, last, one), (start, _, other) in pairwise(sorted(ends)):
+            starts = {split: (self.every or 1) * units for split, units in found.items() if len(units)}
+            ends = sorted((first[0], first[-1], split) for split, first in starts.items())
+            for (_, last, one), (start, _, other) in pairwise(ends):
                 if start < last + self.span:
                     raise DatasetError(
-                        f"{path}: windows of {one} reach to time {last + self.span - 1}, those of {other} "
-                        f"begin at {start}; expected: no time in two splits; ask for fewer samples"
+                        f"{path}: windows of {one} end at time {last + self.span - 1}, windows of {other} "
+                        f"start at {start}; expected: no time in two splits; ask for fewer samples"
                     )
             self._alone |= set(found)
         return {split: (series, chosen) for split, chosen in found.items()}
@@ -350,33 +336,31 @@ class Series:
         self, pool: Pool, files: list[Pair], units: int, wanted: dict[str, int], path: str
     ) -> dict[str, np.ndarray]:
         """Take the first rows for each split, given by `rows` or by the values of a variable (`groups`)."""
-        if self.groups is not None:
-            key, (variable, accepted), values = "groups", self.groups, []
-            for pair in files:
-                of_file, count = pair["input"].values(variable).ravel().tolist(), self._size(pair, "sample")
-                if len(of_file) != count:
-                    words = f"'{variable}' has {len(of_file)} values for {count} samples; expected: one each"
-                    raise DatasetError(f"{pair['input'].path}: {words}")
-                values += of_file
-            named = {split: f"a '{variable}' in {accepted[split]}" for split in pool.splits}
-            offered = {
-                split: [row for row, value in enumerate(values) if value in accepted[split]]
-                for split in pool.splits
-            }
-        else:
-            key, rows = "rows", {split: (self.rows or {}).get(split, [0, 0]) for split in pool.splits}
-            for split, (_, stop) in rows.items():
+        (variable, accepted), values = self.groups or ("", {}), list[Any]()
+        for pair in files if self.groups else []:
+            of_file, count = pair["input"].values(variable).ravel().tolist(), self._size(pair, "sample")
+            if len(of_file) != count:
+                words = f"'{variable}' has {len(of_file)} values for {count} samples; expected: one each"
+                raise DatasetError(f"{pair['input'].path}: {words}")
+            values += of_file
+        offered: dict[str, list[int]] = {}
+        for split in pool.splits:
+            if self.groups:
+                named = f"a '{variable}' in {accepted[split]}"
+                offered[split] = [row for row, value in enumerate(values) if value in accepted[split]]
+            else:
+                start, stop = (self.rows or {}).get(split, [0, 0])
                 if stop > units:
-                    raise DatasetError(f"{path}: rows.{split} ends before {stop}; there are {units} rows")
-            named = {split: f"a number from {start} to {stop - 1}" for split, (start, stop) in rows.items()}
-            offered = {split: list(range(units))[slice(*one)] for split, one in rows.items()}
-        for split, count in wanted.items():
-            if count > len(offered[split]):
-                has = f"{len(offered[split])} of {units} rows have {named[split]}"
-                raise DatasetError(f"{path}: {has}; samples asks for {count} ({split})")
+                    raise DatasetError(f"{path}: rows.{split} ends at row {stop}, but there are {units} rows")
+                named = f"a number from {start} to {stop - 1}"
+                offered[split] = list(range(start, stop))
+            if wanted[split] > len(offered[split]):
+                has = f"{len(offered[split])} of {units} rows have {named}"
+                raise DatasetError(f"{path}: {has}; samples asks for {wanted[split]} ({split})")
         for one, other in combinations(offered, 2):
             if set(offered[one]) & set(offered[other]):
-                raise DatasetError(f"{path}: {key} has rows in {one} and in {other}; expected: in one split")
+                key = "groups" if self.groups else "rows"
+                raise DatasetError(f"{path}: {key} of {one} and {other} overlap; expected: no row in both")
         return {split: np.array(rows[: wanted[split]], dtype=int) for split, rows in offered.items()}
 
 

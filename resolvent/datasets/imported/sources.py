@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,12 +21,16 @@ from resolvent.datasets.storage.layout import SPLITS
 ROLES = ("input", "target")
 FORMS: Words = (
     "a path, a folder, a pattern such as data/*.npy, a list of these, {input: …, target: …}, or {train: …, "
-    "validation: …, test: …} of any of them"
+    "validation: …, test: …} with any of these"
 )
 # Suffixes of data files; other files in a folder are ignored.
 ENDINGS = (
     *(".npy", ".npz", ".mat", ".h5", ".hdf5", ".hdf", ".he5"),
     *(".nc", ".nc4", ".cdf", ".netcdf", ".pt", ".pth", ".zarr"),
+)
+BEGINNINGS: tuple[dict[str, str], ...] = (  # of names of files, for splits, and for roles
+    {"train": "train", "val": "validation", "test": "test"},
+    {"in": "input", "out": "target", "target": "target"},
 )
 PATTERN = re.compile(r"[*?\[]")
 KNOWN = Path(".snakemake/source_digests.json")  # cache of digests in the working folder
@@ -73,12 +77,29 @@ def _files(entry: Any) -> tuple[dict[str, str], ...]:
 def found_pools(source: Any) -> list[Pool]:
     """Return the pools of a `source`, with folders and patterns expanded to files in natural order.
 
-    Raises `DatasetError` if there are no files, or their roles are not clear.
+    Files of two patterns are paired by the numbers in their names. Raises `DatasetError` if there are no
+    files, or their roles are not clear.
     """
-    return [
-        Pool(pool.splits, tuple(file for pair in pool.files for file in _found(pair)))
-        for pool in pools_of(source)
-    ]
+    found = []
+    for pool in pools_of(source):
+        files: list[dict[str, str]] = []
+        for pair in pool.files:
+            given, wanted = (_expanded(pair[role]) for role in ROLES)
+            if len(given) != len(wanted):
+                raise DatasetError(
+                    f"source has {len(given)} input files ({pair['input']}) and {len(wanted)} target files "
+                    f"({pair['target']}); expected: the same number"
+                )
+            for one, other in zip(given, wanted, strict=True):
+                numbers = [re.findall(r"\d+", Path(path).stem) for path in (one, other)]
+                if len(given) > 1 and numbers[0] != numbers[1]:
+                    raise DatasetError(
+                        f"source pairs {one} with {other}; expected: the same numbers in both names; rename "
+                        "the files, or write lists of the input files and of the target files"
+                    )
+                files.append({"input": one, "target": other})
+        found.append(Pool(pool.splits, tuple(files)))
+    return found
 
 
 def paths_of(source: Any) -> list[str]:
@@ -99,24 +120,6 @@ def in_natural_order(paths: list[str]) -> list[str]:
                                            for one in re.split(r"(\d+)", path)])  # fmt: skip
 
 
-def _found(pair: dict[str, str]) -> Iterator[dict[str, str]]:
-    """Yield the files of an entry; files of two patterns are paired by the numbers in their names."""
-    given, wanted = (_expanded(pair[role]) for role in ROLES)
-    if len(given) != len(wanted):
-        raise DatasetError(
-            f"source has {len(given)} files of inputs ({pair['input']}) and {len(wanted)} of targets "
-            f"({pair['target']}); expected: as many"
-        )
-    for one, other in zip(given, wanted, strict=True):
-        numbers = [re.findall(r"\d+", Path(path).stem) for path in (one, other)]
-        if len(given) > 1 and numbers[0] != numbers[1]:
-            raise DatasetError(
-                f"source puts together {one} and {other}; expected: the same numbers in both names; or write "
-                "lists of the files of each"
-            )
-        yield {"input": one, "target": other}
-
-
 def _expanded(path: str) -> list[str]:
     """Return the files of a folder or pattern; any other path is returned even if it does not exist."""
     if is_remote(path):
@@ -129,20 +132,22 @@ def _expanded(path: str) -> list[str]:
         found = [one for one in inside if one.suffix.lower() in ENDINGS] or list(filter(Path.is_dir, inside))
         if not found:
             raise DatasetError(
-                f"the file {path} is a folder without files of data; expected: a file, a Zarr store with "
-                f"zarr.json, or files that end in {', '.join(ENDINGS)}"
+                f"{path} is a folder without data files; expected: a file, a Zarr store with zarr.json, or "
+                f"files that end in {', '.join(ENDINGS)}"
             )
     elif PATTERN.search(path) and not place.exists():
         matches = Path(place.anchor or ".").glob(str(place.relative_to(place.anchor)))
         found = [one for one in matches if one.name[0] != "."]
         if not found:
-            raise DatasetError(f"no file is named {path}; paths are from the working folder, or absolute")
+            raise DatasetError(
+                f"no file matches {path}; paths are relative to the working folder, or absolute"
+            )
     else:
         return [path]
     names = in_natural_order(list(map(str, found)))
     if len(set(map(without_numbers, names))) > 1 or any(p.is_dir() and not _is_store(p) for p in found):
         raise DatasetError(
-            f"{path} has files of more than one kind; write which is which, as in {_block(names)}"
+            f"{path} has files of more than one kind; state their roles, as in {_block(names)}"
         )
     return names
 
@@ -157,18 +162,9 @@ def _block(found: list[str]) -> Words:
     for path in found:
         groups.setdefault(str(Path(path).with_name(without_numbers(Path(path).name))), []).append(path)
     entries = [pattern if len(paths) > 1 else paths[0] for pattern, paths in groups.items()]
-    # Prefixes of file names for splits, and for roles.
-    beginnings = (
-        {"train": "train", "val": "validation", "test": "test"},
-        {"in": "input", "out": "target", "target": "target"},
-    )
-    for keys in beginnings:
-        named = {
-            key: one
-            for word, key in keys.items()
-            for one in entries
-            if Path(one).name.lower().startswith(word)
-        }
+    for keys in BEGINNINGS:
+        pairs = [(word, one) for word in keys for one in entries]
+        named = {keys[word]: one for word, one in pairs if Path(one).name.lower().startswith(word)}
         if sorted(named.values()) == sorted(entries):
             return f"source: {{{', '.join(f'{key}: {one}' for key, one in named.items())}}}"
     if len(entries) == 2:

@@ -23,26 +23,30 @@ CODES = (
     *(-999.0, -9999.0, -99999.0, 1e20, -1e20, 1e30, -1e30, 1e34, -1e34, 1e35),
     *(9.969209968386869e36, -9.99e8, 3.4028234663852886e38, -3.4028234663852886e38),
 )
-FILL: Words = "finite numbers; fill such values, or leave their samples out"
+FILL: Words = "finite numbers; fill missing values, or drop their samples"
 # Remedies for variables that are not arrays of real numbers, by kind.
 REMEDIES: dict[str, Words] = {
     "complex": "save its real and imaginary parts as two arrays",
     "ragged": "bring all samples to one length, and save one array",
     "an array of Python objects": "bring all samples to one length, and save np.stack(list)",
     "a structured array": "save each of its fields as an array",
-    "dates": "save numbers, such as seconds since the first",
+    "dates": "save numbers, such as seconds since the first date",
     "spans of time": "save numbers, such as seconds",
-    "text": "leave it out, or save numbers",
-    "empty": "leave it out, or save it with values",
-    "a cell array": "in MATLAB save cat(3, c{:}), permuted to samples first, or each cell as a variable",
+    "text": "choose another variable, or save numbers",
+    "empty": "choose another variable, or save it with values",
+    "a cell array": "in MATLAB save cat(3, c{:}) with samples as the first axis, or each cell as a variable",
     "a struct": "in MATLAB save('data.mat', '-struct', 's') saves its fields as variables",
-    "sparse": "save it in full: full(s), .toarray() or .to_dense()",
+    "sparse": "save a full array: full(s), .toarray() or .to_dense()",
     "quantised": "save tensor.dequantize()",
     "torch.float": "save tensor.float()",
-    "a tensor without values": "save the tensor of a model that was loaded",
-    "a link to": "give that file as a source, or copy what it links to into this file",
-    "virtual": "give these as a list of files in source, or save a copy: file['copy'] = file[name][:]",
+    "a tensor without values": "save the tensor after loading its values",
+    "a link to": "use that file as the source, or copy the linked variable into this file",
+    "virtual": "list these files in source, or save a copy: file['copy'] = file[name][:]",
     "stored outside": "save a copy: file['copy'] = file[name][:]",
+}
+KINDS = {  # of arrays without real numbers, by NumPy's kind of their type
+    **{"c": "complex", "O": "an array of Python objects", "U": "text", "S": "text", "T": "text"},
+    **{"V": "a structured array", "M": "dates", "m": "spans of time"},
 }
 
 
@@ -61,14 +65,12 @@ class Storage:
 class Variable:
     """One array of a file, with a function to read any part of it.
 
-    shape       shape of the array.
-    read        function that reads a part without conversion, given slices of the first axes.
+    read        reads a part without conversion, given slices of the first axes.
     kind        "complex", "text", …, if it is not an array of real numbers; else None.
     single      whether float32 represents all its numbers exactly.
     in_memory   bytes needed to read any row, in addition to the row.
     dims        names of the axes in the file; None if it has none.
     attributes  attributes in the file, such as `MISSING` and `PACKED`.
-    storage     how it is stored.
     parts       variables of which it is composed, by their names in the file.
     """
 
@@ -87,7 +89,6 @@ class Variable:
 class ArraysFile:
     """The variables of a file or Zarr store.
 
-    path      path or address of the file.
     version   name of the format for the card.
     boundary  boundary condition in the file, "periodic" or "other"; None if not given.
     remarks   oddities, without duplicates.
@@ -117,8 +118,8 @@ class ArraysFile:
         """Return oddities in the variables read so far, for the card."""
         counts = {key: sum(places.values()) for key, places in self._codes.items()}
         return [*self.remarks] + [
-            f"'{name}' has the value {code:.6g} {count} times in the values read, often a code for missing "
-            "ones; if it is, fill them or leave their samples out"
+            f"'{name}' has the value {code:.6g} {count} times in the values read, a common fill value: if "
+            "these are missing values, fill them or drop their samples"
             for (name, code), count in counts.items()
             if count > 1
         ]
@@ -126,8 +127,8 @@ class ArraysFile:
     def shape(self, name: str) -> tuple[int, ...]:
         """Return the shape of the variable `name`.
 
-        Raises `DatasetError` if it is not an array of real numbers, is packed, or expands to far more memory
-        than it is stored in.
+        Raises `DatasetError` if it is not an array of real numbers, is packed, or expands to far more bytes
+        than are stored.
         """
         if name not in self.variables:
             inside = [one.removeprefix(f"{name}/") for one in self.variables if one.startswith(f"{name}/")]
@@ -136,8 +137,8 @@ class ArraysFile:
                     f"{self.path}: '{name}' is a group with {', '.join(inside)}; expected: a variable, such "
                     f"as '{name}/{inside[0]}'"
                 )
-            found = ", ".join(self.variables) or "none"
-            raise DatasetError(f"{self.path}: there is no variable '{name}'; found: {found}")
+            listed = ", ".join(self.variables) or "none"
+            raise DatasetError(f"{self.path}: there is no variable '{name}'; found: {listed}")
         if name not in self._sound:
             self._require_sound(name, self.variables[name])
             self._sound.add(name)
@@ -149,16 +150,16 @@ class ArraysFile:
         if variable.kind is not None:
             raise not_real(self.path, name, variable.kind)
         given = variable.attributes()
-        if packed := [key for key in PACKED if key in given]:
+        if packed := ", ".join(key for key in PACKED if key in given):
             raise DatasetError(
-                f"{self.path}: variable '{name}' is packed ({', '.join(packed)}); expected: numbers as they "
-                "are; unpack them with xarray and save them again"
+                f"{self.path}: variable '{name}' is packed ({packed}); expected: unpacked numbers; unpack "
+                "them with xarray, and save the file again"
             )
         how = variable.storage()
         require_size(f"{self.path}: variable '{name}'", how.row, how.stored)
         if how.missing:
-            words = f"lacks {how.missing} of {how.chunks} chunks, which are read as {how.read_as}"
-            self.remarks[f"'{name}' {words}"] = None
+            words = f"'{name}' lacks {how.missing} of {how.chunks} chunks, which are read as {how.read_as}"
+            self.remarks[words] = None
 
     def require_real(self) -> None:
         """Raise `DatasetError` for the first variable that may hold samples in an unsupported form."""
@@ -170,8 +171,8 @@ class ArraysFile:
     def read(self, name: str, selection: Selection) -> np.ndarray:
         """Read a part of a variable in float64, given slices of the first axes.
 
-        Raises `DatasetError` as `shape`, and for values that are missing, not finite, or integers that
-        float64 cannot represent.
+        Raises `DatasetError` as `shape`, and for missing and non-finite values, and for integers that float64
+        cannot represent.
         """
         shape, found = self.shape(name), self._part(name, selection)
         values = found.astype(np.float64)
@@ -186,7 +187,7 @@ class ArraysFile:
         checks.append(("is not finite", np.isfinite(values), FILL))
         if found.dtype.kind in "iu" and found.dtype.itemsize == 8:
             exact = (found <= EXACT) & (found >= (-EXACT if found.dtype.kind == "i" else 0))
-            remedy: Words = "numbers that float64 has exactly; save smaller ones, such as differences"
+            remedy: Words = "integers up to 2^53; save smaller numbers, such as differences"
             checks.append(("has an integer beyond 2^53", exact, remedy))
         first = (selection[0].start or 0) if selection else 0
         for what, good, expected in checks:
@@ -227,9 +228,8 @@ def not_real(path: Path | str, name: str, kind: str) -> DatasetError:
 
 def unreadable(path: Path | str, error: Exception, what: str) -> DatasetError:
     """Return the error for a file that a library cannot read."""
-    return DatasetError(
-        f"{path}: {what} ({type(error).__name__}: {in_one_line(error)[:200]}); copy the file anew"
-    )
+    reason = f"{type(error).__name__}: {in_one_line(error)[:200]}"
+    return DatasetError(f"{path}: {what} ({reason}); copy or download the file again")
 
 
 def require_size(what: str, unpacked: float, stored: float) -> None:
@@ -243,8 +243,5 @@ def require_size(what: str, unpacked: float, stored: float) -> None:
 
 def of_type(dtype: Any) -> dict[str, Any]:
     """Return the fields of a `Variable` that follow from NumPy's `dtype`."""
-    words = {"c": "complex", "O": "an array of Python objects", "U": "text", "S": "text", "T": "text"}
-    words |= {"V": "a structured array", "M": "dates", "m": "spans of time"}
-    is_complex = {*(dtype.names or ())} == {"real", "imag"}
-    kind = "complex" if is_complex else words.get(dtype.kind)
+    kind = "complex" if {*(dtype.names or ())} == {"real", "imag"} else KINDS.get(dtype.kind)
     return {"kind": kind, "single": bool(np.can_cast(dtype, np.float32))}

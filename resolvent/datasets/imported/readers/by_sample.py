@@ -37,44 +37,44 @@ def by_sample(file: ArraysFile) -> ArraysFile:
             family.setdefault(part["number"], {})[part["rest"] or part["prefix"].strip("_-")] = name
     version = file.version
     for (before, prefix, grouped), family in families.items():
-        groups = dict(sorted(family.items(), key=lambda one: int(one[0])))
-        first, named = int(next(iter(groups))), SAMPLE.fullmatch(prefix) is not None
-        counted = list(map(int, groups)) == list(range(first, first + len(groups)))
-        # The variables of all samples, by the rest of the path; None if a sample lacks it.
-        members = {
-            rest: [file.variables[group[rest]] if rest in group else None for group in groups.values()]
-            for rest in dict.fromkeys(rest for group in groups.values() for rest in group)
-        }
-        alike = any(len({one and one.shape for one in of_rest}) == 1 for of_rest in members.values())
+        numbers = sorted(family, key=int)
+        count, first, named = len(numbers), int(numbers[0]), SAMPLE.fullmatch(prefix) is not None
+        # Names of the variables of all samples, by the rest of the path, then by sample.
+        members: dict[str, dict[str, str]] = {}
+        for number in numbers:
+            for rest, name in family[number].items():
+                members.setdefault(rest, {})[prefix + number] = name
+        shapes = [[file.variables[name].shape for name in one.values()] for one in members.values()]
+        alike = any(len(of_rest) == count and len(set(of_rest)) == 1 for of_rest in shapes)
         if grouped:
             of_pdebench = not prefix and not before and version == "HDF5"
-            count_up = alike and len(groups) > 2 and counted and first in (0, 1)
-            if not (of_pdebench or (len(groups) > 1 if named else count_up)):
+            counted = list(map(int, numbers)) == list(range(first, first + count))
+            count_up = alike and count > 2 and counted and first in (0, 1)
+            if not (of_pdebench or (count > 1 if named else count_up)):
                 continue
-        elif not (named and alike and len(groups) > 1):
+        elif not (named and alike and count > 1):
             continue
-        joined = {}
-        for rest, of_rest in members.items():
-            parts = {group[rest]: file.variables[group[rest]] for group in groups.values() if rest in group}
-            joined[before + rest] = _joined(parts, of_rest, [prefix + number for number in groups])
-        for name in [name for group in groups.values() for name in group.values()]:
+        samples = [prefix + number for number in numbers]
+        joined = {before + rest: _joined(file, one, samples) for rest, one in members.items()}
+        for name in [name for one in members.values() for name in one.values()]:
             del file.variables[name]
         if grouped and version == "HDF5":
             lone = not (before or prefix or file.variables)
             file.version = "HDF5 (PDEBench)" if lone else "HDF5, a group for each sample"
         file.variables |= joined
     for name, one in file.variables.items():
-        if len(one.shape) == 2 and COORDINATE.fullmatch(name.lower()) and _is_repeated(one):
-            file.variables[name] = _of_all_samples(file, name, one)
+        if len(one.shape) == 2 and COORDINATE.fullmatch(name.lower()):
+            file.variables[name] = _common(file, name, one)
     return file
 
 
-def _joined(parts: dict[str, Variable], members: list[Variable | None], names: list[str]) -> Variable:
-    """Stack the variables `parts` of the samples `names`; `members` has None for missing samples."""
-    shapes = [one and one.shape for one in members]
+def _joined(file: ArraysFile, names: dict[str, str], samples: list[str]) -> Variable:
+    """Stack the variables `names` of all samples; some samples may lack their variable."""
+    parts = {name: file.variables[name] for name in names.values()}
+    shapes = [parts[names[sample]].shape if sample in names else None for sample in samples]
     if len(set(shapes)) > 1:
         other = next(row for row, shape in enumerate(shapes) if shape != shapes[0])
-        words = [f"{' × '.join(map(str, shapes[row] or ('none',)))} in {names[row]}" for row in (0, other)]
+        words = [f"{' × '.join(map(str, shapes[row] or ('none',)))} in {samples[row]}" for row in (0, other)]
         return Variable((), kind=f"ragged ({', '.join(words)})")
     stacked = list(parts.values())
 
@@ -93,30 +93,30 @@ def _joined(parts: dict[str, Variable], members: list[Variable | None], names: l
     )
 
 
-def _is_repeated(one: Variable) -> bool:
-    """Return whether a variable is monotone and equal in its first, middle and last row."""
+def _common(file: ArraysFile, name: str, one: Variable) -> Variable:
+    """Return coordinates (samples, points) as (points,) if they are common to all samples.
+
+    Returns other variables, which are not monotone or differ in the first, middle and last row, unchanged.
+    """
     count, points = one.shape
     if not count or points < 2 or one.kind is not None:
-        return False
+        return one
     try:
-        rows = [np.asarray(one.read((slice(row, row + 1),)))[0] for row in (0, count // 2, count - 1)]
+        first, *others = (np.asarray(one.read((slice(at, at + 1),)))[0] for at in (0, count // 2, count - 1))
     except Exception:  # damaged files can raise anything; reported when the variable is used
-        return False
-    steps = np.sign(np.diff(rows[0].astype(float)))
+        return one
+    steps = np.sign(np.diff(first.astype(float)))
     monotone = steps[0] != 0 and (steps == steps[0]).all()
-    return bool(monotone and all(np.array_equal(row, rows[0]) for row in rows))
-
-
-def _of_all_samples(file: ArraysFile, name: str, one: Variable) -> Variable:
-    """Return coordinates (samples, points) as (points,)."""
+    if not monotone or not all(np.array_equal(first, other) for other in others):
+        return one
 
     def read(selection: Selection) -> np.ndarray:
         rows = np.asarray(one.read(()))
         same = (rows == rows[0]).all(axis=1)
         if not same.all():
             raise DatasetError(
-                f"{file.path}: coordinates '{name}' are not the same for all samples: interpolate them to "
-                f"one grid; sample {int(np.argmin(same)) + 1} has others"
+                f"{file.path}: coordinates '{name}' are not the same for all samples (sample "
+                f"{int(np.argmin(same)) + 1} differs): interpolate all samples to one grid"
             )
         return rows[0][selection]
 

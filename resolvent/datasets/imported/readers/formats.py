@@ -14,6 +14,7 @@ import struct
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,6 @@ from resolvent.datasets.imported.readers.arrays_file import (
     MISSING,
     SMALL,
     ArraysFile,
-    Selection,
     Storage,
     Variable,
     of_type,
@@ -48,7 +48,6 @@ def open_npy(path: Path | str, content: Any) -> ArraysFile:
 def open_npz(path: Path | str, content: Any) -> ArraysFile:
     """Open several arrays; each is decompressed as a whole and then kept in memory."""
     opened: Any = np.load(content, allow_pickle=False)
-    loaded: dict[str, np.ndarray] = {}
 
     def variable(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Variable:
         name = member.filename.removesuffix(".npy")
@@ -57,16 +56,12 @@ def open_npz(path: Path | str, content: Any) -> ArraysFile:
             wanted, has = math.prod(shape) * dtype.itemsize, member.file_size - file.seek(0, 1)
         if wanted != has and not dtype.hasobject:
             raise DatasetError(
-                f"{path}: '{name}' has {has} bytes of values; of the shape {shape} expected: {wanted}; copy "
-                "the file anew"
+                f"{path}: '{name}' has {has} bytes of values; expected: {wanted} for its shape {shape}; copy "
+                "or download the file again"
             )
 
-        def read(selection: Selection) -> np.ndarray:
-            if name not in loaded:
-                loaded[name] = opened[name]
-            return loaded[name][selection]
-
-        return Variable(shape, read, **of_type(dtype), in_memory=float(wanted))
+        whole = cache(lambda: opened[name])
+        return Variable(shape, lambda part: whole()[part], **of_type(dtype), in_memory=float(wanted))
 
     with zipfile.ZipFile(content) as archive:
         members = {one.filename.removesuffix(".npy"): one for one in archive.infolist()}
@@ -117,7 +112,7 @@ def open_torch(path: Path | str, content: Any) -> ArraysFile:
         words = in_one_line(error)
         refused = re.search(r"GLOBAL (\S+)", words)
         raise DatasetError(
-            f"{path}: has more than tensors, and could run code when it is read "
+            f"{path}: contains more than tensors, which could run code when it is read "
             f"({refused[1] if refused else words[:120]}); expected: tensors in dictionaries and lists"
         ) from None
     return ArraysFile(path, "PyTorch .pt", {name: of_tensor(one) for name, one in tensors(found)})

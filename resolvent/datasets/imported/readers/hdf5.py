@@ -11,7 +11,7 @@ trailing axis of components, `dimensions/x`, and `boundary_conditions/…` with 
 from __future__ import annotations
 
 import math
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +38,7 @@ MATLAB = {"cell": "a cell array", "struct": "a struct", "char": "text"}
 class _Open:
     """An open HDF5 file. Its variables refer to it, so it is closed when the last of them is released.
 
-    one        returns a dataset by name; the last one is cached, since looking up a path is slow.
+    one        returns a dataset by name; the last dataset is cached, since looking up a path is slow.
     elsewhere  descriptions of variables that are stored in other files.
     """
 
@@ -70,14 +70,15 @@ class _Open:
                     given["kind"] = "ragged"
             except TypeError:
                 given = {"kind": "of a type that NumPy lacks"}
+            text = given["kind"] == "text"
             if item.is_virtual:
-                self.elsewhere[name] = "virtual, in parts of other files"
+                self.elsewhere[name] = given["kind"] = "virtual, in parts of other files"
             elif item.external:
-                self.elsewhere[name] = "stored outside of the file"
+                self.elsewhere[name] = given["kind"] = "stored outside of the file"
             found[name] = Variable(
                 item.shape,
-                partial(self.read, name, given["kind"] == "text"),
-                **given | ({"kind": self.elsewhere[name]} if name in self.elsewhere else {}),
+                lambda selection: (self.one(name).asstr() if text else self.one(name))[selection],
+                **given,
                 dims=partial(self.dims, name),
                 attributes=lambda: self.one(name).attrs,
                 storage=partial(self.storage, name),
@@ -92,10 +93,6 @@ class _Open:
         self.file.visititems_links(linked)
         return found
 
-    def read(self, name: str, text: bool, selection: Selection) -> Any:
-        one = self.one(name)
-        return one.asstr()[selection] if text else one[selection]
-
     def storage(self, name: str, samples: int = 0) -> Storage:
         """Return the storage of a dataset; rows are along its first axis, or there are `samples` rows."""
         one = self.one(name)
@@ -105,14 +102,6 @@ class _Open:
         chunks = math.prod(-(-size // part) for size, part in sizes if part)
         written = one.id.get_num_chunks() if one.chunks else int(stored > 0 or not one.size)
         return Storage(row * one.dtype.itemsize, stored, chunks - written, chunks, one.fillvalue)
-
-    def require_own(self, path: Path | str) -> None:
-        """Raise `DatasetError` if a variable is in another file, or expands to too much memory."""
-        for name, one in self.variables().items():
-            if name in self.elsewhere:
-                raise not_real(path, name, self.elsewhere[name])
-            how = one.storage()
-            require_size(f"{path}: variable '{name}'", how.row, how.stored)
 
     def dims(self, name: str) -> tuple[str, ...] | None:
         """Return the names of the axes, from the layout of The Well, or from HDF5 labels and scales."""
@@ -162,18 +151,25 @@ def is_netcdf(content: Any) -> bool:
 
 
 def open_netcdf(path: Path | str, content: Any) -> ArraysFile:
-    """Open NetCDF in HDF5. Raises `DatasetError` as `_Open.require_own`."""
+    """Open NetCDF in HDF5.
+
+    Raises `DatasetError` if a variable is in another file, or expands to too much memory.
+    """
     from resolvent.datasets.imported.readers.formats import open_xarray
 
-    _Open(content).require_own(path)
+    opened = _Open(content)
+    for name, one in opened.variables().items():
+        if name in opened.elsewhere:
+            raise not_real(path, name, opened.elsewhere[name])
+        how = one.storage()
+        require_size(f"{path}: variable '{name}'", how.row, how.stored)
     return open_xarray(path, content)
 
 
 def _of_matlab(shape: tuple[int, ...], kind: str) -> dict[str, Any]:
-    """Return the fields of a variable of this shape and class, without MATLAB's extra axes.
+    """Return the fields of a variable of this shape and class, with 1 × n and n × 1 as vectors with one axis.
 
-    MATLAB arrays have at least two axes. Here 1 × n and n × 1 are vectors with one axis, and 1 × 1 is a
-    number.
+    MATLAB arrays have at least two axes. 1 × 1 is a number.
     """
     shape = tuple(size for size in shape if size != 1) if len(shape) == 2 else shape
     real = None if kind in REAL else MATLAB.get(kind, kind)
@@ -184,23 +180,22 @@ def open_mat_5(path: Path | str, content: Any) -> ArraysFile:
     """Open a MAT file of version 5 or 4. Variables are read as a whole: parts cannot be decompressed."""
     import scipy.io
 
-    loaded: dict[str, np.ndarray] = {}
     stored = Path(content).stat().st_size if isinstance(content, str) else content.seek(0, 2)
 
     def variable(name: str, shape: tuple[int, ...], kind: str) -> Variable:
         given, whole = _of_matlab(shape, kind), 8.0 * math.prod(shape)
 
-        def read(selection: Selection) -> np.ndarray:
-            if name not in loaded:
-                if hasattr(content, "seek"):
-                    content.seek(0)
-                found = scipy.io.loadmat(content, variable_names=[name], appendmat=False)
-                loaded[name] = found[name].reshape(given["shape"])
-            if np.iscomplexobj(loaded[name]):  # not visible in the header
+        @cache
+        def load() -> np.ndarray:
+            if hasattr(content, "seek"):
+                content.seek(0)
+            values = scipy.io.loadmat(content, variable_names=[name], appendmat=False)[name]
+            if np.iscomplexobj(values):  # not visible in the header
                 raise not_real(path, name, "complex")
-            return loaded[name][selection]
+            return values.reshape(given["shape"])
 
-        return Variable(**given, read=read, in_memory=whole, storage=lambda: Storage(whole, stored))
+        storage = Storage(whole, stored)
+        return Variable(**given, read=lambda part: load()[part], in_memory=whole, storage=lambda: storage)
 
     if hasattr(content, "seek"):
         content.seek(0)

@@ -19,9 +19,9 @@ from resolvent.datasets.imported.readers.arrays_file import ArraysFile, require_
 from resolvent.datasets.imported.readers.by_sample import by_sample
 
 SAVE: Words = "saved by torch.save({'a': a, 'u': u}, 'data.pt')"
-ACCEPTED = "NumPy (.npz, .npy), MAT 5 and 7.3, HDF5, NetCDF, Zarr, PyTorch (.pt), and what xarray opens"
+ACCEPTED = "NumPy (.npz, .npy), MAT 5 and 7.3, HDF5, NetCDF, Zarr, PyTorch (.pt), or a format of xarray"
 NUMPY, ZIP = b"\x93NUMPY", b"PK\x03\x04"
-HDF5, USERBLOCK = b"\x89HDF\r\n\x1a\n", 512  # MAT files of version 7.3 have so many bytes before HDF5
+HDF5, USERBLOCK = b"\x89HDF\r\n\x1a\n", 512  # MAT files of version 7.3 have this many bytes before HDF5
 NETCDF3, MAT = (b"CDF\x01", b"CDF\x02", b"CDF\x05"), b"MATLAB "
 PICKLE = (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")
 ZARR = ("zarr.json", ".zgroup", ".zarray", ".zmetadata")  # every store has one of these
@@ -34,8 +34,8 @@ FOREIGN: dict[bytes, Words] = {
     b"\x28\xb5\x2f\xfd": "is compressed by zstd; unpack it first: unzstd",
     b"7z\xbc\xaf": "is a 7z archive; unpack it first: 7z x",
     b"\x0e\x03\x13\x01": "is HDF4; convert it to HDF5 first: h4toh5",
-    b"PAR1": "is Parquet, a table; save arrays: np.savez('data.npz', a=…, u=…)",
-    b"GRIB": "is GRIB; install the package cfgrib, with which xarray opens it",
+    b"PAR1": "is a Parquet table; save arrays: np.savez('data.npz', a=…, u=…)",
+    b"GRIB": "is GRIB; install the package cfgrib so that xarray can open it",
 }
 PATIENCE = 10  # timeout in seconds for each request; opening a file takes at most five
 
@@ -51,8 +51,8 @@ def filesystem(address: str) -> tuple[Any, str]:
 
     if "@" in address.split("://", 1)[1].split("/", 1)[0]:
         raise DatasetError(
-            f"an address on {address.partition('://')[0]}:// has a '@' before its first '/'; credentials are "
-            "environment variables, such as AWS_PROFILE"
+            f"an address on {address.partition('://')[0]}:// has a '@' before its first '/'; set credentials "
+            "as environment variables, such as AWS_PROFILE"
         )
     try:
         files, place = fsspec.core.url_to_fs(address, **options(address))
@@ -88,10 +88,20 @@ def open_source(source: Path | str) -> ArraysFile:
 
     Raises `DatasetError` if it cannot be read, is damaged, or has an unknown format.
     """
-    return by_sample(_open_remote(str(source)) if is_remote(str(source)) else _open_local(Path(source)))
+    path = str(source) if is_remote(str(source)) else Path(source)
+    head, content = _open_remote(path) if isinstance(path, str) else _open_local(path)
+    kind, reader = _reader_of(path, head, content)
+    try:
+        file = reader(path, content)
+    except DatasetError:
+        raise
+    except Exception as error:  # damaged files can make readers raise anything
+        raise unreadable(path, error, f"not a complete {kind}") from None
+    return by_sample(file)
 
 
-def _open_local(path: Path) -> ArraysFile:
+def _open_local(path: Path) -> tuple[bytes | None, str]:
+    """Return the first bytes, or None for a Zarr store, and the path for the reader."""
     if path.is_dir():
         if not any((path / name).exists() for name in ZARR):
             raise DatasetError(
@@ -102,92 +112,90 @@ def _open_local(path: Path) -> ArraysFile:
                 if one.is_symlink() and not one.resolve().is_relative_to(path.resolve()):
                     raise DatasetError(
                         f"{path}: {one.relative_to(path)} is a link out of the store; copy the store with "
-                        "what its links lead to: cp -rL"
+                        "the linked files: cp -rL"
                     )
-        return _open_store(str(path))
+        return None, str(path)
     if not path.is_file():
-        what = "is no ordinary file" if path.exists() else "does not exist"
-        raise DatasetError(f"the file {path} {what}; paths are from the working folder, or absolute")
+        what = "is not a regular file" if path.exists() else "does not exist"
+        raise DatasetError(f"the file {path} {what}; paths are relative to the working folder, or absolute")
     try:
         with path.open("rb") as file:
-            head = file.read(2 * USERBLOCK)
+            return file.read(2 * USERBLOCK), str(path)
     except OSError as error:
         raise DatasetError(f"the file {path} cannot be read ({error.strerror})") from None
-    return _open_file(path, head, str(path))
 
 
-def _open_remote(address: str) -> ArraysFile:
+def _open_remote(address: str) -> tuple[bytes | None, Any]:
+    """Return the first bytes, or None for a Zarr store, and the open file, or the address of the store."""
     files, place = filesystem(address)
     try:
         if any(files.exists(f"{place.rstrip('/')}/{name}") for name in ZARR):
-            return _open_store(address)
+            return None, address
         content = files.open(place, "rb")
         head = content.read(2 * USERBLOCK)
         content.seek(0)
-    except DatasetError:
-        raise
     except Exception as error:  # anything: servers, networks, permissions
         raise unreachable(address, error) from None
-    return _open_file(address, head, content)
+    return head, content
 
 
-def _open_store(place: str) -> ArraysFile:
-    from resolvent.datasets.imported.readers.formats import open_zarr
+def _reader_of(path: Path | str, head: bytes | None, content: Any) -> tuple[str, Any]:
+    """Return the name of a format and its reader, by the first bytes (None for a Zarr store) and the suffix.
 
-    by = partial(open_zarr, storage_options=options(place) or None)
-    return _read_by(by, place, place, "not a Zarr store, or damaged")
-
-
-def _open_file(path: Path | str, head: bytes, content: Any) -> ArraysFile:
-    """Open a file by its first bytes; `content` is its path, or a seekable file."""
+    content  path of the file, or a seekable file.
+    """
     from resolvent.datasets.imported.readers import formats, hdf5
 
+    if head is None:
+        return "Zarr store", partial(formats.open_zarr, storage_options=options(content) or None)
     suffix = Path(str(path).partition("?")[0]).suffix.lower()
     of_hdf5 = HDF5 in (head[: len(HDF5)], head[USERBLOCK : USERBLOCK + len(HDF5)])
     if suffix == ".mat" or head.startswith(MAT):
-        reader = hdf5.open_mat_73 if of_hdf5 else hdf5.open_mat_5
-        return _read_by(reader, path, content, "not a MAT file of version 5 or 7.3, or damaged")
+        return "MAT file (version 5 or 7.3)", hdf5.open_mat_73 if of_hdf5 else hdf5.open_mat_5
     if not head:
         raise DatasetError(f"{path}: is empty; expected: {ACCEPTED}")
     if head.startswith(NUMPY):
-        return _read_by(formats.open_npy, path, content, "not a whole .npy file")
+        return ".npy file", formats.open_npy
     if head.startswith(ZIP):
-        return _open_zip(path, content)
+        return _zip_reader(path, content)
     if of_hdf5 and not (suffix in NETCDF_SUFFIXES or hdf5.is_netcdf(content)):
-        return _read_by(hdf5.open_hdf5, path, content, "not a whole HDF5 file")
+        return "HDF5 file", hdf5.open_hdf5
     if of_hdf5 or head.startswith(NETCDF3):
-        reader = hdf5.open_netcdf if of_hdf5 else formats.open_xarray
-        return _read_by(reader, path, content, "not a whole NetCDF file")
+        return "NetCDF file", hdf5.open_netcdf if of_hdf5 else formats.open_xarray
     if head.startswith(PICKLE):
         raise DatasetError(
             f"{path}: is a pickle, which can run code when it is read; expected: {ACCEPTED}; save tensors "
             "with torch.save of PyTorch 1.6 or later, arrays with numpy.savez"
         )
-    try:
-        return formats.open_xarray(path, content)
-    except Exception:  # xarray's engines can raise anything for an unknown format
-        raise DatasetError(f"{path}: {_foreign(head)}; expected: {ACCEPTED}") from None
+
+    def by_xarray(path: Path | str, content: Any) -> ArraysFile:
+        try:
+            return formats.open_xarray(path, content)
+        except Exception:  # xarray's engines can raise anything for an unknown format
+            raise DatasetError(f"{path}: {_foreign(head)}; expected: {ACCEPTED}") from None
+
+    return "", by_xarray
 
 
-def _open_zip(path: Path | str, content: Any) -> ArraysFile:
-    """Open a zip archive of NumPy or PyTorch."""
-    from resolvent.datasets.imported.readers.formats import open_npz, open_torch
+def _zip_reader(path: Path | str, content: Any) -> tuple[str, Any]:
+    """Return the name and reader of a zip archive of NumPy or PyTorch."""
+    from resolvent.datasets.imported.readers import formats
 
     try:
         with zipfile.ZipFile(content) as archive:
             members = archive.infolist()
     except Exception as error:  # damaged archives can raise anything
-        raise unreadable(path, error, "not a whole .npz or .pt file") from None
+        raise unreadable(path, error, "not a complete .npz or .pt file") from None
     names = [one.filename for one in members]
     require_size(str(path), sum(one.file_size for one in members), sum(one.compress_size for one in members))
     if hasattr(content, "seek"):
         content.seek(0)
     if any("/code/" in name or name.endswith("archive_format") for name in names):
-        raise DatasetError(f"{path}: is a program of PyTorch; expected: tensors, {SAVE}")
+        raise DatasetError(f"{path}: is a PyTorch program; expected: tensors, {SAVE}")
     if any(name.endswith("/data.pkl") for name in names):
-        return _read_by(open_torch, path, content, "not a file of tensors")
+        return "file of tensors", formats.open_torch
     if names and all(name.endswith(".npy") for name in names):
-        return _read_by(open_npz, path, content, "not a whole .npz file")
+        return ".npz file", formats.open_npz
     found = ", ".join(names[:5]) or "nothing"
     raise DatasetError(f"{path}: is an archive with {found}; unpack it first: unzip; expected: {ACCEPTED}")
 
@@ -204,13 +212,4 @@ def _foreign(head: bytes) -> Words:
         header = ", skiprows=1" if re.search("[A-Za-z]{2}|[A-DF-Za-df-z]", text.partition("\n")[0]) else ""
         read = f"np.loadtxt('data.csv', delimiter=','{header})"
         return f"is text, such as CSV; save arrays: np.savez('data.npz', u={read})"
-    return f"begins with {head[:8]!r}, no format that is known"
-
-
-def _read_by(reader: Any, path: Path | str, content: Any, what: str) -> ArraysFile:
-    try:
-        return reader(path, content)
-    except DatasetError:
-        raise
-    except Exception as error:  # damaged files can make readers raise anything
-        raise unreadable(path, error, what) from None
+    return f"has an unknown format (it begins with {head[:8]!r})"
