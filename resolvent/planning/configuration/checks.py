@@ -131,7 +131,22 @@ def _experiment_problems(
         accepted = "another dataset of the same equation, not of an inverse problem"
         yield f"{at}.test_dataset: '{test_name}' solves {equations}; accepted: {accepted}"
         return
-    tested = experiment.test_resolutions
+    yield from _data_problems(configuration, at, experiment, test_name)
+    models = {key: configuration.models[key] for key in experiment.models if key in configuration.models}
+    tested = experiment.test_resolutions or test_dataset.resolutions
+    for key, one in models.items():
+        if is_architecture(one.architecture):  # others are reported with the model
+            if missing := missing_packages(one.architecture):
+                yield f"{at}.models: {key!r}: {missing}"
+            yield from _fit_problems(at, experiment, dataset, tested, key, one)
+    yield from _training_problems(at, experiment, dataset, models)
+
+
+def _data_problems(
+    configuration: Configuration, at: str, experiment: Experiment, test_name: str
+) -> Iterator[str]:
+    """Yield the resolutions, counts, noise and shifts of an experiment that its datasets do not have."""
+    dataset, tested = configuration.datasets[experiment.dataset], experiment.test_resolutions
     wanted = {
         "resolutions": (experiment.dataset, experiment.resolutions),
         "training_at": (experiment.dataset, experiment.training_at),
@@ -162,13 +177,6 @@ def _experiment_problems(
         for count in asked_for:
             if isinstance(count, int) and count > available:
                 yield f"{at}.{key}: {count} asked for; the experiment has {available}"
-    models = {key: configuration.models[key] for key in experiment.models if key in configuration.models}
-    for key, one in models.items():
-        if is_architecture(one.architecture):  # others are reported with the model
-            if missing := missing_packages(one.architecture):
-                yield f"{at}.models: {key!r}: {missing}"
-            yield from _fit_problems(at, experiment, dataset, tested or test_dataset.resolutions, key, one)
-    yield from _training_problems(at, experiment, dataset, models)
     levels = {"noise": [experiment.noise], "test_noise": experiment.test_noise or []}
     for key, given in levels.items():
         if any(given) and not dataset.inverse:
