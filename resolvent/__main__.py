@@ -32,9 +32,9 @@ JUDGED = "Judge and verify"
 
 app = typer.Typer(
     help="Make datasets with measured errors for operator learning, train and compare neural operators.\n\n"
-    "A first look: [bold]resolvent demo[/bold], then [bold]resolvent open[/bold]. Everything is made by "
-    "Snakemake in the working folder: [bold]data/[/bold] has the datasets, [bold]results/<study>/[/bold] the "
-    "runs and pages.",
+    "Start with [bold]resolvent demo[/bold], then [bold]resolvent open[/bold]. Snakemake runs everything in "
+    "the working folder: [bold]data/[/bold] has the datasets, [bold]results/<study>/[/bold] the runs and "
+    "pages.",
     rich_markup_mode="rich",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -51,17 +51,18 @@ Configs = Annotated[
     ),
 ]
 Results = Annotated[str, typer.Option(help="Folder of the studies, searched for names of runs.")]
+Run = Annotated[
+    str,
+    typer.Argument(metavar="RUN", help="A run: its name, 'demo/burgers/fno/n128/seed1127802', or folder."),
+]
 Allow = Annotated[
     list[str] | None,
     typer.Option(
-        help="A folder of modules that may run, if the run has its authors' code (read it first), or an "
+        help="A folder of modules that may run, if the run needs its authors' code (read it first), or an "
         "address from which test samples may be read. May be repeated."
     ),
 ]
-Data = Annotated[
-    str | None,
-    typer.Option(help="Folder of the datasets, or the card of the training dataset."),
-]
+Data = Annotated[str | None, typer.Option(help="Folder of the datasets, or the training dataset's card.")]
 
 
 @app.command(rich_help_panel=STUDIES, context_settings=TO_SNAKEMAKE)
@@ -99,14 +100,12 @@ def check(
 def run(
     targets: Annotated[
         list[str] | None,
-        typer.Argument(
-            help="Rules or files to make, and Snakemake's options. By default the whole study is made."
-        ),
+        typer.Argument(help="Rules or files to build, and Snakemake's options. Default: the whole study."),
     ] = None,
     cores: Cores = "all",
     configfile: Configs = None,
 ) -> None:
-    """Run or resume a study: make whatever is missing, out of date or interrupted.
+    """Run or resume a study: build whatever is missing, out of date or interrupted.
 
     Runs `snakemake` with the Snakefile and profile of the package. Unknown options, such as `-n` (dry run),
     are passed to Snakemake.
@@ -120,13 +119,11 @@ def open_page(
     results: Results = "results",
 ) -> None:
     """Print the address of a study's front page, and open it if there is a browser."""
-    page = next(
-        (p for p in (Path(study, "index.html"), Path(results, study, "index.html")) if p.is_file()), None
-    )
-    if page is None:
+    pages = [p for p in (Path(study, "index.html"), Path(results, study, "index.html")) if p.is_file()]
+    if not pages:
         there = ", ".join(sorted(p.parent.name for p in Path(results).glob("*/index.html"))) or "none"
         raise ResolventError(f"no front page of the study '{study}'; studies with one in {results}: {there}")
-    address = page.resolve().as_uri()
+    address = pages[0].resolve().as_uri()
     print(address)
     if os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") or sys.platform in ("darwin", "win32"):
         typer.launch(address)
@@ -146,12 +143,7 @@ def info(
 
 @app.command(rich_help_panel=USE)
 def predict(
-    run: Annotated[
-        str,
-        typer.Argument(
-            metavar="RUN", help="A run: its name, 'demo/burgers/fno/n128/seed1127802', or folder."
-        ),
-    ],
+    run: Run,
     source: Annotated[
         Path, typer.Argument(metavar="INPUT", help="Functions in physical units: .npy, .npz, .nc or .zarr.")
     ],
@@ -188,8 +180,7 @@ def predict(
 
 
 Files = Annotated[
-    list[str],
-    typer.Argument(help="Files, stores, addresses or folders: one, inputs and targets, or many."),
+    list[str], typer.Argument(help="Files, stores, addresses or folders: one, inputs and targets, or many.")
 ]
 
 
@@ -217,13 +208,14 @@ def import_file(
     try:
         with out.open("x", encoding="utf-8") as file:
             file.write(text)
-    except FileExistsError:
-        raise ResolventError(f"{out} is there already: name another by --output") from None
     except OSError as error:
-        raise ResolventError(
-            f"{out} cannot be written ({error.strerror}): name another by --output"
-        ) from None
-    print(f"{out}: look at it, and then: resolvent run --configfile {out}")
+        fault = (
+            "exists already"
+            if isinstance(error, FileExistsError)
+            else f"cannot be written ({error.strerror})"
+        )
+        raise ResolventError(f"{out} {fault}: choose another file by --output") from None
+    print(f"{out}: check it, then run: resolvent run --configfile {out}")
 
 
 @app.command(rich_help_panel=USE)
@@ -263,12 +255,7 @@ def export_study(
 
 @app.command(rich_help_panel=USE)
 def export_run(
-    run: Annotated[
-        str,
-        typer.Argument(
-            metavar="RUN", help="A run: its name, 'demo/burgers/fno/n128/seed1127802', or folder."
-        ),
-    ],
+    run: Run,
     folder: Annotated[Path, typer.Argument(help="A new folder.")],
     form: Annotated[
         list[str] | None,
@@ -276,7 +263,7 @@ def export_run(
     ] = None,
     points: Annotated[int | None, typer.Option(help="Points along each axis, for programs.")] = None,
     samples: Annotated[int, typer.Option(help="Samples in a batch, for programs.")] = 1,
-    licence: Annotated[str | None, typer.Option(help="Of the weights, such as 'MIT'.")] = None,
+    licence: Annotated[str | None, typer.Option(help="Licence of the weights, such as 'MIT'.")] = None,
     results: Results = "results",
     data: Data = None,
     allow: Allow = None,
@@ -287,7 +274,7 @@ def export_run(
 
     loaded = load_run(run, results=results, data=data, allow=allow or ())
     exported(loaded, folder, formats=form or (), points=points, samples=samples, licence=licence)
-    print(f'{folder}: load it by resolvent.load_run("{folder}")')
+    print(f'{folder}: load it with resolvent.load_run("{folder}")')
 
 
 @app.command(rich_help_panel=USE)
@@ -332,13 +319,13 @@ def task(
     name: Annotated[str, typer.Argument(help="A task of `resolvent tasks`.")],
     to: Annotated[Path, typer.Option(help="A new folder.")],
     form: Annotated[str, typer.Option("--format", help="'npz', 'netcdf', 'zarr' or 'huggingface'.")] = "npz",
-    cores: Annotated[int, typer.Option(help="Number of processes for making samples.")] = 1,
+    cores: Annotated[int, typer.Option(help="Number of processes for generating samples.")] = 1,
 ) -> None:
     """Write a task to train on elsewhere: training samples, test inputs and instructions."""
     from resolvent.judging.give import give
 
     files = give(name, to, form, cores)
-    print(f"{to}: {counted(len(files), 'file')}; README.md says how to be judged")
+    print(f"{to}: {counted(len(files), 'file')}; README.md has the instructions")
 
 
 @app.command(rich_help_panel=JUDGED)
@@ -356,7 +343,7 @@ def evaluate(
     label: Annotated[str, typer.Option(help="Name in tables.")] = "",
     certify: Annotated[bool, typer.Option("--certify", help="Also estimate errors without labels.")] = False,
     data: Annotated[Path, typer.Option(help="Folder for the test samples.")] = Path("data"),
-    cores: Annotated[int, typer.Option(help="Processes that make the test samples.")] = 1,
+    cores: Annotated[int, typer.Option(help="Number of processes for generating the test samples.")] = 1,
 ) -> None:
     """Judge predictions made elsewhere: errors with intervals, compared with classical solvers."""
     from resolvent.judging.judge import in_words, judge
@@ -386,10 +373,8 @@ def compare(
     listed = set() if table.empty else set(table["folder"])
     for folder in folders:
         if str(folder) not in listed:
-            print(
-                f"left out: {folder}, neither judged nor verified, not as recorded, or changed since",
-                file=sys.stderr,
-            )
+            reasons = "not judged or verified, its numbers did not agree, or it was changed since"
+            print(f"left out: {folder}: {reasons}", file=sys.stderr)
     if csv is not None:
         write_compared(table, csv)
 
@@ -417,14 +402,11 @@ def main() -> int:
             print(f"resolvent: {line}", file=sys.stderr)
         return 1
     except ValueError as error:
-        from pydantic import ValidationError
-
         from resolvent.common.outside import NoSuchModule
 
-        found = [error]
-        if isinstance(error, ValidationError):
-            found = [one["ctx"]["error"] for one in error.errors() if "error" in one.get("ctx", {})]
-        # A missing user's module is an expected error; others are not.
+        # Pydantic's errors contain others. A missing user's module is an expected error; others are not.
+        details = error.errors() if hasattr(error, "errors") else []
+        found = [error, *(one.get("ctx", {}).get("error") for one in details)]
         missing = [one for one in found if isinstance(one, NoSuchModule)]
         if not missing:
             raise

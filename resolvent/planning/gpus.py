@@ -16,6 +16,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import chain, takewhile
 from pathlib import Path
 
 from resolvent.common.errors import ResolventError
@@ -51,18 +52,16 @@ def devices_for(gpus: int, report: Callable[[str], None]) -> list[str]:
     CUDA would silently ignore it and all devices after it.
     """
     there, value = installed(report), os.environ.get(VISIBLE)
-    visible: list[str] = []
     if value is None:
-        visible = [device for name in there for device in there[name]]
-    for name in value.split(",") if value and value.strip() and there else []:
-        if name.strip() == "-1":  # CUDA ignores all devices after it
-            break
-        visible += _named(name.strip(), there)
-    visible = list(dict.fromkeys(visible))
+        visible = [device for devices in there.values() for device in devices]
+    else:
+        names = [name.strip() for name in value.split(",")] if value.strip() and there else []
+        named = takewhile(lambda name: name != "-1", names)  # CUDA ignores all devices after it
+        visible = list(dict.fromkeys(device for name in named for device in _named(name, there)))
     devices = [device for device in visible if gpus == 1 or not device.startswith("MIG-")]
     if visible and len(devices) < gpus:
         one = "; a job can have only one MIG instance" if len(devices) < len(visible) else ""
-        raise GpuError(f"asks for {gpus} GPUs, but only {', '.join(visible)} can be seen{one}")
+        raise GpuError(f"asks for {gpus} GPUs, but only {', '.join(visible)} are visible{one}")
     return devices
 
 
@@ -125,10 +124,8 @@ def lease(gpus: int, jobs_per_device: int, report: Callable[[str], None]) -> Ite
             try:
                 taken = _Request(folder, devices, gpus, jobs_per_device).wait(report)
             except OSError as error:
-                raise GpuError(
-                    f"no GPU can be locked in {folder}: {error.strerror}; name another folder of this host "
-                    "with RESOLVENT_LEASES"
-                ) from error
+                remedy = "set RESOLVENT_LEASES to another folder of this host"
+                raise GpuError(f"cannot lock GPUs in {folder}: {error.strerror}; {remedy}") from error
         os.environ[VISIBLE] = ",".join(device for device in devices if device in taken)
         yield
     finally:
@@ -152,10 +149,10 @@ class _Request:
 
         def report_once() -> None:
             nonlocal reported
-            if not reported and (holders := self._holders()):
+            if not reported and (holders := ", ".join(map(str, self._holders()))):
                 reported = True
-                devices, jobs = ", ".join(self.devices), ", ".join(map(str, holders))
-                report(f"waits for {self.gpus} of the GPUs {devices}; held by process {jobs}\n")
+                devices = ", ".join(self.devices)
+                report(f"waits for {self.gpus} of the GPUs {devices}; held by process {holders}\n")
 
         for delay in (0, 0.01, 0.1):  # the lock is often held only for a moment: wait before reporting
             time.sleep(delay)
@@ -206,8 +203,7 @@ class _Request:
         own = _locked(lock.with_suffix(f".{slot}.slot"), fcntl.LOCK_EX) if shared else []
         if not own:
             _release({device: shared})
-            return []
-        return shared + own
+        return shared + own if own else []
 
 
 @contextmanager
@@ -254,8 +250,7 @@ def _opened(path: Path) -> int:
 
 
 def _release(locks: dict[str, list[int]]) -> None:
-    for descriptor in [one for of_device in locks.values() for one in of_device]:
-        if descriptor in _held:
-            _held.remove(descriptor)
-            os.ftruncate(descriptor, 0)
-            os.close(descriptor)
+    for descriptor in _held.intersection(chain.from_iterable(locks.values())):
+        _held.remove(descriptor)
+        os.ftruncate(descriptor, 0)
+        os.close(descriptor)

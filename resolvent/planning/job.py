@@ -10,7 +10,6 @@ import platform
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -78,7 +77,12 @@ def job(snakemake, alone: bool = False):
     log = Path(snakemake.log[0])
     log.parent.mkdir(parents=True, exist_ok=True)
     log.write_text("")
-    _bring_to_present(snakemake.input)
+    # Snakemake fails a job whose output is older than its input. Set times in the future, which come from a
+    # file server whose clock is ahead, to now.
+    for file in snakemake.input:
+        with suppress(OSError):  # a file of another user, or on a read-only file system
+            if os.stat(file).st_mtime > time.time():
+                os.utime(file)
     keep_compiled()
 
     def report(message: str) -> None:
@@ -86,10 +90,17 @@ def job(snakemake, alone: bool = False):
             file.write(message)
         sys.stderr.write(message)
 
+    # Without the resource `gpu` nothing is leased: solvers share the device that JAX finds, and torch runs on
+    # the CPU (`resolvent.training.devices.choose_device`). With 0 (`--resources gpu=0`) all GPUs are hidden.
+    gpus = snakemake.resources.get("gpu")
+    leased: AbstractContextManager = nullcontext()
+    if gpus is not None:
+        jobs_per_device = 1 if alone else int(os.environ[JOBS_PER_DEVICE])
+        leased = lease(gpus, jobs_per_device, lambda message: report(f"{snakemake.rule}: {message}"))
     try:
         with (
             readable_disk_errors(Path([*snakemake.output, log][0]).parent, FULL_DISK),
-            _gpus(snakemake, alone, report),
+            leased,
             log.open("a") as file,
             watched(float(os.environ[STALL_VARIABLE]), file),
         ):
@@ -104,30 +115,6 @@ def job(snakemake, alone: bool = False):
         return
     report(message)
     sys.exit(1)
-
-
-def _gpus(snakemake, alone: bool, report: Callable[[str], None]) -> AbstractContextManager:
-    """Lease as many GPUs as the job's resource `gpu` says; with 0 (`--resources gpu=0`) hide all GPUs.
-
-    Without the resource nothing is leased: solvers run on the device that JAX finds, and share it; torch
-    runs on the CPU (`resolvent.training.devices.choose_device`).
-    """
-    gpus = snakemake.resources.get("gpu")
-    if gpus is None:
-        return nullcontext()
-    jobs_per_device = 1 if alone else int(os.environ[JOBS_PER_DEVICE])
-    return lease(gpus, jobs_per_device, lambda message: report(f"{snakemake.rule}: {message}"))
-
-
-def _bring_to_present(files: Iterable[str]) -> None:
-    """Set modification times in the future to now, which come from a file server whose clock is ahead.
-
-    Snakemake fails a job whose output is older than its input.
-    """
-    for file in files:
-        with suppress(OSError):  # a file of another user, or on a read-only file system
-            if os.stat(file).st_mtime > time.time():
-                os.utime(file)
 
 
 def keep_compiled() -> None:

@@ -46,14 +46,8 @@ class PaperPlan:
     @cached_property
     def experiments(self) -> dict[str, list[str]]:
         """Return the experiments of each item that is built, in the paper's order; empty if none is."""
-        named = {
-            item: [
-                name
-                for name, e in self.plan.configuration.experiments.items()
-                if item in e.shows.get(self.key, [])
-            ]
-            for item in self.items
-        }
+        shows = {name: e.shows.get(self.key, []) for name, e in self.plan.configuration.experiments.items()}
+        named = {item: [name for name, shown in shows.items() if item in shown] for item in self.items}
         for name, item in self.items.items():
             named[name] += dict.fromkeys(one for source in item.of for one in named[source])
         if not any(named.values()):
@@ -65,9 +59,7 @@ class PaperPlan:
         return [self.page, *map(self.file, self.experiments)] if self.experiments else []
 
     def link(self, experiment: str) -> str | None:
-        return (
-            f"../{self.key}.html" if any(experiment in given for given in self.experiments.values()) else None
-        )
+        return f"../{self.key}.html" if experiment in self.sources else None
 
     @property
     def page_inputs(self) -> dict[str, list[str]]:
@@ -124,9 +116,8 @@ class PaperPlan:
             return [self.costs]
         folders = given["candidates" if self.items[item].shows_one_run else "run_folders"]
         beside = [BESIDE[name] for name in needs if name in BESIDE]
-        files = [
-            f"{folder}/{file}" for of_one in folders for folder in of_one for file in (*RECORDS, *beside)
-        ]
+        folders = list(itertools.chain.from_iterable(folders))
+        files = [f"{folder}/{file}" for folder in folders for file in (*RECORDS, *beside)]
         return files + given.get("comparison_files", []) + self._compared(item)
 
     def _compared(self, item: str) -> list[str]:
@@ -140,10 +131,10 @@ def caption_facts(plan: Plan, experiment: str) -> dict:
     tested = ", ".join(map(str, plan.tested(experiment)))
     in_time = dataset.grid_kind == "explicit"
     unlike = len(set(dataset.sides(dataset.resolutions[0]))) > 1
-    shown = [PAPERS[key] for key, items in e.shows.items() if items]
-    compare = "; ".join(
-        f"compare {paper.name}, {paper.samples[in_time]}" for paper in shown if paper.samples[in_time]
-    )
+    compared = [
+        (paper.name, paper.samples[in_time]) for paper in (PAPERS[key] for key in e.shows if e.shows[key])
+    ]
+    compare = "; ".join(f"compare {name}, {samples}" for name, samples in compared if samples)
     counts = plan.sample_counts(experiment)
     return {
         **counts,
@@ -195,9 +186,7 @@ def planned_study(plan: Plan, papers: dict[str, PaperPlan]) -> dict:
         datasets={
             name: study.PlannedDataset(
                 page=f"datasets/{name}.html",
-                card=_below(plan, dataset.card),
-                preview=_below(plan, dataset.preview),
-                store=_below(plan, dataset.store),
+                **{file: _below(plan, getattr(dataset, file)) for file in ("card", "preview", "store")},
             )
             for name, dataset in plan.datasets.items()
         },
@@ -233,19 +222,12 @@ def show_what_there_is(plan: Plan, papers: dict[str, PaperPlan], file: str | Pat
 
 def _experiment(plan: Plan, papers: dict[str, PaperPlan], name: str) -> study.PlannedExperiment:
     e = plan.experiment(name)
-    rows = [
-        study.PlannedRow(
-            model=model,
-            label=plan.configuration.models[model].label,
-            recipe=plan.configuration.models[model].recipe,
-            resolution=resolution,
-            noise=e.noise,
-            runs={
-                str(seed): _below(plan, plan.run_folder(name, model, resolution, seed)) for seed in e.seeds
-            },
-        )
-        for model, resolution in itertools.product(e.models, e.resolutions)
-    ]
+    rows = []
+    for model, resolution in itertools.product(e.models, e.resolutions):
+        m = plan.configuration.models[model]
+        folders = {str(seed): plan.run_folder(name, model, resolution, seed) for seed in e.seeds}
+        runs = {seed: _below(plan, folder) for seed, folder in folders.items()}
+        rows.append(study.PlannedRow(model, m.label, m.recipe, resolution, e.noise, runs))
     return study.PlannedExperiment(
         title=e.title,
         dataset=e.dataset,

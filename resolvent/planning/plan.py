@@ -24,12 +24,12 @@ from resolvent.planning.configuration.load import with_contents
 from resolvent.planning.configuration.settings import (
     Configuration,
     Experiment,
-    Resolution,
     Stability,
     model_settings,
     samples_read,
     training_settings,
 )
+from resolvent.planning.configuration.values import Resolution
 from resolvent.planning.rerun import ESTIMATES, location_of, script_digest
 from resolvent.training.settings import TrainingSettings
 
@@ -60,12 +60,8 @@ class DatasetPlan:
         self.receipts = [self.receipt.format(shard=shard) for shard in range(settings.num_shards)]
         self.modules = (location_of(type(settings)),)
         self.moves = f"{type(settings).__module__}:motion" if settings.moves else None
-        self.estimates = [
-            f"{one.__module__}:{name}"
-            for one in type(settings).__mro__
-            for name in ESTIMATES
-            if name in vars(one)
-        ]
+        named = [(one, name) for one in type(settings).__mro__ for name in ESTIMATES if name in vars(one)]
+        self.estimates = [f"{one.__module__}:{name}" for one, name in named]
 
     @property
     def code(self) -> str:
@@ -117,8 +113,7 @@ class Plan:
         for name, settings in configuration.datasets.items():
             digest = settings_hash(settings)
             address = f"{root}/{name}/{digest}.zarr" if is_address(root) else None
-            base = local_folder(root) / name / digest
-            self.datasets[name] = DatasetPlan(name, settings, base, address)
+            self.datasets[name] = DatasetPlan(name, settings, local_folder(root) / name / digest, address)
         # Rules call these for every seed, parameter and resource: cache the results per instance.
         for method in (
             self.run_folders, self.shown_candidates, self.sample_counts, self.training, self.modules_of,
@@ -180,12 +175,10 @@ class Plan:
         `latent_basis`, the others are restricted to models that have a latent basis.
         """
         e = self.experiment(experiment)
-        models = [
-            one
-            for one in e.models
-            if not latent_basis
-            or issubclass(settings_class(self.configuration.models[one].architecture), CoarseEncoderSettings)
-        ]
+        models = e.models
+        if latent_basis:
+            kinds = {one: settings_class(self.configuration.models[one].architecture) for one in models}
+            models = [one for one, kind in kinds.items() if issubclass(kind, CoarseEncoderSettings)]
         resolutions = [self.finest(experiment), *e.resolutions]
         runs = itertools.product([e.shown_model, *models], resolutions, e.seeds)
         return list(dict.fromkeys(self.run_folder(experiment, *run) for run in runs))
@@ -339,9 +332,8 @@ class Plan:
         compared = {model for one in self.configuration.experiments.values() for model in one.models}
         compared |= set(study.models) if study else set()
         operators = (settings_class(known[model].architecture).operator for model in compared)
-        return any(
-            operator.startswith(tuple(f"resolvent.models.{key}." for key in PAPERS)) for operator in operators
-        )
+        of_papers = tuple(f"resolvent.models.{key}." for key in PAPERS)
+        return any(operator.startswith(of_papers) for operator in operators)
 
 
 def architecture_modules(architecture: str) -> tuple[str, ...]:

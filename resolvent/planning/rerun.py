@@ -164,10 +164,8 @@ def everything_reached(job: str, *names: str) -> frozenset[str]:
         waiting += [module + IMPORT, *_used_by(name)]
         if module in FOUND:
             pattern, definition = FOUND[module]
-            found = (
-                file.relative_to(PACKAGE.parent).with_suffix("") for file in PACKAGE.parent.glob(pattern)
-            )
-            waiting += [f"{'.'.join(file.parts)}:{definition}" for file in found]
+            found = [file.relative_to(PACKAGE.parent) for file in PACKAGE.parent.glob(pattern)]
+            waiting += [f"{'.'.join(file.with_suffix('').parts)}:{definition}" for file in found]
         if "." in module:  # importing a.b imports a
             waiting.append(module.rpartition(".")[0] + IMPORT)
     return frozenset(seen)
@@ -192,10 +190,7 @@ def _file_of(module: str) -> Path | None:
             return None
         return Path(spec.origin) if spec and spec.origin and spec.origin.endswith(".py") else None
     path = ROOTS[root].joinpath(root, *parts)
-    for file in (path.with_suffix(".py"), path / "__init__.py"):
-        if file.exists():
-            return file
-    return None
+    return next((file for file in (path.with_suffix(".py"), path / "__init__.py") if file.exists()), None)
 
 
 @cache
@@ -267,9 +262,8 @@ def _strip_here(node: ast.AST) -> None:
 
 
 def _are_words(annotation: ast.expr | None) -> bool:
-    return annotation is not None and any(
-        isinstance(node, ast.Name) and node.id == WORDS for node in ast.walk(annotation)
-    )
+    nodes = ast.walk(annotation) if annotation else ()
+    return any(isinstance(node, ast.Name) and node.id == WORDS for node in nodes)
 
 
 @cache
@@ -301,10 +295,8 @@ def _defined_by(node: ast.stmt) -> set[str]:
 
 
 def _is_local(decorator: ast.expr) -> bool:
-    if isinstance(decorator, ast.Call):
-        decorator = decorator.func
-    name = decorator.attr if isinstance(decorator, ast.Attribute) else getattr(decorator, "id", "")
-    return name in LOCAL_DECORATORS
+    called = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return getattr(called, "attr", getattr(called, "id", "")) in LOCAL_DECORATORS
 
 
 @cache
@@ -318,20 +310,16 @@ def _parts(name: str) -> tuple[ast.stmt, ...]:
 
 @cache
 def _meaning(name: str) -> str:
-    return "\n".join(
-        _text(part) for part in _parts(name) if not isinstance(part, ast.Import | ast.ImportFrom)
-    )
+    parts = (part for part in _parts(name) if not isinstance(part, ast.Import | ast.ImportFrom))
+    return "\n".join(map(_text, parts))
 
 
 def _text(value: object) -> str:
     """Return a syntax tree as text that does not depend on the version of Python."""
     if isinstance(value, ast.AST):
-        fields = []
-        for key in value._fields:
-            one = getattr(value, key, None)
-            if one is not None and one != []:
-                fields.append(f"{key}={_text(one)}")
-        return f"{type(value).__name__}({','.join(fields)})"
+        fields = [(key, getattr(value, key, None)) for key in value._fields]
+        texts = [f"{key}={_text(one)}" for key, one in fields if one is not None and one != []]
+        return f"{type(value).__name__}({','.join(texts)})"
     return f"[{','.join(map(_text, value))}]" if isinstance(value, list) else repr(value)
 
 
@@ -376,10 +364,9 @@ def _bound_in(module: str) -> dict[str, set[str]]:
 def _bound_by(nodes: Iterable[ast.AST]) -> dict[str, set[str]]:
     """Return the names bound by import statements in `nodes`, each with its project definitions."""
     bound: dict[str, set[str]] = {}
-    for node in nodes:
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            for name, target in _imported(node):
-                bound.setdefault(name, set()).add(target)
+    for node in (one for one in nodes if isinstance(one, ast.Import | ast.ImportFrom)):
+        for name, target in _imported(node):
+            bound.setdefault(name, set()).add(target)
     return bound
 
 

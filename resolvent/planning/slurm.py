@@ -133,9 +133,8 @@ def until_slurm_answers(words: Sequence[str]) -> str | None:
         if answer.returncode == 0:
             return answer.stdout
         if not reported:
-            logger.warning(
-                f"SLURM does not answer; submissions wait up to an hour: {_last_line(answer.stderr)}"
-            )
+            reason = _last_line(answer.stderr)
+            logger.warning(f"SLURM does not answer; submissions wait up to an hour: {reason}")
             reported = True
         if time.monotonic() > end or _given_up.wait(pause):
             return None
@@ -203,11 +202,8 @@ class _States:
                 self._sacct_fails = True
         if (answer[0] is None) != self._silent:
             self._silent = not self._silent
-            logger.warning(
-                "SLURM reports no job states; keeping the last known states and asking again."
-                if self._silent
-                else "SLURM reports job states again."
-            )
+            silent = "SLURM reports no job states; keeping the last known states and asking again."
+            logger.warning(silent if self._silent else "SLURM reports job states again.")
         return ({}, 0.0) if self._silent else answer
 
     @property

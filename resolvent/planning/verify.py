@@ -63,9 +63,14 @@ INSIDE = ("run.json", "cost.json", "tuned.json", "verified.json", "dataset.json"
 BESIDE = (
     "*/comparison.csv", "*/models.csv", "*/inference.csv", "*/estimates.csv", "*/scaling.csv",
     "*/cost*.csv", "*/theory/*.csv", "*/stability/*.csv", "*/table*.html", "*.preview.npz", "*.motion.npz",
-    "*/rollout.npz",
-    "*/latent_basis.npz",
+    "*/rollout.npz", "*/latent_basis.npz",
 )  # fmt: skip
+COLUMNS = {
+    "models.csv": MODELS_COLUMNS,
+    "inference.csv": INFERENCE_COLUMNS,
+    "estimates.csv": ESTIMATE_COLUMNS,
+    "scaling.csv": SCALING_COLUMNS,
+}
 # Tables that are recomputed and compared, and the file in the same folder that they are computed from.
 MADE_FROM = dict.fromkeys(("table.csv", "table.tex", "metrics.tex"), "comparison.csv")
 MADE_FROM["leaderboard.csv"] = STUDY_FILE
@@ -119,15 +124,13 @@ def faults_of_run(folder: Path, cards: dict[str, set[str]] | None = None) -> lis
         return [_line(error)]
     record, faults = run.record, _faults_of_errors(run, errors)
     if list(history["epoch"]) != list(range(1, len(history) + 1)) or len(history) > run.cost.epochs:
-        faults.append(f"history.csv: its epochs are not 1 to {run.cost.epochs}, as cost.json says")
+        faults.append(f"history.csv: the epochs are not 1 to {run.cost.epochs}, the number in cost.json")
     tested = {node_name(resolution) for resolution in record.test_resolutions}
-    if set(predictions.children) != tested:
-        faults.append(
-            f"predictions.nc: it has {', '.join(predictions.children)}, not {', '.join(sorted(tested))}"
-        )
+    if set(found := predictions.children) != tested:
+        faults.append(f"predictions.nc: has {', '.join(found)}; expected {', '.join(sorted(tested))}")
     known = (cards or {}).get(record.dataset)
     if known and record.dataset_hash not in known:
-        faults.append(f"run.json: it was tested on other data than the dataset '{record.dataset}' has now")
+        faults.append(f"run.json: tested on other data than the dataset '{record.dataset}' has now")
     return [f"{folder}/{fault}" for fault in faults]
 
 
@@ -135,9 +138,7 @@ def _faults_of_errors(run: Run, errors: pandas.DataFrame) -> list[str]:
     record, faults = run.record, []
     metrics = metric_columns(errors)
     if unnamed := sorted(set(metrics) ^ set(record.metrics)):
-        faults.append(
-            f"errors.csv: {', '.join(unnamed)} is only in errors.csv or only in 'metrics' of run.json"
-        )
+        faults.append(f"errors.csv: its metrics and those of run.json differ in {', '.join(unnamed)}")
     expected = {
         (str(resolution), float(level), draw)
         for resolution in record.test_resolutions
@@ -146,15 +147,12 @@ def _faults_of_errors(run: Run, errors: pandas.DataFrame) -> list[str]:
     }
     numbers = range(record.training["test_samples"])
     groups: Any = errors.groupby(["resolution", "noise", "realisation"])
-    found = {
-        (str(resolution), float(level), int(draw)): sorted(rows["sample"])
-        for (resolution, level, draw), rows in groups
-    }
+    found = {(str(at), float(level), int(draw)): sorted(rows["sample"]) for (at, level, draw), rows in groups}
     if set(found) != expected or any(rows != list(numbers) for rows in found.values()):
-        faults.append("errors.csv: it must have one row for each test sample and condition of run.json")
+        faults.append("errors.csv: must have one row for each test sample and condition of run.json")
     values = errors[metrics].to_numpy(float)
     if not run.diverged and not (np.isfinite(values).all() and (values >= 0).all()):
-        faults.append("errors.csv: an error is negative or not finite, and the run is not diverged")
+        faults.append("errors.csv: an error is negative or not finite, but the run did not diverge")
     return faults
 
 
@@ -171,37 +169,34 @@ def _faults_of_file(file: Path, cards: dict[str, set[str]]) -> list[str]:
                 read_record(file, TunedRecord)
             case "comparison.csv":
                 return _faults_of_comparison(file)
-            case "models.csv":
-                return _columns(file, list(MODELS_COLUMNS))
-            case "inference.csv":
-                return _columns(file, list(INFERENCE_COLUMNS))
-            case "estimates.csv":
-                return _columns(file, list(ESTIMATE_COLUMNS))
-            case "scaling.csv":
-                return _columns(file, list(SCALING_COLUMNS))
+            case name if name in COLUMNS:
+                return _columns(file, list(COLUMNS[name]))
             case name if name.endswith(SUFFIX):
                 check_digest(file.with_suffix(""))
                 return []
             case name if name in MADE_FROM:
                 return _faults_of_format(file) or differs_from_source(file)
-            case "SHA256SUMS":
+            case name if name == SUMS:
                 return _faults_of_sums(file)
             case name if name.startswith(".") and name.endswith(".partial"):
-                return [f"{file}: left half-written by a job that was killed, or is running"]
+                return [f"{file}: partial file of a job that was killed or is still running"]
     except ResolventError as error:
         return [_line(error)]
     return _faults_of_format(file)
 
 
+def _listed(sums: Path) -> list[tuple[str, Path]]:
+    lines = [line.partition("  ") for line in sums.read_text(encoding="utf-8").splitlines()]
+    return [(digest, sums.parent / name) for digest, _, name in lines]
+
+
 def _faults_of_sums(file: Path) -> list[str]:
     faults = []
-    for line in file.read_text(encoding="utf-8").splitlines():
-        digest, _, name = line.partition("  ")
-        place = file.parent / name
+    for digest, place in _listed(file):
         if not place.is_file():
             faults.append(f"{place}: is missing, but {file.name} lists it")
         elif file_digest(place) != digest:
-            faults.append(f"{place}: its SHA-256 is not that of {file.name}")
+            faults.append(f"{place}: its SHA-256 differs from {file.name}")
     return faults
 
 
@@ -221,7 +216,7 @@ def _faults_of_format(file: Path) -> list[str]:
     except ElementTree.ParseError as error:
         return [f"{file}: is not an SVG ({error})"]
     if file.suffix == ".html" and b"<html" in content and not content.rstrip().endswith(b"</html>"):
-        return [f"{file}: is cut off"]
+        return [f"{file}: is truncated"]
     if not content.startswith(BEGINNINGS.get(file.suffix, b"")):
         return [f"{file}: is not a {file.suffix[1:].upper()}"]
     return []
@@ -252,7 +247,7 @@ def _faults_of_comparison(file: Path) -> list[str]:
     both = both[both["statistic"].isin(POOLED) & ~np.isclose(both["value"], both["value_made"], rtol=1e-6)]
     return [
         f"{file}: {one.key} at {one.test_resolution}: the {one.statistic} of {one.metric} is "
-        f"{one.value:.6g}, that of errors.csv {one.value_made:.6g}"
+        f"{one.value:.6g}, but {one.value_made:.6g} in errors.csv"
         for one in both.dropna(subset=["value", "value_made"]).itertuples()
     ]
 
@@ -293,7 +288,7 @@ def lost_digest(file: Path) -> list[str]:
     else:
         name = file.absolute().as_posix()
         lost = any(fnmatch(name, one) for one in BESIDE) and not digest_path(file).exists()
-    return [f"{file}: has lost its digest: delete the file and run snakemake"] if lost else []
+    return [f"{file}: its digest is missing: delete the file and run snakemake"] if lost else []
 
 
 def differs_from_source(file: Path) -> list[str]:
@@ -317,12 +312,7 @@ def differs_from_source(file: Path) -> list[str]:
 def not_verified(files: Iterable[Path]) -> Iterator[str]:
     """Yield one line for each kind of file without a digest, and for comparisons without their runs."""
     files = list(files)
-    summed = {
-        file.parent / line.partition("  ")[2]
-        for file in files
-        if file.name == SUMS
-        for line in file.read_text(encoding="utf-8").splitlines()
-    }
+    summed = {place for file in files if file.name == SUMS for _, place in _listed(file)}
     kinds: dict[str, list[Path]] = {}
     for file in files:
         if file not in summed and not _is_vouched_for(file):
@@ -332,8 +322,8 @@ def not_verified(files: Iterable[Path]) -> Iterator[str]:
         names = ", ".join(sorted({file.name for file in found}))
         yield f"not verified: {counted(len(found), 'file')} {kind} without a digest: {names}"
     for file in files:
-        if file.name == "comparison.csv" and (lost := ", and ".join(_rows_without_runs(file))):
-            yield f"not verified: {file}: {lost}: their runs are missing"
+        if file.name == "comparison.csv" and (lost := " and ".join(_rows_without_runs(file))):
+            yield f"not verified: {file}: the runs of {lost} are missing"
 
 
 def _rows_without_runs(comparison: Path) -> list[str]:
@@ -344,11 +334,8 @@ def _rows_without_runs(comparison: Path) -> list[str]:
         return []
     models = rows[rows["kind"] == "model"][["key", "trained_resolution"]].drop_duplicates()
     places = [(key, f"n{at}" if str(at).isdigit() else str(at)) for key, at in models.itertuples(index=False)]
-    return [
-        f"{key}, {node}"
-        for key, node in places
-        if not any((comparison.parent / key / node).glob("seed*/run.json"))
-    ]
+    folder = comparison.parent
+    return [f"{key}, {node}" for key, node in places if not any((folder / key / node).glob("seed*/run.json"))]
 
 
 def _is_vouched_for(file: Path) -> bool:

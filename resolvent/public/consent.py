@@ -35,26 +35,22 @@ def check_allowed(folder: Path, code: Iterable[str], allow: Allowed, addresses: 
     missing = []
     if unknown:
         near = _home_of(unknown[0], [str(one.resolve()) for one in (folder, folder.parent, Path())])
-        missing.append(
-            f"needs code of its authors, {' and '.join(unknown)}: read it, and allow the folder that it is "
-            f"in, --allow {near or 'FOLDER'}"
-        )
+        code_of = f"needs code by its authors, {' and '.join(unknown)}"
+        missing.append(f"{code_of}: read it, then allow its folder with --allow {near or 'FOLDER'}")
     if closed:
         ways = " ".join(f"--allow {one}" for one in closed)
-        missing.append(f"would contact {' and '.join(closed)}: allow it, {ways}")
+        missing.append(f"would contact {' and '.join(closed)}: allow it with {ways}")
     if missing:
-        raise FileError(
-            f"{folder} {'; it '.join(missing)} (in Python allow=[…]); nothing was run or contacted"
-        )
+        words = "; it ".join(missing)
+        raise FileError(f"{folder} {words} (in Python allow=[…]); nothing was run or contacted")
     for location, home in homes.items():
         _let_be_found(location, str(home))
 
 
 def addresses_in(source: Any) -> Iterator[str]:
     """Yield every address in the `source` of a dataset, at any depth."""
-    if isinstance(source, str):
-        if is_remote(source):
-            yield source
+    if isinstance(source, str) and is_remote(source):
+        yield source
     elif isinstance(source, dict | list):
         for one in source.values() if isinstance(source, dict) else source:
             yield from addresses_in(one)
@@ -78,7 +74,5 @@ def _let_be_found(location: str, home: str) -> None:
         spec = None
     found = [spec.origin] if spec and spec.origin else list((spec and spec.submodule_search_locations) or [])
     if not found or not all(Path(one).resolve().is_relative_to(home) for one in found):
-        raise FileError(
-            f"the module {top} is found in {', '.join(found) or 'no file'}, not in {home}, which was "
-            "allowed: rename one of them; nothing was run"
-        )
+        words = f"is found in {', '.join(found) or 'no file'}, not in the allowed {home}"
+        raise FileError(f"the module {top} {words}: rename one of them; nothing was run")

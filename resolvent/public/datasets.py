@@ -70,7 +70,7 @@ def open_dataset(
     if resolution is None:
         return tree
     if group_name(resolution) not in tree.children:
-        raise DatasetError(f"{name} has nothing at {resolution!r}; it has {', '.join(tree.children)}")
+        raise DatasetError(f"{name} has no resolution {resolution!r}; accepted: {', '.join(tree.children)}")
     chosen = tree[group_name(resolution)].to_dataset()
     facts = {key: card[key] for key in ("dataset", "content_hash", "stated_accuracy", "precision")}
     facts |= {key: card["equation"][key] for key in ("in_words", "in_symbols", "operator")}
@@ -144,17 +144,14 @@ class StoredDataset(xarray.DataTree):
         try:
             place = object.__getattribute__(self, "_place")
         except AttributeError:
-            raise DatasetError(
-                "a selection has no arrays for torch, JAX and NumPy: open the whole dataset, by "
-                "resolvent.open_dataset without a split"
-            ) from None
+            remedy = "open the whole dataset with resolvent.open_dataset, without a split"
+            raise DatasetError(f"a selection cannot return arrays: {remedy}") from None
         card, count = self.attrs, len(places_of(self.attrs, split))
         stored = [name for name, group in card["groups"].items() if card["inputs"][0] in group["variables"]]
         if n is None and len(stored) > 1:
             accepted = ", ".join(str(resolution_of(name)) for name in stored)
-            raise DatasetError(
-                f"{card['dataset']} is stored at {accepted}: choose one, n={resolution_of(stored[0])}"
-            )
+            first = resolution_of(stored[0])
+            raise DatasetError(f"{card['dataset']} is stored at {accepted}: choose one, n={first}")
         return Split(place, resolution_of(stored[0]) if n is None else n, split, count, card=card)
 
 
@@ -173,7 +170,7 @@ def _opened(name: Path | str, data: Path | str) -> StoredDataset:
     try:
         tree = xarray.open_datatree(where, engine="zarr", chunks=None, consolidated=False, zarr_format=3)
     except FileNotFoundError:
-        raise DatasetError(f"there is no store at {place}") from None
+        raise DatasetError(f"the store {place} does not exist") from None
     except (*UNREADABLE, OSError) as error:
         raise DatasetError(f"the store {place} cannot be opened ({error}): run snakemake again") from None
     if "content_hash" not in tree.attrs:
@@ -201,25 +198,18 @@ def card_of(name: Path | str, data: Path | str = LOCAL_FOLDER) -> Path:
         if card.with_suffix(".zarr").exists() or card.with_suffix(".shards").exists()
     ]
     folder, _, beginning = str(name).rpartition("/")
-    found = [
-        card
-        for card in cards
-        if (
-            card.parent.name == folder and card.stem.startswith(beginning)
-            if folder
-            else card.parent.name == beginning or (len(beginning) >= 6 and card.stem.startswith(beginning))
-        )
-    ]
+    found = [card for card in cards if not folder and card.parent.name == beginning]
+    if folder or len(beginning) >= 6:
+        begun = [card for card in cards if card.stem.startswith(beginning) and card not in found]
+        found += [card for card in begun if folder in ("", card.parent.name)]
     if len(found) == 1:
         return found[0]
     if found:
         names = ", ".join(f"{card.parent.name}/{card.stem}" for card in found)
         raise DatasetError(f"{data} has {len(found)} datasets called '{name}': open one of {names}")
     there = ", ".join(dict.fromkeys(card.parent.name for card in cards)) or "none"
-    raise DatasetError(
-        f"{data} has no finished dataset '{name}'; finished there: {there}. Accepted: a name, a hash, or the "
-        "path of a card"
-    )
+    accepted = "a name, a hash, or the path of a card"
+    raise DatasetError(f"{data} has no finished dataset '{name}'; accepted: {accepted}; finished: {there}")
 
 
 def card_with_content(content_hash: str, name: str, roots: list[Path]) -> dict | None:

@@ -42,7 +42,7 @@ def describe(name: str, console: Console, *, results: str = "results", data: str
     try:
         run = load_run(name, results=results)
     except FileError as error:
-        raise FileError(f"'{name}' is no study, run or dataset: {error}; {no_dataset}") from None
+        raise FileError(f"'{name}' is not a study, run or dataset: {error}; {no_dataset}") from None
     return _run(run, console)
 
 
@@ -75,7 +75,7 @@ def run_facts(run: TrainedRun) -> tuple[str, list[tuple[str, str]]]:
             words = f"{one.long_name} (unit {one.units}), from {one.low:.4g} to {one.high:.4g} in the data"
             facts.append((which, words))
     if run.card is None:
-        facts.append(("data", "the card is not here: units and ranges are not known"))
+        facts.append(("data", "units and ranges are unknown: no card of the dataset was found"))
     return f"{record.label}: {record.dataset}, seed {record.seed}", facts
 
 
@@ -122,45 +122,50 @@ def _print_facts(title: str, facts: list[tuple[str, str]], console: Console) -> 
 
 def describe_verification(report: dict, console: Console) -> None:
     """Print the result of `resolvent.public.verification.verify_run`, one row per mean error."""
-    table = Table(title=f"{report['run']['label']}: {report['dataset']}", title_justify="left")
-    for head, width in {"on": 0, "metric": 0, "recorded": 9, "again": 9, "tolerance": 9, "holds": 5}.items():
-        table.add_column(head, overflow="fold", min_width=width or None, no_wrap=width == 9)
+    widths = {"recorded": 9, "again": 9, "tolerance": 9, "agrees": 6}
+    table = _table(f"{report['run']['label']}: {report['dataset']}", ("on", "metric", *widths), widths)
     for row in report["rows"]:
         numbers = (f"{row[name]:.3e}" for name in ("recorded", "measured", "tolerance"))
-        place = f"{row['resolution']}" + (f", noise {row['noise']:g}" if row["noise"] else "")
-        table.add_row(place, row["metric"].replace("_", " "), *numbers, "yes" if row["holds"] else "no")
+        table.add_row(_on(row), row["metric"].replace("_", " "), *numbers, "yes" if row["holds"] else "no")
     console.print(table)
     for metric in report["not_verified"]:
-        console.print(f"Not verified: {metric}, a metric of its authors.")
-    console.print("Every number holds." if report["holds"] else "Not every number holds.")
+        console.print(f"Not verified: {metric}, a metric defined by the authors of the run.")
+    console.print("All numbers agree." if report["holds"] else "Not all numbers agree.")
+
+
+def _table(title: str, heads: tuple[str, ...], widths: dict[str, int]) -> Table:
+    """Return a table whose columns in `widths` do not wrap."""
+    table = Table(title=title, title_justify="left")
+    for head in heads:
+        table.add_column(head, overflow="fold", min_width=widths.get(head), no_wrap=head in widths)
+    return table
+
+
+def _on(row: dict) -> str:
+    return f"{row['resolution']}" + (f", noise {row['noise']:g}" if row["noise"] else "")
 
 
 def describe_compared(rows: pd.DataFrame, console: Console) -> None:
     """Print the tables of what `resolvent.public.verification.compare` returns."""
     if rows.empty:
-        console.print("Nothing was verified or judged: `resolvent verify-run FOLDER`, `resolvent evaluate`.")
+        console.print("Nothing to compare: run `resolvent verify-run FOLDER` or `resolvent evaluate` first.")
         return
     for (dataset, test_set), part in rows.groupby(["dataset", "test_set"], sort=False):
-        table = Table(title=f"{dataset}, test set {test_set}", title_justify="left")
-        for head in ("on", "model", "error", "samples", "what was judged", "date"):
-            fixed = {"error": 9, "samples": 7, "date": 10}.get(head)
-            table.add_column(head, overflow="fold", min_width=fixed, no_wrap=fixed is not None)
+        heads = ("on", "model", "error", "samples", "what was judged", "date")
+        title = f"{dataset}, test set {test_set}"
+        table = _table(title, heads, {"error": 9, "samples": 7, "date": 10})
         for row in part.to_dict("records"):
-            place = f"{row['resolution']}" + (f", noise {row['noise']:g}" if row["noise"] else "")
             model, judged = row["model"], row["kind"]
             if judged == "verified":
                 model += f" ({row['architecture']}), trained on {row['trained_at']}, seed {row['seed']:.0f}"
                 judged += f" by {row['verified_by']}"
             error, samples = f"{row['relative_l2']:.3e}", str(row["samples"])
-            table.add_row(place, model, error, samples, judged, row["date"])
+            table.add_row(_on(row), model, error, samples, judged, row["date"])
         console.print(table)
 
 
 def write_compared(table: pd.DataFrame, file: Path) -> None:
     """Write the table as CSV. Text that begins like a formula is quoted, or spreadsheets compute it."""
     formula = ("=", "+", "-", "@", "\t", "\r")
-
-    def quoted(cell: object) -> object:
-        return f"'{cell}" if isinstance(cell, str) and cell.startswith(formula) else cell
-
-    table.map(quoted).to_csv(file, index=False)
+    quoted = table.map(lambda one: f"'{one}" if isinstance(one, str) and one.startswith(formula) else one)
+    quoted.to_csv(file, index=False)

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
+from resolvent.common.outside import unknown
 from resolvent.datasets.imported.arrays_checks import JUMP, seam
 from resolvent.datasets.tasks.registry import EQUATIONS, settings_class
 from resolvent.datasets.tasks.settings import Known
@@ -58,12 +58,18 @@ def solve(equation: str, values: Any, **parameters: Any) -> np.ndarray:
     if found is None or found.known is None or found.solve_values is None:
         accepted = ", ".join(name for name in EQUATIONS if settings_class(name).known)
         raise ValueError(f"unknown equation {equation!r}; accepted: {accepted}")
-    _check_parameters(equation, inspect.signature(found.solve_values), parameters)
+    _, *accepts = inspect.signature(found.solve_values).parameters.values()
+    for name in parameters:
+        if name not in (names := [one.name for one in accepts]):
+            raise ValueError(f"{equation}: {unknown('parameter', name, names)}")
+    for one in accepts:
+        if one.default is one.empty and one.name not in parameters:
+            raise ValueError(f"{equation} needs the parameter {one.name!r}")
     fields, single = _checked(values, equation, found.known)
     if found.known.fewest_modes and (jump := seam(fields, range(1, fields.ndim))["seam"]) > JUMP:
         warnings.warn(
-            f"values jump from the last point to the first {jump:.3g} times as far as between any "
-            "neighbours: the equation is periodic; give values of a whole period",
+            f"{equation} is periodic, but values jump from the last point to the first {jump:.3g} times as "
+            "far as between any neighbours; give values of a whole period",
             stacklevel=2,
         )
     try:
@@ -82,26 +88,11 @@ def solve(equation: str, values: Any, **parameters: Any) -> np.ndarray:
     return solution[0] if single else solution
 
 
-def _check_parameters(equation: str, signature: inspect.Signature, given: dict[str, Any]) -> None:
-    known = list(signature.parameters.values())[1:]
-    accepted = [one.name for one in known]
-    for name in given:
-        if name not in accepted:
-            near = get_close_matches(name, accepted, n=1)
-            hint = f"did you mean {near[0]!r}? " if near else ""
-            raise ValueError(
-                f"unknown parameter {name!r} of {equation}; {hint}accepted: {', '.join(accepted)}"
-            )
-    for one in known:
-        if one.default is one.empty and one.name not in given:
-            raise ValueError(f"{equation} needs the parameter {one.name!r}")
-
-
 def _checked(values: Any, equation: str, known: Known) -> tuple[np.ndarray, bool]:
     """Return values as (samples, ...) in float64, and whether they had no axis of samples."""
     axes = ", ".join(map(str, known.axes))
-    expected = f"{equation} takes the {known.name} as real numbers, (samples, {axes}) or ({axes}"
-    expected += ",)" if len(known.axes) == 1 else ")"
+    one_sample = f"({axes},)" if len(known.axes) == 1 else f"({axes})"
+    expected = f"{equation} takes the {known.name} as real numbers, (samples, {axes}) or {one_sample}"
     if hasattr(values, "dims"):
         raise ValueError(f"{expected}; got a DataArray: give its .values, in this order of axes")
     array = np.asarray(values)

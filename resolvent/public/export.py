@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 FILES = {"torch_export": "model.pt2", "onnx": "model.onnx"}  # by format
 TOLERANCE = 1e-4  # maximum difference between program and operator, relative to the largest output
 NEEDED = ("onnx", "onnxscript", "onnxruntime")
+INPUTS = ("functions", "coordinates")  # of a program
 
 
 def export_run(
@@ -78,7 +79,7 @@ def export_run(
         if name not in FILES:
             raise TrainingError(f"unknown format '{name}'; accepted: {', '.join(FILES)}")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise FileError(f"{folder} is there already: choose another folder")
+        raise FileError(f"{folder} exists already: choose another folder")
     checkpoint, operator = run.checkpoint, run.operator
     with readable_disk_errors(folder):
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -112,72 +113,70 @@ def write_program(
     Raises `TrainingError` if the architecture cannot be exported, or the program's output differs.
     """
     example = _example(record, points, samples)
+    if form == "onnx":
+        _check_onnx(record, operator, example)
+    try:
+        with _quiet():
+            if form == "torch_export":
+                torch.export.save(torch.export.export(operator, example), path)
+            else:
+                program: Any = torch.onnx.export(
+                    operator,
+                    example,
+                    input_names=INPUTS,
+                    output_names=["prediction"],
+                    dynamo=True,
+                    verbose=False,
+                )
+                program.save(path)
+    except Exception as error:  # tracers and converters may raise anything
+        reason = f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0][:160]}"
+        words = f"{record.architecture} cannot be exported as {form}: {reason}"
+        raise TrainingError(words) from None
     with torch.no_grad():
         expected = operator(*example)
-    computed = (_torch_export if form == "torch_export" else _onnx)(record, operator, example, path)
+        if form == "torch_export":
+            computed = torch.export.load(path).module()(*example)
+        else:
+            import onnxruntime
+
+            session = onnxruntime.InferenceSession(path)
+            taken = {one.name for one in session.get_inputs()}  # an operator may ignore coordinates
+            given = {name: one.numpy() for name, one in zip(INPUTS, example, strict=True) if name in taken}
+            computed = torch.from_numpy(session.run(None, given)[0])
     difference = (computed - expected).abs().max() / expected.abs().max()
     if not difference <= TOLERANCE:
-        raise TrainingError(
-            f"{record.architecture} as {form} differs from the operator by {difference:.1e} of the largest "
-            "output: not written"
-        )
+        by = f"{difference:.1e} of the largest output"
+        raise TrainingError(f"{record.architecture} as {form} differs from the operator by {by}: not written")
 
 
 def _example(record: RunRecord, points: int | None, samples: int) -> tuple[Tensor, Tensor]:
     """Return functions and coordinates with the sizes of the program's inputs."""
     grid = grid_from_facts(record.grid)
     if isinstance(grid, Product) and points not in (None, grid.points):
-        raise TrainingError(f"axes that differ are exported as in training; got {points}, not {grid.points}")
+        raise TrainingError(f"points: accepted for this grid: {grid.points}, as in training; got {points}")
     if points is not None and isinstance(grid, Grid):
         try:
             grid = Grid(grid.kind, points, grid.length, grid.dimension)
             resolve(record.architecture, record.settings).check_grid(grid.shape)
         except ValueError as error:
-            raise TrainingError(f"{record.model} cannot be asked on {points} points: {error}") from None
+            raise TrainingError(f"{record.model} cannot predict on {points} points: {error}") from None
     elif points is not None and isinstance(grid, Nodes) and points != grid.points:
-        raise TrainingError(f"trajectories are exported at the {grid.points} times of training; got {points}")
+        raise TrainingError(f"points: accepted for trajectories: {grid.points}, as in training; got {points}")
     channels = resolve(record.architecture, record.settings).in_channels
     shape = (samples, *grid.shape, channels)
     draws = torch.rand(shape, generator=torch.Generator().manual_seed(0))
     return 1 + draws, coordinate_tensor(grid)
 
 
-def _torch_export(record: RunRecord, operator: nn.Module, example: tuple, path: Path) -> Tensor:
-    try:
-        with _quiet():
-            torch.export.save(torch.export.export(operator, example), path)
-    except Exception as error:  # the tracer may raise anything
-        raise TrainingError(
-            f"{record.architecture} cannot be written by torch.export: {_line(error)}"
-        ) from None
-    with torch.no_grad():
-        return torch.export.load(path).module()(*example)
-
-
-def _onnx(record: RunRecord, operator: nn.Module, example: tuple, path: Path) -> Tensor:
+def _check_onnx(record: RunRecord, operator: nn.Module, example: tuple) -> None:
+    """Raise `TrainingError` if ONNX is not installed, or lacks what the operator computes."""
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         raise TrainingError(f"ONNX needs {', '.join(missing)}: pip install 'resolvent[export]'")
     if _is_complex(operator, example):
-        raise TrainingError(
-            f"{record.architecture} computes with complex Fourier coefficients, for which ONNX has no "
-            "operators: use torch_export"
-        )
-    import onnxruntime
-
-    names = ("functions", "coordinates")
-    try:
-        with _quiet():
-            program: Any = torch.onnx.export(
-                operator, example, input_names=names, output_names=["prediction"], dynamo=True, verbose=False
-            )
-            program.save(path)
-    except Exception as error:  # the converter may raise anything
-        raise TrainingError(f"{record.architecture} cannot be written in ONNX: {_line(error)}") from None
-    session = onnxruntime.InferenceSession(path)
-    taken = {one.name for one in session.get_inputs()}  # an operator may ignore coordinates
-    given = {name: one.numpy() for name, one in zip(names, example, strict=True) if name in taken}
-    return torch.from_numpy(session.run(None, given)[0])
+        words = "computes with complex numbers, which ONNX does not support: use torch_export"
+        raise TrainingError(f"{record.architecture} {words}")
 
 
 def _is_complex(operator: nn.Module, example: tuple) -> bool:
@@ -209,7 +208,3 @@ def _quiet():
             yield
     finally:
         logging.disable(logging_was)
-
-
-def _line(error: Exception) -> str:
-    return f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0][:160]}"

@@ -44,11 +44,11 @@ def predict_file(
     source, target = Path(source), Path(target)
     for path in (source, target):
         if path.suffix not in KINDS:
-            raise FileError(f"{path} is of no known kind; accepted: {', '.join(KINDS)}")
+            raise FileError(f"{path} is not a supported file; accepted: {', '.join(KINDS)}")
     if not source.exists():
-        raise FileError(f"there is no {source}")
+        raise FileError(f"{source} does not exist")
     if target.suffix in (".nc", ".zarr") and source.suffix not in (".nc", ".zarr"):
-        raise FileError(f"{source} has no coordinates for {target.suffix}: write a .npz")
+        raise FileError(f"{source} has no coordinates for a {target.suffix} file: write a .npz file")
     if source.suffix in (".npy", ".npz"):
         inputs, positions = _numpy(source, run, variables)
     else:
@@ -71,7 +71,7 @@ def _numpy(path: Path, run: TrainedRun, variables: Sequence[str]) -> tuple[Any, 
             return content, {}
         arrays = dict(content)
     except (OSError, *DAMAGED_NUMPY) as error:
-        raise FileError(f"{path} cannot be read as NumPy's ({error})") from None
+        raise FileError(f"{path} cannot be read as a NumPy file ({error})") from None
     positions = {name: arrays.pop(name) for name in POSITIONS if name in arrays}
     found = [arrays[name] for name in _chosen(path, list(arrays), run, variables)]
     return found[0] if len(found) == 1 else np.stack(found, axis=1), positions
@@ -103,7 +103,7 @@ def _chosen(path: Path, there: list[str], run: TrainedRun, variables: Sequence[s
     known = [one.name for one in run.inputs or ()]
     names = list(variables) or (known if set(known) <= set(there) and known else there)
     if not variables and names is there and len(there) != 1:
-        raise FileError(f"{path} has the variables {', '.join(there) or 'none'}: name those of the input")
+        raise FileError(f"{path} has the variables {', '.join(there) or 'none'}: give those of the inputs")
     for name in names:
         if name not in there:
             raise FileError(f"{path} has no variable '{name}'; it has {', '.join(there) or 'none'}")

@@ -29,7 +29,7 @@ def as_values(inputs: Any) -> np.ndarray:
         inputs = inputs.double() if inputs.is_floating_point() else inputs  # NumPy has no bfloat16
     values = np.asarray(inputs)
     if values.dtype.kind not in "fiu":
-        hint = "; coefficients are not accepted, values on a grid are" if values.dtype.kind == "c" else ""
+        hint = "; give values on a grid, not coefficients" if values.dtype.kind == "c" else ""
         raise TrainingError(f"inputs must be real numbers, got {values.dtype} of shape {values.shape}{hint}")
     values = values.astype(np.float64)
     if not np.isfinite(values).all():
@@ -64,16 +64,14 @@ def grid_of(record: RunRecord, channels: int, shape: tuple[int, ...], inputs: An
         resolve(record.architecture, record.settings).check_grid(grid.shape)
     except ValueError as error:
         asked = " x ".join(map(str, space[:1] if alike else space))
-        raise TrainingError(f"{record.model} cannot be asked on {asked} points: {error}") from None
+        raise TrainingError(f"{record.model} cannot predict on {asked} points: {error}") from None
     for name, axis in zip(names, grid.axes, strict=True):
         found = positions.get(name, axis.coordinates)
         if len(found) != axis.points or not np.allclose(found, axis.coordinates, rtol=1e-6, atol=1e-7):
-            which = (
-                f"of {axis.points} {axis.kind} points on a side of length {axis.length:g}"
-                if isinstance(axis, Grid)
-                else f"of the {axis.points} uneven points"
-            )
-            raise TrainingError(f"the coordinate {name} of the inputs is not that {which}, as in training")
+            expected = f"the {axis.points} uneven points of training"
+            if isinstance(axis, Grid):
+                expected = f"{axis.points} {axis.kind} points on a side of length {axis.length:g}"
+            raise TrainingError(f"the coordinate {name} of the inputs differs from the grid: {expected}")
     return grid
 
 
@@ -86,7 +84,7 @@ def regridded(trained: AnyGrid, sides: Sequence[int]) -> AnyGrid:
         elif points == axis.points:
             axes.append(axis)
         else:
-            raise ValueError(f"uneven points are those of training, {axis.points} along their axis")
+            raise ValueError(f"an axis with uneven points must have the {axis.points} points of training")
     return product(axes)
 
 
@@ -112,26 +110,22 @@ def _positions(inputs: Any, names: tuple[str, ...], x: Any, alike: bool) -> dict
             raise TrainingError(f"x must be the positions along an axis, (n,), got shape {found.shape}")
         return dict.fromkeys(names, found) if alike else {names[-1]: found}
     if x is not None:
-        raise TrainingError("a DataArray has its own coordinates: leave x out")
+        raise TrainingError("a DataArray has its own coordinates: omit x")
     dims = tuple(map(str, inputs.dims))
     if dims[-len(names) :] != names:
-        raise TrainingError(
-            f"a DataArray of dimensions ({', '.join(dims)}) does not end in ({', '.join(names)}): transpose "
-            "or rename it"
-        )
+        words = f"({', '.join(dims)}) does not end in ({', '.join(names)}): transpose or rename it"
+        raise TrainingError(f"a DataArray of dimensions {words}")
     return {name: inputs[name].values for name in names if name in inputs.coords}
 
 
 def _nodes(record: RunRecord, count: int, times: np.ndarray | None) -> Nodes:
     trained = record.grid["positions"]
     if times is None and count != len(trained):
-        raise TrainingError(
-            f"inputs at {count} times, but {record.model} was trained at {len(trained)}: give a DataArray "
-            "with the coordinate time, or the times as x"
-        )
+        words = f"{count} times, but {record.model} was trained with {len(trained)}"
+        raise TrainingError(f"inputs have {words}: give a DataArray with the coordinate time, or times as x")
     times = np.array(trained) if times is None else times
     if len(times) != count:
-        raise TrainingError(f"{len(times)} times for inputs at {count}")
+        raise TrainingError(f"x has {len(times)} times, but the inputs have {count}")
     try:
         return Nodes(tuple(map(float, times)))
     except ValueError as error:
@@ -184,17 +178,17 @@ def warn_outside(values: np.ndarray, known: Sequence[Quantity], dimension: int, 
             continue
         worst = part.max() if part.max() - quantity.high > quantity.low - part.min() else part.min()
         _warn(
-            f"{quantity.name} has the value {worst:.4g}, outside of the range [{quantity.low:.4g}, "
-            f"{quantity.high:.4g}] of the data that {model} was trained on, in {outside.any(1).sum()} of "
-            f"{len(part)} samples: its error there is not known"
+            f"{quantity.name} has the value {worst:.4g}, outside the range [{quantity.low:.4g}, "
+            f"{quantity.high:.4g}] of the training data of {model}, in {outside.any(1).sum()} of "
+            f"{len(part)} samples: the error there is unknown"
         )
 
 
 def warn_unknown(dataset: str, content_hash: str) -> None:
     """Warn that the range of the training data is unknown."""
     _warn(
-        f"the card of the dataset {dataset} (content hash {content_hash[:12]}) is not here, so that inputs "
-        "are not held to the range of the training data: give load_run(…, data=<folder of the datasets>)"
+        f"the card of the dataset {dataset} (content hash {content_hash[:12]}) was not found, so inputs are "
+        "not checked against the range of the training data: use load_run(…, data=<folder of the datasets>)"
     )
 
 

@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from resolvent.public.runs import TrainedRun
 
 WORDS = {
-    "model.safetensors": "weights and normalisers; its header has what the operator is built with",
+    "model.safetensors": "weights and normalisers; its header has the settings of the operator",
     "model.pt2": "the operator as a program of `torch.export`",
     "model.onnx": "the operator in ONNX",
-    "run.json": "what the run is, and the SHA-256 of the tables beside it",
-    "cost.json": "what its training took",
+    "run.json": "facts of the run, and the SHA-256 of its tables",
+    "cost.json": "time and memory of the training",
     "errors.csv": "the error of every test sample under every condition",
     "history.csv": "losses and errors by epoch",
     "predictions.nc": "a few test samples with their predictions",
-    "dataset.json": "the card of the dataset: equation, solver, measured errors, settings to make it again",
+    "dataset.json": "the card of the dataset: equation, solver, measured errors, settings to regenerate it",
 }
 
 
@@ -45,7 +45,7 @@ def text(run: TrainedRun, programs: list[str], licence: str | None) -> str:
         f"---\nlicense: {json.dumps(licence.lower() if licence else 'unknown')}\nlibrary_name: resolvent\n"
         f"tags: [neural-operator, {json.dumps(record.architecture)}]\n---",
         f"# {record.label}: {record.dataset}",
-        f"A neural operator of the architecture `{record.architecture}`, trained from seed {record.seed} at "
+        f"A neural operator of architecture `{record.architecture}`, trained from seed {record.seed} at "
         f"resolution {record.resolution} on {counted(record.training['train_samples'], 'sample')} of the "
         f"dataset `{record.dataset}`, with Resolvent.",
         "## Use",
@@ -62,7 +62,7 @@ def text(run: TrainedRun, programs: list[str], licence: str | None) -> str:
         equation = card["equation"]
         parts.append(
             f"{equation['in_words']}: {equation['in_symbols']}. Operator: {equation['operator']}. Source: "
-            f"{equation['source']}. `dataset.json` has all settings to make it again, to the same content."
+            f"{equation['source']}. `dataset.json` has all settings to regenerate it, with the same content."
         )
     if record.data_warnings:
         parts.append("Warnings of its checks: " + "; ".join(map(str, record.data_warnings)))
@@ -76,9 +76,9 @@ def text(run: TrainedRun, programs: list[str], licence: str | None) -> str:
     with suppress(FileError, FileNotFoundError, IndexError):  # without the study, the command is unknown
         study = read_json(Path(run.directory).parents[3] / "study.json", "the plan of the study")
         target = Path(*run.directory.resolve().parts[-6:], "errors.csv").as_posix()
-        parts += ["It is trained again by", f"    {making(study['command'], target)}"]
+        parts += ["To train it again:", f"    {making(study['command'], target)}"]
     parts += ["## Files", _table("file content", [(f"`{name}`", WORDS[name]) for name in sorted(files)])]
-    parts += ["## Licence", licence or "No licence of these weights is stated."]
+    parts += ["## Licence", licence or "No licence is stated for these weights."]
     if card is not None:
         parts += ["## Citation", f"```bibtex\n{bibtex(card)}\n```"]
     return "\n\n".join(parts) + "\n"
@@ -86,7 +86,7 @@ def text(run: TrainedRun, programs: list[str], licence: str | None) -> str:
 
 def _quantities(run: TrainedRun) -> list[str]:
     if run.inputs is None or run.targets is None:
-        return ["The card of the dataset was not at hand: units and ranges are not stated."]
+        return ["Units and ranges are unknown: the card of the dataset was not found at export."]
     rows = [
         (which, one.long_name, one.units, f"{one.low:.6g}", f"{one.high:.6g}")
         for which, known in (("input", run.inputs), ("output", run.targets))
@@ -94,7 +94,7 @@ def _quantities(run: TrainedRun) -> list[str]:
     ]
     return [
         _table(["", "quantity", "unit", "smallest in the data", "largest"], rows),
-        "Inputs outside of these ranges are warned of: what the error is there is not known.",
+        "Inputs outside these ranges cause a warning: the error there is unknown.",
     ]
 
 

@@ -33,11 +33,7 @@ LEVELS = "study/experiment/model/n512/seed1127802"  # parts of a complete name
 
 
 def load_run(
-    name: Path | str,
-    *,
-    results: Path | str = "results",
-    data: Path | str | None = None,
-    allow: Allowed = (),
+    name: Path | str, *, results: Path | str = "results", data: Path | str | None = None, allow: Allowed = ()
 ) -> TrainedRun:
     """Load a trained run. No code in its folder is executed, and no address in it is contacted.
 
@@ -223,7 +219,7 @@ class TrainedRun(Run):
 
         symmetries = self._equation.symmetries() if scaled else ()
         if scaled and not symmetries:
-            raise EvaluationError(f"no symmetries are known of {self._equation.equation}: leave scaled out")
+            raise EvaluationError(f"no symmetries are known for {self._equation.equation}: omit scaled")
         asked = self.record.resolution if resolution is None else resolution
         split = FreshSplit("", asked, "validation", 0, grids=self.record.grids, card=self.card)
         drawn = split.read(range(samples))
@@ -243,10 +239,8 @@ class TrainedRun(Run):
         from resolvent.training.errors import TrainingError
 
         if self.card is None:
-            raise TrainingError(
-                f"the card of the dataset {self.record.dataset} is not here, which says what equation it is "
-                "of: give load_run(…, data=<folder of the datasets>)"
-            )
+            words = f"the card of the dataset {self.record.dataset}, which names the equation, was not found"
+            raise TrainingError(f"{words}: use load_run(…, data=<folder of the datasets>)")
         return settings_of(self.card["settings"])
 
     def export(self, folder: Path | str, **how: Any) -> Path:
@@ -264,7 +258,7 @@ class TrainedRun(Run):
         if (path := own if own.is_file() else named) is not None:
             card = read_json(path, "the dataset card")
             if card.get("content_hash") != record.dataset_hash:
-                raise FileError(f"{path} is of another dataset than {self.directory / RECORD}")
+                raise FileError(f"{path} is the card of another dataset than {self.directory / RECORD} names")
             return card
         folders = [Path(LOCAL_FOLDER)]
         if given is not None:
@@ -305,10 +299,9 @@ class TrainedRun(Run):
         from resolvent.training.errors import TrainingError
 
         if self.diverged:
-            raise TrainingError(
-                f"{self.directory} diverged in epoch {self.cost.diverged_epoch} and has no operator to "
-                "predict with: choose another run, or train it with a smaller learning_rate"
-            )
+            words = f"diverged in epoch {self.cost.diverged_epoch} and has no operator to predict with"
+            remedy = "choose another run, or train it with a smaller learning_rate"
+            raise TrainingError(f"{self.directory} {words}: {remedy}")
         checkpoint = self.checkpoint
         check_allowed(self.directory, [self.record.architecture], self.allow)
         operator: Any = trained_operator(checkpoint)
@@ -349,12 +342,12 @@ def _folder(path: Path, results: Path) -> Path:
     if found:
         names = [_name_below(folder, results) for folder in found]
         more = f" and {len(names) - 6} more" if len(names) > 6 else ""
-        raise FileError(f"{path} has {len(names)} runs: name one of {', '.join(names[:6])}{more}")
+        raise FileError(f"{path} has {len(names)} runs: choose one of {', '.join(names[:6])}{more}")
     runs = results.glob(f"*/*/*/*/seed*/{RECORD}")
     there = sorted({_name_below(file.parents[2], results) for file in runs})
     raise FileError(
-        f"no finished run {path} (no {RECORD} there: unfinished, or another place); a name is "
-        f"{LEVELS}, and may end after the model; finished in {results}: {', '.join(there[:12]) or 'none'}"
+        f"no finished run {path} (no {RECORD} there: unfinished, or in another folder); names are {LEVELS}, "
+        f"and may end after the model; finished in {results}: {', '.join(there[:12]) or 'none'}"
     )
 
 

@@ -33,11 +33,7 @@ CODE = "verify-run"  # in place of the digest of the dataset's code
 
 
 def verify_run(
-    folder: Path | str,
-    *,
-    allow: Allowed = (),
-    by: str = "not stated",
-    work: Path | str | None = None,
+    folder: Path | str, *, allow: Allowed = (), by: str = "not stated", work: Path | str | None = None
 ) -> dict:
     """Verify an exported run, write `verified.json` into its folder, and return the file's content.
 
@@ -59,7 +55,7 @@ def verify_run(
     folder = Path(folder)
     for name in (RECORD, WEIGHTS, CARD):
         if not (folder / name).is_file():
-            raise FileError(f"{folder} has no {name}: it is no exported run (`resolvent export-run`)")
+            raise FileError(f"{folder} has no {name}: it is not an exported run (`resolvent export-run`)")
     run = load_run(folder, allow=allow)
     settings = run.card.get("settings", {})
     code = [run.record.architecture, str(settings.get("equation"))]
@@ -131,7 +127,13 @@ def compare(folders: Sequence[Path | str], tasks: Mapping[tuple, dict] | None = 
             raise FileError(f"{folder / VERIFIED} is damaged: verify the run again") from None
     table = pd.DataFrame(rows)
     order = ["dataset", "test_set", *CONDITIONS, "relative_l2"]
-    return table.sort_values(order, key=_sortable, ignore_index=True) if rows else table
+    if not rows:
+        return table
+
+    def sortable(column: pd.Series) -> pd.Series:  # resolutions may be numbers and names
+        return column if pd.api.types.is_numeric_dtype(column) else column.astype(str)
+
+    return table.sort_values(order, key=sortable, ignore_index=True)
 
 
 def _judged(folder: Path) -> dict[str, Any]:
@@ -206,10 +208,10 @@ def _test_samples(run: TrainedRun, place: Path) -> Path:
         settings = settings_of(run.card["settings"])
     except ValueError as error:
         reason = " ".join(str(error).split())
-        raise FileError(f"{run.directory / CARD} has no settings of a dataset: {reason}") from None
+        raise FileError(f"{run.directory / CARD} has invalid settings of the dataset: {reason}") from None
     name = run.record.dataset  # used as the name of a folder
     if not name or name.startswith(".") or "/" in name or "\0" in name:
-        raise FileError(f"{run.directory / RECORD} has the dataset {name!r}, which is no name: get it anew")
+        raise FileError(f"{run.directory / RECORD}: invalid dataset name {name!r}: download the run again")
     if hasattr(settings, "source"):
         _hold_files(run, settings)
     elif not any(run.record.test_noise):
@@ -230,20 +232,19 @@ def _hold_files(run: TrainedRun, settings: Any) -> None:
 
     paths, files = paths_of(settings.source), run.card.get("imported", {}).get("files", [])
     if not settings.sha256:
-        raise DatasetError(f"{run.directory / CARD} has no SHA-256 of {', '.join(paths)}: get it anew")
+        words = f"has no SHA-256 of {', '.join(paths)}: download the run again"
+        raise DatasetError(f"{run.directory / CARD} {words}")
     try:
         # Readers report missing files and devices; a device has no end and cannot be hashed.
         there = [one for one in paths if is_remote(one) or Path(one).is_file() or Path(one).is_dir()]
         known = dict(zip(paths, settings.sha256, strict=False))
         expected = [known.get(one, "none") for one in there]
-        check_digests(expected, there, [content_digest(one) for one in there], "get it anew")
+        check_digests(expected, there, [content_digest(one) for one in there], "get it from the authors")
         settings.with_contents()
     except DatasetError as error:
         whole = ", ".join(f"{one['file']} with the SHA-256 {one['sha256']}" for one in files)
-        raise DatasetError(
-            f"{error}; the test samples were imported: they are not made again, but read again from "
-            f"{whole}, which is not part of an exported run; get it from the authors"
-        ) from None
+        remedy = "which an exported run does not contain: get it from the authors"
+        raise DatasetError(f"{error}; the test samples are read again from {whole}, {remedy}") from None
 
 
 def _rows(run: TrainedRun, measured: pd.DataFrame, accuracy: float) -> Iterator[dict[str, Any]]:
@@ -266,7 +267,3 @@ def _rows(run: TrainedRun, measured: pd.DataFrame, accuracy: float) -> Iterator[
                 "tolerance": tolerance,
                 "holds": len(before) == len(again) and abs(then - now) <= tolerance,
             }
-
-
-def _sortable(column: pd.Series) -> pd.Series:
-    return column if pd.api.types.is_numeric_dtype(column) else column.astype(str)

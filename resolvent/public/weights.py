@@ -36,11 +36,10 @@ def read_weights(path: Path) -> dict:
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         facts = json.loads(header) if header is not None else None
     except (SafetensorError, OSError, ValueError) as error:
-        raise TrainingError(
-            f"the weights {path} are damaged ({error}): export or download them again"
-        ) from None
+        words = f"the weights {path} are damaged ({error})"
+        raise TrainingError(f"{words}: export or download them again") from None
     if not isinstance(facts, dict):
-        raise TrainingError(f"{path} has no header '{HEADER}': it is not of a run of this program")
+        raise TrainingError(f"{path} has no header '{HEADER}': it was not written by Resolvent")
     if facts.pop("sha256", None) != _digest(facts, tensors):
         raise TrainingError(f"the weights {path} are damaged (SHA-256): export or download them again")
     return facts | {"operator": tensors}

@@ -174,5 +174,5 @@ def test_a_folder_for_the_hub_can_be_verified_and_made_again(cards, tmp_path):
     (moved / "LICENSE").unlink()
     faults = list(faults_below([moved]))
     assert any("LICENSE: is missing, but SHA256SUMS lists it" in fault for fault in faults)
-    assert any(fault.startswith(f"{card}: its SHA-256 is not that of SHA256SUMS") for fault in faults)
+    assert any(fault.startswith(f"{card}: its SHA-256 differs from SHA256SUMS") for fault in faults)
     assert any("its attributes differ from the card" in fault for fault in faults)

@@ -179,7 +179,7 @@ def test_the_check_prints_a_configuration_of_many_files(given, twelve):
     assert "resolvent run --configfile flow.yaml" in result.stdout
     assert Path("flow.yaml").read_text() == report.text()
     again = CliRunner().invoke(app, ["import", *names, "-o", "flow.yaml"])
-    assert "flow.yaml is there already" in str(again.exception)
+    assert "flow.yaml exists already" in str(again.exception)
     nowhere = CliRunner().invoke(app, ["import", *names, "-o", "nowhere/flow.yaml"])
     assert "nowhere/flow.yaml cannot be written (No such file or directory)" in str(nowhere.exception)
 

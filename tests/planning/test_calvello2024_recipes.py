@@ -1,16 +1,11 @@
 """The recipes of Calvello et al. 2024: a row as coded differs from the paper's in what the code does."""
 
 import pytest
-import yaml
-from merged_configuration import DEFAULT, ROOT
+from merged_configuration import loaded
 
-from resolvent.planning.configuration.load import load_configuration
-from resolvent.planning.configuration.read import merged
 from resolvent.planning.configuration.settings import model_settings, training_settings
 
-CONFIGURATION = load_configuration(
-    merged(DEFAULT, yaml.safe_load((ROOT / "config/calvello2024.yaml").read_text()))
-)
+CONFIGURATION = loaded("calvello2024")
 # As in models/*/runner.py, models/*/*_lightning.py, models/transformer_custom.py and paper_run_scripts/ of
 # EdoardoCalvello/TransformerNeuralOperators.
 ORDER = {"shuffle": False, "selection": "last"}  # DataLoader's default; no checkpoint callback

@@ -1,17 +1,12 @@
 """The recipes of Cao 2021: a row as coded differs from the paper's in what the code does, and no more."""
 
 import pytest
-import yaml
-from merged_configuration import DEFAULT, ROOT
+from merged_configuration import loaded
 
-from resolvent.planning.configuration.load import load_configuration
-from resolvent.planning.configuration.read import merged
 from resolvent.planning.configuration.settings import model_settings, training_settings
 from resolvent.planning.plan import Plan
 
-CONFIGURATION = load_configuration(
-    merged(DEFAULT, yaml.safe_load((ROOT / "config/cao2021.yaml").read_text()))
-)
+CONFIGURATION = loaded("cao2021")
 SUFFIX = "_public_code"
 
 # As in examples/README.md, libs/model.py (SimpleTransformerEncoderLayer), libs/layers.py (attention,

@@ -162,11 +162,7 @@ def test_what_the_constants_name_exists():
 
 
 def test_every_file_beside_the_modules_is_read_by_one_of_them():
-    folders = (
-        "resolvent/figures/assets",
-        "resolvent/figures/templates",
-        "resolvent/figures/papers/*/tables",
-    )
+    folders = ("resolvent/figures/assets", "resolvent/figures/templates", "resolvent/figures/papers/*/tables")
     files = {file for folder in folders for file in ROOT.glob(f"{folder}/*.*") if file.suffix != ".py"}
     assert files == set(files_read(module.FILES_READ))
 

@@ -24,7 +24,7 @@ def test_a_disk_and_a_memory_that_are_too_small_are_warned_of(tmp_path):
     disk, memory = forecast([solve, more], cores=1, gpus=0).splitlines()[-2:]
     assert disk.startswith("Warning: 300,000,000.0 GB will be written, but ")
     assert disk.endswith(
-        f"GB are free on the disk of {tmp_path}; choose another in data_root or results_root"
+        f"GB are free on the disk of {tmp_path}; set data_root or results_root to another disk"
     )
     assert memory.startswith(
         "Warning: a job of solve needs 1,000,000,000.0 GB of memory, but this machine has "

@@ -83,7 +83,7 @@ def test_a_job_of_several_devices_takes_no_instances(nvidia_smi):
     assert devices_for(2, pytest.fail) == [SECOND, "GPU-3"]
     nvidia_smi(CUT)
     message = (
-        f"asks for 2 GPUs, but only {', '.join([*SLICES, SECOND])} can be seen; a job can have only one MIG"
+        f"asks for 2 GPUs, but only {', '.join([*SLICES, SECOND])} are visible; a job can have only one MIG"
     )
     with pytest.raises(GpuError, match=f"^{re.escape(message)} instance$"):
         devices_for(2, pytest.fail)

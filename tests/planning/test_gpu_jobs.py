@@ -111,5 +111,5 @@ def test_processes_that_share_a_job_see_a_device_each(folder):
 
 
 def test_too_many_devices_end_the_job_with_one_line(folder):
-    assert (folder / "refused.log").read_text() == "refused: asks for 3 GPUs, but only b, a can be seen\n"
+    assert (folder / "refused.log").read_text() == "refused: asks for 3 GPUs, but only b, a are visible\n"
     assert not (folder / "refused").exists()

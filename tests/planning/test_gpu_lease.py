@@ -130,7 +130,7 @@ def test_the_folder_of_the_leases_is_open_to_all_users(messages, tmp_path):
 def test_a_folder_that_cannot_be_is_reported_in_one_line(messages, monkeypatch, tmp_path):
     monkeypatch.setenv("RESOLVENT_LEASES", str(tmp_path / "absent/leases"))
     with pytest.raises(
-        GpuError, match=r"^no GPU can be locked in .*: No such file or directory; name another"
+        GpuError, match=r"^cannot lock GPUs in .*: No such file or directory; set RESOLVENT_LEASES"
     ):
         lease(1, 1, messages.append).__enter__()
 

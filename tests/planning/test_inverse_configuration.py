@@ -1,31 +1,23 @@
 """Experiments on the inverse problem: the paper's setting, one line for each fault, what runs are given."""
 
-import yaml
-from merged_configuration import DEFAULT, ROOT, merged
+from merged_configuration import loaded, planned
 
-from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.configuration.settings import model_settings, training_settings
-from resolvent.planning.plan import Plan
 
 EXPERIMENTS = {"darcy_inverse_clean": 0.0, "darcy_inverse_noise1": 0.01, "darcy_inverse_noise10": 0.1}
 
 
-def configuration(change=None, overlay=None):
-    overlay = yaml.safe_load((ROOT / f"config/{overlay}.yaml").read_text()) if overlay else {}
-    return load_configuration(merged(merged(DEFAULT, overlay), change or {}))
-
-
 def test_the_papers_inverse_setting_is_what_the_paper_says():
-    loaded = configuration(overlay="cao2021")
-    dataset = loaded.datasets["darcy_cao_inverse"]
+    configuration = loaded("cao2021")
+    dataset = configuration.datasets["darcy_cao_inverse"]
     assert list(zip(dataset.resolutions, dataset.coarse, strict=True)) == [(141, 36), (211, 71)]
     for name, noise in EXPERIMENTS.items():
-        experiment, rows = loaded.experiments[name], {}
+        experiment, rows = configuration.experiments[name], {}
         assert experiment.resolutions == [141, 211]
         assert experiment.samples.train == 1024
         assert noise in experiment.tested_noise
         for key in experiment.models:
-            model = loaded.models[key]
+            model = configuration.models[key]
             if model.recipe == "code":
                 continue
             for n_f in (141, 211):
@@ -61,7 +53,7 @@ def test_the_papers_inverse_setting_is_what_the_paper_says():
 
 
 def test_the_description_of_a_run_says_what_to_train_and_test_on():
-    plan = Plan(configuration())
+    plan = planned()
     given = plan.description("darcy_inverse_noise1", "galerkin2d_coarse", 43, seed=1)
     assert (given["resolution"], given["test_resolutions"], given["grids"]) == (43, [43], "stored")
     assert (given["training"]["noise"], given["test_noise"]) == (0.01, [0.01, 0.0, 0.02, 0.05])
@@ -78,5 +70,5 @@ def test_the_description_of_a_run_says_what_to_train_and_test_on():
 
 
 def test_the_default_is_to_test_with_the_noise_of_training():
-    loaded = configuration({"experiments": {"darcy_inverse_noise10": {"test_noise": None}}})
-    assert loaded.experiments["darcy_inverse_noise10"].tested_noise == [0.1]
+    configuration = loaded({"experiments": {"darcy_inverse_noise10": {"test_noise": None}}})
+    assert configuration.experiments["darcy_inverse_noise10"].tested_noise == [0.1]

@@ -5,11 +5,9 @@ import math
 from types import SimpleNamespace
 
 import pytest
-from merged_configuration import DEFAULT, merged
+from merged_configuration import planned
 
 from resolvent.common.records import CostRecord, write_record
-from resolvent.planning.configuration.load import load_configuration
-from resolvent.planning.plan import Plan
 from resolvent.planning.prediction.costs import megabytes_requested, minutes_requested
 from resolvent.planning.prediction.needs import Needs
 
@@ -19,9 +17,8 @@ TOOK, HELD = 6000.0, 3_000_000_000  # seconds, bytes
 
 
 def needs_in(folder, gpu: bool = False, **of_experiment) -> Needs:
-    content = merged(DEFAULT, {"results_root": str(folder)})
-    content = merged(content, merged(SEEDS, {"experiments": {"burgers": of_experiment}}))
-    return Needs(Plan(load_configuration(content)), gpu)
+    changes = SEEDS, {"results_root": str(folder), "experiments": {"burgers": of_experiment}}
+    return Needs(planned(*changes), gpu)
 
 
 def leave_record(needs: Needs, seed: int = 1, **changes):

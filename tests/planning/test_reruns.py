@@ -17,12 +17,7 @@ from resolvent.datasets.tasks import registry
 from resolvent.evaluation.evaluate import evaluate_run
 from resolvent.planning import rerun
 from resolvent.planning.places import HOME as ROOT
-from resolvent.planning.rerun import (
-    ROOTS,
-    WITHOUT_RESULT,
-    everything_reached,
-    script_digest,
-)
+from resolvent.planning.rerun import ROOTS, WITHOUT_RESULT, everything_reached, script_digest
 from resolvent.training.settings import TrainingSettings
 from resolvent.training.train import train_run
 

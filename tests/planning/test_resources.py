@@ -6,12 +6,10 @@ from types import SimpleNamespace
 import pytest
 import torch
 import yaml
-from merged_configuration import DEFAULT, merged
+from merged_configuration import loaded, planned
 
 from resolvent.models.build import build
 from resolvent.models.registry import ARCHITECTURES, resolve, settings_class
-from resolvent.planning.configuration.load import load_configuration
-from resolvent.planning.plan import Plan
 from resolvent.planning.prediction.costs import (
     START_SECONDS,
     Need,
@@ -33,25 +31,17 @@ PAPERS = ("cao2021", "calvello2024")
 STORED = {"burgers": {"resolutions": [128, 8192]}}
 
 
-def needs_of(*overlays: dict, gpu: bool = False) -> Needs:
-    content = DEFAULT
-    for overlay in overlays:
-        content = merged(content, overlay)
-    return Needs(Plan(load_configuration(content)), gpu)
-
-
-def of_paper(name: str) -> dict:
-    return yaml.safe_load((PROFILE.parents[3] / f"config/{name}.yaml").read_text())
+def needs_of(*changes: dict | str, gpu: bool = False) -> Needs:
+    return Needs(planned(*changes), gpu)
 
 
 def test_a_short_run_reads_no_test_samples_whatever_the_long_ones_do():
+    both = [
+        needs_of({"experiments": {"burgers_tuned": {"training": {"record_test_error": recorded}}}})
+        for recorded in (False, True)
+    ]
     short, long = (
-        [
-            needs_of(
-                {"experiments": {"burgers_tuned": {"training": {"record_test_error": recorded}}}}
-            ).training("burgers_tuned", "fno", 128, candidate)
-            for recorded in (False, True)
-        ]
+        [needs.training("burgers_tuned", "fno", 128, candidate) for needs in both]
         for candidate in ("learning_rate_0.001", None)
     )
     assert short[0] == short[1]
@@ -128,7 +118,7 @@ def test_dropout_on_an_attention_matrix_is_work_for_all_pairs_of_points(attentio
 
 @pytest.mark.parametrize("paper", PAPERS)
 def test_every_job_of_a_papers_configuration_has_a_prediction(paper):
-    needs = needs_of(of_paper(paper), gpu=True)
+    needs = needs_of(paper, gpu=True)
     plan = needs.plan
     found = [needs.theory, needs.measure_cost, needs.measure_architectures]
     for dataset in plan.datasets.values():
@@ -208,7 +198,7 @@ def test_the_study_of_stability_takes_the_time_of_all_its_runs_and_the_memory_of
 
 
 def test_a_gpu_takes_less_time():
-    on_cpu, on_gpu = (needs_of(of_paper("cao2021"), gpu=gpu) for gpu in (False, True))
+    on_cpu, on_gpu = (needs_of("cao2021", gpu=gpu) for gpu in (False, True))
     run = "darcy", "galerkin2d", 211
     assert on_gpu.training(*run).seconds < on_cpu.training(*run).seconds / 10
     tested = SimpleNamespace(experiment="darcy", model="fourier2d", group="n211")
@@ -217,7 +207,7 @@ def test_a_gpu_takes_less_time():
 
 
 def test_data_are_predicted_by_their_equation_and_their_grids():
-    datasets = load_configuration(DEFAULT).datasets
+    datasets = loaded().datasets
     fine = datasets["kolmogorov"].model_copy(update={"num_modes": 84, "step": 0.01})
     assert fine.seconds_per_sample() == pytest.approx(8 * datasets["kolmogorov"].seconds_per_sample())
     darcy = datasets["darcy_cao"]

@@ -1,8 +1,8 @@
 """The plan of a study, which its front page compares with what is there, has every run, dataset and item."""
 
+import merged_configuration
 import pytest
-import yaml
-from merged_configuration import DEFAULT, merged
+from merged_configuration import DEFAULT
 from pipeline_project import ROOT
 
 from resolvent.figures.front.study import read_study, write_study
@@ -13,8 +13,7 @@ from resolvent.planning.plan import Plan
 
 
 def planned(overlay, folder):
-    configuration = merged(DEFAULT, yaml.safe_load((ROOT / f"config/{overlay}.yaml").read_text()))
-    plan = Plan(load_configuration(configuration))
+    plan = merged_configuration.planned(overlay)
     papers = {key: PaperPlan(plan, key) for key in PAPERS}
     write_study(folder / "study.json", planned_study(plan, papers), command="snakemake", provenance={})
     return plan, read_study(folder)

@@ -2,31 +2,31 @@
 
 from types import SimpleNamespace
 
+import merged_configuration
 import pytest
-from merged_configuration import DEFAULT, merged
+from merged_configuration import merged
 
-from resolvent.planning.configuration.errors import ConfigurationError
-from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.plan import Plan
 from resolvent.planning.prediction.needs import Needs
 
 RATES = {"learning_rate": [5.0e-4, "2e-3"], "epochs": 4}
 
 
-def planned(tuning=RATES, **changes) -> Plan:
+def change(tuning=RATES, **changes) -> dict:
     """`burgers` with two models, two resolutions and two seeds; `changes` of the experiment."""
     burgers = {
         "models": ["fno", "galerkin"], "resolutions": [128, 512], "seeds": [7, 8], "tuning": tuning,
         "training": {"record_test_error": True}, **changes,
     }  # fmt: skip
-    content = merged(DEFAULT, {"build": {"experiments": ["burgers"]}, "experiments": {"burgers": burgers}})
-    return Plan(load_configuration(content))
+    return {"build": {"experiments": ["burgers"]}, "experiments": {"burgers": burgers}}
 
 
-def problems(tuning, **changes) -> str:
-    with pytest.raises(ConfigurationError) as error:
-        planned(tuning, **changes)
-    return str(error.value)
+def planned(*tuning, **changes) -> Plan:
+    return merged_configuration.planned(change(*tuning, **changes))
+
+
+def problems(tuning, **changes) -> list[str]:
+    return merged_configuration.problems(change(tuning, **changes))
 
 
 def test_every_model_tries_the_same_at_every_resolution():
@@ -54,9 +54,9 @@ def test_a_short_run_has_the_candidate_its_own_length_the_first_seed_and_no_test
 
 def test_the_value_of_a_recipe_reruns_nothing_of_a_tuned_experiment():
     def everything(rate):
-        content = merged(DEFAULT, {"models": {"fno": {"training": {"learning_rate": rate}}}})
-        content = merged(content, {"experiments": {"burgers_tuned": {"seeds": [7], "tuning": RATES}}})
-        plan = Plan(load_configuration(content))
+        models = {"fno": {"training": {"learning_rate": rate}}}
+        experiments = {"burgers_tuned": {"seeds": [7], "tuning": RATES}}
+        plan = merged_configuration.planned({"models": models, "experiments": experiments})
         run = ("burgers_tuned", "fno", 128)
         return plan.short_runs(*run), plan.training(*run).parameters, plan.description(*run, seed=7)
 
@@ -118,14 +118,14 @@ def test_the_forecast_counts_short_runs_by_their_length(tmp_path, monkeypatch):
         ({"learning_rate": [1e-3, 2e-3]}, "tuning.epochs: required, but absent"),
         ({"epochs": 1}, "tuning: no setting to choose; accepted: a list of values of batch_size, schedule,"),
         ({"loader_seed": [1, 2], "epochs": 1}, "tuning.loader_seed: unknown key 'loader_seed'"),
-        ([1e-3, 2e-3], "tuning: a mapping of keys belongs here, got [0.001, 0.002]"),
+        ([1e-3, 2e-3], "tuning: expected a mapping of keys, got [0.001, 0.002]"),
         ({"batch_size": [8, 4000], "epochs": 1}, ": batch_size 4000 is more than the 256 training samples"),
     ],
 )
 def test_a_slip_is_one_line(tuning, message):
     found = problems(tuning)
-    assert f"experiments.burgers{'' if message[0] == ':' else '.'}{message}" in found
-    assert all(line.startswith("experiments.burgers") for line in found.splitlines())
+    assert f"experiments.burgers{'' if message[0] == ':' else '.'}{message}" in "\n".join(found)
+    assert all(line.startswith("experiments.burgers") for line in found)
 
 
 @pytest.mark.parametrize("given", [{"training_of": {"fno": {}}}, {"training_at": {128: {}}}])
@@ -134,5 +134,5 @@ def test_what_is_tuned_is_not_given_for_a_model_or_resolution(given):
     (part,) = parts
     found = problems(RATES, **{key: {part: {"learning_rate": 1e-3}}})
     where = f"experiments.burgers.{key}.{part}.learning_rate"
-    assert f"{where}: `tuning` chooses it for every model; leave it out" in found
+    assert f"{where}: `tuning` chooses this setting for every model; remove it" in "\n".join(found)
     planned(RATES, **{key: {part: {"weight_decay": 1e-3}}})

@@ -224,7 +224,7 @@ DAMAGES = {
     ),
     "a page": (
         lambda f: (f / "results/demo/theory.html").write_text("<!doctype html><html><body>"),
-        "theory.html: is cut off",
+        "theory.html: is truncated",
     ),
     "a figure": (lambda f: (f / "results/demo/one.svg").write_text("<svg"), "is not an SVG"),
     "a number of the leaderboard": (
@@ -239,7 +239,7 @@ DAMAGES = {
         for name in ("table.csv", "table.tex", "metrics.tex")
     },
     **{
-        f"no digest in {name}": (of_json_without_digest(name), "has lost its digest")
+        f"no digest in {name}": (of_json_without_digest(name), "its digest is missing")
         for name in (
             f"{RUN}/run.json",
             f"{RUN}/cost.json",
@@ -252,7 +252,7 @@ DAMAGES = {
     **{
         f"no digest of {name}": (
             lambda f, name=name: (f / f"{name}.sha256").unlink(),
-            f"{name.rpartition('/')[2]}: has lost its digest",
+            f"{name.rpartition('/')[2]}: its digest is missing",
         )
         for name in (
             f"{EXPERIMENT}/comparison.csv",
@@ -261,7 +261,7 @@ DAMAGES = {
             "data/burgers/burgers.preview.npz",
         )
     },
-    "what a killed job left": (lambda f: (f / RUN / ".run.json.host-1.partial").touch(), "left half-written"),
+    "what a killed job left": (lambda f: (f / RUN / ".run.json.host-1.partial").touch(), "partial file of"),
 }  # fmt: skip
 
 
@@ -319,7 +319,7 @@ def test_what_sums_vouch_for_is_verified(tmp_path, capsys):
     (tmp_path / "page.html").write_text("<html> </html>")
     status, lines = printed_of(tmp_path, capsys)
     assert status == 1
-    assert "its SHA-256 is not that of SHA256SUMS" in lines[0]
+    assert "its SHA-256 differs from SHA256SUMS" in lines[0]
 
 
 def test_a_table_without_the_comparison_is_not_verified(copy, capsys):
@@ -345,4 +345,4 @@ def test_rows_whose_runs_are_not_there_are_not_verified(copy, capsys):
     _, lines = printed_of(copy / "results", capsys)
     (line,) = (one for one in lines if "comparison.csv: " in one)
     assert line.startswith("not verified: ")
-    assert "comparison.csv: tiny, n64: their runs are missing" in line
+    assert "comparison.csv: the runs of tiny, n64 are missing" in line

@@ -102,17 +102,17 @@ def test_a_long_file_is_predicted_in_pieces(here, tmp_path, monkeypatch):
 def test_values_outside_of_the_training_data_are_said(here, tmp_path, capsys):
     np.save(tmp_path / "in.npy", np.full((1, 64), 9.0))
     command.predict(NAME, tmp_path / "in.npy", tmp_path / "out.npy")
-    assert "warning: initial_velocity has the value 9, outside of the range" in capsys.readouterr().err
+    assert "warning: initial_velocity has the value 9, outside the range" in capsys.readouterr().err
 
 
 STORE = "data/burgers/burgers.zarr"
 FAULTS = {
-    f"predict {NAME} in.csv out.npy": "in.csv is of no known kind; accepted: .npy, .npz, .nc, .zarr",
-    f"predict {NAME} in.npy out.npy": "there is no in.npy",
+    f"predict {NAME} in.csv out.npy": "in.csv is not a supported file; accepted: .npy, .npz, .nc, .zarr",
+    f"predict {NAME} in.npy out.npy": "in.npy does not exist",
     f"predict {NAME} {STORE} out.nc --variable u": "has no variable 'u'; it has",
     f"predict {NAME} {STORE} out.nc --group n65": "cannot be opened at n65",
     "predict tiny/burgers/net in.npy out.npy": "no finished run tiny/burgers/net",
-    "info nothing": "'nothing' is no study, run or dataset",
+    "info nothing": "'nothing' is not a study, run or dataset",
     "open tiny": "no front page of the study 'tiny'; studies with one in results: none",
 }
 
@@ -130,7 +130,7 @@ def test_numpys_parser_may_refuse_a_header_in_any_way(here, tmp_path, monkeypatc
     whole = (tmp_path / "in.npy").read_bytes()
     (tmp_path / "in.npy").write_bytes(whole.replace(b"(1, 64), }", b"(1, 64(, }"))
     said = failing(monkeypatch, capsys, "predict", NAME, str(tmp_path / "in.npy"), str(tmp_path / "out.npy"))
-    assert "in.npy cannot be read as NumPy's" in said
+    assert "in.npy cannot be read as a NumPy file" in said
 
 
 def test_info_of_a_run_and_of_a_dataset(here):
@@ -143,7 +143,7 @@ def test_info_of_a_run_and_of_a_dataset(here):
 
 
 def test_a_run_is_exported(here, tmp_path):
-    assert "load it by" in printed("export-run", NAME, tmp_path / "given", "--licence", "MIT")
+    assert "load it with" in printed("export-run", NAME, tmp_path / "given", "--licence", "MIT")
     assert resolvent.load_run(tmp_path / "given").record.model == "fno"
 
 
@@ -227,8 +227,7 @@ def test_what_runs_is_snakemake_with_the_options_that_it_is_given(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "words",
-    [["--configfile", "bad.yaml"], ["--configfile=bad.yaml"], ["--configfiles", "test", "bad.yaml"]],
+    "words", [["--configfile", "bad.yaml"], ["--configfile=bad.yaml"], ["--configfiles", "test", "bad.yaml"]]
 )
 @pytest.mark.parametrize("name", ["run", "plan", "demo", "snakemake"])
 def test_overlays_are_read_before_snakemake_starts(name, words, tmp_path, monkeypatch, capsys):
@@ -237,7 +236,7 @@ def test_overlays_are_read_before_snakemake_starts(name, words, tmp_path, monkey
     executed = "__use_yte__: true\nname: ?open('executed', 'w')\nname: two\n"
     (tmp_path / "bad.yaml").write_text(executed)
     assert failing(monkeypatch, capsys, name, *words).splitlines() == [
-        "resolvent: bad.yaml, line 3: name: 'name' again, after line 2; keep one of them",
+        "resolvent: bad.yaml, line 3: name: duplicate of the key in line 2; keep one",
         "resolvent: bad.yaml, line 1: __use_yte__: Snakemake would execute the expressions of this file; "
         "write the values themselves",
     ]

@@ -140,7 +140,7 @@ def test_the_refusal_names_the_code_and_the_folder_to_allow(command, folder, cap
     monkeypatch.setattr(sys, "argv", ["resolvent", *command])
     assert main() == 1
     said = capsys.readouterr().err
-    assert "folder needs code of its authors, folder.evil:Own: read it, and allow" in said
+    assert "folder needs code by its authors, folder.evil:Own: read it, then allow" in said
     assert f"--allow {Path.cwd()}" in said
     assert said.count("\n") == 1
 
@@ -153,7 +153,7 @@ def test_a_card_of_a_dataset_is_exported_without_its_code(folder, study, tmp_pat
     zarr.open_group(card.with_suffix(".zarr"), mode="r+").attrs.put(read_json(card, "the card"))
     monkeypatch.setattr(sys, "argv", ["resolvent", "export", str(card), "out", "--to", "pdebench"])
     assert main() == 1
-    assert "needs code of its authors, folder.evil:Own" in capsys.readouterr().err
+    assert "needs code by its authors, folder.evil:Own" in capsys.readouterr().err
     assert not (tmp_path / "EXECUTED").exists()
 
 
@@ -178,7 +178,7 @@ def lab(folder, tmp_path):
 def test_allowed_code_runs_and_no_other(folder, lab):
     lab("allowed_nets")
     for allow in ([], [folder], ["https://example.org/"], ["nothing"]):
-        with pytest.raises(FileError, match="folder needs code of its authors, allowed_nets:Own"):
+        with pytest.raises(FileError, match="folder needs code by its authors, allowed_nets:Own"):
             _ = load_run("folder", allow=allow).operator
     assert load_run("folder", allow=["lab"]).predict(np.zeros((1, 64))).shape == (1, 64)
 
@@ -271,7 +271,7 @@ def test_weights_of_another_network_are_not_verified(damage, words, folder):
 @pytest.mark.parametrize("name", ["../outside", "/tmp/outside", "..", ""])
 def test_samples_are_not_made_outside_of_the_folder_for_them(name, folder, tmp_path):
     in_record(folder, dataset=name)
-    with pytest.raises(FileError, match=r"run\.json has the dataset .*, which is no name"):
+    with pytest.raises(FileError, match=r"run\.json: invalid dataset name .*: download the run again"):
         verify_run("folder", work=tmp_path / "made")
     assert not (tmp_path / "outside").exists()
 

@@ -90,7 +90,9 @@ def test_what_is_not_known_is_said_in_one_line(here, darcy, tmp_path):
     with pytest.raises(EvaluationError, match=r"correct=2: burgers has no iterative solver"):
         run.predict(velocity, correct=2)
     unknown = resolvent.load_run("tiny/burgers/fno", data=tmp_path)
-    with pytest.raises(TrainingError, match="the card of the dataset burgers is not here"):
+    with pytest.raises(
+        TrainingError, match="the card of the dataset burgers, which names the equation, was not found"
+    ):
         unknown.predict(velocity, certify=True)
     with pytest.raises(EvaluationError, match="no symmetries are known for controlled_ode"):
         asked(lambda a: a, np.ones((1, 5)), Grid("nodes", 5), small("controlled_ode"), symmetrise=True)

@@ -93,7 +93,7 @@ TAKES = "burgers takes the initial velocity as real numbers, "
     ("equation", "values", "parameters", "message"),
     [
         ("heat", WAVE, {}, "unknown equation 'heat'; accepted: burgers, darcy"),
-        ("burgers", WAVE, {"viscosty": 1}, "unknown parameter 'viscosty' .*did you mean 'viscosity'"),
+        ("burgers", WAVE, {"viscosty": 1}, "unknown parameter 'viscosty'; did you mean 'viscosity'"),
         ("burgers", WAVE, {"method": "euler"}, "unknown method 'euler'; accepted: split-step"),
         ("burgers", WAVE, {"viscosity": 0.0}, "viscosity must be positive"),
         ("burgers", np.fft.rfft(WAVE), {}, r"got complex128 .*: values on a grid, not coefficients"),

@@ -43,7 +43,7 @@ def test_a_hash_is_enough_and_two_of_a_name_are_listed(here, tmp_path):
         DatasetError, match=r"2 datasets called 'burgers': open one of burgers/0123456789ab, b"
     ):
         resolvent.open_dataset("burgers", data=tmp_path)
-    with pytest.raises(DatasetError, match="no finished dataset 'heat'; finished there: burgers"):
+    with pytest.raises(DatasetError, match=r"no finished dataset 'heat'; .*; finished: burgers"):
         resolvent.open_dataset("heat")
 
 
@@ -110,11 +110,11 @@ def test_what_there_is_not_is_one_line(here):
     for ask in (lambda: data.torch("val", n=64), lambda: resolvent.open_dataset("burgers", "val")):
         with pytest.raises(DatasetError, match="has no split 'val'; it has train, validation, test"):
             ask()
-    with pytest.raises(DatasetError, match="has nothing at 65; it has n"):
+    with pytest.raises(DatasetError, match="has no resolution 65; accepted: n"):
         resolvent.open_dataset("burgers", "test", 65)
     with pytest.raises(DatasetError, match="the dataset is not finished"):
         resolvent.open_dataset("data/burgers/none.json")
-    with pytest.raises(DatasetError, match="a selection has no arrays for torch, JAX and NumPy"):
+    with pytest.raises(DatasetError, match="a selection cannot return arrays"):
         resolvent.open_dataset("burgers").isel(sample=slice(3)).torch("train", n=64)
 
 

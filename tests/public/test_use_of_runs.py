@@ -50,7 +50,7 @@ def test_several_runs_of_a_name_are_listed(here, tmp_path):
     shutil.copytree(RUN, tmp_path / "tiny/burgers/fno/n64/seed3")
     shutil.copytree(RUN, tmp_path / "tiny/burgers/fno/n64/seed4")
     message = (
-        "tiny/burgers/fno has 2 runs: name one of tiny/burgers/fno/n64/seed3, tiny/burgers/fno/n64/seed4"
+        "tiny/burgers/fno has 2 runs: choose one of tiny/burgers/fno/n64/seed3, tiny/burgers/fno/n64/seed4"
     )
     with pytest.raises(FileError, match=message):
         resolvent.load_run("tiny/burgers/fno", results=tmp_path)
@@ -79,7 +79,7 @@ def test_a_value_outside_of_the_training_data_is_warned_of_with_its_range(veloci
     assert known.low <= velocity.min() + 1e-5 < velocity.max() <= known.high
     other = velocity.values.copy()
     other[2, 5] = known.high + 1
-    words = rf"has the value {known.high + 1:.4g}, outside of the range \[.*, {known.high:.4g}\].* in 1 of 6"
+    words = rf"has the value {known.high + 1:.4g}, outside the range \[.*, {known.high:.4g}\].* in 1 of 6"
     with pytest.warns(OutsideTraining, match=words) as caught:
         run.predict(other)
     (warned,) = (one for one in caught if one.category is OutsideTraining)  # others may be of garbage
@@ -88,7 +88,7 @@ def test_a_value_outside_of_the_training_data_is_warned_of_with_its_range(veloci
 
 def test_an_unknown_range_is_said(velocity, tmp_path):
     run = resolvent.load_run("tiny/burgers/fno", data=tmp_path)
-    with pytest.warns(OutsideTraining, match="not held to the range of the training data"):
+    with pytest.warns(OutsideTraining, match="not checked against the range of the training data"):
         run.predict(velocity.values)
 
 
@@ -100,14 +100,14 @@ def test_noise_in_training_widens_the_range(here):
 
 
 UNFIT = {
-    r"must be real numbers, got complex128 .*; coefficients are not accepted": lambda u: u + 1j,
+    r"must be real numbers, got complex128 .*; give values on a grid": lambda u: u + 1j,
     "must be real numbers, got <U": lambda u: u.astype(str),
     "inputs are not finite: samples ": lambda u: np.where(u > 1, np.nan, u),
     r"inputs of shape \(128,\) do not fit fno: give \(samples, n\)": lambda u: u[0],
     r"shape \(6, 2, 128\) do not fit fno: give \(samples, n\)": lambda u: np.stack([u] * 2, axis=1),
     r"shape \(6, 1, 1, 128\) do not fit fno: give \(samples, n\)": lambda u: u[:, None, None],
-    r"fno cannot be asked on 45 points: .* even number": lambda u: u[:, :45],
-    "cannot be asked on 8 points: 6 modes need at least 10 points": lambda u: u[:, :8],
+    r"fno cannot predict on 45 points: .* even number": lambda u: u[:, :45],
+    "cannot predict on 8 points: 6 modes need at least 10 points": lambda u: u[:, :8],
     r"\(x, sample\) does not end in \(x\): transpose": lambda u: xarray.DataArray(u, dims=("x", "sample")),
 }
 
@@ -122,9 +122,9 @@ def test_positions_are_held_to_the_grid(velocity):
     run = resolvent.load_run(RUN)
     moved = velocity.assign_coords(x=velocity["x"] * 2)
     for given in ((velocity.values, np.linspace(0, 1, 128)), (moved,)):
-        with pytest.raises(TrainingError, match="x of the inputs is not that of 128 periodic points"):
+        with pytest.raises(TrainingError, match="x of the inputs differs from the grid: 128 periodic points"):
             run.predict(*given)
-    with pytest.raises(TrainingError, match="has its own coordinates: leave x out"):
+    with pytest.raises(TrainingError, match="has its own coordinates: omit x"):
         run.predict(velocity, velocity["x"].values)
 
 
@@ -180,14 +180,12 @@ def test_onnx_computes_the_same_where_no_number_is_complex(here, tmp_path):
 
 def test_what_cannot_be_exported_is_one_line(here, exported, tmp_path):
     run = resolvent.load_run(RUN)
-    with pytest.raises(
-        TrainingError, match=r"fno1d computes with complex Fourier coefficients.*use torch_export"
-    ):
+    with pytest.raises(TrainingError, match=r"fno1d computes with complex numbers.*use torch_export"):
         run.export(tmp_path / "none", formats=["onnx"])
     assert not list(tmp_path.iterdir())
     with pytest.raises(TrainingError, match="unknown format 'tflite'; accepted: torch_export, onnx"):
         run.export(tmp_path / "none", formats=["tflite"])
-    with pytest.raises(FileError, match="is there already"):
+    with pytest.raises(FileError, match="exists already"):
         run.export(exported)
 
 
@@ -204,5 +202,5 @@ def test_damaged_weights_and_others_cards_are_refused(exported, tmp_path):
         read_weights(weights)
     card = read_json(folder / "dataset.json", "the card")
     write_json(folder / "dataset.json", card | {"content_hash": "another"})
-    with pytest.raises(FileError, match=r"dataset\.json is of another dataset"):
+    with pytest.raises(FileError, match=r"dataset\.json is the card of another dataset"):
         _ = resolvent.load_run(folder).card

@@ -49,7 +49,7 @@ def test_the_numbers_of_a_run_are_found_again_without_its_data(submission, made)
     describe_verification(report, console)
     describe_compared(table, console)
     said = console.export_text()
-    assert "Every number holds." in said
+    assert "All numbers agree." in said
     assert f"burgers, test set {report['test_set']}" in said
     assert "A. Reader" in said
 
@@ -105,5 +105,5 @@ def test_a_verified_run_that_was_changed_afterwards_is_not_listed(submission, ma
 def test_a_folder_that_is_no_exported_run_is_refused(submission, tmp_path):
     shutil.copytree(submission, tmp_path / "less")
     (tmp_path / "less/dataset.json").unlink()
-    with pytest.raises(FileError, match=r"less has no dataset\.json: it is no exported run"):
+    with pytest.raises(FileError, match=r"less has no dataset\.json: it is not an exported run"):
         verify_run(tmp_path / "less")

@@ -60,18 +60,11 @@ rule inference:
 
 
 # Errors of all runs of an experiment and their estimates without labels, also on shifted distributions.
-rule estimates:
-    input:
-        card=lambda wildcards: card_of(plan.dataset_of(wildcards.experiment)),
-        test_card=lambda wildcards: card_of(plan.test_dataset_of(wildcards.experiment)),
-        runs=lambda wildcards: files_of_runs(wildcards.experiment, "checkpoint.pt", "cost.json", "run.json"),
+use rule inference as estimates with:
     output:
         table=f"{plan.results}/{{experiment}}/estimates.csv",
     log:
         f"logs/estimates/{plan.configuration.name}/{{experiment}}.log",
-    conda:
-        "../../environment.yml"
-    threads: plan.configuration.training_threads
     resources:
         **requested(needs.estimates),
         gpu=1,
@@ -84,12 +77,8 @@ rule estimates:
             ],
         ),
         dataset_code=lambda wildcards: plan.dataset_of(wildcards.experiment).code,
-        runs=lambda wildcards: plan.run_folders(wildcards.experiment),
-        counts=lambda wildcards: plan.sample_counts(wildcards.experiment),
         shifts=lambda wildcards: plan.experiment(wildcards.experiment).stress.shifts,
         samples=lambda wildcards: plan.experiment(wildcards.experiment).stress.samples,
-    script:
-        "../scripts/jobs.py"
 
 
 rule baselines:

@@ -57,7 +57,7 @@ def problems(configuration: Configuration, datasets: list[str]) -> Iterator[str]
     for section, taken in TAKEN.items():
         for name in getattr(configuration, section):
             if name in taken:
-                yield f"{section}.{name}: {name!r} is a folder of the results; choose another name"
+                yield f"{section}.{name}: {name!r} is reserved for a folder; choose another name"
     for name, model in configuration.models.items():
         yield from _model_problems(name, model)
         yield from partial_problems(model.training, ("models", name, "training"))
@@ -65,20 +65,18 @@ def problems(configuration: Configuration, datasets: list[str]) -> Iterator[str]
         yield from _experiment_problems(configuration, f"experiments.{name}", experiment, datasets)
     if configuration.stability:
         yield from _stability_problems(configuration, configuration.stability, datasets)
-    yield from shown_problems(configuration.experiments)
+    yield from _shown_problems(configuration.experiments)
 
 
 def _model_problems(name: str, model: Model) -> Iterator[str]:
-    try:
-        resolve(model.architecture, model.settings)
-    except ValueError as error:
-        yield f"models.{name}: {error}"
-        return
-    for resolution, settings in model.settings_at.items():
+    given = {"": {}} | {f".settings_at.{resolution}": own for resolution, own in model.settings_at.items()}
+    for key, settings in given.items():
         try:
             resolve(model.architecture, {**model.settings, **settings})
         except ValueError as error:
-            yield f"models.{name}.settings_at.{resolution}: {error}"
+            yield f"models.{name}{key}: {error}"
+            if not key:
+                return
 
 
 def _stability_problems(configuration: Configuration, study: Stability, datasets: list[str]) -> Iterator[str]:
@@ -107,7 +105,13 @@ def _experiment_problems(
         yield from partial_problems(settings, (*at.split("."), "training_at", resolution))
     for model, settings in experiment.training_of.items():
         yield from partial_problems(settings, (*at.split("."), "training_of", model))
-    yield from _tuning_problems(at, experiment)
+    partial = {f"training_at.{key}": experiment.training_at.get(key, {}) for key in experiment.resolutions}
+    partial |= {f"training_of.{key}": experiment.training_of.get(key, {}) for key in experiment.models}
+    tuned = experiment.tuning.lists if experiment.tuning else {}
+    for where, settings in partial.items():
+        for setting in (one for one in settings if one in tuned):
+            words = "`tuning` chooses this setting for every model; remove it here or from `tuning`"
+            yield f"{at}.{where}.{setting}: {words}"
     named = {key: getattr(experiment, key) for key in ("training_of", "processes_of", "nodes_of", "models")}
     for key, models in {**named, "shown": [experiment.shown] if experiment.shown else []}.items():
         for model in models:
@@ -123,13 +127,26 @@ def _experiment_problems(
         return
     test_dataset = configuration.datasets[test_name]
     if test_dataset.equation != dataset.equation or (dataset.inverse and test_name != experiment.dataset):
-        yield (
-            f"{at}.test_dataset: '{test_name}' solves equation {test_dataset.equation}, "
-            f"'{experiment.dataset}' {dataset.equation}; accepted: another dataset of the same equation, "
-            "not of an inverse problem"
-        )
+        equations = f"equation {test_dataset.equation}, '{experiment.dataset}' {dataset.equation}"
+        accepted = "another dataset of the same equation, not of an inverse problem"
+        yield f"{at}.test_dataset: '{test_name}' solves {equations}; accepted: {accepted}"
         return
-    tested = experiment.test_resolutions
+    yield from _data_problems(configuration, at, experiment, test_name)
+    models = {key: configuration.models[key] for key in experiment.models if key in configuration.models}
+    tested = experiment.test_resolutions or test_dataset.resolutions
+    for key, one in models.items():
+        if is_architecture(one.architecture):  # others are reported with the model
+            if missing := missing_packages(one.architecture):
+                yield f"{at}.models: {key!r}: {missing}"
+            yield from _fit_problems(at, experiment, dataset, tested, key, one)
+    yield from _training_problems(at, experiment, dataset, models)
+
+
+def _data_problems(
+    configuration: Configuration, at: str, experiment: Experiment, test_name: str
+) -> Iterator[str]:
+    """Yield the resolutions, counts, noise and shifts of an experiment that its datasets do not have."""
+    dataset, tested = configuration.datasets[experiment.dataset], experiment.test_resolutions
     wanted = {
         "resolutions": (experiment.dataset, experiment.resolutions),
         "training_at": (experiment.dataset, experiment.training_at),
@@ -137,23 +154,19 @@ def _experiment_problems(
     }
     for key, (asked, resolutions) in wanted.items():
         stored = configuration.datasets[asked].resolutions
-        for resolution in dict.fromkeys(resolutions):
-            if resolution not in stored:
-                yield (
-                    f"{at}.{key}: {resolution} is not stored; dataset '{asked}' has "
-                    f"{', '.join(map(str, stored))}"
-                )
+        known = ", ".join(map(str, stored))
+        for resolution in dict.fromkeys(one for one in resolutions if one not in stored):
+            yield f"{at}.{key}: {resolution} is not stored; dataset '{asked}' has {known}"
     if tested is not None and dataset.inverse:
-        yield f"{at}.test_resolutions: an inverse problem is tested on the grids of training; leave it out"
+        yield f"{at}.test_resolutions: inverse problems are tested on the training grids; remove this key"
     elif tested is not None:
-        for resolution in experiment.resolutions:
-            if resolution not in tested:
-                yield f"{at}.test_resolutions: {tested} lacks the training resolution {resolution}"
+        for resolution in (one for one in experiment.resolutions if one not in tested):
+            yield f"{at}.test_resolutions: {tested} lacks the training resolution {resolution}"
     for split, count in experiment.samples.model_dump().items():
         asked = test_name if split == "test" else experiment.dataset
         available = getattr(configuration.datasets[asked].samples, split)
         if not available:
-            yield f"{at}.samples.{split}: dataset '{asked}' has none"
+            yield f"{at}.samples.{split}: dataset '{asked}' has no {split} samples"
         elif count is not None and count > available:
             yield f"{at}.samples.{split}: {count} asked for; dataset '{asked}' has {available}"
     available = experiment.samples.train or dataset.samples.train
@@ -164,20 +177,11 @@ def _experiment_problems(
         for count in asked_for:
             if isinstance(count, int) and count > available:
                 yield f"{at}.{key}: {count} asked for; the experiment has {available}"
-    models = {key: configuration.models[key] for key in experiment.models if key in configuration.models}
-    for key, one in models.items():
-        if is_architecture(one.architecture):  # others are reported with the model
-            if missing := missing_packages(one.architecture):
-                yield f"{at}.models: {key!r}: {missing}"
-            yield from _fit_problems(at, experiment, dataset, tested or test_dataset.resolutions, key, one)
-    yield from _training_problems(at, experiment, dataset, models)
     levels = {"noise": [experiment.noise], "test_noise": experiment.test_noise or []}
     for key, given in levels.items():
         if any(given) and not dataset.inverse:
-            yield (
-                f"{at}.{key}: noise is for equation darcy_inverse; dataset '{experiment.dataset}' solves "
-                f"{dataset.equation}; accepted: 0"
-            )
+            solved = f"dataset '{experiment.dataset}' solves {dataset.equation}"
+            yield f"{at}.{key}: noise is only for equation darcy_inverse; {solved}; accepted: 0"
     for shift, factor in experiment.stress.shifts:
         try:
             dataset.shifted(shift, factor)
@@ -185,17 +189,7 @@ def _experiment_problems(
             reason = " ".join(str(error).split())
             yield f"{at}.stress.{shift}: {factor:g}: dataset '{experiment.dataset}': {reason}"
     if experiment.noise not in experiment.tested_noise:
-        yield (f"{at}.test_noise: {experiment.tested_noise} lacks the noise of training, {experiment.noise}")
-
-
-def _tuning_problems(at: str, experiment: Experiment) -> Iterator[str]:
-    tuned = experiment.tuning.lists if experiment.tuning else {}
-    given = {f"training_at.{key}": experiment.training_at.get(key, {}) for key in experiment.resolutions}
-    given |= {f"training_of.{key}": experiment.training_of.get(key, {}) for key in experiment.models}
-    for where, settings in given.items():
-        for name in settings:
-            if name in tuned:
-                yield f"{at}.{where}.{name}: `tuning` chooses it for every model; leave it out here or there"
+        yield f"{at}.test_noise: {experiment.tested_noise} lacks the training noise {experiment.noise}"
 
 
 def _repeated(at: str, lists: dict[str, list | None]) -> Iterator[str]:
@@ -215,36 +209,29 @@ def _fit_problems(
     architecture, name = settings_class(model.architecture), experiment.dataset
     which = f"{at}.models: '{key}' ({model.architecture})"
     if architecture.dimension != dataset.dimension:
-        yield (
-            f"{which} maps functions of {architecture.dimension} variable(s); those of dataset '{name}' have "
-            f"{dataset.dimension}"
-        )
+        variables = f"{architecture.dimension} variable(s), but dataset '{name}' has {dataset.dimension}"
+        yield f"{which} takes functions of {variables}"
     elif architecture.coarse_output and not dataset.inverse:
-        yield f"{which} gives functions on a coarser grid than its input; '{name}' has them on one grid"
+        yield f"{which} predicts on a coarser grid than its input; '{name}' has targets on the same grid"
     elif (dataset.grid_kind == "explicit" or dataset.uneven) and not architecture.any_nodes:
         known = {name: settings_class(name) for name in ARCHITECTURES}
         fit = [key for key, one in known.items() if one.any_nodes and one.dimension == dataset.dimension]
-        what = "is observed at any times"
-        if dataset.uneven:
-            what = f"has uneven points along {' and '.join(dataset.uneven)}"
+        uneven = f"has uneven points along {' and '.join(dataset.uneven)}"
+        what = uneven if dataset.uneven else "is observed at arbitrary times"
         accepted = ", ".join(fit) or "none; interpolate the functions to equal steps"
-        yield f"{which} needs an even grid, and '{name}' {what}; accepted: {accepted}"
+        yield f"{which} needs an even grid, but '{name}' {what}; accepted: {accepted}"
     for resolution in experiment.resolutions:
         for number, own in given_by_data(model.architecture, resolution, dataset).items():
             for given in (model.settings, model.settings_at.get(resolution, {})):
                 if given.get(number, own) != own:
-                    yield (
-                        f"models.{key}.settings.{number}: {given[number]} given; dataset '{name}' has "
-                        f"{own}; leave it out"
-                    )
+                    words = f"{given[number]}, but dataset '{name}' has {own}; remove the setting"
+                    yield f"models.{key}.settings.{number}: {words}"
     if architecture.dimension != dataset.dimension:
         return
     grids = ["fine", "coarse"] if dataset.inverse and not architecture.coarse_output else ["stored"]
     if model.grids not in grids:
-        yield (
-            f"models.{key}.grids: '{model.grids}' is not for {model.architecture} on dataset "
-            f"'{name}' (equation {dataset.equation}); accepted: {', '.join(grids)}"
-        )
+        data = f"{model.architecture} on dataset '{name}' (equation {dataset.equation})"
+        yield f"models.{key}.grids: '{model.grids}' does not fit {data}; accepted: {', '.join(grids)}"
     elif dataset.inverse and architecture.coarse_output:
         yield from _factor_problems(key, model, experiment, dataset)
     if any(_model_problems(key, model)):
@@ -271,12 +258,10 @@ def _factor_problems(key: str, model: Model, experiment: Experiment, dataset) ->
             factor = model_settings(model, fine, dataset).downsampling_factor  # type: ignore[attr-defined]
         except ValueError:
             continue  # reported with the model
-        reached = coarse_points(fine, factor)
-        if reached != coarse:
-            yield (
-                f"models.{key}: downsampling_factor {factor} leads from {fine} points a side to {reached}; "
-                f"dataset '{experiment.dataset}' has {coarse}; accepted: {suitable_factor(fine, coarse)}"
-            )
+        if (reached := coarse_points(fine, factor)) != coarse:
+            words = f"reduces {fine} points a side to {reached}; dataset '{experiment.dataset}' has {coarse}"
+            accepted = suitable_factor(fine, coarse)
+            yield f"models.{key}: downsampling_factor {factor} {words}; accepted: {accepted}"
 
 
 def _training_problems(at: str, experiment: Experiment, dataset, models: dict[str, Model]) -> Iterator[str]:
@@ -291,66 +276,50 @@ def _training_problems(at: str, experiment: Experiment, dataset, models: dict[st
             continue  # reported with the part that is wrong
         train = min(available, settings.train_samples or available)
         shares = experiment.processes_for(key), experiment.nodes_for(key)
-        words = (
-            *_misfits(settings, train, *shares),
-            *_misfits_of_data(settings, dataset, experiment.dataset),
-        )
+        words = _misfits(settings, dataset, experiment.dataset, train, *shares)
         found |= dict.fromkeys(f"{at}: {one}" for one in words)
     yield from found
 
 
-def _misfits(settings: TrainingSettings, train: int, processes: int, nodes: int) -> Iterator[str]:
+def _misfits(
+    settings: TrainingSettings, dataset, name: str, train: int, processes: int, nodes: int
+) -> Iterator[str]:
+    """Yield the merged training settings that contradict each other or the functions of dataset `name`."""
     if settings.batch_size > train:
         yield f"batch_size {settings.batch_size} is more than the {train} training samples"
     if processes > settings.batch_size:
         yield f"{processes} processes cannot share a batch_size of {settings.batch_size}"
     if processes % nodes:
-        yield (
-            f"{processes} processes cannot be divided evenly among {nodes} nodes; choose processes: "
-            f"{processes // nodes * nodes or nodes}"
-        )
-    if settings.gradient_weight and (settings.loss.startswith("h1") or ":" in settings.loss):
-        why = "all of the loss" if ":" in settings.loss else "the gradient in it"
-        yield (
-            f"loss {settings.loss} {'is' if ':' in settings.loss else 'has'} {why}; accepted "
-            f"gradient_weight: 0, got {settings.gradient_weight}"
-        )
+        fitting = processes // nodes * nodes or nodes
+        yield f"{processes} processes cannot be divided evenly among {nodes} nodes; accepted: {fitting}"
+    weight = settings.gradient_weight
+    if weight and (settings.loss.startswith("h1") or ":" in settings.loss):
+        why = "is the whole loss" if ":" in settings.loss else "contains the gradient"
+        yield f"loss {settings.loss} {why}; accepted gradient_weight: 0, got {weight}"
     if settings.fresh_samples and settings.target_gradient != "grid":
-        yield (
-            f"fresh_samples have the gradient of their own grid; got {settings.target_gradient!r} for "
-            "target_gradient; accepted: 'grid'"
-        )
+        got = f"got {settings.target_gradient!r} for target_gradient"
+        yield f"fresh_samples have the gradient of their own grid; {got}; accepted: 'grid'"
     if settings.loss_units == "standardised" and settings.normalisation == "none":
         yield "loss_units standardised need a normalisation; accepted: pointwise, scalar"
-
-
-def _misfits_of_data(settings: TrainingSettings, dataset, name: str) -> Iterator[str]:
-    """Yield the training settings that are not possible for the functions of dataset `name`."""
     for key, only in ON_NODES.items() if dataset.grid_kind != "nodes" or dataset.dimension == 3 else ():
         if getattr(settings, key) == only:
-            yield (
-                f"{key} '{only}' is for functions on nodes of a square; those of '{name}' are on another grid"
-            )
+            yield f"{key} '{only}' is only for functions on the nodes of a square; '{name}' has another grid"
     for key, accepted in OF_A_JUMP.items() if dataset.inverse else ():
         if (value := getattr(settings, key)) != accepted:
-            yield f"{key} {value!r} is not for a coefficient that jumps; accepted: {accepted!r}"
-    if dataset.grid_kind == "explicit" and settings.gradient_weight:
-        yield (
-            f"gradient_weight {settings.gradient_weight} is for functions on an even grid; accepted for "
-            "trajectories: 0"
-        )
-    if dataset.uneven and settings.gradient_weight:
-        yield (
-            f"gradient_weight {settings.gradient_weight} is for evenly spaced points; accepted for '{name}', "
-            f"uneven along {' and '.join(dataset.uneven)}: 0"
-        )
+            yield f"{key} {value!r} does not fit a coefficient that jumps; accepted: {accepted!r}"
+    on_even_grids = "is only for functions on an even grid"
+    if dataset.grid_kind == "explicit" and weight:
+        yield f"gradient_weight {weight} {on_even_grids}; accepted for trajectories: 0"
+    if dataset.uneven and weight:
+        uneven = f"'{name}', uneven along {' and '.join(dataset.uneven)}"
+        yield f"gradient_weight {weight} {on_even_grids}; accepted for {uneven}: 0"
     if dataset.grid_kind == "explicit" and settings.loss.startswith("h1"):
-        yield f"loss {settings.loss} is for functions on an even grid"
+        yield f"loss {settings.loss} {on_even_grids}"
     if settings.fresh_samples and hasattr(dataset, "source"):
-        yield f"fresh_samples need an equation to solve; '{name}' is read from a file"
+        yield f"fresh_samples need an equation to solve, but '{name}' is read from files"
 
 
-def shown_problems(experiments: dict) -> Iterator[str]:
+def _shown_problems(experiments: dict) -> Iterator[str]:
     given: dict[tuple[str, str], str] = {}
     for name, experiment in experiments.items():
         at = f"experiments.{name}.shows"
@@ -362,6 +331,6 @@ def shown_problems(experiments: dict) -> Iterator[str]:
                 if item not in SHOWN[paper]:
                     yield f"{at}.{paper}: {unknown('item', item, SHOWN[paper])}"
                 elif not SHOWN[paper][item] and (paper, item) in given:
-                    yield f"{at}.{paper}: {item} can be shown once; '{given[paper, item]}' shows it already"
+                    yield f"{at}.{paper}: {item} can be shown once, and '{given[paper, item]}' shows it"
                 else:
                     given[paper, item] = name

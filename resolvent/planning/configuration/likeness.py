@@ -39,17 +39,18 @@ def likes(content: Mapping) -> dict[tuple[str, str], str]:
     }
 
 
-def said_once(lines: Iterable[str], content: Mapping) -> list[str]:
-    """Return the problems without duplicates that an entry inherits from its base."""
-    lines, bases = list(lines), likes(content)
+def said_once(lines: Iterable[str], origins: Mapping[str, tuple[str, str]]) -> list[str]:
+    """Return the problems without those that a key has from another, which are reported there.
 
-    def inherited(line: str) -> bool:
-        if not (entry := ENTRY.match(line)):
-            return False
-        base = bases.get((entry[1], entry[2]))
-        return f"{entry[1]}.{base}{line[entry.end() :]}" in lines
-
-    return [line for line in lines if not inherited(line)]
+    `origins` maps a key to the other key, and to the key at which its own problems are reported.
+    """
+    lines, found = list(lines), []
+    for line in lines:
+        key = next((one for one in origins if line.startswith((f"{one}:", f"{one}."))), "")
+        base, reported_at = origins.get(key, ("", ""))
+        if not key or f"{base}{line[len(key) :]}" not in lines:
+            found.append(f"{reported_at}{line[len(key) :]}")
+    return found
 
 
 def _resolved(section: str, entries: Mapping, name: object, above: tuple) -> object:
@@ -62,10 +63,10 @@ def _resolved(section: str, entries: Mapping, name: object, above: tuple) -> obj
         raise ConfigurationError([f"{at}: {words}"])
     if base in (*above, name):
         circle = " is like ".join(map(str, (*above, name, base)))
-        raise ConfigurationError([f"{at}: leads back to where it started: {circle}"])
+        raise ConfigurationError([f"{at}: circular: {circle}; remove one `like`"])
     below = _resolved(section, entries, base, (*above, name))
     if not isinstance(below, Mapping):
-        raise ConfigurationError([f"{section}.{base}: a mapping of keys belongs here, got {shown(below)}"])
+        raise ConfigurationError([f"{section}.{base}: expected a mapping of keys, got {shown(below)}"])
     inherited = {key: value for key, value in below.items() if key != "sweep"}
     return merged(inherited, {key: value for key, value in entry.items() if key != "like"})
 

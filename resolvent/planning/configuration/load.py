@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import typing
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -15,11 +15,11 @@ from resolvent.datasets.imported.arrays import ArraysDataset
 from resolvent.models.registry import ARCHITECTURES, is_architecture, settings_class
 from resolvent.planning.configuration.checks import problems
 from resolvent.planning.configuration.errors import ConfigurationError
-from resolvent.planning.configuration.likeness import SECTIONS, placed, said_once, without_like
+from resolvent.planning.configuration.likeness import SECTIONS, likes, placed, said_once, without_like
 from resolvent.planning.configuration.messages import explain
 from resolvent.planning.configuration.read import merged, odd_values, read_configuration
 from resolvent.planning.configuration.settings import Build, Configuration, Model, Recipe, training_settings
-from resolvent.planning.configuration.variants import at_origins, with_variants
+from resolvent.planning.configuration.variants import with_variants
 
 
 def load_configuration(content: Mapping) -> Configuration:
@@ -33,40 +33,35 @@ def load_configuration(content: Mapping) -> Configuration:
     resolved = without_like(content)
     build = _build(resolved)
     unbuilt = set(entries_not_built(resolved, build))
-    wrong = list(explain(Configuration, _errors(resolved, unbuilt), resolved))
-    _refuse(said_once(wrong, content))
-    configuration = Configuration.model_validate(_without(resolved, unbuilt))
-    _refuse(said_once(recipe_problems(configuration), content))
+    errors: list = []
+    try:
+        Configuration.model_validate(resolved)
+    except ValidationError as error:
+        errors = error.errors()
+    # Entries that are not built may have inconsistent sizes.
+    errors = [one for one in errors if one["type"] != "value_error" or one["loc"][:2] not in unbuilt]
+    inherited = {
+        f"{one}.{name}": (f"{one}.{base}", f"{one}.{name}") for (one, name), base in likes(content).items()
+    }
+    _refuse(said_once(explain(Configuration, errors, resolved), inherited))
+    built = {
+        section: {name: one for name, one in value.items() if (section, name) not in unbuilt}
+        if section in SECTIONS
+        else value
+        for section, value in resolved.items()
+    }
+    configuration = Configuration.model_validate(built)
+    _refuse(said_once(recipe_problems(configuration), inherited))
     configuration, origins = with_variants(configuration)
     configuration = with_recipes(configuration)
-    found = at_origins(problems(configuration, list(content["datasets"])), origins)
-    _refuse(said_once(found, content))
+    found = said_once(problems(configuration, list(content["datasets"])), origins)
+    _refuse(said_once(found, inherited))
     return configuration
 
 
 def _refuse(lines: list[str]) -> None:
     if lines:
         raise ConfigurationError(lines)
-
-
-def _errors(resolved: Mapping, unbuilt: Container[tuple]) -> list:
-    """Return pydantic's errors, except inconsistent sizes of entries that are not built."""
-    try:
-        Configuration.model_validate(resolved)
-    except ValidationError as error:
-        return [
-            one for one in error.errors() if one["type"] != "value_error" or one["loc"][:2] not in unbuilt
-        ]
-    return []
-
-
-def _without(content: Mapping, entries: Container[tuple[str, str]]) -> dict:
-    return {
-        section: {name: one for name, one in value.items() if (section, name) not in entries}
-        if section in SECTIONS
-        else value
-        for section, value in content.items()
-    }
 
 
 def _build(content: Mapping) -> Build:
@@ -76,15 +71,12 @@ def _build(content: Mapping) -> Build:
         build = Build.model_validate(given)
     except ValidationError as error:
         raise ConfigurationError(explain(Build, error.errors(), given, ("build",))) from None
-    asked = {"datasets": build.datasets or [], "experiments": build.experiments or []}
-    _refuse(
-        [
-            f"build.{section}: {unknown(SECTIONS[section], name, list(map(str, _entries(content, section))))}"
-            for section, names in asked.items()
-            for name in names
-            if name not in _entries(content, section)
-        ]
-    )
+    lines = []
+    for section, names in {"datasets": build.datasets, "experiments": build.experiments}.items():
+        known = list(map(str, entries := _entries(content, section)))
+        wrong = [name for name in names or [] if name not in entries]
+        lines += [f"build.{section}: {unknown(SECTIONS[section], name, known)}" for name in wrong]
+    _refuse(lines)
     return build
 
 
@@ -110,10 +102,17 @@ def _entries(content: Mapping, section: str) -> Mapping:
 
 def with_recipes(configuration: Configuration) -> Configuration:
     """Return the configuration with each model's recipe filled in; the model's own settings win."""
-    models = {
-        name: _filled(model, recipe) if (recipe := _recipe_of(configuration, model)) else model
-        for name, model in configuration.models.items()
-    }
+    models = dict(configuration.models)
+    for name, model in models.items():
+        if not (recipe := _recipe_of(configuration, model)):
+            continue
+        values_of = {one: str(model.settings.get(one)) for one in recipe.by}
+        chosen = [by[values_of[one]] for one, by in recipe.by.items() if values_of[one] in by]
+        filled: dict[str, dict] = {}
+        for part in ("settings", "settings_at", "training"):
+            for one in (recipe, *chosen, model):
+                filled[part] = merged(filled.get(part, {}), getattr(one, part))
+        models[name] = model.model_copy(update=filled)
     return configuration.model_copy(update={"models": models})
 
 
@@ -125,10 +124,9 @@ def recipe_problems(configuration: Configuration) -> Iterator[str]:
     for name, model in configuration.models.items():
         if model.recipe and is_architecture(model.architecture) and not _recipe_of(configuration, model):
             known = configuration.recipes.get(model.architecture, {})
-            yield (
-                f"models.{name}.recipe: architecture {model.architecture} has no recipe '{model.recipe}'; "
-                f"accepted: {', '.join(known) or 'none, leave it out'}"
-            )
+            words = f"architecture {model.architecture} has no recipe '{model.recipe}'"
+            accepted = ", ".join(known) or "none, remove this key"
+            yield f"models.{name}.recipe: {words}; accepted: {accepted}"
     for architecture, recipes in configuration.recipes.items():
         if not is_architecture(architecture):
             yield f"recipes.{architecture}: {unknown('architecture', architecture, ARCHITECTURES)}"
@@ -149,17 +147,6 @@ def recipe_problems(configuration: Configuration) -> Iterator[str]:
 
 def _recipe_of(configuration: Configuration, model: Model) -> Recipe | None:
     return configuration.recipes.get(model.architecture, {}).get(model.recipe) if model.recipe else None
-
-
-def _filled(model: Model, recipe: Recipe) -> Model:
-    chosen = [
-        values[key] for name, values in recipe.by.items() if (key := str(model.settings.get(name))) in values
-    ]
-    filled: dict[str, dict] = {}
-    for part in ("settings", "settings_at", "training"):
-        for one in (recipe, *chosen, model):
-            filled[part] = merged(filled.get(part, {}), getattr(one, part))
-    return model.model_copy(update=filled)
 
 
 def check(files: Iterable[Path | str]) -> int:

@@ -43,7 +43,7 @@ def explain(
         elif problem["type"] == "value_error":
             yield f"{where}: {problem['ctx']['error']}"
         elif problem["type"] in NO_MAPPING:
-            yield f"{where}: a mapping of keys belongs here, got {shown(problem['input'])}"
+            yield f"{where}: expected a mapping of keys, got {shown(problem['input'])}"
         else:
             yield f"{where}: {problem['msg'][0].lower()}{problem['msg'][1:]}, got {shown(problem['input'])}"
 

@@ -1,7 +1,7 @@
 """Read configuration files with the line of every key, and merge them as Snakemake does.
 
-Snakemake's own reading by YAML 1.1 is not used. Values that YAML 1.1 reads as something else than they look
-like are refused, such as 010 (8), 1:30 (90), no (false).
+Snakemake would read YAML 1.1. Values that YAML 1.1 misreads are refused, such as 010 (8), 1:30 (90), no
+(false).
 """
 
 from __future__ import annotations
@@ -30,11 +30,13 @@ DEFAULTS = (
     ),
     "config.yaml",
 )
-CONSTANTS = dict.fromkeys(("", "~", "null", "Null", "NULL"))
-CONSTANTS |= dict.fromkeys(("true", "True", "TRUE"), True)
-CONSTANTS |= dict.fromkeys(("false", "False", "FALSE"), False)
-CONSTANTS |= {f"{sign}{word}": float(f"{sign}inf") for sign in ("", "+", "-") for word in (".inf", ".Inf")}
-CONSTANTS |= {".nan": math.nan, ".NaN": math.nan}
+CONSTANTS = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+    **{f"{sign}{word}": float(f"{sign}inf") for sign in ("", "+", "-") for word in (".inf", ".Inf")},
+    **dict.fromkeys((".nan", ".NaN"), math.nan),
+}
 VALUES = 1_000_000  # limit for one file with its aliases expanded: the defaults have a few thousand
 INTEGER = re.compile(r"[+-]?(0|[1-9][0-9]{0,999})")  # Python reads no integer of more than 4,300 digits
 FLOAT = re.compile(r"[+-]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))([eE][+-]?[0-9]+)?")
@@ -117,7 +119,7 @@ def read_file(file: Path) -> Read:
     try:
         node = _composed(file.read_text(encoding="utf-8"))
         if (values := _values(node, {})) > VALUES:
-            words = f"{values:.3g} values, where aliases are written out; accepted: at most {VALUES:,}"
+            words = f"{values:.3g} values with aliases expanded; accepted: at most {VALUES:,}"
             raise ConfigurationError([f"{shown}: {words}"])
         content = reading.value(node, (), ())
     except yaml.MarkedYAMLError as error:
@@ -128,9 +130,7 @@ def read_file(file: Path) -> Read:
         raise ConfigurationError([f"{shown}: cannot be read: {' '.join(str(error).split())}"]) from None
     if not isinstance(content, dict):
         found = "nothing" if content is None else f"a {type(content).__name__}"
-        raise ConfigurationError(
-            [f"{shown}: keys with values are expected, such as `name: mine`; found {found}"]
-        )
+        raise ConfigurationError([f"{shown}: expected keys with values, such as `name: mine`; found {found}"])
     return Read(content, reading.places, reading.problems)
 
 
@@ -213,9 +213,7 @@ class _Reading:
             if key.value == "<<" and key.tag == UNQUOTED:
                 key.tag = MERGE
             elif key.value in known:
-                self._refuse(
-                    (*at, key.value), f"{key.value!r} again, after line {known[key.value]}; keep one of them"
-                )
+                self._refuse((*at, key.value), f"duplicate of the key in line {known[key.value]}; keep one")
             known.setdefault(key.value, key.start_mark.line + 1)
 
     def _refuse(self, at: tuple, words: str) -> None:
@@ -223,10 +221,7 @@ class _Reading:
 
 
 def _scalar(node: yaml.Node) -> tuple[Any, Words | None]:
-    """Return the value of a scalar (null, boolean, decimal number or text), and its problem if it has one.
-
-    YAML 1.1 reads some words as another type than they look like.
-    """
+    """Return the value of a scalar (null, boolean, decimal number or text), and its problem if it has one."""
     text = node.value
     if node.tag == TEXT:
         return text, None
@@ -241,16 +236,14 @@ def _scalar(node: yaml.Node) -> tuple[Any, Words | None]:
     kind = YAML_1_1.resolve(yaml.ScalarNode, text, (True, False)).rpartition(":")[2]
     if kind == "str" and not re.fullmatch(r"[+-]?0[0-9]+", text):
         return text, None
-    return text, (
-        f"{text!r} is ambiguous (YAML 1.1 reads it as {kind}); write true, false or decimal digits, or put "
-        "it in quotes"
-    )
+    remedy = "write true, false or decimal digits, or put it in quotes"
+    return text, f"{text!r} is ambiguous (YAML 1.1 reads it as {kind}); {remedy}"
 
 
 def _of_tag(node: yaml.Node) -> Words:
     if node.tag in (LIST, MAPPING):
-        return "a key is text, not a list or a mapping"
-    return f"a tag, {node.tag.replace('tag:yaml.org,2002:', '!!'):.40}; write the value without it"
+        return "keys must be text, not a list or a mapping"
+    return f"YAML tag {node.tag.replace('tag:yaml.org,2002:', '!!'):.40}; write the value without the tag"
 
 
 def _merged_with_places(contents: Iterable[Mapping]) -> Read:
@@ -259,9 +252,8 @@ def _merged_with_places(contents: Iterable[Mapping]) -> Read:
     problems: list[str] = []
     for content in contents:
         result = merged(result, content)
-        if isinstance(content, Read):
-            places |= content.places
-            problems += content.problems
+        places |= getattr(content, "places", {})
+        problems += getattr(content, "problems", [])
     return Read(result, places, problems)
 
 
@@ -272,24 +264,20 @@ def _places_given(content: Mapping, at: tuple) -> Iterator[tuple[tuple, str]]:
             yield from _places_given(value, (*at, key))
 
 
-def odd_values(content: Mapping) -> Iterator[str]:
-    """Yield one line for each value or key that is not a string, number, list or mapping.
+def odd_values(value: object, at: str = "") -> Iterator[str]:
+    """Yield one line for each value or key below `at` that is not text, a number, list or mapping.
 
     Accepted values have a short `repr`, and can be hashed, written as JSON and put into a file name.
     """
-    yield from _odd(content, "")
-
-
-def _odd(value: object, at: str) -> Iterator[str]:
     if isinstance(value, dict):
         for key, entry in value.items():
             if words := odd_key(key):
                 yield f"{at or 'top level'}: {words}"
             else:
-                yield from _odd(entry, f"{at}.{key}" if at else str(key))
+                yield from odd_values(entry, f"{at}.{key}" if at else str(key))
     elif isinstance(value, list):
         for position, entry in enumerate(value):
-            yield from _odd(entry, f"{at}.{position}")
+            yield from odd_values(entry, f"{at}.{position}")
     elif words := _odd_scalar(value):
         yield f"{at}: {words}"
 
@@ -297,9 +285,9 @@ def _odd(value: object, at: str) -> Iterator[str]:
 def odd_key(key: object) -> Words | None:
     """Return why a key is not accepted in a configuration, or None."""
     if isinstance(key, bool | float) or key is None:
-        return f"a key is text, got {key}; put it in quotes"
+        return f"keys must be text, got {key}; put it in quotes"
     words = _odd_scalar(key)
-    return f"of a key: {words}" if words else None
+    return f"invalid key: {words}" if words else None
 
 
 def _odd_scalar(value: object) -> Words | None:
@@ -307,13 +295,11 @@ def _odd_scalar(value: object) -> Words | None:
         if len(value) > LONGEST_TEXT:
             return f"text of {len(value)} characters, {value[:20]!r}...; accepted: at most {LONGEST_TEXT}"
         if not value.isprintable():
-            return f"a line break or another character that cannot be shown, in {value[:60]!r}"
-    elif isinstance(value, int):
-        if not -LARGEST < value < LARGEST:
-            return "an integer of more than 64 bits"
-    elif isinstance(value, float):
-        if not math.isfinite(value):
-            return f"{value} is not a finite number"
-    elif value is not None:
+            return f"a line break or another unprintable character in {value[:60]!r}; remove it"
+    elif isinstance(value, int) and not -LARGEST < value < LARGEST:
+        return "an integer of more than 64 bits"
+    elif isinstance(value, float) and not math.isfinite(value):
+        return f"{value} is not a finite number"
+    elif value is not None and not isinstance(value, int | float):
         return f"a {type(value).__name__}; accepted: text, numbers, lists and mappings (put it in quotes)"
     return None

@@ -1,102 +1,113 @@
-"""Experiments with `sweep` or `scaling`: every combination of values makes of a model a model of its own."""
+"""Experiments with `sweep` or `scaling`: each combination of values turns a model into another model."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterator
 from itertools import product
+from typing import NamedTuple
 
 from resolvent.common.counts import settings_in_words
 from resolvent.common.outside import unknown
 from resolvent.planning.configuration.errors import ConfigurationError
 from resolvent.planning.configuration.settings import Configuration, Experiment, Model, Sweep
 
-PARTS = ("settings", "training")  # of a model, that may have several values
+PARTS = ("settings", "training")  # of a model, whose settings may have several values
 SHORT = {"train_samples": "n", "width": "w"}  # in names
 LONGEST_NAME = 128
-Origins = dict[str, tuple[str, str]]  # by the key of a variant: that of its model, and that which made it
+Origins = dict[str, tuple[str, str]]  # as in `likeness.said_once`: keys of the model and of the sweep
+
+
+class Variant(NamedTuple):
+    """A model with one combination of values: its name and label, and the values in each of `PARTS`."""
+
+    name: str
+    label: str
+    settings: dict
+    training: dict
 
 
 def with_variants(configuration: Configuration) -> tuple[Configuration, Origins]:
-    """Return the configuration with `<model>_n64_w16`, … in the place of the models of such experiments.
+    """Return the configuration with models `<model>_n64_w16`, … in place of each model with several values.
 
-    Recipes come later: what they bring may depend on a value. Values also go before settings at a resolution.
-    Raises `ConfigurationError` where a model has that name already, or it is too long, and where a sweep is
-    of a model that is not in the experiment, or of what `scaling` has.
+    Recipes are filled in later, since they may depend on a value. Values also override settings at a
+    resolution. Raises `ConfigurationError` if a variant's name is taken or too long, if a sweep names a model
+    that is not in the experiment, or if `sweep` and `scaling` list the same setting.
     """
-    known, experiments = configuration.models, dict[str, Experiment]()
-    models: dict[str, Model] = {}
+    known, models = configuration.models, dict[str, Model]()
+    experiments: dict[str, Experiment] = {}
     origins: Origins = {}
     for name, experiment in configuration.experiments.items():
-        at, order, shown = f"experiments.{name}", list[str](), experiment.shown
-        of = {key: dict(getattr(experiment, key)) for key in ("training_of", "processes_of", "nodes_of")}
+        at = f"experiments.{name}"
         for key in experiment.sweep.keys() - experiment.models:
             words = unknown("model of the experiment", key, experiment.models)
             raise ConfigurationError([f"{at}.sweep: {words}"])
-        for key in experiment.models:
-            axes = _axes(at, experiment, key)
-            if not axes or key not in known:  # which is reported with all others that are not there
-                order.append(key)
-                continue
-            made_by = f"{at}.sweep.{key}" if key in experiment.sweep else f"{at}.scaling"
-            for values in product(*axes.values()):
-                chosen = [(setting, value) for (_, setting), value in zip(axes, values, strict=True)]
-                settings, training = (
-                    dict(pair for (one, _), pair in zip(axes, chosen, strict=True) if one == part)
-                    for part in PARTS
-                )
-                new = key + "".join(f"_{SHORT.get(one, f'{one}_')}{_slug(value)}" for one, value in chosen)
-                label = f"{known[key].label}, {settings_in_words(chosen)}"
-                before = models.get(new, known[key])  # of another experiment with the same values
-                if new in known or new in order or (new in models and before.label != label):
-                    raise ConfigurationError([f"{made_by}: model '{new}' is there already"])
-                if len(new) > LONGEST_NAME:
-                    words = f"has a name of {len(new)} characters; accepted: at most {LONGEST_NAME}"
-                    raise ConfigurationError([f"{made_by}: model '{new}' {words}"])
-                settings_at = {
-                    points: before.settings_at.get(points, {}) | settings
-                    for points in (*before.settings_at, *experiment.resolutions)
-                }
-                update = {"label": label, "settings": before.settings | settings, "settings_at": settings_at}
-                models[new] = known[key].model_copy(update=update)
-                for given in of.values():
-                    given |= {new: given[key]} if key in given else {}
-                of["training_of"][new] = of["training_of"].get(key, {}) | training
-                order.append(new)
-                shown = new if experiment.shown == key else shown
-                origins[f"models.{new}"] = f"models.{key}", made_by
-                part_of = ".training" if key in experiment.sweep else ""
-                origins[f"{at}.training_of.{new}"] = f"{at}.training_of.{key}", made_by + part_of
-        experiments[name] = experiment.model_copy(update={"models": order, "shown": shown, **of})
+        made: dict[str, list[Variant]] = {}
+        taken = set(known)
+        for key in (one for one in experiment.models if one in known):  # others are reported later
+            made[key] = list(_variants(at, experiment, key, known[key]))
+            swept = key in experiment.sweep
+            made_by = f"{at}.sweep.{key}" if swept else f"{at}.scaling"
+            for one in made[key]:
+                # Another experiment may have the same variant: it then has the same label.
+                before = models.get(one.name, known[key])
+                if one.name in taken or (one.name in models and before.label != one.label):
+                    raise ConfigurationError([f"{made_by}: model '{one.name}' exists already; rename one"])
+                if len(one.name) > LONGEST_NAME:
+                    words = f"has a name of {len(one.name)} characters; accepted: at most {LONGEST_NAME}"
+                    raise ConfigurationError([f"{made_by}: model '{one.name}' {words}"])
+                taken.add(one.name)
+                models[one.name] = _model(before, one, experiment)
+                origins[f"models.{one.name}"] = f"models.{key}", made_by
+                made_by_part = f"{made_by}.training" if swept else made_by
+                origins[f"{at}.training_of.{one.name}"] = f"{at}.training_of.{key}", made_by_part
+        experiments[name] = _experiment(experiment, made)
     changed = configuration.model_copy(update={"models": known | models, "experiments": experiments})
     return changed, origins
 
 
-def _axes(at: str, experiment: Experiment, key: str) -> dict[tuple[str, str], list]:
-    """Return the values of a model in the experiment, by part and setting."""
+def _variants(at: str, experiment: Experiment, key: str, model: Model) -> Iterator[Variant]:
+    """Yield each combination of the values that `sweep` and `scaling` list for a model; none without them."""
     sweep, scaling = experiment.sweep.get(key, Sweep()), experiment.scaling
     axes = {(part, setting): one for part in PARTS for setting, one in getattr(sweep, part).items()}
     sizes = {("training", "train_samples"): scaling.samples} if scaling else {}
     sizes |= {("settings", "width"): scaling.width} if scaling and scaling.width else {}
     for part, setting in axes.keys() & sizes.keys():
-        words = "`scaling` has values of it for every model; leave it out here or there"
+        words = "`scaling` lists values of this setting for every model; remove it here or there"
         raise ConfigurationError([f"{at}.sweep.{key}.{part}.{setting}: {words}"])
-    return axes | sizes
+    axes |= sizes
+    for values in product(*axes.values()) if axes else ():
+        parts: dict[str, dict] = {part: {} for part in PARTS}
+        name = key
+        for (part, setting), value in zip(axes, values, strict=True):
+            parts[part][setting] = value
+            slug = re.sub("[^a-z0-9]+", "_", str(value).lower()).strip("_")
+            name += f"_{SHORT.get(setting, f'{setting}_')}{slug}"
+        chosen = zip((setting for _, setting in axes), values, strict=True)
+        yield Variant(name, f"{model.label}, {settings_in_words(chosen)}", **parts)
 
 
-def _slug(value: object) -> str:
-    return re.sub("[^a-z0-9]+", "_", str(value).lower()).strip("_")
+def _model(base: Model, variant: Variant, experiment: Experiment) -> Model:
+    settings_at = {
+        points: base.settings_at.get(points, {}) | variant.settings
+        for points in (*base.settings_at, *experiment.resolutions)
+    }
+    settings = base.settings | variant.settings
+    return base.model_copy(update={"label": variant.label, "settings": settings, "settings_at": settings_at})
 
 
-def at_origins(lines: Iterable[str], origins: Origins) -> list[str]:
-    """Return problems with those of variants at the keys that made them, each once.
-
-    A variant whose model has the same problem is left out.
-    """
-    found: dict[str, None] = {}
-    for line in (lines := list(lines)):
-        key = next((one for one in origins if line.startswith((f"{one}:", f"{one}."))), "")
-        model, origin = origins.get(key, ("", ""))
-        if not key or f"{model}{line[len(key) :]}" not in lines:
-            found[f"{origin}{line[len(key) :]}"] = None
-    return list(found)
+def _experiment(experiment: Experiment, made: dict[str, list[Variant]]) -> Experiment:
+    """Return the experiment with the variants in place of their models, for which its keys also hold."""
+    changes: dict = {
+        key: dict(getattr(experiment, key)) for key in ("training_of", "processes_of", "nodes_of")
+    }
+    models = []
+    for key in experiment.models:
+        models += [one.name for one in made.get(key, [])] or [key]
+        if key == experiment.shown:
+            changes["shown"] = models[-1]
+        for one in made.get(key, []):
+            for given in changes["processes_of"], changes["nodes_of"]:
+                given |= {one.name: given[key]} if key in given else {}
+            changes["training_of"][one.name] = experiment.training_of.get(key, {}) | one.training
+    return experiment.model_copy(update={"models": models, **changes})

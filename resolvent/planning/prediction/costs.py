@@ -93,11 +93,9 @@ def solving(dataset: DatasetSettings, address: str | None = None) -> Need:
     """Predict a generation job for one shard; it needs no disk space if the store has an `address`."""
     samples = min(dataset.samples_per_shard, dataset.samples.total)
     shard_bytes = samples * dataset.largest_array * 8
-    return Need(
-        2 * START_SECONDS + samples * dataset.seconds_per_sample(),
-        START_BYTES + COPIES * shard_bytes + dataset.bytes_of_solving(),
-        disk=0.0 if address else store_bytes(dataset) / dataset.num_shards,
-    )
+    seconds = 2 * START_SECONDS + samples * dataset.seconds_per_sample()
+    disk = 0.0 if address else store_bytes(dataset) / dataset.num_shards
+    return Need(seconds, START_BYTES + COPIES * shard_bytes + dataset.bytes_of_solving(), disk)
 
 
 def finalising(dataset: DatasetSettings) -> Need:

@@ -62,11 +62,8 @@ def print_forecast(workflow, needs: Needs, table: Path) -> None:
     gpus = workflow.global_resources.get("gpu").value or 0
     needs.gpu = gpus > 0
     listed = jobs(workflow, needs.gpu)
-    rows = [
-        COLUMNS,
-        *((one.rule, one.outputs[0], one.need.seconds, one.need.bytes, one.need.disk) for one in listed),
-    ]
-    write_text(table, "".join(",".join(map(str, row)) + "\n" for row in rows))
+    rows = [(one.rule, one.outputs[0], one.need.seconds, one.need.bytes, one.need.disk) for one in listed]
+    write_text(table, "".join(",".join(map(str, row)) + "\n" for row in [COLUMNS, *rows]))
     print(forecast(listed, workflow.cores or 1, gpus))
     for words in remarks(needs.plan.configuration):
         print(f"Warning: {words}")
@@ -80,8 +77,7 @@ def forecast(listed: list[Job], cores: int, gpus: int) -> str:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = []
     for rule, *cells in rows:
-        right = [cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True)]
-        lines.append("  ".join([rule.ljust(widths[0]), *right]))
+        lines.append("  ".join([rule.ljust(widths[0]), *map(str.rjust, cells, widths[1:])]))
     core_hours, gpu_hours = hours(listed)
     longest = max(core_hours / cores, gpu_hours / max(gpus, 1))
     on = counted(cores, "core") + (f" and {counted(gpus, 'GPU')}" if gpus else "")
@@ -107,18 +103,15 @@ def shortages(listed: Iterable[Job]) -> Iterator[str]:
         needed[device] = needed.get(device, 0.0) + job.need.disk
     for device, size in needed.items():
         if size > (free := disk_usage(places[device]).free):
-            yield (
-                f"{size / 1e9:,.1f} GB will be written, but {free / 1e9:,.1f} GB are free on the disk of "
-                f"{places[device]}; choose another in data_root or results_root"
-            )
+            sizes = f"{size / 1e9:,.1f} GB will be written, but {free / 1e9:,.1f} GB are free on the disk of"
+            yield f"{sizes} {places[device]}; set data_root or results_root to another disk"
     memory = machine_memory()
     others = (job for job in waiting if job.gpu or job.rule != "train")
     largest = max(others, key=lambda job: job.need.bytes, default=None)
     if largest and largest.need.bytes > memory:
-        yield (
-            f"a job of {largest.rule} needs {largest.need.bytes / 1e9:,.1f} GB of memory, but this machine "
-            f"has {memory / 1e9:,.1f} GB; use a larger machine, or reduce the sizes"
-        )
+        needs = f"a job of {largest.rule} needs {largest.need.bytes / 1e9:,.1f} GB of memory"
+        there = f"this machine has {memory / 1e9:,.1f} GB"
+        yield f"{needs}, but {there}; use a larger machine, or reduce the sizes"
 
 
 def hours(listed: Iterable[Job]) -> tuple[float, float]:

@@ -11,8 +11,9 @@ from typing import Any
 
 from resolvent.datasets.storage.layout import resolution_of
 from resolvent.models.cost import Cost
-from resolvent.planning.configuration.settings import Resolution, training_settings
-from resolvent.planning.plan import STABILITY, DatasetPlan, Plan, Training
+from resolvent.planning.configuration.settings import training_settings
+from resolvent.planning.configuration.values import Resolution
+from resolvent.planning.plan import STABILITY, DatasetPlan, Plan
 from resolvent.planning.prediction.costs import (
     EVALUATED_BYTES,
     FLOP_PER_SECOND,
@@ -100,28 +101,26 @@ class Needs:
         """Predict timing every operator and solver, and solving a batch of training samples."""
         e = self.plan.experiment(wildcards.experiment)
         dataset = self.plan.dataset_of(wildcards.experiment).settings
-        runs = [
-            self._evaluation(wildcards.experiment, *run, self.gpu) for run in product(e.models, e.resolutions)
-        ]
+        runs = self._evaluations(wildcards.experiment)
         solved = 32 * len(e.resolutions) * dataset.seconds_per_sample()
         seconds = 2 * START_SECONDS + solved + sum(1 + need.seconds - START_SECONDS for need in runs)
         return Need(seconds, START_BYTES + max(need.bytes for need in runs))
+
+    def _evaluations(self, experiment: str) -> list[Need]:
+        e = self.plan.experiment(experiment)
+        return [self._evaluation(experiment, *run, self.gpu) for run in product(e.models, e.resolutions)]
 
     def estimates(self, wildcards) -> Need:
         """Predict evaluating every run under every symmetry, with and without shifts, and solving shifts."""
         e = self.plan.experiment(wildcards.experiment)
         dataset = self.plan.dataset_of(wildcards.experiment).settings
         shifts, images = len(e.stress.shifts), 1 + len(dataset.symmetries())
-        runs = [
-            self._evaluation(wildcards.experiment, *run, self.gpu) for run in product(e.models, e.resolutions)
-        ]
+        runs = self._evaluations(wildcards.experiment)
         share = min(1.0, e.stress.samples / self._tested(wildcards.experiment))
         once = len(e.seeds) * sum(1 + share * (need.seconds - START_SECONDS) for need in runs)
         solved = e.stress.samples * len(e.resolutions) * dataset.seconds_per_sample()
-        return Need(
-            2 * START_SECONDS + shifts * solved + (1 + shifts) * images * once,
-            START_BYTES + max(need.bytes for need in runs),
-        )
+        seconds = 2 * START_SECONDS + shifts * solved + (1 + shifts) * images * once
+        return Need(seconds, START_BYTES + max(need.bytes for need in runs))
 
     def preview(self, dataset: DatasetPlan) -> Need:
         """Predict reading the samples for the page, and computing spectra."""
@@ -143,20 +142,16 @@ class Needs:
         """Predict the theory measurements, dominated by timings of attention on all pairs of points."""
         settings = self.plan.configuration.theory
         pairs = sum(n**2 for n in settings.cost_points)
-        return Need(
-            2 * START_SECONDS + 2e-8 * settings.cost_repetitions * pairs,
-            START_BYTES + 24 * max(settings.cost_points) ** 2,
-        )
+        seconds = 2 * START_SECONDS + 2e-8 * settings.cost_repetitions * pairs
+        return Need(seconds, START_BYTES + 24 * max(settings.cost_points) ** 2)
 
     @property
     def measure_cost(self) -> Need:
         """Predict timed training steps in separate processes, with ten matrices of all pairs of points."""
         cost = self.plan.configuration.cost
         flop = 6 * cost.batch_size * 4 * cost.points * (3000 * 128 + 2 * 4 * 128 * cost.points)  # of a round
-        return Need(
-            4 * START_SECONDS + (cost.rounds + 4) * flop / FLOP_PER_SECOND,
-            2 * START_BYTES + 40 * cost.batch_size * cost.points**2,
-        )
+        seconds = 4 * START_SECONDS + (cost.rounds + 4) * flop / FLOP_PER_SECOND
+        return Need(seconds, 2 * START_BYTES + 40 * cost.batch_size * cost.points**2)
 
     @property
     def measure_architectures(self) -> Need:
@@ -171,32 +166,29 @@ class Needs:
     ) -> Need:
         """Predict a training; with `tuning`, the most expensive candidate."""
         e, m = self.plan.experiment(experiment), self.plan.configuration.models[model]
-        run = self.plan.training(experiment, model, resolution, candidate)
+        dataset = self.plan.dataset_of(experiment).settings
+        planned = self.plan.training(experiment, model, resolution, candidate)
         tried = e.tuning.candidates.values() if e.tuning and not candidate else []
-        runs = [
-            replace(run, training=training_settings(e, model, m, resolution, tuned)) for tuned in tried
-        ] or [run]
-        operator = self.operator(experiment, model, resolution, resolution)
-        needs = [self._training_with(experiment, model, operator, run) for run in runs]
+        settings = [training_settings(e, model, m, resolution, tuned) for tuned in tried]
+        operator, needs = self.operator(experiment, model, resolution, resolution), []
+        for run in [replace(planned, training=one) for one in settings] or [planned]:
+            samples = run.parameters["samples"]
+            gradients = dataset.dimension if run.training.gradient_weight else 0
+            needs.append(
+                training(
+                    operator,
+                    samples=samples["train"],
+                    channels=dataset.in_channels + dataset.out_channels + gradients,
+                    epochs=run.training.epochs,
+                    batch_size=run.training.batch_size,
+                    tested=sum(samples.values()) - samples["train"],
+                    gpu=self.gpu,
+                    processes=e.processes_for(model),
+                    nodes=e.nodes_for(model),
+                    most=self.most_sample_bytes,
+                )
+            )
         return Need(max(one.seconds for one in needs), max(one.bytes for one in needs), needs[0].disk)
-
-    def _training_with(self, experiment: str, model: str, operator: Cost, run: Training) -> Need:
-        e, dataset = self.plan.experiment(experiment), self.plan.dataset_of(experiment).settings
-        samples = run.parameters["samples"]
-        return training(
-            operator,
-            samples=samples["train"],
-            channels=dataset.in_channels
-            + dataset.out_channels
-            + (dataset.dimension if run.training.gradient_weight else 0),
-            epochs=run.training.epochs,
-            batch_size=run.training.batch_size,
-            tested=sum(samples.values()) - samples["train"],
-            gpu=self.gpu,
-            processes=e.processes_for(model),
-            nodes=e.nodes_for(model),
-            most=self.most_sample_bytes,
-        )
 
     @property
     def most_sample_bytes(self) -> float:
@@ -220,19 +212,16 @@ class Needs:
         dataset = self.plan.test_dataset_of(experiment).settings
         if resolution not in dataset.resolutions:
             dataset = self.plan.dataset_of(experiment).settings
-        return run.settings.cost(_points(run.grids, dataset, resolution))
+        if run.grids == "coarse":
+            return run.settings.cost(dataset.coarse_of(resolution))  # type: ignore[attr-defined]
+        # On rectangular grids the geometric mean of the sides, which gives the right number of points.
+        side = dataset.num_points(resolution) ** (1 / len(dataset.sides(resolution)))
+        return run.settings.cost(round(side))
 
     def _tested(self, experiment: str) -> int:
         e = self.plan.experiment(experiment)
         draws = sum(e.noise_realisations if level else 1 for level in e.tested_noise)
         return draws * self.plan.sample_counts(experiment)["test"]
-
-
-def _points(grids: str, dataset: Any, resolution: Resolution) -> int:
-    if grids == "coarse":
-        return dataset.coarse_of(resolution)
-    # On rectangular grids the geometric mean of the sides, which gives the right number of points.
-    return round(dataset.num_points(resolution) ** (1 / len(dataset.sides(resolution))))
 
 
 def placement(needs: Needs) -> dict[str, Callable]:
@@ -242,25 +231,24 @@ def placement(needs: Needs) -> dict[str, Callable]:
     on the others. Each node has one task, and its share of CPUs and GPUs. None requests nothing.
     """
 
-    def several(value: Callable[[object, int], int | str]) -> Callable:
-        def of(wildcards: object) -> int | str | None:
-            nodes = needs.nodes(wildcards)
-            return None if nodes == 1 else value(wildcards, nodes)
-
-        return of
-
-    def cpus(wildcards: object, threads: int) -> int | None:
+    def tasks(wildcards) -> int | None:
         nodes = needs.nodes(wildcards)
-        return None if nodes == 1 else threads // nodes
+        return nodes if nodes > 1 else None
 
-    def on_each(wildcards: object, nodes: int) -> str:
+    def cpus(wildcards, threads: int) -> int | None:
+        nodes = tasks(wildcards)
+        return threads // nodes if nodes else None
+
+    def options(wildcards) -> str | None:
+        if not (nodes := tasks(wildcards)):
+            return None
         gpus = f" --gpus-per-node={needs.processes(wildcards) // nodes}" if needs.gpu else ""
         return f"--ntasks-per-node=1{gpus}"
 
     return {
         "nodes": needs.nodes,
-        "tasks": several(lambda _, nodes: nodes),
+        "tasks": tasks,
         "cpus_per_task": cpus,
-        "mpi": several(lambda *_: "srun"),
-        "slurm_extra": several(on_each),
+        "mpi": lambda wildcards: "srun" if tasks(wildcards) else None,
+        "slurm_extra": options,
     }

@@ -1,11 +1,11 @@
 #!/bin/sh
 # sbatch workflow/profiles/whole-nodes/study.sh --configfile config/cao2021.yaml
-# As often as allocations may be needed: each waits for the one before, and goes on (docs/cluster.md).
+# Submit it several times for a long study: each allocation waits for the previous one, and resumes (docs/cluster.md).
 #SBATCH --job-name=resolvent
 #SBATCH --dependency=singleton
 #SBATCH --nodes=2
 #SBATCH --exclusive
-# Of each node, in megabytes: jobs ask for no more.
+# Memory of each node in megabytes: the maximum that a job requests.
 #SBATCH --mem=180000
 #SBATCH --time=24:00:00
 #SBATCH --signal=B:TERM@300
