@@ -34,7 +34,7 @@ COLUMNS = (
 )  # fmt: skip
 HEAD = (
     "experiment", "best models and their errors", "verdict", "classical solver", "best without a solver",
-    "trainings", "predicted", "taken",
+    "training runs", "predicted time", "actual time",
 )  # fmt: skip
 HOURS = ("predicted_hours", "taken_hours")
 LEADING = ("best", "tied for the best")
@@ -48,28 +48,23 @@ def write_default_run(root: Path) -> None:
     folder = root / plan.results
     compared = {file.parent.name: file for file in folder.glob("*/comparison.csv")}
     if not ((folder / STUDY_FILE).exists() and compared):
-        print(f"{TABLE} is left as it is: make its runs with `{COMMAND}`")
+        print(f"{TABLE} is unchanged: make its runs with `{COMMAND}`")
         return
     results = read_results(read_study(folder), folder)
     words = ["-m", "snakemake", "plan", "--cores", "2", "--resources", "gpu=0", "--quiet", "all"]
-    subprocess.run(
-        [sys.executable, "-m", "snakemake", *words], cwd=root, check=True, stdout=subprocess.DEVNULL
-    )
+    subprocess.run([sys.executable, *words], cwd=root, check=True, stdout=subprocess.DEVNULL)
     with open(root / f"logs/plan/{results.study.name}.csv", newline="", encoding="utf-8") as file:
         jobs = list(csv.DictReader(file))
     new: list[dict[str, str]] = []
     for name in sorted(results.study.experiments.keys() & compared.keys()):
         own = [job for job in jobs if Path(job["output"]).is_relative_to(plan.results / name)]
         trained = {str(row.planned.resolution) for row in results.of(name)}
-        baselines = [
-            one
-            for one in by_condition(on_training_grid(read_comparison(compared[name])))
-            if one.facts["kind"] == "baseline" and str(one.facts["trained_resolution"]) in trained
-        ]
+        tested = by_condition(on_training_grid(read_comparison(compared[name])))
+        baselines = [one for one in tested if one.facts["kind"] == "baseline"]
+        baselines = [one for one in baselines if str(one.facts["trained_resolution"]) in trained]
         fitted = {}  # training error at the best epoch, averaged over seeds
         for row in results.of(name):
-            ended = [results.folder / run.folder for run in row.runs if run.state == "finished"]
-            if ended:
+            if ended := [results.folder / run.folder for run in row.runs if run.state == "finished"]:
                 runs = read_runs(ended)
                 errors = [run.by_epoch("train_relative_l2").loc[run.cost.best_epoch] for run in runs]
                 fitted[row.planned.model, str(row.planned.resolution)] = sum(errors) / len(errors)
@@ -165,7 +160,7 @@ def overview(root: Path) -> str:
         trainings += int(first["trainings"])
         taken = (float(first[column] or 0) for column in HOURS)
         hours_of_all = [total + one for total, one in zip(hours_of_all, taken, strict=True)]
-    rows.append(("all of them", *[""] * 4, str(trainings), *(f"{one:.1f} h" for one in hours_of_all)))
+    rows.append(("total", *[""] * 4, str(trainings), *(f"{one:.1f} h" for one in hours_of_all)))
     return table(HEAD, rows)
 
 

@@ -1,6 +1,6 @@
-"""environment.yml from pyproject.toml: `python -m resolvent.documentation.environment` writes it.
+"""Write environment.yml from pyproject.toml: `python -m resolvent.documentation.environment`.
 
-Packages come from conda-forge, under the names that they have there; pip brings what is not there.
+Packages come from conda-forge, under the names they have there; pip installs the others.
 """
 
 import re
@@ -11,12 +11,12 @@ from packaging.requirements import Requirement
 from resolvent.documentation.pages import ROOT
 
 NAMES = {"dask": "dask-core", "matplotlib": "matplotlib-base", "torch": "pytorch"}
-# Snakemake is in another channel; the newest latex2mathml that was seen in recipes of conda-forge is 3.78.
+# Snakemake is in another channel; conda-forge's newest latex2mathml was 3.78 when this was written.
 BY_PIP = ("latex2mathml", "snakemake")
 
 
 def environment_text() -> str:
-    """Return the content that environment.yml should have, whose head, down to Python, stays as it is."""
+    """Return the content of environment.yml; its head, down to Python, is kept."""
     head, python, _ = re.split(r"(  - python=.+\n)", (ROOT / "environment.yml").read_text())
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     wanted = map(Requirement, project["dependencies"] + project["optional-dependencies"]["neuraloperator"])

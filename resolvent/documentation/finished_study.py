@@ -10,12 +10,9 @@ from dataclasses import replace
 from resolvent.common.records import CHECKPOINT, RunRecord, read_record, write_record
 from resolvent.documentation.pages import ROOT
 
-TABLES = ("comparison.csv*", "models.csv*", "baselines/*.*")
 OF_A_RUN = ("run.json", "cost.json", "history.csv", "errors.csv", "predictions.nc")
-KEPT = (
-    *TABLES,
-    *(f"{model}/*/seed*/{name}" for model in ("fno", "galerkin_layer_scale") for name in OF_A_RUN),
-)
+RUNS = [f"{model}/*/seed*/{name}" for model in ("fno", "galerkin_layer_scale") for name in OF_A_RUN]
+KEPT = ("comparison.csv*", "models.csv*", "baselines/*.*", *RUNS)
 
 
 def main() -> None:

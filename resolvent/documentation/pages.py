@@ -21,12 +21,12 @@ def write_part(page: str, text: str | None, name: str, command: str = "", root: 
     """
     file, begin, end = root / page, f"<!-- {name}:begin -->", f"<!-- {name}:end -->"
     if text is None:
-        print(f"{page} {name} is left as it is: make what it is made from with `{command}`")
+        print(f"{page}: part '{name}' is unchanged; make its sources with `{command}`")
         return
     before, found, rest = file.read_text(encoding="utf-8").partition(begin)
     _, closed, after = rest.partition(end)
     if not (found and closed):
-        raise ValueError(f"{page}: put {begin} and {end} where the part belongs")
+        raise ValueError(f"{page} lacks the comments {begin} and {end}: add them where the part belongs")
     file.write_text(f"{before}{begin}\n{text}\n{end}{after}", encoding="utf-8")
 
 

@@ -12,7 +12,7 @@ from resolvent.models.build import build, parameter_counts
 from resolvent.models.registry import settings_class
 
 COSTS = "results/{paper}/{paper}/cost.csv"  # as measured at the paper's sizes
-MORE = "Of the default settings, which are the paper's; a complex parameter counts as "
+MORE = "Parameters of the default settings, which are the paper's; a complex parameter counts as "
 HEADS = ("architecture", "reported", "ours", "ours / reported")
 
 
@@ -43,7 +43,7 @@ def size_sections(costs: dict[str, Path]) -> dict[str, dict[str, str]]:
                 run, others = imported(item.remark)(read_table(costs[paper], ()).iloc[0].to_dict())
                 cells = [[cell.text for cell in row] for row in drawn.rows]
                 lines = table([column.name for column in drawn.columns], cells)
-                remark = f"{run} Different: {'; '.join(others)}. Made by\n\n    {command}"
+                remark = f"{run} Differences from the paper: {'; '.join(others)}. Made with\n\n    {command}"
                 of_paper[item.title.partition(".")[0]] = f"{lines}\n\n{remark}"
     return sections
 

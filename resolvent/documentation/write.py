@@ -48,7 +48,7 @@ def main() -> None:
     )
     if not made:
         words = " and ".join(f"`{command}`" for command in commands.values())
-        print(f"docs/reported-vs-ours.md keeps its runs; others are made with {words}")
+        print(f"docs/reported-vs-ours.md keeps the runs it has; make new ones with {words}")
 
 
 def _runs(folder: str) -> list[Path]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import xarray
@@ -33,12 +32,12 @@ def give(name: str, folder: Path, form: str = "npz", cores: int = 1) -> list[Pat
     if form not in ENDINGS:
         raise FileError(f"unknown format '{form}'; accepted: {', '.join(ENDINGS)}")
     if folder.exists() and {path.name for path in folder.iterdir()} - {MADE}:
-        raise FileError(f"{folder} is there already; choose another place, or delete it")
+        raise FileError(f"{folder} exists and is not empty: choose another folder, or delete it")
     sizes = task.dataset.samples.model_dump() | {"test": 0}
     card = made(task.dataset, folder / MADE, name, cores=cores, **sizes)
     tested = labels_of(name, folder / MADE, cores)
     written = []
-    for resolution in _resolutions(task):
+    for resolution in dict.fromkeys([*task.tested, *task.dataset.resolutions]):
         for split, count in task.dataset.samples.model_dump().items():
             samples = Split(tested if split == "test" else card, resolution, split, count).all()
             path = folder / f"{split}_{group_name(resolution)}{ENDINGS[form]}"
@@ -48,11 +47,6 @@ def give(name: str, folder: Path, form: str = "npz", cores: int = 1) -> list[Pat
     write_text(folder / "README.md", _readme(name, task, written, form))
     remove(folder / MADE)
     return [*written, folder / "task.yaml", folder / "README.md"]
-
-
-def _resolutions(task: NamedTask) -> list[Any]:
-    """Return the resolutions of training and test."""
-    return list(dict.fromkeys([*task.tested, *task.dataset.resolutions]))
 
 
 def coordinates_of(grid: AnyGrid, suffix: str = "") -> dict[str, np.ndarray]:
@@ -85,10 +79,8 @@ def _write(path: Path, samples: Samples, *, with_targets: bool) -> None:
 
 
 def _readme(name: str, task: NamedTask, files: list[Path], form: str) -> str:
-    head = ""
-    if form == "huggingface":
-        front = {"pretty_name": name, "license": "mit", "tags": ["operator-learning", "pde"]}
-        head = f"---\n{yaml.safe_dump(front, sort_keys=False)}---\n\n"
+    front = {"pretty_name": name, "license": "mit", "tags": ["operator-learning", "pde"]}
+    head = f"---\n{yaml.safe_dump(front, sort_keys=False)}---\n\n" if form == "huggingface" else ""
     asked = "\n".join(f"    predictions/{group_name(one)}{ENDINGS[form]}" for one in task.tested)
     listed = "\n".join(f"- `{path.name}`" for path in files)
     return f"""{head}# {name}
@@ -99,21 +91,22 @@ Given: {task.given}. Asked: {task.asked}.
 
 {listed}
 
-`inputs` and `targets` are (samples, ...space), or (samples, channels, ...space) of several functions, in
-physical units and double precision; on a square space is (y, x). Numbers beside functions are constant
-functions, and come last. Files of the test have no targets.
+`inputs` and `targets` have the shape (samples, ...space), or (samples, channels, ...space) for several
+functions, in physical units and double precision; in two dimensions, space is (y, x). Parameters of a sample
+that are single numbers are stored as constant functions, after all other functions. Test files have no
+targets.
 
-## To be judged
+## Evaluate your predictions
 
-Train with whatever you like on `train_*` and `validation_*`. For every grid of the test save an array of
-predictions in the shape of its targets, (samples, ...space), in the order of its inputs:
+Train any model on `train_*` and `validation_*`. For each test grid, save an array of predictions with the
+shape of the targets, (samples, ...space), in the order of the inputs:
 
 {asked}
 
-Then, where the Python package Resolvent is installed:
+Then, on a machine with the Python package Resolvent, run
 
     resolvent evaluate predictions --task {name}
 
-makes the labels of the test again, and says what the errors are, with intervals. Models are ordered by the
-error on {group_name(task.tested[0])}. `task.yaml` has every setting.
+This recomputes the test labels and prints the errors with their intervals. Models are ranked by the error on
+{group_name(task.tested[0])}. `task.yaml` contains all settings.
 """

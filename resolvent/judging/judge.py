@@ -40,6 +40,7 @@ WITHOUT_LABELS = {
     "to_solver": "distance to the answer of a cheap solver",
     "scatter": "scatter under symmetries",
 }
+NOTE = "Means over the test samples with 95 % intervals. Time: of one sample, where the model was run here."
 SOLVER = "classical solver"  # prefix of their names
 LIBRARIES = ("resolvent", "jax", "numpy", "scipy", "torch")
 
@@ -56,18 +57,19 @@ def judge(
 ) -> dict:
     """Evaluate predictions of `source` for the task `name`; write record, errors, page and tables to `out`.
 
-    label    name in tables;  data  folder where the test samples are made and kept.
+    label    name in tables.
+    data     folder where the test samples are made and kept.
     certify  adds error estimates without labels: bounds, and estimates from symmetries and a cheap solver.
     Returns the record. Raises `FileError` or `EvaluationError` if predictions are missing or do not fit.
     """
     task = read_task(name)
     groups = [group_name(one) for one in task.tested]
     if label.startswith(SOLVER):
-        raise EvaluationError(f"the label '{label}' is that of a solver; choose another by --label")
+        raise EvaluationError(f"--label '{label}': labels that start with '{SOLVER}' are reserved")
     asked = predictor(source, groups)
     there = read_json(out / RECORD, "the judgement") if (out / RECORD).exists() else None
     if there is not None and (there.get("source"), there.get("files")) != (asked.words, asked.files):
-        raise FileError(f"{out} has another judgement; choose another place by --out, or delete it")
+        raise FileError(f"{out} has the results of other predictions: choose another --out, or delete it")
     card = labels_of(name, data, cores)
     tables: list[pd.DataFrame] = []
     known: list[dict] = []
@@ -76,13 +78,19 @@ def judge(
         samples = Split(card, resolution, "test", task.dataset.samples.test).all()
         prediction = asked.predict(samples, group)
         tables.append(_rows(label or asked.words, prediction, samples, group))
-        for words, seconds, table in _classical(task, samples, group):
-            tables.append(table)
-            classical.append({"grid": group, "solver": words, "seconds_per_sample": seconds})
+        # Classical solvers that need only the inputs.
+        for words, answers, times in solvers_timed(build_task(task.dataset), samples):
+            solver = f"{SOLVER}, {words}"
+            tables.append(_rows(solver, answers, samples, group))
+            classical.append({"grid": group, "solver": solver, "seconds_per_sample": times["many_seconds"]})
         if certify:
             known += _without_labels(task, asked, prediction, samples, group)
     errors = pd.concat(tables, ignore_index=True)
     write_atomically(out / ERRORS, lambda temporary: errors.to_csv(temporary, index=False))
+    # The fastest classical solver on the first grid with at most the mean error of the predictions.
+    means = errors[errors["grid"] == groups[0]].groupby("who", sort=False)["relative_l2"].mean()
+    on_first = [one for one in classical if one["grid"] == groups[0]]
+    accurate = [one for one in on_first if means[one["solver"]] <= means.iloc[0]]
     record = {
         "task": name,
         "label": label or asked.words,
@@ -94,7 +102,7 @@ def judge(
         "stated_accuracy": task.dataset.accuracy,
         "rows": list(_summaries(errors)),
         "classical": classical,
-        "as_accurate": _as_accurate(classical, errors, groups[0]),
+        "as_accurate": min(accurate, key=lambda one: one["seconds_per_sample"], default=None),
         "without_labels": known,
         "seconds_per_sample": asked.seconds,
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
@@ -112,23 +120,9 @@ def _rows(who: str, prediction: np.ndarray, samples: Samples, group: str) -> pd.
     finite = np.isfinite(prediction.reshape(len(prediction), -1)).all(axis=1)
     if not finite.all():
         few = ", ".join(map(str, np.flatnonzero(~finite)[:8]))
-        raise EvaluationError(f"{who}: predictions on {group} are not finite for the samples {few}")
+        raise EvaluationError(f"{who}: predictions on {group} are not finite in samples {few}")
     errors = measure(prediction, samples.targets, samples.target_grid, None, OURS)
     return pd.DataFrame({"who": who, "grid": group, "sample": range(len(samples)), **errors})
-
-
-def _classical(task: NamedTask, samples: Samples, group: str) -> Iterable[tuple[str, float, pd.DataFrame]]:
-    """Yield classical solvers that need only the inputs, with their seconds per sample and their errors."""
-    for words, answers, times in solvers_timed(build_task(task.dataset), samples):
-        name = f"{SOLVER}, {words}"
-        yield name, times["many_seconds"], _rows(name, answers, samples, group)
-
-
-def _as_accurate(classical: list[dict], errors: pd.DataFrame, group: str) -> dict[str, Any] | None:
-    """Return the fastest classical solver on a grid with at most the mean error of the predictions."""
-    means = errors[errors["grid"] == group].groupby("who", sort=False)["relative_l2"].mean()
-    found = [one for one in classical if one["grid"] == group and means[one["solver"]] <= means.iloc[0]]
-    return min(found, key=lambda one: one["seconds_per_sample"], default=None)
 
 
 def _without_labels(
@@ -176,8 +170,14 @@ def table_of(records: list[dict], metric: str = "") -> Table:
     first, *_ = records[0]["rows"]
     grids = list(dict.fromkeys(row["grid"] for row in records[0]["rows"]))
     labels = {one.name: one.label for one in OURS if metric in ("", one.name)}
-    beside = {who: record for record in records for who in _beside(record, first["grid"])}
-
+    beside: dict[str, dict] = {}  # the record of each classical solver in the table
+    for record in records:
+        if record["as_accurate"]:
+            beside[record["as_accurate"]["solver"]] = record
+        rows = [row for row in record["rows"] if row["who"] != record["label"]]
+        place = (first["grid"], "relative_l2")
+        if solvers := [row for row in rows if (row["grid"], row["metric"]) == place]:
+            beside[min(solvers, key=lambda row: row["mean"])["who"]] = record
     columns = [
         Column("model"),
         *(Column(grid, label, "interval") for label in labels.values() for grid in grids),
@@ -187,54 +187,34 @@ def table_of(records: list[dict], metric: str = "") -> Table:
 
     def cells(record: dict, who: str) -> list[Cell]:
         found = {(row["metric"], row["grid"]): row for row in record["rows"] if row["who"] == who}
-        seconds = {
-            one["grid"]: one["seconds_per_sample"] for one in record["classical"] if one["solver"] == who
-        }
+        seconds = record["seconds_per_sample"]
+        if who != record["label"]:
+            of_solver = [one for one in record["classical"] if one["solver"] == who]
+            seconds = {one["grid"]: one["seconds_per_sample"] for one in of_solver}
         line = [Cell(who)]
         for row in (found.get((one, grid)) for one in labels for grid in grids):
             note = ends(row["low"], row["high"], row["mean"]) if row else ""
             line.append(Cell(scientific(row["mean"]), note, value=row["mean"]) if row else Cell("—"))
-        if who == record["label"]:
-            seconds = record["seconds_per_sample"]
-        own = seconds.get(first["grid"])
-        line += [
-            Cell(short_duration(own), value=own),
-            Cell(record["kind"] if who == record["label"] else "", prose=True),
-        ]
-        return line[: len(columns)]
+        own, kind = seconds.get(first["grid"]), record["kind"] if who == record["label"] else ""
+        return [*line, Cell(short_duration(own), value=own), Cell(kind, prose=True)][: len(columns)]
 
-    rows = sorted((cells(one, one["label"]) for one in records), key=lambda line: line[1].value or 0.0)
-    note = (
-        "Means over the test samples with 95 % intervals. Time: of one sample, where the model was run here."
-    )
-    return Table(
-        columns, rows, [cells(record, who) for who, record in beside.items()],
-        "" if metric else records[0]["task"], "" if metric else note,
-    )  # fmt: skip
-
-
-def _beside(record: dict, grid: str) -> Iterable[str]:
-    """Yield the names of the classical solvers in the table of a model."""
-    if record["as_accurate"]:
-        yield record["as_accurate"]["solver"]
-    rows = [row for row in record["rows"] if row["grid"] == grid and row["metric"] == "relative_l2"]
-    solvers = [row for row in rows if row["who"] != record["label"]]
-    yield from (row["who"] for row in sorted(solvers, key=lambda row: row["mean"])[:1])
+    lines = sorted((cells(one, one["label"]) for one in records), key=lambda line: line[1].value or 0.0)
+    below = [cells(record, who) for who, record in beside.items()]
+    return Table(columns, lines, below, *(("", "") if metric else (records[0]["task"], NOTE)))
 
 
 def beside_solvers(record: dict) -> str:
     """Return a sentence on the time of equally accurate classical solvers."""
     grid = record["rows"][0]["grid"]
     own = record["seconds_per_sample"].get(grid)
-    took = f"; the model took {short_duration(own)}" if own else ""
+    took = f"; the model takes {short_duration(own)}" if own else ""
     if fast := record["as_accurate"]:
         words, seconds = fast["solver"].removeprefix(f"{SOLVER}, "), fast["seconds_per_sample"]
-        return (
-            f"A {SOLVER} ({words}) is as accurate on {grid} in {short_duration(seconds)} a sample here{took}."
-        )
+        each = f"takes {short_duration(seconds)} per sample here"
+        return f"A {SOLVER} ({words}) is as accurate on {grid} and {each}{took}."
     if record["classical"]:
         return f"No classical solver that was run here is as accurate on {grid}{took}."
-    return "There is no classical solver of this equation to compare with."
+    return "There is no classical solver for this equation to compare with."
 
 
 def in_words(record: dict) -> Iterable[str]:
@@ -246,7 +226,7 @@ def in_words(record: dict) -> Iterable[str]:
     yield beside_solvers(record)
     for one in record["without_labels"]:
         if one["kind"] == "theorem":
-            words = f"{scientific(one['low'])} to {scientific(one['high'])} in the energy norm, a theorem"
+            words = f"{scientific(one['low'])} to {scientific(one['high'])} in the energy norm, by a theorem"
         else:
             words = f"{scientific(one['value'])}, the {WITHOUT_LABELS[one['name']]}, an estimate"
         yield f"{record['label']}, {one['grid']}, without labels: {words}"
@@ -255,15 +235,11 @@ def in_words(record: dict) -> Iterable[str]:
 
 def page_of(record: dict, task: NamedTask) -> str:
     """Return the page of a judgement as one self-contained HTML file."""
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent),
-        undefined=jinja2.StrictUndefined,
-        autoescape=True,
-    )
-    environment.filters |= {"scientific": scientific, "duration": short_duration}
-    style, sort = (
-        (OF_FIGURES.parent / "assets" / name).read_text("utf-8") for name in ("style.css", "sortable.js")
-    )
+    loader = jinja2.FileSystemLoader(Path(__file__).parent)
+    environment = jinja2.Environment(loader=loader, undefined=jinja2.StrictUndefined, autoescape=True)
+    environment.filters["scientific"] = scientific
+    assets = OF_FIGURES.parent / "assets"
+    style, sort = ((assets / name).read_text("utf-8") for name in ("style.css", "sortable.js"))
     rows = [row for row in record["rows"] if row["who"] == record["label"]]
     leading = next(row for row in rows if row["metric"] == task.metric)
     metrics = dict.fromkeys([task.metric, *(row["metric"] for row in rows)])

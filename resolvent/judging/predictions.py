@@ -37,7 +37,8 @@ class Predictor:
     """A source of predictions.
 
     kind     "predictions": stored predictions; "program": a program that can predict for further inputs.
-    words    description for the record;  files  their SHA-256.
+    words    description for the record.
+    files    their SHA-256.
     answer   returns the predictions of test samples.
     seconds  time per sample by grid name, if measured here.
     """
@@ -56,24 +57,20 @@ class Predictor:
         if self.kind == "predictions":
             found = self.answer(samples, group)
         else:
-            members = [
-                range(start, min(start + BATCH, len(samples))) for start in range(0, len(samples), BATCH)
-            ]
+            every = range(len(samples))
+            batches = [every[start : start + BATCH] for start in every[::BATCH]]
             start = time.perf_counter()
             with asked(self.words, group):
-                found = np.concatenate(
-                    [np.asarray(self.answer(samples.read(some), group)) for some in members]
-                )
+                answers = [np.asarray(self.answer(samples.read(some), group)) for some in batches]
+                found = np.concatenate(answers)
             # Only the first call counts: later calls are for samples transformed by symmetries.
             self.seconds.setdefault(group, (time.perf_counter() - start) / len(samples))
         shape = samples.targets.shape
         if [size for size in found.shape if size > 1] == [size for size in shape if size > 1]:
             found = found.reshape(shape)  # some programs add a channel axis to one function
         if found.shape != shape:
-            raise EvaluationError(
-                f"{self.words}: predictions on {group} have shape {found.shape}; expected: {shape}, that of "
-                "the targets"
-            )
+            words = f"have shape {found.shape}; expected: {shape}, as the targets"
+            raise EvaluationError(f"{self.words}: predictions on {group} {words}")
         if found.dtype.kind not in "fiu":
             raise EvaluationError(f"{self.words}: predictions on {group} are {found.dtype}, not real numbers")
         return found.astype(np.float64)
@@ -113,9 +110,8 @@ def predictor(source: str, groups: list[str]) -> Predictor:
     if LOCATION.fullmatch(source):
         return Predictor("program", source, _live(source))
     raise FileError(
-        f"there is no {source}; accepted: a file or a folder of predictions, a program "
-        f"({', '.join(PROGRAMS)}), "
-        "module:name, or the URL of a server on this machine"
+        f"{source} does not exist; accepted: a file or a folder of predictions, a program "
+        f"({', '.join(PROGRAMS)}), module:name, or the URL of a server on this machine"
     )
 
 
@@ -128,22 +124,21 @@ def _stored(path: Path, groups: list[str]) -> Predictor:
     for one in files:
         file = open_source(one)
         for name in file.shapes:
+            if file.variables[name].kind is not None or len(file.shapes[name]) < 2:
+                continue
             where = [group for group in groups if group in (name, one.stem, name.partition("/")[0])]
             if not where and name in ("predictions", "prediction", "data", "array"):
-                where = [group for group in groups if one.stem.endswith(f"_{group}")] or groups[
-                    : len(groups) == 1
-                ]
+                where = [group for group in groups if one.stem.endswith(f"_{group}")]
+                where = where or groups[: len(groups) == 1]
             for group in where:
-                if file.variables[name].kind is None and len(file.shapes[name]) > 1:
-                    if group in found:
-                        raise EvaluationError(
-                            f"{path} has two arrays for {group}, {found[group][1]} and {name} of {one.name}"
-                        )
-                    found[group] = file, name
+                if group in found:
+                    both = f"{found[group][1]} and {name} of {one.name}"
+                    raise EvaluationError(f"{path} has two arrays for {group}, {both}: remove one")
+                found[group] = file, name
     if missing := [group for group in groups if group not in found]:
         raise EvaluationError(
             f"{path} has no predictions on {', '.join(missing)}; expected: a file {missing[0]}.npz (.npy, "
-            ".nc, .zarr, .mat, .h5, .pt), or an array of this name, (samples, ...space), for each grid"
+            f".nc, .zarr, .mat, .h5, .pt), or an array {missing[0]}, (samples, ...space), for each grid"
         )
     digests = {one.name: file_digest(one) for one in files if one.is_file()}
 
@@ -163,12 +158,11 @@ def _live(location: str) -> Answer:
         model = find(location)
     except ValueError as error:
         raise EvaluationError(str(error)) from None
-    with asked(location, "making it"):
+    with asked(location, "construction"):
         model = model() if isinstance(model, type) else model
     if not callable(getattr(model, "predict", None)):
-        raise EvaluationError(
-            f"{location} has no predict(inputs, coordinates); expected: an object or class with it"
-        )
+        words = "has no predict(inputs, coordinates); expected: an object or class with this method"
+        raise EvaluationError(f"{location} {words}")
     if callable(load := getattr(model, "load", None)):
         with asked(location, "load()"):
             load()
@@ -184,9 +178,8 @@ def _as_exported(
     """
     from resolvent.training.tensors import as_samples, coordinate_tensor, function_tensor
 
-    functions, more = function_tensor(samples.inputs, samples.grid).numpy(), []
-    if count == 2:
-        more = [coordinate_tensor(samples.grid).numpy()]
+    functions = function_tensor(samples.inputs, samples.grid).numpy()
+    more = [coordinate_tensor(samples.grid).numpy()] if count == 2 else []
     size = size if isinstance(size, int) else len(functions)
     found = []
     for start in range(0, len(functions), size):
@@ -234,15 +227,13 @@ def _server(address: str) -> Answer:
     def answer(samples: Samples, group: str) -> np.ndarray:
         sent = io.BytesIO()
         np.savez(sent, inputs=samples.inputs, **coordinates_of(samples.grid))  # type: ignore[arg-type]
-        request = urllib.request.Request(
-            address, sent.getvalue(), {"Content-Type": "application/octet-stream"}
-        )
+        head = {"Content-Type": "application/octet-stream"}
+        request = urllib.request.Request(address, sent.getvalue(), head)
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         try:
-            with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(
-                request, timeout=PATIENCE
-            ) as found:
+            with opener.open(request, timeout=PATIENCE) as found:
                 return np.load(io.BytesIO(found.read()), allow_pickle=False)
         except (OSError, *DAMAGED_NUMPY) as error:
-            raise EvaluationError(f"{address} gave no predictions on {group} ({error})") from None
+            raise EvaluationError(f"{address} returned no predictions on {group} ({error})") from None
 
     return answer

@@ -1,9 +1,8 @@
-"""Named tasks that a paper can cite: a dataset, its inputs, the required outputs, and check values.
+"""Named tasks that a paper can cite, files in config/tasks: a dataset, its inputs and outputs, check values.
 
-A version of a task never changes. A task is a file in config/tasks. Labels are recomputed for every
-evaluation from the dataset's settings and compared with the marks in the file: inner products of an array
-with vectors of random signs. Unlike digests, marks are nearly equal if only rounding differs, as between
-processors.
+A version of a task never changes. Labels are recomputed for every evaluation and compared with the marks in
+the file: inner products of an array with vectors of random signs. Unlike digests, marks are nearly equal if
+only rounding differs, as between processors.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ def read_task(name: str) -> NamedTask:
         return NamedTask.model_validate(yaml.safe_load((FOLDER / f"{name}.yaml").read_text("utf-8")))
     except (ValidationError, yaml.YAMLError) as error:
         reason = " ".join(str(error).split())
-        raise FileError(f"{FOLDER / name}.yaml is damaged: install the package again ({reason})") from None
+        raise FileError(f"{FOLDER / name}.yaml is damaged: reinstall the package ({reason})") from None
 
 
 def listed(test_set: Callable[[dict], str]) -> dict[tuple[str, int, int | str], dict[str, str]]:
@@ -96,14 +95,14 @@ def check_marks(task: NamedTask, which: str, found: Marks, name: str) -> None:
     """
     known: Marks = getattr(task, which)
     if set(found) != set(known):
-        raise DatasetError(f"{name}: arrays {', '.join(found)}; the task has {', '.join(known)}")
+        raise DatasetError(f"{name}: computed {', '.join(found)}; the task has {', '.join(known)}")
     for array, marks in known.items():
         off = max(abs(a - b) for a, b in zip(marks, found[array], strict=True)) / marks[0]
         if not off <= 3 * task.dataset.accuracy + 1e-12:
             raise DatasetError(
-                f"{name}: '{array}' made here is not that of the task: its marks differ by {off:.1e} of the "
-                f"norm, and the accuracy of the labels is {task.dataset.accuracy:g}. This version of the "
-                "package does not make this version of the task; install the one that it is of"
+                f"{name}: '{array}' computed here is not the task's: its check values differ by {off:.1e} of "
+                f"the norm, with labels accurate to {task.dataset.accuracy:g}. Install the version of the "
+                "package that published this version of the task"
             )
 
 
@@ -137,10 +136,9 @@ def labels_of(name: str, place: Path, cores: int = 1) -> Path:
     task = read_task(name)
     sizes = {"train": 1, "validation": 1, "test": task.dataset.samples.test}
     card = made(task.dataset, place, name, cores=cores, **sizes)
-    arrays = {
-        f"{group}/{variable}": values
-        for group in read_card(card)["groups"]
-        for variable, values in load_arrays(card, group, "test").items()
-    }
+    arrays: dict[str, np.ndarray] = {}
+    for group in read_card(card)["groups"]:
+        stored = load_arrays(card, group, "test")
+        arrays |= {f"{group}/{variable}": values for variable, values in stored.items()}
     check_marks(task, "test", marks_of(arrays), name)
     return card

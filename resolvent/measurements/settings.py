@@ -90,7 +90,7 @@ class ArchitectureCostSettings(Settings):
     timed_flop: float = Field(
         1e10, ge=0, description="largest number of counted operations of a timed forward pass"
     )
-    rounds: int = Field(3, ge=1, description="timings, of which the median counts")
+    rounds: int = Field(3, ge=1, description="timings; the median is used")
 
     @property
     def patched_points(self) -> list[int]:
@@ -101,10 +101,10 @@ class ArchitectureCostSettings(Settings):
     def _growth_can_be_measured(self) -> ArchitectureCostSettings:
         if len(set(self.patched_points)) < 2 or len(set(self.widths)) < 2:
             raise ValueError(
-                f"growth needs two widths and two grids for patched operators; of {self.points} points "
-                f"{self.patched_points} are multiples of {self.patches} patches and carry "
-                f"{self.smoother_modes} modes"
+                "growth needs at least two widths, and two grids for patched operators: multiples of "
+                f"{self.patches} patches, from {2 * self.smoother_modes} points on; got widths {self.widths} "
+                f"and grids {self.patched_points}"
             )
         if min(self.points) < self.modes:
-            raise ValueError(f"{self.modes} modes need as many points; got {min(self.points)}")
+            raise ValueError(f"modes is {self.modes}, more than the {min(self.points)} points of a grid")
         return self

@@ -48,7 +48,7 @@ def train_study(
     """
     folder, runs = output.with_suffix(".runs"), list(product(seeds, learning_rates))
     rows: list[list] = []
-    with progress_bar(len(runs), f"trainings of {model}", "runs") as bar:
+    with progress_bar(len(runs), f"training {model}", "runs") as bar:
         for seed, peak in runs:
             trained = run | {"training": run["training"] | {"learning_rate": peak}}
             identity = run_identity(card, trained, resolution, seed, code_digest)

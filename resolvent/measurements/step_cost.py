@@ -91,8 +91,8 @@ def step_costs(points: int, batch_size: int, rounds: int, gpus: int) -> pandas.D
     ]
     requests = [{"case": case, "rounds": rounds, "device": device.type} for case in cases]
     costs = in_new_processes("resolvent.measurements.step_cost", requests)
-    more = {"rounds": rounds, "device": device_name(device)}
-    return pandas.DataFrame([case | cost | more for case, cost in zip(cases, costs, strict=True)])
+    table = pandas.DataFrame([case | cost for case, cost in zip(cases, costs, strict=True)])
+    return table.assign(rounds=rounds, device=device_name(device))
 
 
 def in_new_processes(module: str, requests: list[dict]) -> list[dict]:
@@ -108,7 +108,7 @@ def in_new_processes(module: str, requests: list[dict]) -> list[dict]:
 
 
 def answer(measure: Callable[[dict, torch.device], Cost]) -> None:
-    """Answer `in_new_processes` with one fork per request; imports take longer than most requests."""
+    """Answer `in_new_processes` with one fork per request, because imports take longer than most requests."""
     import torch._dynamo  # imported once here, otherwise by the profiler in every fork
 
     atexit.register(gc.freeze)  # skips a garbage collection at exit, which takes a second
@@ -128,7 +128,7 @@ def _forked(measure: Callable[[dict, torch.device], Cost], request: dict) -> Cos
         return receiver.recv()
     except EOFError:
         process.join()
-        raise RuntimeError(f"{request} ended with {process.exitcode}") from None
+        raise RuntimeError(f"the process of {request} ended with exit code {process.exitcode}") from None
     finally:
         process.join()
 
@@ -225,8 +225,7 @@ def profiled(step: Callable[[], object], device: torch.device) -> tuple[int, int
         step()
     events = profiler.key_averages()
     memory = "self_device_memory_usage" if device.type == "cuda" else "self_cpu_memory_usage"
-    allocated = sum(max(getattr(event, memory), 0) for event in events)
-    return int(sum(event.flops for event in events)), allocated
+    return int(sum(event.flops for event in events)), sum(max(getattr(one, memory), 0) for one in events)
 
 
 def peak_memory(step: Callable[[], object], device: torch.device) -> int:
@@ -249,12 +248,11 @@ def _resident(name: str) -> int:
 
 def _measure(request: dict, device: torch.device) -> Cost:
     case = request["case"]
-    points, batch_size = case.pop("points"), case.pop("batch_size")
-
-    def of_size(points: int, batch_size: int) -> Learner:
-        return learner_of(**case, points=points, batch_size=batch_size, device=device)
-
-    return measured(of_size, points, batch_size, request["rounds"], device)
+    kind = case["scope"], case["attention"], case["contraction"]
+    return measured(
+        lambda points, batch_size: learner_of(*kind, points, batch_size, device),
+        case["points"], case["batch_size"], request["rounds"], device,
+    )  # fmt: skip
 
 
 if __name__ == "__main__":

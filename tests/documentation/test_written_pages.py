@@ -53,7 +53,7 @@ def test_a_part_is_written_between_its_comments_or_leaves_the_page(tmp_path, cap
     page.write_text(PAGE)
     write_part("page.md", None, "errors", "make runs", root=page.parent)
     assert "`make runs`" in capsys.readouterr().out
-    with pytest.raises(ValueError, match=r"page\.md: put <!-- others:begin --> and <!-- others:end -->"):
+    with pytest.raises(ValueError, match=r"page\.md lacks the comments <!-- others:begin --> and <!"):
         write_part("page.md", "new", "others", root=page.parent)
     with pytest.raises(ValueError, match="the page has no section 'solvers'"):
         measure_parts("solvers", {"burgers": lambda: pytest.fail("measured")}, ["burgers"], page)

@@ -26,7 +26,7 @@ from resolvent.figures.common.fields import log_scale_of
 from resolvent.figures.common.numbers import scientific
 from resolvent.figures.common.results import read_runs
 from resolvent.figures.experiment.comparison import grouped
-from resolvent.figures.papers.calvello2024 import figures
+from resolvent.figures.papers.calvello2024 import additional, figures
 from resolvent.figures.papers.calvello2024.chosen import errors_in_words, extended_pair, first_with
 from resolvent.figures.papers.calvello2024.reported import TABLE_3
 
@@ -276,7 +276,7 @@ def groups_of(folders):
 
 
 def test_spectra_are_means_over_seeds_and_the_ratio_is_of_predictions(runs):
-    figure = figures.draw_spectra(read_all([runs]))
+    figure = additional.draw_spectra(read_all([runs]))
     left, right = figure.axes
     k = np.arange(1, 8)  # beyond, shells of 12 are in the corners alone
     for panel, values in (
@@ -292,7 +292,7 @@ def test_spectra_are_means_over_seeds_and_the_ratio_is_of_predictions(runs):
 
 def test_a_seed_that_diverged_is_not_in_the_mean(make_run):
     lost = write_flow_run(make_run, "fano", "fano", seed=1, diverged_epoch=1)
-    found = figures.spectra(read_runs([lost, write_flow_run(make_run, "fano", "fano", seed=2)]))
+    found = additional.spectra(read_runs([lost, write_flow_run(make_run, "fano", "fano", seed=2)]))
     np.testing.assert_allclose(found["prediction"], 0.7 * found["target"])
 
 
@@ -300,30 +300,30 @@ def test_the_jump_ratio_of_known_functions():
     """Linear: 1. A staircase on the patches: nothing inside. Both: (1 + height / slope) across the edges."""
     x = np.arange(POINTS, dtype=float)
     plane = (2 * x + 2 * x[:, None])[None]
-    assert figures.jump_ratio(plane, PATCHES) == pytest.approx(1)
+    assert additional.jump_ratio(plane, PATCHES) == pytest.approx(1)
     stairs = np.floor(x / (POINTS / PATCHES))
     stairs = (stairs + stairs[:, None])[None]
-    assert figures.jump_ratio(plane + 6 * stairs, PATCHES) == pytest.approx(1 + 6 / 2)
+    assert additional.jump_ratio(plane + 6 * stairs, PATCHES) == pytest.approx(1 + 6 / 2)
     # Larger patches have two of these edges among their fourteen differences.
-    assert figures.jump_ratio(plane + 6 * stairs, 2) == pytest.approx(8 / (2 + 2 * 6 / 14))
+    assert additional.jump_ratio(plane + 6 * stairs, 2) == pytest.approx(8 / (2 + 2 * 6 / 14))
 
 
 def test_the_jumps_of_a_run_are_those_of_its_fields_at_its_patches_or_those_of_the_others(runs):
     groups = groups_of(runs)
     (first, second), (fno,) = groups["fano"], groups["fno"]
-    found = figures.jumps(first, PATCHES)
-    assert found["target"] == pytest.approx(figures.jump_ratio(np.roll(flow(2), 1, axis=2), PATCHES))
+    found = additional.jumps(first, PATCHES)
+    assert found["target"] == pytest.approx(additional.jump_ratio(np.roll(flow(2), 1, axis=2), PATCHES))
     assert found["error"] > found["prediction"] > 1.5 * found["target"]
-    assert found["prediction"] > figures.jumps(second, PATCHES)["prediction"]
-    assert figures.jumps(fno, PATCHES)["prediction"] == pytest.approx(found["target"])
-    assert figures.patches_of(list(groups.values())) == dict.fromkeys(groups, PATCHES)
-    assert figures.patches_of([groups["fno"], groups["afno"]]) == {"fno": 4, "afno": 4}
+    assert found["prediction"] > additional.jumps(second, PATCHES)["prediction"]
+    assert additional.jumps(fno, PATCHES)["prediction"] == pytest.approx(found["target"])
+    assert additional.patches_of(list(groups.values())) == dict.fromkeys(groups, PATCHES)
+    assert additional.patches_of([groups["fno"], groups["afno"]]) == {"fno": 4, "afno": 4}
 
 
 def test_jumps_are_drawn_for_seeds_and_their_mean(runs):
-    figure = figures.draw_jumps(read_all([runs, runs]))
+    figure = additional.draw_jumps(read_all([runs, runs]))
     assert len(figure.axes) == 2
-    one, other = (figures.jumps(run, PATCHES)["prediction"] for run in groups_of(runs)["fano"])
+    one, other = (additional.jumps(run, PATCHES)["prediction"] for run in groups_of(runs)["fano"])
     for panel in figure.axes:
         assert has_line(panel, [(one, 0), (other, 0)])
         assert has_line(panel, [((one + other) / 2, 0)])
@@ -359,7 +359,7 @@ def test_other_samples_cannot_be_paired(make_run):
 
 
 def test_rollout_errors_are_means_over_samples_and_seeds(runs):
-    figure = figures.draw_rollouts(read_runs(runs))
+    figure = additional.draw_rollouts(read_runs(runs))
     times, curves = [0.1, 0.2, 0.3], figure.axes[0]
     expected = 0.1 * 1.25 * np.mean([2.0 ** np.arange(3), 3.0 ** np.arange(3)], axis=0)
     for values in (expected, [0.2, 0.4, 0.6]):
@@ -379,11 +379,11 @@ def test_a_line_ends_where_a_sample_is_lost(make_run):
     stored = dict(np.load(run / "rollout.npz"))
     stored["error"][2, 2] = np.nan
     save_arrays(run / "rollout.npz", **stored)
-    curves = figures.draw_rollouts(read_runs([run])).axes[0]
+    curves = additional.draw_rollouts(read_runs([run])).axes[0]
     assert "fano, lost after t = 0.2" in labels_of(curves)
     assert curves.get_ylim()[1] <= 13.1  # what blows up does not set the scale
     lost = write_flow_run(make_run, "lost", "fano", diverged_epoch=1)
-    assert labels_of(figures.draw_rollouts(read_runs([lost])).axes[0]) == {"persistence", "diverged: lost"}
+    assert labels_of(additional.draw_rollouts(read_runs([lost])).axes[0]) == {"persistence", "diverged: lost"}
     (run / "rollout.npz").unlink()
     with pytest.raises(FileError, match=r"rollout\.npz"):
-        figures.draw_rollouts(read_runs([run]))
+        additional.draw_rollouts(read_runs([run]))

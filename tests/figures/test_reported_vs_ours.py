@@ -113,7 +113,7 @@ def test_operators_with_and_without_weights_are_compared_by_their_medians(make_r
     assert "| tno | dt0.01 | 1 | 8.73e-3 | 1.00e-02 [1.00e-02, 1.00e-02] | — |" in text
     assert "tno: not comparable: " in text
     assert "| tno | 1 | 1.00e-02* | 3.00e-02 |" in text
-    assert "| without weights over with | — | 2.000 [2.000, 2.000] | 2.000 [2.000, 2.000] |" in text
+    assert "| without / with weights | — | 2.000 [2.000, 2.000] | 2.000 [2.000, 2.000] |" in text
     page = write_page(tmp_path, [make_run("galerkin", attention="galerkin")])  # the section is kept
     assert text.partition("## Calvello")[2] == page.read_text().partition("## Calvello")[2] != ""
 

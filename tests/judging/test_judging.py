@@ -136,7 +136,7 @@ def test_stored_predictions_are_judged_beside_the_classical_solver(given, tmp_pa
     solvers = {record["as_accurate"]["solver"], most_accurate}
     assert {row[0].text for row in table_of([record]).baselines} == solvers < set(errors_of(tmp_path / "out"))
     np.savez(tmp_path / "other.npz", n64=1.1 * answers)
-    with pytest.raises(FileError, match="has another judgement"):
+    with pytest.raises(FileError, match="has the results of other predictions"):
         judge(str(tmp_path / "other.npz"), "burgers-v0", tmp_path / "out", data=tmp_path)
 
 
@@ -153,7 +153,7 @@ def test_an_axis_of_one_channel_is_no_other_shape(place, tmp_path):
 
 
 def test_a_model_may_not_have_the_name_of_a_solver(place, tmp_path):
-    with pytest.raises(EvaluationError, match="is that of a solver; choose another by --label"):
+    with pytest.raises(EvaluationError, match="are reserved"):
         judge("mine.npz", "burgers-v0", tmp_path / "out", label=CLOSED)
 
 
@@ -288,7 +288,7 @@ def test_a_damaged_answer_of_a_server_is_one_line(monkeypatch):
     for content in damaged:
         opener = SimpleNamespace(open=lambda *_, content=content, **__: io.BytesIO(content))
         monkeypatch.setattr("urllib.request.build_opener", lambda *_, opener=opener: opener)
-        with pytest.raises(EvaluationError, match=r"localhost/p gave no predictions on n4 \("):
+        with pytest.raises(EvaluationError, match=r"localhost/p returned no predictions on n4 \("):
             _server("http://localhost/p")(samples, "n4")
 
 
@@ -347,7 +347,7 @@ def test_the_bound_of_darcy_flow_holds_without_a_label(place, tmp_path):
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"n64": np.zeros((4, 64))}, r"n64 have shape \(4, 64\); expected: \(5, 64\), that of the targets"),
+        ({"n64": np.zeros((4, 64))}, r"n64 have shape \(4, 64\); expected: \(5, 64\), as the targets"),
         ({"n64": np.full((5, 64), np.nan)}, "not finite"),
         ({"other": np.zeros((5, 64))}, "has no predictions on n64; expected: a file n64.npz"),
     ],
@@ -362,7 +362,7 @@ def test_predictions_that_do_not_fit_are_refused_in_one_line(place, values, mess
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        ("nothing.npz", "there is no nothing.npz; accepted: a file or a folder"),
+        ("nothing.npz", "nothing.npz does not exist; accepted: a file or a folder"),
         ("http://example.org/predict", "is not on this machine"),
         ("json:dumps", r"json:dumps has no predict\(inputs, coordinates\)"),
         ("no_such_module:Model", "no_such_module"),
@@ -380,5 +380,5 @@ def test_labels_that_are_not_those_of_the_task_are_refused(place, tmp_path, monk
     content["dataset"]["viscosity"] *= 1.001
     (other / "burgers-v0.yaml").write_text(yaml.safe_dump(content))
     monkeypatch.setattr(tasks, "FOLDER", other)
-    with pytest.raises(DatasetError, match=r"'n\d+/final_velocity' made here is not that of the task"):
+    with pytest.raises(DatasetError, match=r"'n\d+/final_velocity' computed here is not the task's"):
         tasks.labels_of("burgers-v0", tmp_path / "data")

@@ -39,5 +39,5 @@ def test_another_function_is_not_taken_for_another_rounding():
     rounded = {name: values * (1 + 1e-11) for name, values in arrays.items()}
     tasks.check_marks(task, "first", tasks.marks_of(rounded), "controlled-ode-v1")
     other = {name: values[:, ::-1] for name, values in arrays.items()}
-    with pytest.raises(tasks.DatasetError, match="is not that of the task"):
+    with pytest.raises(tasks.DatasetError, match="is not the task's"):
         tasks.check_marks(task, "first", tasks.marks_of(other), "controlled-ode-v1")

@@ -120,7 +120,7 @@ def test_every_case_has_a_row_and_small_ones_a_time(monkeypatch):
     [
         ({"points": [16, 26]}, "two grids for patched operators"),
         ({"widths": [8, 8]}, "two widths"),
-        ({"modes": 20}, "20 modes need as many points"),
+        ({"modes": 20}, "modes is 20, more than the 16 points"),
     ],
 )
 def test_sizes_that_show_no_growth_are_refused(change, words):

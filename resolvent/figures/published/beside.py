@@ -121,11 +121,8 @@ def reported_beside(facts: RunRecord, cost: CostRecord, table: PaperTable | None
     example, recorded = example_of(facts), fields_of(facts)
     source = example.source.citation if example else "the paper"
     tables = [table] if table else tables_of(facts)
-    having = [
-        (differences(facts, cost, one), one, row)
-        for one in tables
-        if (row := one.row(record(facts))) is not None
-    ]
+    rows = [(one, row) for one in tables if (row := one.row(record(facts))) is not None]
+    having = [(differences(facts, cost, one), one, row) for one, row in rows]
     if example is None or not having:
         return Reported(None, "", f"{source}{f', {table.name}' if table else ''} has no such row")
     differ, closest, row = min(having, key=lambda one: len(one[0]))
@@ -139,27 +136,26 @@ def reported_beside(facts: RunRecord, cost: CostRecord, table: PaperTable | None
         words = "the number was made by the public code" if as_printed else "not comparable"
         return Reported(None, digits, f"{words}: {'; '.join(differ)}", best_epoch, as_printed, unit)
     worst = float(row["worst"]) * unit if row.get("worst") else None
-    return Reported(
-        float(digits) * unit, digits, f"{source}, {closest.name}", best_epoch, unit=unit, worst=worst
-    )
+    where = f"{source}, {closest.name}"
+    return Reported(float(digits) * unit, digits, where, best_epoch, unit=unit, worst=worst)
 
 
 def summarise(runs: list[Run]) -> str:
     """Describe the runs in a few sentences."""
-    models = len({run.model for run in runs})
-    seeds = len({run.seed for run in runs})
-    resolutions = sorted({run.resolution for run in runs})
-    lost = sum(run.diverged for run in runs)
-    epochs = _range(runs, "epochs")
-    finished = "all of which finished" if len(runs) > 1 else "which finished"
-    ended = f"of which {lost} diverged" if lost else finished
+    models, seeds = len({run.model for run in runs}), len({run.seed for run in runs})
+    resolutions, epochs = sorted({run.resolution for run in runs}), _range(runs, "epochs")
+    ended = "all of which finished" if len(runs) > 1 else "which finished"
+    if lost := sum(run.diverged for run in runs):
+        ended = f"of which {lost} diverged"
+    levels = sorted({run.record.training.get("noise", 0.0) for run in runs})
+    noise = f", noise {_names([f'{level:g}' for level in levels])} on the inputs" if any(levels) else ""
     return (
         f"{counted(models, 'model')} trained on {_names(resolutions)}"
         f"{'' if isinstance(resolutions[0], str) else ' grid points'} with "
         f"{counted(seeds, 'seed')} each: {counted(len(runs), 'run')}, {ended}. "
         f"Training used {_range(runs, 'train_samples')} samples, {_range(runs, 'validation_samples')} more "
         f"to choose the checkpoint, {epochs} epoch{'' if epochs == '1' else 's'} and batches of "
-        f"{_range(runs, 'batch_size')}{_noise(runs)}; "
+        f"{_range(runs, 'batch_size')}{noise}; "
         f"errors are measured on {_range(runs, 'test_samples')} test samples that training never saw. "
         f"It took {duration(sum(run.cost.train_seconds for run in runs))} in all on "
         f"{_names(sorted({_machine(run) for run in runs}))}."
@@ -203,11 +199,6 @@ def _names(values: list) -> str:
 def _range(runs: list[Run], name: str) -> str:
     values = sorted({run.record.training[name] for run in runs if name in run.record.training})
     return _names([f"{value:,}" for value in values]) if values else "an unrecorded number of"
-
-
-def _noise(runs: list[Run]) -> str:
-    levels = sorted({run.record.training.get("noise", 0.0) for run in runs})
-    return f", noise {_names([f'{level:g}' for level in levels])} on the inputs" if any(levels) else ""
 
 
 def _machine(run: Run) -> str:

@@ -40,10 +40,9 @@ def average_errors(sides: list[int], draws: int, seed: int) -> pandas.DataFrame:
                 x, log_weights = placed(name, dimension, side, draws, seed)
                 v = latent(x)
                 z = layer.encode(v, log_weights)
-                shares = log_weights.softmax(0)[:, None]
-                discrete = closed_form(layer, v, (shares * v).sum(1, keepdim=True))
+                of_points = (log_weights.softmax(0)[:, None] * v).sum(1, keepdim=True)
                 error = float(supremum(z, closed_form(layer, v, mean)).mean())
-                rounding = float(supremum(z, discrete).max())
+                rounding = float(supremum(z, closed_form(layer, v, of_points)).max())
                 rows.append((dimension, name, x.shape[1], len(x), error, rounding))
     columns = ["dimension", "nodes", "points", "draws", "error", "rounding"]
     return pandas.DataFrame(rows, columns=columns)

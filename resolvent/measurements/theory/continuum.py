@@ -34,16 +34,11 @@ def curve(x: np.ndarray, phase: float) -> np.ndarray:
 
 def surface(y: np.ndarray, phase: float) -> np.ndarray:
     """Return values (…, 3) at y (…, 2) of a smooth, non-periodic function on [0, 1]²."""
-    first, second = y[..., 0], y[..., 1]
-    return np.stack(
-        [np.cos(3 * first + second + phase), np.exp(-first * second), np.sin(4 * second - phase)], axis=-1
-    )
+    a, b = y[..., 0], y[..., 1]
+    return np.stack([np.cos(3 * a + b + phase), np.exp(-a * b), np.sin(4 * b - phase)], axis=-1)
 
 
-CASES: dict[str, tuple[Callable[[np.ndarray, float], np.ndarray], int]] = {  # v, dimension of its domain
-    "self": (curve, 1),
-    "cross": (surface, 2),
-}
+CASES = {"self": (curve, 1), "cross": (surface, 2)}  # v, dimension of its domain
 
 
 class Heads:
@@ -103,42 +98,26 @@ class NodeSet:
     equal: float  # order of equal weights, compared with the integral with this density
 
 
-def two_rate_density(y: np.ndarray) -> np.ndarray:
-    return np.where(y < 0.5, 4 / 3, 2 / 3)
-
-
-def linear_density(y: np.ndarray) -> np.ndarray:
-    return 0.5 + y
-
-
 def random_nodes(intervals: int, seed: int) -> np.ndarray:
     """Draw independent uniform nodes, sorted, and add both ends."""
     inner = np.random.default_rng([seed, intervals]).uniform(size=intervals - 1)
     return np.concatenate([[0.0], np.sort(inner), [1.0]])
 
 
-def two_rate_nodes(intervals: int, seed: int) -> np.ndarray:
-    """Return nodes with steps 1/n up to the middle, and 2/n from there."""
-    return np.array(two_rates(1 / intervals, 1.0).positions)
-
-
-def nodes_without_ends(intervals: int, seed: int) -> np.ndarray:
-    """Draw independent uniform nodes without the ends, like random observation times."""
-    return np.array(random_times(intervals, 1.0, seed).positions)
-
-
-def denser_nodes(intervals: int, seed: int) -> np.ndarray:
-    """Draw nodes with `linear_density` by inverting its integral, and add both ends."""
-    return (np.sqrt(1 + 8 * random_nodes(intervals, seed)) - 1) / 2
-
-
 NODE_SETS = {
     "even": NodeSet(lambda n, seed: np.linspace(0, 1, n + 1), np.ones_like, False, 2, 1),
-    "two_rates": NodeSet(two_rate_nodes, two_rate_density, False, 2, 1),
+    "two_rates": NodeSet(  # steps of 1/n up to the middle, and 2/n from there
+        lambda n, seed: np.array(two_rates(1 / n, 1.0).positions),
+        lambda y: np.where(y < 0.5, 4 / 3, 2 / 3), False, 2, 1,
+    ),
     "random": NodeSet(random_nodes, np.ones_like, True, 2, 0.5),
-    "random_without_ends": NodeSet(nodes_without_ends, np.ones_like, True, 1, 0.5),
-    "random_denser": NodeSet(denser_nodes, linear_density, True, 2, 0.5),
-}
+    "random_without_ends": NodeSet(  # like random observation times
+        lambda n, seed: np.array(random_times(n, 1.0, seed).positions), np.ones_like, True, 1, 0.5
+    ),
+    "random_denser": NodeSet(  # by inverting the integral of the density
+        lambda n, seed: (np.sqrt(1 + 8 * random_nodes(n, seed)) - 1) / 2, lambda y: 0.5 + y, True, 2, 0.5
+    ),
+}  # fmt: skip
 
 
 def quadratures(intervals: list[int], draws: int, seed: int) -> pandas.DataFrame:
@@ -156,14 +135,11 @@ def quadratures(intervals: list[int], draws: int, seed: int) -> pandas.DataFrame
         count = draws if node_set.random else 1
         for n in intervals:
             nodes = np.stack([node_set.nodes(n, seed + draw) for draw in range(count)])[..., None]
-            attended = {
-                "trapezoid": np.concatenate([attend(heads, x[None], trapezoid=True) for x in nodes]),
-                "equal": attend(heads, nodes),
-            }
+            weighted = np.concatenate([attend(heads, x[None], trapezoid=True) for x in nodes])
+            attended = {"trapezoid": weighted, "equal": attend(heads, nodes)}
             for weights, limit in limits.items():
-                error, to_limit = (
-                    relative_supremum(attended[weights] - one, exact).mean() for one in (exact, limit)
-                )
+                off = (relative_supremum(attended[weights] - one, exact) for one in (exact, limit))
+                error, to_limit = (one.mean() for one in off)
                 gap = relative_supremum(limit - exact, exact)
                 rows.append((name, weights, nodes.shape[1], count, error, to_limit, gap))
     columns = ["nodes", "weights", "points", "draws", "error", "error_to_limit", "gap"]

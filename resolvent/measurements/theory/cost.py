@@ -50,15 +50,9 @@ def costs(points: list[int], features: int, repetitions: int, seed: int) -> pand
                 seconds[job].append(timeit(attend, number=calls[job]) / calls[job])
     finally:
         torch.set_num_threads(threads)
-    return pandas.DataFrame(
-        {
-            "attention": name,
-            "points": n,
-            "features": features,
-            "flops": counted(attend),
-            "seconds": float(np.median(seconds[name, n])),
-            "repetitions": repetitions,
-            "device": device_name(torch.device("cpu")),
-        }
+    rows = [
+        (name, n, features, counted(attend), float(np.median(seconds[name, n])), repetitions)
         for (name, n), attend in jobs.items()
-    )
+    ]
+    columns = ["attention", "points", "features", "flops", "seconds", "repetitions"]
+    return pandas.DataFrame(rows, columns=columns).assign(device=device_name(torch.device("cpu")))

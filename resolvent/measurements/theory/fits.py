@@ -49,8 +49,7 @@ def cost_orders(table: pandas.DataFrame) -> pandas.DataFrame:
     finer, rows = finer_half(table), []
     for name, group in groups(finer, "attention"):
         for quantity in ("flops", "seconds"):
-            fitted, theory = power(group, quantity), ATTENTIONS[name][1]
-            rows.append((name, quantity, fitted, theory, finer["points"].min()))
+            rows.append((name, quantity, power(group, quantity), ATTENTIONS[name][1], finer["points"].min()))
     return pandas.DataFrame(rows, columns=["attention", "quantity", "fitted", "theory", "fitted_from"])
 
 

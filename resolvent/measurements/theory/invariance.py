@@ -39,8 +39,7 @@ def invariance_errors(
         if entry.dimension == 3 or (entry.dimension == 2 and entry.trapezoidal):
             sides = [n // 2 for n in sides][: 2 if entry.dimension == 3 else None]
         for n in sides:
-            error = refinement_error(operator, n, entry.dimension, ends=entry.trapezoidal)
-            rows.append((*facts, n, error))
+            rows.append((*facts, n, refinement_error(operator, n, entry.dimension, ends=entry.trapezoidal)))
     columns = ["architecture", "variant", "dimension", "claims", "points", "error"]
     return pandas.DataFrame(rows, columns=columns).astype({"points": "Int64"})
 

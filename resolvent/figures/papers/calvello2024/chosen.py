@@ -8,7 +8,7 @@ import pandas as pd
 
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.numbers import scientific
-from resolvent.figures.common.results import Run, same_noise, with_training_noise
+from resolvent.figures.common.results import Run, resolution_in_words, same_noise, with_training_noise
 from resolvent.figures.experiment.comparison import grouped
 from resolvent.figures.published.beside import differences, example_of, record
 from resolvent.figures.published.tables import PaperTable
@@ -48,6 +48,16 @@ def title_of(run: Run) -> str:
     return example.title if example else run.record.experiment
 
 
+def heading(run: Run) -> str:
+    """Return experiment and training resolution of a run as the title of a panel."""
+    experiment = run.record.experiment.replace("_", " ").capitalize()
+    return f"{experiment}, trained on {resolution_in_words(run.resolution)}"
+
+
+def lost_labels(groups: Groups) -> list[str]:
+    return [group[0].label for group in groups if all(run.diverged for run in group)]
+
+
 def finished_of(group: list[Run]) -> list[Run]:
     """Return the seeds that did not diverge, or the first if all diverged."""
     return [run for run in group if not run.diverged] or group[:1]
@@ -78,7 +88,8 @@ def extended_pair(runs: list[Run]) -> tuple[str, str]:
     pairs = {rest: found for rest, found in by_rest.items() if len(found) == 2}
     if not pairs:
         raise ResultError(
-            f"{runs[0].directory.parent}: no two models of fano differ in periodic_extension alone"
+            f"{runs[0].directory.parent}: no two models of architecture fano differ only in "
+            "periodic_extension; add such a pair to the experiment"
         )
     found = pairs[min(pairs, key=lambda rest: '"smoother": "none"' not in rest)]
     return found[False], found[True]

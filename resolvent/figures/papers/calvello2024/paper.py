@@ -156,7 +156,7 @@ ITEMS = {
         "convolutions keep along an axis. Left out: shells that the grid resolves in part, those where the "
         "target is rounding, and narrower variants of a model. The paper names over-smoothing as the "
         "weakness of the FNO, and does not measure it.",
-        f"{HERE}.figures:draw_spectra",
+        f"{HERE}.additional:draw_spectra",
     ),
     "figure_jumps": PANELS(
         "Not in the paper. Jumps between patches",
@@ -165,7 +165,7 @@ ITEMS = {
         "about one where the edges cannot be seen, or, if waves of the flow fit the patches, what the target "
         "has. Models without patches are measured at the edges of the others. Small marks are seeds. The "
         "paper remarks on such discontinuities and does not measure them.",
-        f"{HERE}.figures:draw_jumps",
+        f"{HERE}.additional:draw_jumps",
     ),
     "figure_paired": PANELS(
         "Not in the paper. The same samples on two grids",
@@ -180,7 +180,7 @@ ITEMS = {
         "relative L² error by time, over samples and the seeds that finished. Dashed: the first vorticity as "
         "the answer at every time. Training has seen one step. Below: one test sample at the last time, by "
         "the first model of each architecture that finished, all on the scale of the truth.",
-        f"{HERE}.figures:draw_rollouts",
+        f"{HERE}.additional:draw_rollouts",
     ),
 }
 

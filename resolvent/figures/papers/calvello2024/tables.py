@@ -16,21 +16,11 @@ from resolvent.figures.common.results import Run, on_training_grid, read_table, 
 from resolvent.figures.common.table import EMPTY, Cell, Table, columns
 from resolvent.figures.experiment.error_table import interval
 from resolvent.figures.papers.calvello2024.chosen import Experiments, title_of, widest
-from resolvent.figures.papers.calvello2024.reported import (
-    DISTRIBUTION,
-    FIRST,
-    JOURNAL,
-    TABLE_1,
-    TABLE_1_FIRST,
-    TABLE_3,
-    TABLE_3_FIRST,
-)
+from resolvent.figures.papers.calvello2024.reported import DISTRIBUTION, FIRST, HIGH, LOW
 from resolvent.figures.published.beside import record, reported_beside
 from resolvent.figures.published.recipe import fields_of
 from resolvent.figures.published.tables import PaperTable
 
-LOW = {JOURNAL: TABLE_1, FIRST: TABLE_1_FIRST}
-HIGH = {JOURNAL: TABLE_3, FIRST: TABLE_3_FIRST}
 SETTINGS = {"modes": 12, "fano_modes": 9, "patches": 13, "smoother_modes": 64}  # sections 6.2.2 and 6.2.3
 COLUMNS = [
     "model", "width", "points", "parameters", "parameters_complex_once", "forward_flop", "seconds",
@@ -116,7 +106,10 @@ def _table(
             if one.facts["trained_resolution"] == finest
         }
         first = next(iter(models.values()))
-        versions = versions_of(first)
+        # Versions with the experiment's coefficients; both if the equation has none.
+        recorded = fields_of(first.record)
+        tau = recorded["data.distribution.tau"] if recorded["data.equation"] == "darcy" else None
+        versions = [one for one, distribution in DISTRIBUTION.items() if tau in (None, distribution["tau"])]
         title = title_of(first) + (f", coefficients of {FIRST}" if versions == [FIRST] else "")
         groups.append((title, makers_of(versions)))
         found.append((models, tested))
@@ -131,15 +124,6 @@ def _table(
             row += [make(one, run) if one else EMPTY for make in makers.values()]
         bodies[kind].append(row)
     return Table(columns(("", ["model"]), *groups), bodies["model"], bodies["baseline"])
-
-
-def versions_of(run: Run) -> list[str]:
-    """Return the versions of the paper with the run's coefficients; both if the equation has none."""
-    recorded = fields_of(run.record)
-    if recorded["data.equation"] != "darcy":
-        return list(DISTRIBUTION)
-    tau = recorded["data.distribution.tau"]
-    return [version for version, distribution in DISTRIBUTION.items() if distribution["tau"] == tau]
 
 
 def _parameters(one: Tested, run: Run | None) -> Cell:
@@ -265,11 +249,8 @@ def remark(case: dict) -> tuple[str, list[str]]:
         f"numbers; seconds, where given, are of a real one: {timings} on {case['device']}"
         f"{', one thread' if case['device'].endswith('(CPU)') else ''}."
     )
-    sizes = [
-        f"{name.replace('_', ' ')} {case[name]} (paper {paper})"
-        for name, paper in SETTINGS.items()
-        if case[name] != paper
-    ]
+    differ = {name: paper for name, paper in SETTINGS.items() if case[name] != paper}
+    sizes = [f"{name.replace('_', ' ')} {case[name]} (paper {paper})" for name, paper in differ.items()]
     return run, [*sizes, "AFNO of 8 blocks (paper: 16 in Table 4, 8 in Table 5)"]
 
 

@@ -1,23 +1,16 @@
-"""The figures of Cao 2021 (arXiv:2105.14995): training by seed (8), noise (11 and 12), latent functions (13).
+"""Figures of Cao 2021 (arXiv:2105.14995): training by seed (8), noise (11 and 12), latent functions (13).
 
-What Figure 8 can show is how far runs that differ in nothing but their seed come apart, and whether some
-diverge. What it cannot show is why. A run's seed draws its initial weights, the order of its samples and its
-dropout masks, as in the paper's Figure 8b; with the training setting `loader_seed` the order is one for all
-seeds, as in 8a, and the panels' titles say which of the two it is. Nor is the band an interval: a range
-over seeds grows with their number, and the spread over the few test samples is in the tables, not here.
+Figure 8 shows how far runs that differ only in their seed come apart, and whether some diverge, but not why.
+A seed draws initial weights, sample order and dropout masks, as in the paper's Figure 8b; with the training
+setting `loader_seed` all seeds have the same order, as in 8a. The band is not an interval: a range over seeds
+grows with their number. As in the paper, the left panel has the loss, whose H1 seminorm is weighted by gamma,
+averaged over an epoch in which the weights change and dropout is on; the right panel has the relative L2
+error of the test samples after the epoch, without dropout. Test errors choose nothing here.
 
-As in the paper, its left panel has the loss, whose H1 seminorm is weighted by gamma, averaged over an epoch
-in which the weights still move and dropout is on; the right one has the relative L2 error of the test samples
-after it, without dropout. They choose nothing here. Where a run has not recorded the test error
-(`record_test_error`), both panels are relative L2 errors, of the training and of the validation samples.
-
-In Figures 11 and 12 (section C.4) each experiment trains at one level of noise, in units of the pointwise
-standard deviation of the training pressures, and is evaluated at several. Pictures are of one run of each
-(`choose_shown`), one test sample and the first realisation of the noise, and the errors above them are of
-just these. Curves are of all test samples and realisations.
-
-Of Figure 13, `resolvent/evaluation/latent_basis.py` says what is singled out of a layer's columns, and what
-roughness is.
+In Figures 11 and 12 (section C.4) each experiment trains at one noise level, in units of the pointwise
+standard deviation of the training pressures, and is evaluated at several. Pictures show one run of each
+(`choose_shown`), one test sample and the first realisation of the noise; curves have all test samples and
+realisations. `resolvent/evaluation/latent_basis.py` defines the functions and the roughness of Figure 13.
 """
 
 from dataclasses import dataclass
@@ -59,9 +52,8 @@ def draw_convergence(experiments: list[list[Run]]):
 
     groups = [group for experiment in experiments for group in grouped(experiment)]
     looks = style.appearances(run for experiment in experiments for run in experiment)
-    figure, axes = style.new_figure(
-        len(groups), 2, size=(8.6, 0.4 + 3.7 * len(groups)), sharex="row", sharey="row"
-    )
+    size = (8.6, 0.4 + 3.7 * len(groups))
+    figure, axes = style.new_figure(len(groups), 2, size=size, sharex="row", sharey="row")
     for group, pair in zip(groups, axes, strict=True):
         recorded = all(run.record.training.get("record_test_error") for run in group)
         panels = AS_PRINTED if recorded else WITHOUT_TEST
@@ -84,14 +76,8 @@ def draw_convergence(experiments: list[list[Run]]):
             said.append(f"last epoch: median {scientific(np.median(ends))}{among}")
         if len(ends) < len(group):
             said.append(f"× {status_of(group)}")
-        place = {
-            "transform": pair[1].transAxes,
-            "ha": "right",
-            "va": "top",
-            "color": style.MUTED,
-            "fontsize": 8,
-        }
-        pair[1].text(1, -0.19, "\n".join(said), **place)
+        place = {"transform": pair[1].transAxes, "ha": "right", "va": "top", "fontsize": 8}
+        pair[1].text(1, -0.19, "\n".join(said), color=style.MUTED, **place)
     return figure
 
 
@@ -220,17 +206,16 @@ def noisy_runs(each_shown: list[Shown]) -> list[NoisyRun]:
     common = [sample for sample in stored[0] if all(sample in samples for samples in stored)]
     if not common:
         raise ResultError("the experiments have no stored test sample in common: evaluate them again")
-    noisy = [
-        NoisyRun(one.run, int(common[0]), f"\n{one.run.label}" if one.replaces else "") for one in each_shown
-    ]
-    noisy.sort(key=lambda one: one.run.noise)
+    shown = sorted(each_shown, key=lambda one: one.run.noise)
+    notes = [f"\n{one.run.label}" if one.replaces else "" for one in shown]
+    noisy = [NoisyRun(one.run, int(common[0]), note) for one, note in zip(shown, notes, strict=True)]
     for one, after in pairwise(noisy):
         if one.run.noise == after.run.noise:
             both = f"{one.run.directory} and {after.run.directory}"
-            raise ResultError(f"{both} were both trained at noise {one.run.noise:g}: give one of them")
+            raise ResultError(f"{both} were both trained at noise {one.run.noise:g}: list only one of them")
     for one in noisy:
         if one.run.noise not in one.levels:
-            words = f"was trained at noise {one.run.noise:g} and evaluated at others only"
+            words = f"was trained at noise {one.run.noise:g}, but not evaluated at it"
             raise ResultError(f"{one.run.directory} {words}: add {one.run.noise:g} to test_noise")
     return noisy
 
@@ -284,16 +269,12 @@ def draw_latent_basis(latent_basis: dict[str, np.ndarray]):
         size=(2.9 * width, 9.2),
     )
     for column, layer in enumerate(found["layers"]):
-        words = [
-            f"{100 * share:.1f} % of the variance, roughness {rough:.3g}"
-            for share, rough in zip(found["share"][column], found["basis_roughness"][column], strict=True)
-        ]
+        found_here = zip(found["share"][column], found["basis_roughness"][column], strict=True)
+        words = [f"{100 * share:.1f} % of the variance, roughness {rough:.3g}" for share, rough in found_here]
         functions = turned(found["basis"][column], found["basis"][0])
         _draw_column(pictures[:, column], f"Encoder layer {layer}", functions, words)
-    words = [
-        f"λ = {value:.4g}, roughness {rough:.3g}"
-        for value, rough in zip(found["eigenvalues"], found["eigenfunction_roughness"], strict=True)
-    ]
+    exact = zip(found["eigenvalues"], found["eigenfunction_roughness"], strict=True)
+    words = [f"λ = {value:.4g}, roughness {rough:.3g}" for value, rough in exact]
     _draw_column(pictures[:, -1], "Eigenfunctions of -∇·(a∇)", found["eigenfunctions"], words)
     image = draw_field(left, found["coefficient"], scale_of(found["coefficient"]))
     draw_colour_bar(figure, image, [left], fraction=0.04)

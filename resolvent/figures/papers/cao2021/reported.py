@@ -23,24 +23,17 @@ REGULAR_LINEAR = {
 }  # fmt: skip
 SETTING = (
     EVERY_RUN,
-    when(
-        {},
-        model={"in_channels": 1, "out_channels": 1},
-        training={
-            "epochs": 100, "schedule": "1cycle", "learning_rate": 1e-3, "initial_division": 1e4,
+    # The paper reports the best epoch on the test samples (`record_test_error`); `selection` is by validation
+    # samples, as many as the test samples that choose the epoch by the paper's protocol. The number of test
+    # samples is free, because the interval knows both numbers. The betas are of torch's 1cycle schedule.
+    when({}, model={"in_channels": 1, "out_channels": 1},
+        training={"epochs": 100, "schedule": "1cycle", "learning_rate": 1e-3, "initial_division": 1e4,
             "plateau_patience": UNUSED, "early_stopping": None, "loss": "norms", "loss_units": "physical",
-            "record_test_error": True,  # the paper reports the best epoch on the test samples
-            "shuffle": True, "gradient_clip_by": "norm",
-            "selection": "best",  # on validation samples; the paper's on its test samples
+            "record_test_error": True, "shuffle": True, "gradient_clip_by": "norm", "selection": "best",
             "normalisation": "none",
             "noise_samples": Free("the unit of the noise, from the training samples"),
-            "train_samples": 1024,
-            "validation_samples": 100,  # as many test samples choose the epoch of the paper's protocol
-            "test_samples": AtLeast(100),  # ours are free; the interval knows both numbers
-        },
-        # The betas of torch's 1cycle schedule, used in the public code.
-        computation={"first_beta_cycles": [0.85, 0.95], "drop_last": True},
-    ),
+            "train_samples": 1024, "validation_samples": 100, "test_samples": AtLeast(100)},
+        computation={"first_beta_cycles": [0.85, 0.95], "drop_last": True}),
     # The public file behind the numbers: modes 1 to 20 of u0 ~ N(0, 25² (-Δ + 25 I)^-2), ν = 0.1/(2π),
     # observed at t = 1/(2π), every k-th of 8192 values. Section C.2 states t = 1 and no truncation, which is
     # a different operator.
@@ -125,12 +118,9 @@ FEEDFORWARD = (
 # the public code's place, the residual branches, is accepted too, for that matrix would be points x points.
 PAPER = (
     *FEEDFORWARD,
-    when(
-        {},
-        # `gradient_clip`: "a simple gradient clip of 1".
-        training={"peak_fraction": 0.3, "final_division": 1.0, "gradient_clip": (1.0, 0.999)},
-        model={"coordinates": Free("the text does not say where the periodic grid ends")},
-    ),
+    # `gradient_clip`: "a simple gradient clip of 1".
+    when({}, training={"peak_fraction": 0.3, "final_division": 1.0, "gradient_clip": (1.0, 0.999)},
+        model={"coordinates": Free("the text does not say where the periodic grid ends")}),
     when({"architecture": ANY_TRANSFORMER}, training={"loss": ("norms", "squared_norms")}),  # Figure 8; eq. 2
     when({"architecture": FORWARD}, training={"target_gradient": ("grid", "public_code")}),
     when(REGULAR_LINEAR, model={"attention_dropout": (0.1, 0.0)}),  # Table 7; Table 8 has both
@@ -142,14 +132,8 @@ PAPER = (
 )  # fmt: skip
 CODE = (
     *FEEDFORWARD,
-    when(
-        {},
-        training={
-            "peak_fraction": (0.3, 0.2),  # one dimension: 0.2 since October 2021
-            "final_division": 1e4,
-            "gradient_clip": 0.999,
-        },
-    ),
+    # `peak_fraction`: in one dimension 0.2 since October 2021.
+    when({}, training={"peak_fraction": (0.3, 0.2), "final_division": 1e4, "gradient_clip": 0.999}),
     # `F.dropout(p_attn)`, a function called with its default rate 0.5, in evaluation too; the scaling of
     # fourier and linear; the rate for "attention" on both residual branches, 0.1 for softmax, linear.
     when({"architecture": ANY_TRANSFORMER},
@@ -158,15 +142,13 @@ CODE = (
     when({"model.attention": ("galerkin", "softmax")},
         model={"public_code_scaling": Free("it changes fourier and linear attention only")}),
     when({"model.attention": ("fourier", "linear")}, model={"public_code_scaling": True}),
-    when(
-        {"architecture": FORWARD, "model.attention": FOURIER_SOFTMAX},
-        model={"projection_gain": (1e-3, 1e-2)},  # the command lines; the default
-    ),
+    # The command lines; the default.
+    when({"architecture": FORWARD, "model.attention": FOURIER_SOFTMAX},
+        model={"projection_gain": (1e-3, 1e-2)}),
     when({"architecture": ("transformer1d", "fno1d")}, model={"coordinates": "linspace"}),
-    when(
-        {"architecture": "transformer1d", "model.attention": "galerkin", "model.layer_norm": "regular"},
-        model={"residual_dropout": (0.1, 0.0)},  # Table 7; Table 8 has both
-    ),
+    # Table 7; Table 8 has both.
+    when({"architecture": "transformer1d", "model.attention": "galerkin", "model.layer_norm": "regular"},
+        model={"residual_dropout": (0.1, 0.0)}),
     # Table 7; the command lines of May 2021, which differ from it
     when({"architecture": "transformer2d"},
         model={"residual_dropout": (0.1, 0.05), "feedforward_dropout": (0.1, 0.05)}),
@@ -174,10 +156,8 @@ CODE = (
         model={"feedforward_dropout": (0.1, 0.05)}),
     when({"architecture": "transformer2d_coarse"}, model={"residual_dropout": 0.05}),
     when({"model.attention": ("softmax", "linear")}, model={"residual_dropout": 0.1}),
-    when(
-        {"architecture": "transformer2d_coarse", "resolution": 211},
-        training={"batch_size": (4, 2)},  # as in the text; 2 since June 2021
-    ),
+    # As in the text; 2 since June 2021.
+    when({"architecture": "transformer2d_coarse", "resolution": 211}, training={"batch_size": (4, 2)}),
     # Of Li et al.: batches of 20, whose losses are summed, 1,000 samples, weight decay, no clipping.
     when({"architecture": ("fno1d", "fno2d")},
         training={"batch_size": 20, "batch_reduction": "sum", "train_samples": 1000, "weight_decay": 1e-4,
@@ -194,10 +174,8 @@ def parameters(recorded: dict, table: PaperTable | None = None) -> tuple[int, in
     row = network(recorded)
     if row is None:
         return None
-    ends = [
-        rounded_to(digits[:-1], {"k": 10**3, "m": 10**6}[digits[-1]])  # "550k", "2.37m"
-        for digits in row["parameters"].split("-")
-    ]
+    numbers = row["parameters"].split("-")  # "550k", "2.37m" or a range
+    ends = [rounded_to(one[:-1], {"k": 10**3, "m": 10**6}[one[-1]]) for one in numbers]
     return ends[0][0], ends[-1][1]
 
 
@@ -221,28 +199,20 @@ SOURCE = Source(
 )
 _REGULAR = {"model.attention": "galerkin", "model.layer_norm": "regular"}
 TABLE_2A = PaperTable(
-    "Table 2a",
-    TABLES / "table2a.csv",
-    1e-3,
+    "Table 2a", TABLES / "table2a.csv", 1e-3,
     # Section C.2. On 2048 points Table 8 has the same number without dropout.
-    recipes={
-        "paper": (when(_REGULAR, model={"attention_dropout": 0.1}),),
-        "code": (when(_REGULAR, model={"residual_dropout": 0.1}),),
-    },
-)
+    recipes={"paper": (when(_REGULAR, model={"attention_dropout": 0.1}),),
+        "code": (when(_REGULAR, model={"residual_dropout": 0.1}),)},
+)  # fmt: skip
 TABLE_2B = PaperTable("Table 2b", TABLES / "table2b.csv", 1e-2)
 TABLE_3 = PaperTable("Table 3", TABLES / "table3.csv", 1e-2, where=(when({}, training={"noise": KEY}),))
 TABLE_6 = PaperTable("Table 6", TABLES / "table6.csv", 1.0)
 TABLE_8 = PaperTable(
-    "Table 8",
-    TABLES / "table8.csv",
-    1e-3,
-    where=(
-        when({}, model={"projection_gain": KEY, "projection_diagonal": KEY}),
-        when({"model.layer_norm": "projection"}, model={"feedforward_dropout": 0.0}),
-    ),
+    "Table 8", TABLES / "table8.csv", 1e-3,
+    where=(when({}, model={"projection_gain": KEY, "projection_diagonal": KEY}),
+        when({"model.layer_norm": "projection"}, model={"feedforward_dropout": 0.0})),
     columns={"zeta": {"paper": "attention_dropout", "code": "residual_dropout"}},
-)
+)  # fmt: skip
 RECIPES = {"paper": PAPER, "code": CODE}
 # The final time in the text differs from the final time of the data (docs/equations/burgers.md).
 BURGERS_OPERATOR = ("data.viscosity", "data.final_time")

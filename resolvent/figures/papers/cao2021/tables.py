@@ -6,7 +6,7 @@ column.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -49,6 +49,7 @@ PRINTED, CODED, OTHER = "as printed", "as coded", "other"
 RECIPES = {"paper": PRINTED, "code": CODED, None: OTHER}
 NORMS = {"regular": "regular norm", "projection": "K, V norm"}
 Place = tuple[int | str, float]  # resolution and input noise of training and test
+Row = dict[tuple[Place, str], tuple[Tested, list[Run]]]  # by place and recipe: tested model and its runs
 
 
 def draw_step_costs(cost_file: str | Path) -> Table:
@@ -64,7 +65,9 @@ def draw_step_costs(cost_file: str | Path) -> Table:
             names = ("memory_gb", "cuda_memory_gb", "steps_per_second", "gflop")
             beside = [Cell(reported[name]) for name in names]
         digits = [f"{one:,.0f}" if one >= 1000 else f"{one:#.3g}".rstrip(".") for one in measured]
-        rows.append([Cell(f"{SCOPES[case['scope']]}: {name_of(case)}"), *map(Cell, digits), *beside])
+        order = f"_{case['contraction']}" if case["attention"] == "fourier" else ""
+        name = f"{SCOPES[case['scope']]}: {NAMES[case['attention'] + order]}"
+        rows.append([Cell(name), *map(Cell, digits), *beside])
     heads = columns(
         ("", ["attention"]),
         ("ours", ["peak GB", "allocated GB", "steps/s", "GFLOP"]),
@@ -73,19 +76,10 @@ def draw_step_costs(cost_file: str | Path) -> Table:
     return Table(heads, rows)
 
 
-def name_of(case: dict) -> str:
-    """Return the name of the attention and, for fourier, the order of its products."""
-    order = f"_{case['contraction']}" if case["attention"] == "fourier" else ""
-    return NAMES[f"{case['attention']}{order}"]
-
-
 def differences(case: dict) -> list[str]:
     """List sizes that differ from the paper's."""
-    return [
-        f"{name.replace('_', ' ')} {case[name]} (paper {size})"
-        for name, size in PAPERS_SIZES.items()
-        if case[name] != size
-    ]
+    differ = {name: size for name, size in PAPERS_SIZES.items() if case[name] != size}
+    return [f"{name.replace('_', ' ')} {case[name]} (paper {size})" for name, size in differ.items()]
 
 
 def remark(case: dict) -> tuple[str, list[str]]:
@@ -158,15 +152,6 @@ def draw_hours(experiments: list[list[Run]]) -> Table:
     return Table(columns(("", ["model"]), *groups), rows)
 
 
-@dataclass
-class Row:
-    """A row of a table of errors: tested models by place and recipe, and their runs."""
-
-    label: str
-    recorded: dict
-    found: dict[tuple[Place, str], tuple[Tested, list[Run]]] = field(default_factory=dict)
-
-
 def _number(name: str, recorded: dict) -> Cell:
     value = float(recorded.get(TABLE_8.setting(name, recorded), 0.0))
     return Cell(f"{value:g}", value=value)
@@ -186,7 +171,7 @@ def _side_by_side(table: PaperTable, comparisons: list[pd.DataFrame], experiment
     leading = OF_ABLATION if table is TABLE_8 else {}
     found = by_condition(on_training_grid(pd.concat(comparisons, ignore_index=True)))
     rows = _rows(found, [group for runs in experiments for group in grouped(runs)], table)
-    places = sorted({place for row in rows for place, _ in row.found})
+    places = sorted({place for *_, row in rows for place, _ in row})
     coarse: dict[int | str, set[int]] = {}  # points per side of the attention's grid
     for run in (run for runs in experiments for run in runs):
         if run.record.coarse_points is not None:
@@ -200,14 +185,10 @@ def _side_by_side(table: PaperTable, comparisons: list[pd.DataFrame], experiment
             group += f", ε = {noise:g}"
         group += f", ×{power(table.unit)}"
         heads += [Column(head, group) for head in (PRINTED, CODED, OTHER, SOURCE.name, "coded / reported")]
-    body = [
-        [
-            Cell(row.label),
-            *(make(row.recorded) for make in leading.values()),
-            *(cell for place in places for cell in _cells(row, place, table)),
-        ]
-        for row in rows
-    ]
+    body = []
+    for label, recorded, row in rows:
+        cells = (cell for place in places for cell in _cells(row, place, table))
+        body.append([Cell(label), *(make(recorded) for make in leading.values()), *cells])
     baselines: dict[str, dict[Place, Tested]] = {}
     for one in found:
         if one.facts["kind"] == "baseline" and _place(one) in places:
@@ -227,23 +208,28 @@ draw_inverse = partial(_side_by_side, TABLE_3)  # from experiments that differ i
 draw_ablation = partial(_side_by_side, TABLE_8)  # a row for each layer norm, initialisation and dropout
 
 
-def _rows(found: list[Tested], groups: list[list[Run]], table: PaperTable) -> list[Row]:
-    """Return the paper's rows in the order of the models, then further rows."""
+def _rows(found: list[Tested], groups: list[list[Run]], table: PaperTable) -> list[tuple[str, dict, Row]]:
+    """Return label, settings and results of the paper's rows, in the models' order, then of further rows."""
     tested = {(one.facts["key"], _place(one)): one for one in found if one.facts["kind"] == "model"}
-    rows: dict[tuple, Row] = {}
+    by_row: dict[tuple, list[list[Run]]] = {}
     for group in groups:
         first = group[0]
-        recorded, place = record(first.record), (first.resolution, first.noise)
         # The row's key without the place of training.
-        key = table.key(recorded | {"resolution": None, "noise": None})
+        key = table.key(record(first.record) | {"resolution": None, "noise": None})
         name = (False, *key) if key in table.row_names else (True, first.model)
-        row = rows.setdefault(name, Row(first.label, recorded))
-        recipe = RECIPES[first.record.recipe]
-        if (first.model, place) in tested:
-            row.found.setdefault((place, recipe), (tested[first.model, place], group))
-        if recipe == PRINTED:
-            row.label = first.label
-    return [rows[name] for name in sorted(rows, key=lambda name: name[0])]
+        by_row.setdefault(name, []).append(group)
+    rows = []
+    for name in sorted(by_row, key=lambda name: name[0]):
+        (leading, *_), *_ = by_row[name]
+        label, row = leading.label, Row()
+        for group in by_row[name]:
+            first, recipe = group[0], RECIPES[group[0].record.recipe]
+            place = first.resolution, first.noise
+            if (first.model, place) in tested:
+                row.setdefault((place, recipe), (tested[first.model, place], group))
+            label = first.label if recipe == PRINTED else label
+        rows.append((label, record(leading.record), row))
+    return rows
 
 
 def _place(one: Tested) -> Place:
@@ -251,7 +237,7 @@ def _place(one: Tested) -> Place:
 
 
 def _cells(row: Row, place: Place, table: PaperTable) -> list[Cell]:
-    here = {recipe: found for (where, recipe), found in row.found.items() if where == place}
+    here = {recipe: found for (where, recipe), found in row.items() if where == place}
     recipes = (PRINTED, CODED, OTHER)
     ours = [_ours(*here[one], table) if one in here else EMPTY for one in recipes]
     reported = ratio = EMPTY
