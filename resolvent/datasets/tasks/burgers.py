@@ -166,10 +166,10 @@ class BurgersDataset(BurgersSettings):
             check_least_accuracy(self.accuracy, LEAST_ACCURACY)
         if self.chosen and modes > MOST_MODES:
             raise ValueError(
-                f"viscosity {self.viscosity:g} takes about {modes:,} modes and {steps:,} steps for the "
-                f"accuracy {self.accuracy:g}, {self.seconds_per_sample() / 60:.2g} minutes a sample; in "
-                f"reach at this accuracy: {self.viscosity * modes / MOST_MODES:.2g} or more (or state "
-                "num_modes and num_steps)"
+                f"viscosity {self.viscosity:g} is too small for accuracy {self.accuracy:g}: a sample would "
+                f"need {modes:,} modes, {steps:,} steps and {self.seconds_per_sample() / 60:.2g} minutes; "
+                f"accepted: {self.viscosity * modes / MOST_MODES:.2g} or more, a larger accuracy, or "
+                "your own num_modes and num_steps"
             )
         return self
 
@@ -181,7 +181,7 @@ class BurgersDataset(BurgersSettings):
         for key, modes in (("num_modes", self.num_modes or 0), ("initial_distribution.num_modes", drawn)):
             if modes >= below:
                 raise ValueError(
-                    f"{key} {modes} is too large: a grid of {self.finest} points has modes below {below}"
+                    f"{key} {modes} is too large for finest {self.finest}; accepted: at most {below - 1}"
                 )
         if self.method == "etdrk4" and (self.num_steps or 0) % 8:
             raise ValueError(f"num_steps of etdrk4 must be a multiple of 8, got {self.num_steps}")
@@ -274,29 +274,29 @@ class Burgers(Task):
         return self.field.coefficients(seed, split, index)
 
     def solve(self, drawn: np.ndarray) -> dict[str, np.ndarray]:
-        return self._arrays(drawn, self._solved(drawn)[0])
+        return self._solved(drawn)[0]
 
     def compute_with_errors(
         self, samples: list[tuple[str, int]]
     ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-        drawn = self.draw(samples)
-        final, chosen = self._solved(drawn)
-        return self._arrays(drawn, final), chosen
+        return self._solved(self.draw(samples))
 
-    def _arrays(self, initial: np.ndarray, final: np.ndarray) -> dict[str, np.ndarray]:
+    def _solved(self, initial: np.ndarray) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+        """Return every stored array, and the adaptive choices for each sample, if any."""
+        final, chosen = self._final(initial)
         arrays = {}
         for points in self.settings.resolutions:
-            arrays[f"{group_name(points)}/{INPUT}"] = self._observe(initial, points)
-            arrays[f"{group_name(points)}/{TARGET}"] = self._observe(final, points)
-        return arrays
+            arrays[f"n{points}/{INPUT}"] = self._observe(initial, points)
+            arrays[f"n{points}/{TARGET}"] = self._observe(final, points)
+        return arrays, chosen
 
     @cached_property
     def pilot(self) -> Pilot:
         """Solve the dataset's first samples to find the first discretisation for all samples."""
-        first = self.draw([("train", index) for index in range(PILOT)])
-        return stepper(self.settings.method).pilot(self.settings.accuracy, first, **self.physics)
+        solver, accuracy = stepper(self.settings.method), self.settings.accuracy
+        return solver.pilot(accuracy, self.draw_first(PILOT), **self.physics)
 
-    def _solved(self, initial: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    def _final(self, initial: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray]]:
         """Return the final coefficients, and the adaptive choices for each sample, if any."""
         settings = self.settings
         if not settings.chosen:

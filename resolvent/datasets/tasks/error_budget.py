@@ -112,8 +112,8 @@ def hold_to_accuracy(budget: dict, task: Task, store: Path | str) -> None:
     if not measured:
         name = type(task).__name__
         raise DatasetError(
-            f"{store} is not finalised: no error of its solutions was measured; define {name}.refined, the "
-            f"same task solved more finely, or {name}.error_budget with an entry 'against_…'"
+            f"{store} is not finalised: no error was measured; define {name}.refined (the same task, solved "
+            f"more finely), or {name}.error_budget with an entry 'against_…'"
         )
     worst, accuracy = max(measured), task.settings.accuracy
     if not np.max(measured) <= accuracy:

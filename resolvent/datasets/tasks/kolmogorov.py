@@ -141,20 +141,20 @@ class KolmogorovDataset(SpaceDataset):
         if self.chosen:
             check_least_accuracy(self.accuracy, LEAST_ACCURACY, "", "single precision, in which it is stored")
         if self.chosen and modes > MOST_MODES:
+            hours = self.seconds_per_sample() / 3600
             raise ValueError(
-                f"viscosity {self.viscosity:g} takes about {modes:,} modes and steps of {step:.2g} for the "
-                f"accuracy {self.accuracy:g}, {self.seconds_per_sample() / 3600:.2g} hours a sample; in "
-                f"reach at this accuracy: {self.viscosity * (modes / MOST_MODES) ** 2:.2g} or more (or state "
-                "num_modes and step)"
+                f"viscosity {self.viscosity:g} is too small for accuracy {self.accuracy:g}: a sample would "
+                f"need {modes:,} modes, steps of {step:.2g} and {hours:.2g} hours; "
+                f"accepted: {self.viscosity * (modes / MOST_MODES) ** 2:.2g} or more, a larger accuracy, or "
+                "your own num_modes and step"
             )
         return self
 
     @model_validator(mode="after")
     def _forcing_is_resolved(self):
         if self.num_modes is not None and self.num_modes < self.forcing_wavenumber:
-            raise ValueError(
-                f"num_modes {self.num_modes} is below the forcing wavenumber {self.forcing_wavenumber}"
-            )
+            least = f"at least forcing_wavenumber, {self.forcing_wavenumber}"
+            raise ValueError(f"num_modes {self.num_modes} is too small; accepted: {least}")
         for points in self.resolutions:
             check_points(points)
         return self
@@ -295,9 +295,8 @@ class Kolmogorov(Task):
         """Solve the dataset's first samples to find the first number of modes for all samples."""
         from resolvent.solvers.kolmogorov.etdrk4 import pilot
 
-        settings, first = self.settings, self.draw([("train", index) for index in range(PILOT)])
-        flow = settings.viscosity, settings.forcing_wavenumber
-        return pilot(settings.accuracy, first, self.times, *flow)
+        flow = self.settings.viscosity, self.settings.forcing_wavenumber
+        return pilot(self.settings.accuracy, self.draw_first(PILOT), self.times, *flow)
 
     def march(self, drawn: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray]]:
         """Return the coefficients of the vorticity at `times`, (samples, times, rows, columns).
@@ -450,7 +449,9 @@ class Kolmogorov(Task):
 
     def description(self) -> dict:
         settings, distribution = self.settings, self.settings.initial_distribution
-        n = settings.forcing_wavenumber
+        n, modes = settings.forcing_wavenumber, self.field.num_modes
+        own = modes != settings.num_modes
+        truncation = {"truncation": f"modes up to {modes} along each axis"} if own else {}
         return {
             "equation": {
                 "in_words": "Kolmogorov flow: the incompressible Navier-Stokes equations in two dimensions, "
@@ -476,11 +477,7 @@ class Kolmogorov(Task):
                 if distribution.orthonormal
                 else "exponentials of unit modulus",
                 "pointwise_variance": float(f"{self.field.variance():.6g}"),
-                **(
-                    {}
-                    if self.field.num_modes == settings.num_modes
-                    else {"truncation": f"modes up to {self.field.num_modes} along each axis"}
-                ),
+                **truncation,
             },
             "solver": {
                 "method": {

@@ -43,7 +43,7 @@ class ObservationTimes(Settings):
         """Return the times, all at most `final_time`."""
         if self.step is not None and final_time / self.step > MOST_TIMES:
             raise ValueError(
-                f"{final_time / self.step:g} steps of {self.step:g}; accepted: at most {MOST_TIMES}"
+                f"step {self.step:g} needs {final_time / self.step:g} steps; accepted: at most {MOST_TIMES}"
             )
         if self.step is not None:
             return (uniform if self.kind == "uniform" else two_rates)(self.step, final_time)
@@ -100,7 +100,9 @@ class TrajectoryDataset(DatasetSettings):
             except ValueError as error:
                 raise ValueError(f"observations.{name}: {error}") from None
             if last > self.final_time:
-                raise ValueError(f"observations.{name}: {last:g} is after final_time {self.final_time:g}")
+                raise ValueError(
+                    f"observations.{name}: time {last:g} is after final_time {self.final_time:g}"
+                )
         return self
 
 
