@@ -19,10 +19,8 @@ LOCKLESS = (errno.ENOSYS, errno.ENOTSUP, errno.ENOLCK)
 
 @contextmanager
 def sole_writer(path: Path, what: str) -> Iterator[None]:
-    """Hold the lock file `path` while `what` is written.
+    """Hold the lock file `path` while `what` is written, if the file system has locks.
 
-    The lock is released when the process ends, even if it is killed. On a file system without locks,
-    `what` is written without a lock.
     Raises `FileError` if another process holds the lock, or the lock file cannot be written.
     """
     path = Path(path)

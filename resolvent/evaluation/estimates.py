@@ -40,11 +40,9 @@ def measure_estimates(
 ) -> None:
     """Write errors and estimates of the finished `runs` on their training grids to the table `output`.
 
-    Uses the first `samples` test samples of `test_card`, with the noise of each run's test, and as many
-    samples without noise for every shift of the dataset `card`. `counts` is the number of samples of each
-    split.
-
-    Raises `SolverError` if samples of a shift cannot be solved to the accuracy of the dataset.
+    Uses the first `samples` test samples of `test_card`, with the noise of each run, and as many without
+    noise for every shift of the dataset `card`. `counts` is the number of samples of each split. Raises
+    `SolverError` if samples of a shift cannot be solved to the accuracy of the dataset.
     """
     torch.set_num_threads(threads)
     device = choose_device(gpus)

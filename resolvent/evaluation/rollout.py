@@ -40,16 +40,12 @@ def write_rollout(
     initial (n, n), target (frames, n, n), prediction (frames, n, n)
                                   of the shown sample, [y, x]
 
-    Predictions and errors of a diverged run are NaN.
-
-    Raises `TrainingError` if the dataset has no later frames at this resolution.
+    Of a diverged run, predictions and errors are NaN. Raises `TrainingError` if there are no later frames.
     """
     torch.set_num_threads(threads)
     facts, group = read_card(card), group_name(resolution)
     if group not in facts["groups"] or WINDOW not in facts["groups"][group]["variables"]:
-        raise TrainingError(
-            f"{card} has no {WINDOW} on {resolution} points: set `frames` of the dataset above 1"
-        )
+        raise TrainingError(f"{card} has no {WINDOW} at {resolution}: set `frames` of the dataset above 1")
     window = load_arrays(card, group, "test", test_samples, [WINDOW])[WINDOW]
     grid = grid_from_facts(facts["groups"][group]["grid"])
     shown = int(shown_samples(test_samples, facts["seed"])[0])

@@ -73,7 +73,7 @@ class Progress:
 def schedule_of(
     optimizer: torch.optim.Optimizer, settings: TrainingSettings, steps_per_epoch: int
 ) -> OneCycleLR | ReduceLROnPlateau:
-    """Return torch's learning rate schedule: 1cycle (called every step) or plateau (every epoch)."""
+    """Return the learning rate schedule: 1cycle (called every step) or plateau (every epoch)."""
     if settings.schedule == "plateau":
         return ReduceLROnPlateau(optimizer, factor=PLATEAU_FACTOR, patience=settings.plateau_patience)
     return OneCycleLR(
@@ -143,9 +143,8 @@ class Trainer:
     def fit(self) -> Progress:
         """Train to the last epoch, or until an epoch diverges; resume from `resume.pt` if it exists.
 
-        A batch that does not fit into memory is split, and the gradients of its parts are accumulated.
-        Raises `TrainingError` if a single sample does not fit, and after SIGTERM or SIGINT, when the state
-        after the current step has been saved.
+        A batch that does not fit into memory is split. Raises `TrainingError` if a single sample does not
+        fit, and after SIGTERM or SIGINT, when the state has been saved.
         """
         torch.manual_seed(self.group.seed(self.seed))  # for dropout masks
         self._resume()  # restores the random state of a resumed run
@@ -214,7 +213,7 @@ class Trainer:
                 self._save()
                 raise TrainingError(
                     f"stopped by {Signals(stop).name} in epoch {epoch}, after {step} of "
-                    f"{self.steps_per_epoch} steps; the state is saved, and the same command resumes"
+                    f"{self.steps_per_epoch} steps; the state is saved: run the same command to resume"
                 )
             totals += self._gradients(next(batches))
             self._clip()
@@ -296,7 +295,7 @@ class Trainer:
         name = device_name(self.device)
         if not fitting:
             raise TrainingError(
-                f"out of memory: not even one sample fits on {name}; choose a smaller model or resolution, "
+                f"out of memory on {name}, even with one sample at once; use a smaller model or resolution, "
                 "checkpointing: true if the model has this setting, or a larger device"
             )
         if self.group.first:

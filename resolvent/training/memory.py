@@ -45,7 +45,7 @@ class StepMemory:
 def step_memory(architecture: str, settings: dict, points: int, batch: int, precision: str) -> StepMemory:
     """Predict the memory of a step with `batch` samples on a grid of `points` along each axis.
 
-    Raises `ValueError` as `resolvent.models.build.build`, and for a grid that the architecture refuses.
+    Raises `ValueError` for settings or a grid that the architecture refuses.
     """
     resolved = resolve(architecture, settings)
     with torch.device("meta"):

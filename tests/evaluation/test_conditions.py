@@ -176,7 +176,7 @@ def test_classical_answers_on_the_observed_times_are_close(equation, bound, tmp_
 
 
 def test_times_that_coincide_in_single_precision_are_refused():
-    with pytest.raises(TrainingError, match="coincide in single precision"):
+    with pytest.raises(TrainingError, match="coincide in float32"):
         coordinate_tensor(Nodes((1.0, 1.0 + 1e-9, 2.0)))
 
 

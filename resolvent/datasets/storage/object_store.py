@@ -34,8 +34,7 @@ def opened(store: Path | str) -> Path | ObjectStore:
 def upload(folder: Path, address: str) -> None:
     """Upload every file below `folder` to `address`; the root's zarr.json, which completes the store, last.
 
-    Uploads are atomic for each object, and concurrent jobs upload the same bytes. Raises `DatasetError` on
-    failure.
+    Concurrent jobs upload the same bytes. Raises `DatasetError` on failure.
     """
     files = (file for file in sorted(folder.rglob("*")) if file.is_file())
     objects = {f"{address}/{file.relative_to(folder).as_posix()}": file.read_bytes() for file in files}

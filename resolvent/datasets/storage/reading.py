@@ -83,13 +83,12 @@ class StoredArray:
     def read(self, members: range | np.ndarray, dtype: DTypeLike | None = None) -> np.ndarray:
         """Read the samples `members`, in this order, in the stored or given precision.
 
-        Raises `DatasetError` if a chunk is missing or damaged, or if a sample does not match the checksum in
-        its shard's receipt, if there is one: this also detects an intact file of another shard.
+        Raises `DatasetError` if a chunk is missing or damaged, or a sample does not match its receipt, if
+        there is one: this also detects an intact file of another shard.
         """
         if self.shape[0] <= (last := max(members := np.asarray(members).tolist())):
-            raise damaged(
-                self.place, f"has {self.shape[0]} samples in '{self.name}'; requested: number {last}"
-            )
+            how = f"has {self.shape[0]} samples in '{self.name}'; requested: number {last}"
+            raise damaged(self.place, how)
         values = np.empty((len(members), *self.shape[1:]), dtype or self.dtype)
         rows = values.reshape(len(members), -1)
         wanted: dict[int, list[int]] = {}  # places in `members` of the samples of each chunk
@@ -217,20 +216,15 @@ class StoredArray:
         if not written and np.isnan(numbers).any():
             raise damaged(self.place, f"has unwritten samples in '{self.name}'")
         if written and written[row : row + 1] != [found]:
-            raise damaged(
-                self.place,
-                f"is damaged: shard {shard} of '{self.name}' is not what was written (sample {member})",
-            )
+            how = f"is damaged: shard {shard} of '{self.name}' is not what was written (sample {member})"
+            raise damaged(self.place, how)
 
     def _damaged(self, how: str) -> DatasetError:
         return damaged(self.place, f"is damaged in '{self.name}' ({how})")
 
 
 def open_store(path: Path | str) -> zarr.Group:
-    """Open the root of the store at `path` (a path or an address) for reading.
-
-    Raises `DatasetError` if there is no store, or its metadata cannot be read.
-    """
+    """Open the root of the store at `path` (a path or an address). Raises `DatasetError` if it cannot."""
     place = located(path)
     if isinstance(place, Path) and not place.exists():
         raise DatasetError(gone(place))

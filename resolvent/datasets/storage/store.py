@@ -102,28 +102,19 @@ def write_shard(
     with readable_disk_errors(path):
         for name, values in arrays:
             if len(values) != len(members):
-                raise DatasetError(
-                    f"shard {shard} of {place} needs {len(members)} samples, got {len(values)}"
-                )
+                raise DatasetError(f"shard {shard} of {place} has {len(members)} samples, got {len(values)}")
             array: Any = root[name]
-            _remove_present(path, array, shard)
+            # The last shard is seldom full, and Zarr would first read a present, possibly damaged file.
+            chunk = "/".join([name, "c", str(shard), *["0"] * (array.ndim - 1)])
+            if isinstance(place, str):
+                remove_object(f"{place}/{chunk}")
+            else:
+                file = place / chunk
+                for left in [file, *file.parent.glob(f"{file.name}.*.partial")]:  # of a killed job
+                    left.unlink(missing_ok=True)
             array[members.start : members.stop] = values
             digests[name], sums[name] = digest(values), [checksum(sample) for sample in values]
     return digests, sums
-
-
-def _remove_present(path: Path, array: zarr.Array, shard: int) -> None:
-    """Remove a shard, and partial files left by a killed job.
-
-    The last shard is seldom full, and Zarr would read an existing, possibly damaged shard before writing it.
-    """
-    place, chunk = located(path), "/".join(["c", str(shard), *["0"] * (array.ndim - 1)])
-    if isinstance(place, str):
-        remove_object(f"{place}/{array.path}/{chunk}")
-        return
-    file = place / array.path / chunk
-    for left in [file, *file.parent.glob(f"{file.name}.*.partial")]:
-        left.unlink(missing_ok=True)
 
 
 def digest(values: np.ndarray) -> str:

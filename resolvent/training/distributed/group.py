@@ -139,8 +139,8 @@ class SharedOperator:
         if group.size > 1:
             if any(isinstance(module, _BatchNorm) for module in operator.modules()):
                 raise TrainingError(
-                    "batch normalisation would use each process's part of a batch, not the whole batch: "
-                    "train with processes: 1, or use another normalisation (torch.nn.GroupNorm)"
+                    "batch normalisation would use only each process's part of a batch: set processes: 1, or "
+                    "use another normalisation (torch.nn.GroupNorm)"
                 )
             self.renew()
 

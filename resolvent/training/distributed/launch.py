@@ -74,7 +74,7 @@ def launch(
         meeting = distributed.TCPStore(host, 0, is_master=True, wait_for_workers=False, timeout=CONNECTING)
     except RuntimeError as error:
         reason = str(error).partition("\n")[0]
-        raise TrainingError(f"the processes cannot meet at {host} ({reason})") from error
+        raise TrainingError(f"the processes cannot connect to {host} ({reason})") from error
     with TemporaryDirectory(prefix="resolvent-", dir=shared if nodes > 1 else None) as name:
         path, others = Path(name) / "order.json", list[str]()
         order = {
@@ -238,7 +238,9 @@ def _serve(order: dict, rank: int) -> None:
     except RuntimeError as error:
         reason = str(error).partition("\n")[0]
         place = f"{order['host']}:{order['port']}"
-        raise TrainingError(f"the {order['nodes']} nodes did not meet at {place} ({reason})") from error
+        raise TrainingError(
+            f"the {order['nodes']} nodes could not all connect to {place} ({reason})"
+        ) from error
     for number in SIGNALS:
         signal.signal(number, signal.SIG_IGN)
     with interruption():
