@@ -19,6 +19,7 @@ from torch import nn
 
 from resolvent.common.moments import Moments
 from resolvent.common.predictions import Chosen, at_one_level, tree_of
+from resolvent.common.records import RunRecord
 from resolvent.datasets.loading import Samples, Source, Split, blocks, training_noise
 from resolvent.datasets.spectra import powers, wavenumbers
 from resolvent.datasets.storage.layout import named_axes
@@ -66,6 +67,13 @@ def measured(
                 noise = replace(unit, level=level, realisation=realisation) if unit and level else None
                 split = Split(card, resolution, "test", counts["test"], grids=grids, noise=noise)
                 yield Condition(resolution, level, realisation), read_where_it_fits(split, CPU)
+
+
+def first_tested(card: Path, record: RunRecord, counts: dict[str, int], most: int) -> Samples:
+    """Return at most `most` of the test samples at `card`, as a run with this record is tested on them."""
+    noise = training_noise(card, record.resolution, counts["train"], record.noise)
+    split = Split(card, record.resolution, "test", counts["test"], grids=record.grids, noise=noise)
+    return split.read(range(min(most, counts["test"])))
 
 
 def target_scale(train: Source) -> Scale:

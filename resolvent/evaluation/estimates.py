@@ -16,10 +16,10 @@ import torch
 from resolvent.common.norms import relative_l2
 from resolvent.common.records import ESTIMATE_COLUMNS, UNSHIFTED, CostRecord, RunRecord, read_record
 from resolvent.common.runs import save_table
-from resolvent.datasets.loading import FreshSplit, Samples, Split, read_card, training_noise
+from resolvent.datasets.loading import FreshSplit, Samples, read_card
 from resolvent.datasets.tasks.registry import settings_of
 from resolvent.datasets.tasks.settings import DatasetSettings
-from resolvent.evaluation.conditions import predict
+from resolvent.evaluation.conditions import first_tested, predict
 from resolvent.evaluation.without_labels import Predict, known_of, under_symmetries
 from resolvent.training import checkpoints
 from resolvent.training.checkpoints import trained_operator
@@ -59,10 +59,7 @@ def measure_estimates(
             noise = record.noise if shift == UNSHIFTED else 0.0
             key = record.resolution, record.grids, noise
             if key not in drawn and shift == UNSHIFTED:
-                unit = training_noise(test_card, record.resolution, counts["train"], noise)
-                place = test_card, record.resolution, "test", counts["test"]
-                split = Split(*place, grids=record.grids, noise=unit)
-                drawn[key] = split.read(range(min(samples, counts["test"])))
+                drawn[key] = first_tested(test_card, record, counts, samples)
             elif key not in drawn:
                 drawn[key] = _solved(settings, facts, samples, record.resolution, record.grids)
             operator = trained_operator(checkpoints.load(run / "checkpoint.pt"))

@@ -1,8 +1,7 @@
 """Autoregressive rollouts: apply a trained time step repeatedly, beyond the lead time of training.
 
-A model trained to predict the vorticity after one lead time is a time step of the flow. Its prediction is fed
-back as input for every later frame stored in the dataset, and compared with that frame. The baseline is
-persistence: the first vorticity at all times.
+The prediction after one lead time is fed back as input for every later frame stored in the dataset, and
+compared with that frame. The baseline is persistence: the first vorticity at all times.
 """
 
 from __future__ import annotations

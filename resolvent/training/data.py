@@ -73,10 +73,7 @@ class InMemory:
 
 
 class Streamed:
-    """Samples that stay in the store: threads read and decompress batches ahead of each step.
-
-    Batches, and therefore trainings, are identical to `InMemory`. At most AHEAD batches are in memory.
-    """
+    """Samples that stay in the store: threads read at most AHEAD batches, identical to `InMemory`."""
 
     def __init__(self, split: Split, device: torch.device, settings: TrainingSettings | None = None):
         self.split, self.device, self.settings = split, device, settings

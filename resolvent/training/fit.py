@@ -50,10 +50,9 @@ PLATEAU_FACTOR = 0.5  # as in the public code of Calvello et al. 2024
 
 @dataclass
 class Progress:
-    """State of a run. `history` has a row of HISTORY_COLUMNS per epoch.
+    """State of a run. `micro_batch` samples fit into memory; `history` has HISTORY_COLUMNS for each epoch.
 
-    `steps`, `loss` and `error` belong to the current epoch: steps done, and sums over them. `micro_batch`
-    samples fit into memory at once.
+    `steps`, `loss` and `error` belong to the current epoch: steps done, and sums over them.
     """
 
     micro_batch: int
@@ -94,14 +93,11 @@ class Trainer:
                        samples select the epoch.
     test               if given, its error is recorded after every epoch, for papers that report the lowest.
     seed               of the dropout masks and, without `settings.loader_seed`, of the order of the samples.
-                       The order in epoch e depends only on (seed, e), so that resumed runs are identical to
-                       uninterrupted runs.
+                       The order in epoch e depends only on (seed, e): resumed runs are identical to others.
     identity           digest of data, settings and code. A saved state with another identity is ignored.
     directory          folder of `resume.pt` and TensorBoard's events.
-    group              the processes of the training, each with all samples on its device. Steps are the same
-                       for any number of processes, up to rounding and dropout masks, which each process draws
-                       for its part of a batch. The first process writes files. A run can be resumed with
-                       another number of processes.
+    group              the processes of the training, each with all samples on its device. Their number, which
+                       may change on resuming, affects only rounding and dropout masks.
     """
 
     def __init__(
@@ -357,10 +353,7 @@ class Trainer:
                 torch.cuda.set_rng_state(*gpu)
 
     def measured_cost(self, threads: int) -> dict:
-        """Return the fields of a `CostRecord`. Times are measured, so they differ between runs.
-
-        `threads`, micro-batch and peak memory are per process; the peak is of this process.
-        """
+        """Return fields of a `CostRecord`; `threads`, micro-batch and peak memory are of this process."""
         progress, steps = self.progress, len(self.progress.history) * self.steps_per_epoch
         # Papers that select on test samples report the lowest test error of all epochs.
         tested = [(row[-1], row[0]) for row in progress.history if math.isfinite(row[-1] or math.nan)]

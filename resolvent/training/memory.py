@@ -1,8 +1,7 @@
 """Predict the memory of a training step without allocating it, on meta tensors (shapes without numbers).
 
-Every allocation and release of an array during a step is counted, so the peak includes weights, gradients,
-Adam's averages, activations kept for the backward pass, and temporary arrays. Memory that kernels allocate
-internally is not counted.
+Every allocation and release of an array during a step is counted, but not the memory that kernels allocate
+internally.
 """
 
 from __future__ import annotations

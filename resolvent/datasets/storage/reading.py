@@ -51,15 +51,10 @@ class _File:
 
 
 class StoredArray:
-    """The array of samples `name` ("n512/u") of the store at `path`.
+    """The array of samples `name` ("n512/u") of the store at `path`, with `per_chunk` samples in a chunk.
 
-    Indices and receipts of shards are read only once, since finished stores do not change.
-
-    shape, dtype  shape and type of the whole array.
-    per_chunk     number of samples in a chunk.
-
-    Raises `DatasetError` if store or array are missing or damaged, or do not have the layout of
-    `create_store`.
+    Indices and receipts of shards are read only once, since finished stores do not change. Raises
+    `DatasetError` if the array is missing or damaged, or does not have the layout of `create_store`.
     """
 
     def __init__(self, path: Path | str, name: str):
@@ -177,12 +172,12 @@ class StoredArray:
     ) -> tuple[np.ndarray, int | None]:
         """Return the numbers of a chunk, (per_chunk, values), and for a single sample its checksum.
 
-        The numbers stay in `target` or `content`, or are decompressed into `unpacked`. The header is checked
-        first, since Blosc trusts it.
+        They stay in `target` or `content`, or are decompressed into `unpacked`.
         """
         flags, size, length = struct.unpack_from("<2xBx I4xI", content.data)
         whole = len(content) + (0 if target is None else len(target))
         copied = flags & COPIED
+        # Blosc trusts the header.
         fitting = size == unpacked.nbytes and length == whole - CHECKSUM
         if not fitting or (whole != self.most if copied else target is not None):
             raise self._damaged("the length of a chunk does not match its header")

@@ -31,8 +31,7 @@ from resolvent.datasets.storage.reading import checksum, read_array
 def create_store(path: Path, layout: Layout) -> None:
     """Create an empty store at `path`, or repair everything except the samples of an existing store.
 
-    The hierarchy is created under a temporary name and renamed, or uploaded, so that stores have complete
-    metadata or do not exist. Several jobs may do this at the same time.
+    It is created under a temporary name and renamed, or uploaded, so that several jobs may do this at once.
     """
     place = located(path)
     with readable_disk_errors(path):
@@ -93,8 +92,7 @@ def write_shard(
     """Write one shard of every array; return digests of the arrays and checksums of their samples, by array.
 
     `arrays` yields ("n512/u", values of the shard's samples) one at a time, so that a large shard need not
-    fit into memory. Each array is written in a single assignment that covers exactly one Zarr shard file,
-    which no other job writes.
+    fit into memory. Each is written in a single assignment that covers one Zarr shard file.
     """
     members, place = layout.shard_range(shard), located(path)
     root = zarr.open_group(opened(place), mode="r+", zarr_format=3)

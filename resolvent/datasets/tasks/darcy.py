@@ -17,7 +17,7 @@ from resolvent.common.norms import relative_l2
 from resolvent.datasets.storage.layout import Group, Variable, space_group
 from resolvent.datasets.tasks.darcy_base import DarcySettings, DarcyTask
 from resolvent.datasets.tasks.error_budget import error_facts
-from resolvent.datasets.tasks.settings import Known, SidePoints
+from resolvent.datasets.tasks.settings import FEW_SAMPLES, Known, SidePoints
 from resolvent.datasets.tasks.symmetries import Symmetry, of_the_square
 from resolvent.datasets.tasks.task import Baseline
 from resolvent.solvers.common.grid import AnyGrid, Grid, Nodes, restrict_dirichlet
@@ -39,12 +39,7 @@ class DarcyDataset(DarcySettings):
     """Darcy flow: the map from the coefficient to the pressure (Cao 2021, eq. 20; Calvello 2024, 6.2.2)."""
 
     quantities = ("coefficient", "pressure")
-    example: ClassVar = {
-        "finest": 33,
-        "resolutions": [33, 17],
-        "samples": {"train": 3, "validation": 1, "test": 2},
-        "samples_per_shard": 4,
-    }
+    example: ClassVar = FEW_SAMPLES | {"finest": 33, "resolutions": [33, 17]}
     known = Known("coefficient", ("n", "n"), "observe_cosine")
     accuracy_rows: ClassVar[dict[tuple[str, str], tuple[Words, Words]]] = {
         ("darcy_cao", "against direct solve"): (
@@ -162,13 +157,7 @@ class DarcyInverseDataset(DarcySettings):
 
     inverse = True
     quantities = ("measured pressure", "coefficient")
-    example: ClassVar = {
-        "finest": 25,
-        "resolutions": [13],
-        "coarse": [5],
-        "samples": {"train": 3, "validation": 1, "test": 2},
-        "samples_per_shard": 4,
-    }
+    example: ClassVar = FEW_SAMPLES | {"finest": 25, "resolutions": [13], "coarse": [5]}
 
     equation: Literal["darcy_inverse"] = Field(description="the equation solved")
     resolutions: Annotated[list[SidePoints], Field(min_length=1)] = Field(
@@ -269,10 +258,7 @@ class Darcy(DarcyTask):
         }
 
     def classical_solvers(self) -> dict[str, Baseline]:
-        """Return the 5-point solver on the input's grid, on coarser grids, and on the finest of the dataset.
-
-        Functions are interpolated linearly between grids. The tolerance is loose, as these grids need.
-        """
+        """Return the 5-point solver on the input's grid, on coarser grids (loosely), and on the finest."""
         solver = replace(self.solver, tolerance=LOOSE_TOLERANCE, accuracy=None)
 
         def on_coarser(factor: int) -> Baseline:

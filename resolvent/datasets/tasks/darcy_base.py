@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
 
 from resolvent.common.norms import relative_l2
 from resolvent.datasets.storage.layout import group_name
-from resolvent.datasets.tasks.distributions import GaussianDistribution, distribution_on, named
+from resolvent.datasets.tasks.distributions import OnSquare, named
 from resolvent.datasets.tasks.error_budget import against_computed_again, error_facts
 from resolvent.datasets.tasks.settings import SidePoints, SpaceDataset, check_least_accuracy
 from resolvent.datasets.tasks.symmetries import Symmetry, of_the_square
@@ -30,11 +30,9 @@ class DarcySettings(SpaceDataset):
     dimension = 2
     shows_flux = True
 
-    distribution: Annotated[GaussianDistribution, distribution_on("square"), Field(validate_default=True)] = (
-        Field(
-            named("cao_darcy"),
-            description="distribution of the field behind the coefficient: a name, numbers, or both",
-        )
+    distribution: OnSquare = Field(
+        named("cao_darcy"),
+        description="distribution of the field behind the coefficient: a name, numbers, or both",
     )
     push_forward: Literal["level_set", "lognormal"] = Field(
         "level_set", description="coefficient from field: above or below zero, or the exponential"
@@ -128,7 +126,8 @@ class DarcyTask(Task):
     ) -> tuple[dict, np.ndarray, np.ndarray, np.ndarray]:
         """Solve random samples again on a grid of `points`, also by a sparse direct method, in float64.
 
-        Returns entries of the error budget, and fields, coefficients and pressures of these samples.
+        Returns entries of the error budget, and fields, coefficients and pressures of these samples. The same
+        samples are compared with the stored numbers, up to rounding to float32.
         """
         from resolvent.solvers.darcy.direct import solve_direct
 

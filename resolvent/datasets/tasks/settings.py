@@ -34,6 +34,9 @@ REFINED_COST = 8  # cost of solving a sample more finely, relative to solving it
 SECONDS_PER_VALUE = 1e-4  # guess for unknown solvers: a thousand steps of 100 ns for each stored value
 CHEAP = 1e-3  # relative L2 error of `cheap_answer`
 
+# For the `example` of an equation.
+FEW_SAMPLES = {"samples": {"train": 3, "validation": 1, "test": 2}, "samples_per_shard": 4}
+
 ACCURACY = "largest relative L2 error allowed; a dataset that misses it is not finalised"
 
 

@@ -69,9 +69,8 @@ def of_the_square(rotated: bool = True) -> tuple[Symmetry, ...]:
 def of_shear_forcing(wavenumber: int) -> tuple[Symmetry, ...]:
     """Return the symmetries of vorticity, [y, x], under a body force sin(n y) along x.
 
-    These are combinations of a shift along x by half a period, a rotation by 180° (vorticity keeps its sign),
-    and ω(x, y) → -ω(-x, y - π/n). The last needs grid points at a shift by π/n; on other grids it is replaced
-    by the identity.
+    They combine a shift along x by half a period, a rotation by 180° (vorticity keeps its sign), and
+    ω(x, y) → -ω(-x, y - π/n), which is the identity on grids without points at a shift by π/n.
     """
 
     def half(w: np.ndarray) -> np.ndarray:

@@ -48,13 +48,11 @@ def visible_devices() -> list[str]:
 
 
 def nodes_given(wanted: int) -> int:
-    """Return how many of the `wanted` nodes this SLURM job has; 1 outside SLURM.
-
-    SLURM_JOB_NUM_NODES is unset in scripts on several nodes, where Snakemake's executor plugin hides it, so
-    that they can start steps; such a job has all nodes it requested.
-    """
+    """Return how many of the `wanted` nodes this SLURM job has; 1 outside SLURM."""
     if "SLURM_JOB_ID" not in os.environ:
         return 1
+    # Snakemake's plugin unsets the number for jobs on several nodes, so that they can start steps; these have
+    # all nodes that they requested.
     return min(wanted, int(os.environ.get("SLURM_JOB_NUM_NODES", wanted)))
 
 
@@ -102,9 +100,8 @@ def _environment(host: str) -> dict[str, str]:
 def _attend(path: Path, node: int, devices: list[str], others: list[str]) -> Words:
     """Run this node's processes, as described in the file `path`, and the command `others`, until all end.
 
-    Returns "" on success, else a message for the case that no process left a report. Forwards signals, and
-    gives the processes time to finish their step. If a process fails, ends the others after a while. Writes
-    a report for a process that ended without one.
+    Returns "" on success, else a message for the case that no process left a report. Forwards signals. If a
+    process fails, ends the others after a while. Writes a report for a process that ended without one.
     """
     order = json.loads(path.read_text())
     own: dict[int, subprocess.Popen] = {}
