@@ -87,9 +87,8 @@ def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
 
 
 def read_json(path: Path, what: str) -> dict:
-    """Return the JSON object at `path`, without its digest; `what` names the file in error messages.
+    """Return the JSON object at `path`, without its digest, if any; `what` names the file in messages.
 
-    A file without a digest is accepted: an earlier version wrote it, or a person did.
     Raises `FileError` if the file cannot be read, is damaged or was altered. `FileNotFoundError` passes.
     """
     try:

@@ -202,10 +202,7 @@ def _attributes(of: h5py.Group) -> dict:
 
 
 def condition(tree: xarray.DataTree, resolution: int | str, noise: float) -> xarray.Dataset:
-    """Return the dataset of one test resolution and noise level, without the dimension `noise`.
-
-    Raises `FileError` if the run was not tested there.
-    """
+    """Return one test condition, without the dimension `noise`. Raises `FileError` if it was not tested."""
     name = node_name(resolution)
     if name not in tree.children:
         raise FileError(f"no predictions at {resolution}; accepted: {', '.join(tree.children)}")

@@ -195,11 +195,7 @@ class BaselinesRecord(_Strict):
 
 
 def read_record(path: Path | str, kind: type[Record]) -> Record:
-    """Read a record of type `kind` from the JSON file `path`.
-
-    Raises `FileError` if the file is missing, damaged or altered, a key is missing or unknown, or a value has
-    the wrong type.
-    """
+    """Read a record of type `kind` from the JSON file `path`. Raises `FileError` if there is no valid one."""
     try:
         content = read_json(Path(path), "the record")
     except FileNotFoundError:

@@ -1,7 +1,4 @@
-"""The dataset card: contents, origin and errors of a store.
-
-The card is written last, and the pipeline ignores a store without it.
-"""
+"""The dataset card: contents, origin and errors of a store; a store without it is not finished."""
 
 from __future__ import annotations
 

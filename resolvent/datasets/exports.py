@@ -1,7 +1,4 @@
-"""Export datasets to other layouts: HDF5 of The Well and of PDEBench, NetCDF, and NumPy's .npz.
-
-Numbers keep their precision.
-"""
+"""Export datasets, in their precision, to HDF5 of The Well and of PDEBench, NetCDF, and NumPy's .npz."""
 
 from __future__ import annotations
 

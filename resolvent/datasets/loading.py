@@ -284,10 +284,7 @@ def stacked(arrays: dict[str, np.ndarray], grid: AnyGrid) -> np.ndarray:
 
 
 def training_noise(card_path: Path, resolution: int | str, count: int, level: float) -> Noise | None:
-    """Return the noise of level ε on the inputs at a resolution; None at level 0.
-
-    Its unit is the pointwise standard deviation of the first `count` training inputs.
-    """
+    """Return noise of level ε, in units of the pointwise deviation of `count` training inputs; None at 0."""
     if not level:
         return None
     train = Split(card_path, resolution, "train", count)

@@ -39,10 +39,10 @@ def save(state: dict, path: Path) -> None:
 def load(path: Path) -> dict:
     """Return the state saved at `path`, on the CPU; nothing in the file is executed.
 
-    Raises `TrainingError` if it is missing, damaged or not a checkpoint. All checksums in the file are
-    verified, which torch does not do.
+    Raises `TrainingError` if it is missing, damaged or not a checkpoint.
     """
     try:
+        # All checksums in the file, which torch does not verify.
         with zipfile.ZipFile(path) as archive:
             if part := archive.testzip():
                 raise ValueError(f"the checksum of {part} is wrong")
@@ -86,10 +86,7 @@ def load_run(folder: Path, expected: dict | None = None) -> dict:
 
 
 def trained_operator(checkpoint: dict) -> nn.Module | None:
-    """Return the trained operator in physical units; None if the run diverged.
-
-    Raises `TrainingError` if the weights do not fit the architecture with its settings.
-    """
+    """Return the trained operator, or None if the run diverged. Raises `TrainingError` if it does not fit."""
     if checkpoint["operator"] is None:
         return None
     try:

@@ -89,7 +89,7 @@ def _compute_parts(task, members: range, parts: Path, what: str) -> tuple[list[P
 @contextmanager
 def _opened(part: Path) -> Iterator[Any]:
     try:
-        with np.load(part) as content:  # reads arrays on demand
+        with np.load(part) as content:
             yield content
     except DAMAGED_NUMPY as error:
         raise DatasetError(f"the batch {part} is damaged ({error}); delete it and run snakemake") from None

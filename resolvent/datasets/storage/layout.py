@@ -60,7 +60,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Layout:
-    """Groups and samples of a store; `samples` maps each split to its size, in stored order."""
+    """Groups of a store, and the size of each split in `samples`, in stored order."""
 
     groups: tuple[Group, ...]
     samples: dict[str, int]
@@ -126,10 +126,7 @@ def named_axes(grid: AnyGrid) -> dict[str, Grid | Nodes]:
 def space_group(
     grid: Grid | Product, *variables: Variable, units: str = "1", more: tuple[Axis, ...] = ()
 ) -> Group:
-    """Return the group of variables on `grid`, named by its points along x; axes of space come last.
-
-    `more` are further axes, which a variable lists before the axes of space.
-    """
+    """Return the group of variables on `grid`, named by its points along x; `more` axes come before space."""
     along = named_axes(grid)
     axes = (
         Axis(name, axis.coordinates, f"position; {_GRID_IN_WORDS[axis.kind]}", units)

@@ -22,10 +22,7 @@ CHUNK = re.compile(r"(?P<name>.+)/c/(?P<shard>\d+)(/\d+)*")
 
 
 def opened(store: Path | str) -> Path | ObjectStore:
-    """Return the store at `store` (`addresses.located`) in a form that Zarr and xarray accept.
-
-    Raises `DatasetError` if the package for its protocol is missing.
-    """
+    """Return the store at `store` as Zarr and xarray accept it. Raises `DatasetError` without its package."""
     if not isinstance(store, str):
         return store
     return ObjectStore(_file_system(store, asynchronous=True), path=store)
