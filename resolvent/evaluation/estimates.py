@@ -54,6 +54,11 @@ def measure_estimates(
         settings = settings_of((tested if shift == UNSHIFTED else facts)["settings"])
         if shift != UNSHIFTED:
             settings = settings.shifted(shift, factor)
+        # The dataset's layout, with new samples in place of the test split.
+        card = facts | {
+            "samples": facts["samples"] | {"test": 0},
+            "settings": settings.model_dump(mode="json"),
+        }
         drawn: dict[tuple, Samples] = {}
         for run, record in records.items():
             noise = record.noise if shift == UNSHIFTED else 0.0
@@ -61,7 +66,8 @@ def measure_estimates(
             if key not in drawn and shift == UNSHIFTED:
                 drawn[key] = first_tested(test_card, record, counts, samples)
             elif key not in drawn:
-                drawn[key] = _solved(settings, facts, samples, record.resolution, record.grids)
+                new = FreshSplit("", record.resolution, "test", 0, grids=record.grids, card=card)
+                drawn[key] = new.read(range(samples))
             operator = trained_operator(checkpoints.load(run / "checkpoint.pt"))
             assert operator is not None  # the run is finished
             operator = operator.to(device)
@@ -100,9 +106,3 @@ def errors_beside(
         inputs = samples.inputs.astype(np.float64)
         found |= bounds | {"energy_error": equation.energy_error(inputs, prediction, samples.targets)}
     return found
-
-
-def _solved(settings: DatasetSettings, facts: dict, count: int, resolution: int | str, grids: str) -> Samples:
-    """Draw and solve the first `count` test samples of a dataset, in the layout of the card `facts`."""
-    card = facts | {"samples": facts["samples"] | {"test": 0}, "settings": settings.model_dump(mode="json")}
-    return FreshSplit("", resolution, "test", 0, grids=grids, card=card).read(range(count))
