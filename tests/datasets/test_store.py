@@ -116,7 +116,7 @@ DAMAGES = {
     ),
     "a missing store": (
         lambda folder: shutil.rmtree(folder / "burgers.zarr"),
-        r"the store .*burgers\.zarr is gone: snakemake regenerates it, to the same bytes",
+        r"the store .*burgers\.zarr is missing; snakemake regenerates it, to the same bytes",
     ),
     "a missing group": (
         lambda folder: shutil.rmtree(folder / STORE),
