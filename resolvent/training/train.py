@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import sys
 from importlib.metadata import packages_distributions, version
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from resolvent.common.files import write_atomically
+from resolvent.common.files import write_text
 from resolvent.common.locks import sole_writer
 from resolvent.common.records import HISTORY_COLUMNS, CostRecord, write_record
 from resolvent.common.settings import settings_hash
@@ -159,12 +160,9 @@ def _write(
     trainer: Trainer, progress: Progress, run: dict, of_run: dict, grid: AnyGrid, threads: int
 ) -> None:
     """Write the files of the run, with the fields `of_run` (resolution, seed, config_hash)."""
-
-    def write_history(path: Path) -> None:
-        with open(path, "w", encoding="utf-8", newline="") as file:
-            csv.writer(file, lineterminator="\n").writerows([HISTORY_COLUMNS, *progress.history])
-
-    write_atomically(trainer.directory / "history.csv", write_history)
+    history = io.StringIO()
+    csv.writer(history, lineterminator="\n").writerows([HISTORY_COLUMNS, *progress.history])
+    write_text(trainer.directory / "history.csv", history.getvalue())
     # Count parameters as Calvello et al. 2024, and operations for one sample at the training resolution.
     once, _ = parameter_counts(trainer.operator)
     one = next(trainer.validation.batches([torch.arange(1)]))
