@@ -44,11 +44,12 @@ class Meter:
                 if len(pynvml.nvmlDeviceGetComputeRunningProcesses(handle)) > 1:
                     return []
                 return [(pynvml.nvmlDeviceGetTotalEnergyConsumption(handle) / 1e3, 0.0)]
-            counts = []
+            counts: list[tuple[float, float]] = []
             for folder in sorted(self.powercap.glob("intel-rapl:*")):
                 if (folder / "name").read_text().startswith("package"):  # others are parts of a processor
                     files = folder / "energy_uj", folder / "max_energy_range_uj"
-                    counts.append(tuple(float(file.read_text()) / 1e6 for file in files))
+                    now, end = (float(file.read_text()) / 1e6 for file in files)
+                    counts.append((now, end))
             return counts
         except Exception:  # optional, so no error ends a training: RAPL is often readable only by root
             return []

@@ -326,9 +326,13 @@ class DarcyInverse(DarcyTask):
     def groups(self) -> tuple[Group, ...]:
         pressure = Variable(PRESSURE, "pressure p, without noise")
         coefficient = Variable(COEFFICIENT, "mean permeability a over windows of nodes")
-        groups = [(n, (pressure, coefficient)) for n in self.settings.resolutions]
-        groups += [(n, (coefficient,)) for n in self.settings.coarse]
-        return tuple(space_group(Grid("nodes", n, dimension=2), *variables) for n, variables in groups)
+        grids = {
+            n: Grid("nodes", n, dimension=2) for n in (*self.settings.resolutions, *self.settings.coarse)
+        }
+        return (
+            *(space_group(grids[n], pressure, coefficient) for n in self.settings.resolutions),
+            *(space_group(grids[n], coefficient) for n in self.settings.coarse),
+        )
 
     def solve(self, drawn: np.ndarray) -> dict[str, np.ndarray]:
         coefficient = self.coefficient(drawn, self.settings.finest)

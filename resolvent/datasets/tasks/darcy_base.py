@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -105,10 +105,9 @@ class DarcyTask(Task):
 
         super().__init__(settings)
         self.field = NeumannGaussianField(**settings.distribution.covariance, num_modes=settings.finest - 1)
-        given = settings.tolerance is not None
-        stopping = {"tolerance": settings.tolerance} if given else {"accuracy": settings.accuracy}
-        how = {"grid": settings.grid_kind, "face_mean": settings.face_mean, "method": default_method()}
-        self.solver = DarcyFivePoint(**how, **stopping)
+        stopping = "accuracy" if settings.tolerance is None else "tolerance"
+        how: dict[str, Any] = {stopping: getattr(settings, stopping)}
+        self.solver = DarcyFivePoint(settings.grid_kind, settings.face_mean, default_method(), **how)
 
     def draw_one(self, seed: int, split: int, index: int) -> np.ndarray:
         """Draw the cosine coefficients of a Gaussian field, (modes, modes)."""

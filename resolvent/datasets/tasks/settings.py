@@ -35,7 +35,7 @@ SECONDS_PER_VALUE = 1e-4  # guess for unknown solvers: a thousand steps of 100 n
 CHEAP = 1e-3  # relative L2 error of `cheap_answer`
 
 # For the `example` of an equation.
-FEW_SAMPLES = {"samples": {"train": 3, "validation": 1, "test": 2}, "samples_per_shard": 4}
+FEW_SAMPLES: dict[str, Any] = {"samples": {"train": 3, "validation": 1, "test": 2}, "samples_per_shard": 4}
 
 ACCURACY = "largest relative L2 error allowed; a dataset that misses it is not finalised"
 
