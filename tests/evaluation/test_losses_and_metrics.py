@@ -129,7 +129,7 @@ def test_a_metric_that_is_added_is_measured_and_has_its_words(own_metrics):
         ("own_metrics:number", "own_metrics:number is 3, not a resolvent.evaluation.metrics.Metric"),
         ("own_metrics:taken", "the name 'relative_l2' is taken"),
         ("own_metrics:absent", "unknown name in module own_metrics: 'absent'"),
-        ("no_such_module:metric", "no module no_such_module; it must be installed"),
+        ("no_such_module:metric", "no module no_such_module; install it"),
     ],
 )
 def test_a_metric_that_cannot_be_used_is_refused_in_a_line(own_metrics, location, words):
