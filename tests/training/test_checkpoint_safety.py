@@ -124,8 +124,6 @@ def test_weights_of_another_architecture_are_refused(tmp_path):
     assert trained_operator(state) is not None
     others = {"settings": SMALL_FNO | {"width": 6}}, {"operator": {}}, {"training": {"epochs": "no"}}
     for changed in others:
-        with pytest.raises(
-            TrainingError, match=r"fno1d with its settings .*; delete it"
-        ) as raised:
+        with pytest.raises(TrainingError, match=r"fno1d with its settings .*; delete it") as raised:
             trained_operator(state | changed)
         assert len(str(raised.value).splitlines()) == 1
