@@ -418,7 +418,7 @@ def test_a_store_that_is_gone_is_made_again_by_the_same_command(project, tmp_pat
     store = next((other.folder / "data/burgers").glob("*.zarr"))
     shutil.rmtree(store)
     name = store.relative_to(other.folder)
-    words = f"the store {name} is gone: snakemake regenerates it, to the same bytes"
+    words = f"the store {name} is missing; snakemake regenerates it, to the same bytes"
     planned = other.dry_run("--cores", "2")
     assert words in planned
     solved = {rule: jobs for rule, jobs in job_counts(planned).items() if rule.startswith(("solve", "train"))}

@@ -53,18 +53,14 @@ def file_digest(path: Path) -> str:
 def check_digest(path: Path | str, remedy: str = "delete it and run snakemake") -> Path:
     """Return `path` if the file has the SHA-256 of its sidecar; `remedy` ends the error message.
 
-    Warns
-    -----
-    Unverified
-        When there is no sidecar: an earlier version wrote the file, or a person did.
-
-    Raises `FileError` if the file is missing, empty or unreadable, or has another SHA-256.
+    Warns (`Unverified`) if there is no sidecar. Raises `FileError` if the file is missing, empty or
+    unreadable, or has another SHA-256.
     """
     path = check_present(path)
     if not digest_path(path).exists():
         warnings.warn(
-            f"{path} has no digest beside it ({path.name}{SUFFIX}): it is of an earlier version or made by "
-            "hand, and is read as it is",
+            f"{path} cannot be verified, since {path.name}{SUFFIX} is missing: the file is of an earlier "
+            "version or made by hand",
             Unverified,
             stacklevel=2,
         )

@@ -87,9 +87,8 @@ def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
 
 
 def read_json(path: Path, what: str) -> dict:
-    """Return the JSON object at `path`, without its digest; `what` names the file in error messages.
+    """Return the JSON object at `path`, without its digest, if any; `what` names the file in messages.
 
-    A file without a digest is accepted: an earlier version wrote it, or a person did.
     Raises `FileError` if the file cannot be read, is damaged or was altered. `FileNotFoundError` passes.
     """
     try:
@@ -101,12 +100,12 @@ def read_json(path: Path, what: str) -> dict:
     except (ValueError, RecursionError) as error:  # no JSON, or no text
         raise FileError(f"{what} {path} is damaged ({error}); delete it and run snakemake") from None
     if not isinstance(content, dict):
-        raise FileError(f"{what} {path} is damaged (no object in it); delete it and run snakemake")
+        raise FileError(f"{what} {path} is damaged (not a JSON object); delete it and run snakemake")
     written = content.pop(OWN_DIGEST, None)
     if written is not None and written != _content_digest(content):
         raise FileError(
-            f"{what} {path} was altered: delete it and run snakemake (the SHA-256 of its content is not its "
-            f"'{OWN_DIGEST}')"
+            f"{what} {path} was altered: delete it and run snakemake (the SHA-256 of its content differs "
+            f"from its key '{OWN_DIGEST}')"
         )
     return content
 

@@ -19,12 +19,7 @@ LOCKLESS = (errno.ENOSYS, errno.ENOTSUP, errno.ENOLCK)
 
 @contextmanager
 def sole_writer(path: Path, what: str) -> Iterator[None]:
-    """Hold the lock file `path` while `what` is written.
-
-    The lock is released when the process ends, even if it is killed. On a file system without locks,
-    `what` is written without a lock.
-    Raises `FileError` if another process holds the lock, or the lock file cannot be written.
-    """
+    """Hold the lock file `path` while `what` is written. Raises `FileError` if another process holds it."""
     path = Path(path)
     # A soft lock (existence of the file) would outlive a killed process.
     lock = FileLock(path, blocking=False, fallback_to_soft=False)

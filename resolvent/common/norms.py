@@ -14,7 +14,7 @@ def relative_l2(prediction: np.ndarray, target: np.ndarray, weights: np.ndarray 
     Raises `ValueError` if prediction and target differ in shape.
     """
     if prediction.shape != target.shape:
-        raise ValueError(f"the prediction has shape {prediction.shape}, its target {target.shape}")
+        raise ValueError(f"the prediction has shape {prediction.shape}, the target {target.shape}")
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.sqrt(square_norm(prediction - target, weights) / square_norm(target, weights))
 

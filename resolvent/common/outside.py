@@ -53,7 +53,7 @@ def find(location: str, kind: type | None = None, base: type | None = None) -> A
         wanted = f"{'subclass of ' if base else ''}{needed.__module__}.{needed.__qualname__}"
         there = [one for one, value in vars(imported).items() if suits(value) and value is not base]
         raise ValueError(
-            f"{location} is no {wanted}, but {found!r:.80}; accepted: {', '.join(there) or 'none'}"
+            f"{location} is {found!r:.80}, not a {wanted}; accepted: {', '.join(there) or 'none'}"
         )
     return found
 
@@ -65,7 +65,7 @@ def check_location(location: str) -> str:
     `ValueError` with a one-line message otherwise.
     """
     if not LOCATION.fullmatch(location):
-        raise ValueError(f"{location!r}; accepted: module:name of your own")
+        raise ValueError(f"{location!r} is not a location; accepted: module:name of your own")
     module, _, name = location.partition(":")
     try:
         spec = find_spec(module)
@@ -87,10 +87,7 @@ Location = Annotated[str, AfterValidator(check_location)]  # in a configuration
 
 
 def unknown(kind: str, name: str, accepted: Iterable[str]) -> Words:
-    """Return a message that a name is unknown, with the nearest known name and a list of known names.
-
-    A list longer than `MOST_NAMES` is left out.
-    """
+    """Return a message that a name is unknown, with the nearest and the first `MOST_NAMES` known names."""
     accepted = list(accepted)
     near = get_close_matches(name, accepted, n=1)
     hint = f"did you mean {near[0]!r}? " if near else ""
@@ -102,7 +99,7 @@ def unknown(kind: str, name: str, accepted: Iterable[str]) -> Words:
 def not_imported(module: str, error: Exception, before: str = "") -> ValueError:
     """Return an error with a one-line message for a module that is missing or fails to import."""
     if isinstance(error, ModuleNotFoundError) and f"{module}.".startswith(f"{error.name}."):
-        missing: Words = f"no module {error.name}; it must be installed, or its folder be on PYTHONPATH"
+        missing: Words = f"no module {error.name}; install it, or add its folder to PYTHONPATH"
         return NoSuchModule(before + missing)
     words = " ".join(str(error).split())
     return ValueError(f"{before}module {module} cannot be imported: {type(error).__name__}: {words}")

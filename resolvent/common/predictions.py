@@ -149,10 +149,7 @@ def write_predictions(path: Path, tree: xarray.DataTree) -> None:
 
 
 def read_predictions(path: Path) -> xarray.DataTree:
-    """Read a `predictions.nc` into memory.
-
-    Raises `FileError` if the file is missing or damaged.
-    """
+    """Read a `predictions.nc` into memory. Raises `FileError` if it is missing or damaged."""
     import h5py
     import xarray
 
@@ -205,18 +202,15 @@ def _attributes(of: h5py.Group) -> dict:
 
 
 def condition(tree: xarray.DataTree, resolution: int | str, noise: float) -> xarray.Dataset:
-    """Return the dataset of one test resolution and noise level, without the dimension `noise`.
-
-    Raises `FileError` if the run was not tested there.
-    """
+    """Return one test condition, without the dimension `noise`. Raises `FileError` if it was not tested."""
     name = node_name(resolution)
     if name not in tree.children:
-        raise FileError(f"no predictions at {resolution}: there are those at {', '.join(tree.children)}")
+        raise FileError(f"no predictions at {resolution}; accepted: {', '.join(tree.children)}")
     node = tree[name].to_dataset()
     (where,) = np.nonzero(np.isclose(node["noise"], noise, rtol=1e-9, atol=0))
     if not len(where):
         levels = ", ".join(f"{level:g}" for level in node["noise"].values)
-        raise FileError(f"no predictions with noise {noise:g}: there are those with {levels}")
+        raise FileError(f"no predictions with noise {noise:g}; accepted: {levels}")
     return node.isel(noise=int(where[0]))
 
 

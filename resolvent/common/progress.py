@@ -1,8 +1,4 @@
-"""Progress bars of long jobs, and a watchdog for jobs without progress.
-
-A job without progress for a given time is considered hung. The watchdog ends it and writes the stacks of its
-threads to the log.
-"""
+"""Progress bars of long jobs, and a watchdog that ends jobs without progress, which are considered hung."""
 
 from __future__ import annotations
 

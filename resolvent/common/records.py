@@ -186,10 +186,7 @@ class BaselinesRecord(_Strict):
     files: dict
 
     def cost_of(self, resolution: int | str, name: str) -> BaselineCost:
-        """Return the cost of the baseline `name` at `resolution`.
-
-        Raises `FileError` if the record does not have it.
-        """
+        """Return the cost of the baseline `name` at `resolution`. Raises `FileError` if there is none."""
         where = f"the cost of the baseline {name} at {resolution}"
         found = self.costs.get(str(resolution), {}).get(name)
         if not isinstance(found, dict):
@@ -198,11 +195,7 @@ class BaselinesRecord(_Strict):
 
 
 def read_record(path: Path | str, kind: type[Record]) -> Record:
-    """Read a record of type `kind` from the JSON file `path`.
-
-    Raises `FileError` if the file is missing, damaged or altered, a key is missing or unknown, or a value has
-    the wrong type.
-    """
+    """Read a record of type `kind` from the JSON file `path`. Raises `FileError` if there is no valid one."""
     try:
         content = read_json(Path(path), "the record")
     except FileNotFoundError:
@@ -221,15 +214,12 @@ def file_digests(folder: Path, names: tuple[str, ...]) -> dict[str, str]:
 
 
 def check_file(path: Path, record: RunRecord | BaselinesRecord) -> Path:
-    """Return `path` if the file has the SHA-256 in `record`.
-
-    Raises `FileError` if the file is missing, empty or has another SHA-256.
-    """
+    """Return `path` if the file has the SHA-256 in `record`. Raises `FileError` otherwise."""
     check_present(path)
     if record.files.get(path.name) != file_digest(path):
         raise FileError(
-            f"{path} was altered or is of another run: delete it and run snakemake (its SHA-256 is not the "
-            "recorded one)"
+            f"{path} was altered or is of another run: delete it and run snakemake (its SHA-256 differs from "
+            "the record)"
         )
     return path
 
@@ -240,20 +230,14 @@ def identity_of(record: RunRecord | CostRecord) -> dict:
 
 
 def check_same_run(path: Path, given: dict, expected: dict) -> None:
-    """Check that the run identified in the file `path`, `given`, is the `expected` run.
-
-    Raises `FileError` if a value of `IDENTITY` differs.
-    """
+    """Raise `FileError` if a value of `IDENTITY` in the file `path`, `given`, is not as `expected`."""
     for name in IDENTITY:
         if given[name] != expected[name]:
             raise _of_another_run(path, name, given[name], expected[name])
 
 
 def check_same_network(path: Path, weights: dict, record: dict) -> None:
-    """Check that weights in the file `path` belong to the run and the network in run.json.
-
-    Raises `FileError` if the run, the architecture, its settings or the training differ.
-    """
+    """Raise `FileError` if weights in the file `path` are not of the run and network in run.json."""
     check_same_run(path, {name: weights.get(name) for name in IDENTITY}, record)
     for name in NETWORK:
         given, expected = (

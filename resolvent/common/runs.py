@@ -40,11 +40,7 @@ PLACE = re.compile(r"(?:^|/)([^/]+)/([^/]+)/([^/]+)/(seed\d+)$")
 
 @dataclass(frozen=True)
 class Run:
-    """One trained model: a model, a training resolution and a seed.
-
-    The two records are read at once; other files are read, and checked against the digests in `record`, on
-    first use.
-    """
+    """One trained model. Files other than the two records are read, and checked, on first use."""
 
     directory: Path
     record: RunRecord
@@ -81,8 +77,8 @@ class Run:
 def read_run(directory: Path | str, kind: type[Run] = Run) -> Run:
     """Read the records of the run in `directory` into an instance of `kind`.
 
-    An exported run may be in any folder; any other run must be in the folders that its record names.
-    Raises `FileError` if a record is missing, damaged or of another run.
+    A run must be in the folders that its record names, unless it was exported. Raises `FileError` if a record
+    is missing, damaged or of another run.
     """
     directory = Path(directory)
     record = read_record(directory / "run.json", RunRecord)
@@ -90,9 +86,10 @@ def read_run(directory: Path | str, kind: type[Run] = Run) -> Run:
     if place and not (directory / WEIGHTS).exists():
         named = (record.experiment, record.model, node_name(record.resolution), f"seed{record.seed}")
         if place.groups() != named:
+            own, there = "/".join(named), "/".join(place.groups())
             raise FileError(
-                f"{directory}/run.json is of the run {'/'.join(named)}, not of {'/'.join(place.groups())}, "
-                "where it lies: delete this folder and run snakemake"
+                f"{directory}/run.json is of the run {own}, not of {there}, the run of its folder: delete "
+                "this folder and run snakemake"
             )
     cost = read_record(directory / "cost.json", CostRecord)
     check_same_run(directory / "cost.json", identity_of(cost), identity_of(record))
@@ -100,17 +97,14 @@ def read_run(directory: Path | str, kind: type[Run] = Run) -> Run:
 
 
 def read_baselines_table(directory: Path | str) -> tuple[BaselinesRecord, pandas.DataFrame]:
-    """Read the record and the errors of the baselines in `directory`.
-
-    Raises `FileError` if a file is missing, damaged or of other baselines.
-    """
+    """Read record and errors of the baselines in `directory`. Raises `FileError` as `read_run`."""
     directory = Path(directory)
     record = read_record(directory / "cost.json", BaselinesRecord)
     experiment = Path(os.path.abspath(directory)).parent.name
     if directory.name == "baselines" and record.experiment != experiment:
         raise FileError(
-            f"{directory}/cost.json is of the experiment {record.experiment}, not of {experiment}, where it "
-            "lies: delete this folder and run snakemake"
+            f"{directory}/cost.json is of the experiment {record.experiment}, not of {experiment}, the "
+            "experiment of its folder: delete this folder and run snakemake"
         )
     path = check_file(directory / "errors.csv", record)
     return record, _numbers(path, parse_table(path, ("baseline", *ERROR_COLUMNS)))

@@ -1,7 +1,4 @@
-"""The dataset card: contents, origin and errors of a store.
-
-The card is written last, and the pipeline ignores a store without it.
-"""
+"""The dataset card: contents, origin and errors of a store; a store without it is not finished."""
 
 from __future__ import annotations
 
@@ -37,11 +34,9 @@ BLOCK_BYTES = 2**26  # size of the blocks in which arrays are read, about 64 MB
 def finalise(task: Task, store: Path, receipts: list[Path], card: Path, code_digest: str) -> dict:
     """Verify every shard of `store` against its receipt, measure the error budget, write the card.
 
-    The card is written to the store's attributes, next to a store in an object store, and, last and
-    atomically, to `card`. It has neither time nor host, so that equal data have byte-identical cards.
-
-    Raises `DatasetError` if a shard is missing, damaged or from other code, if the target of a sample is zero
-    everywhere, or if the data miss the stated accuracy.
+    The card is written to the store's attributes, next to a store in an object store, and last to `card`. It
+    has neither time nor host, so that equal data have byte-identical cards. Raises `DatasetError` if a shard
+    is missing, damaged or from other code, a target is zero everywhere, or the data miss the accuracy.
     """
     for left in store.glob("zarr.*.partial"):  # left by a killed job
         left.unlink()
@@ -65,12 +60,8 @@ def finalise(task: Task, store: Path, receipts: list[Path], card: Path, code_dig
             group.name: {
                 "grid": grid_facts(group.grid),
                 "variables": {
-                    one.name: {
-                        "long_name": one.long_name,
-                        "units": one.units,
-                        "dimensions": ["sample", *one.axes],
-                    }
-                    for one in group.variables
+                    v.name: {"long_name": v.long_name, "units": v.units, "dimensions": ["sample", *v.axes]}
+                    for v in group.variables
                 },
             }
             for group in task.layout.groups
@@ -94,7 +85,7 @@ def finalise(task: Task, store: Path, receipts: list[Path], card: Path, code_dig
 
 
 def _verified_digest(task: Task, store: Path, receipts: dict[Path, dict], code_digest: str) -> str:
-    """Return the digest of all numbers, after checking them against the receipts and for zero targets."""
+    """Check all numbers against the receipts, and targets for zeros; return the digest of all numbers."""
     content, place, targets = hashlib.sha256(), located(store), " and ".join(task.targets)
     stored = cache(partial(StoredArray, store))
     for shard, (path, receipt) in enumerate(receipts.items()):
@@ -119,7 +110,7 @@ def _verified_digest(task: Task, store: Path, receipts: dict[Path, dict], code_d
                 raise DatasetError(
                     f"{place} is not finalised: {targets} on {group} {'are' if ' and ' in targets else 'is'} "
                     f"zero everywhere in {split} sample {index}, counted from 0 ({zero.size} such in its "
-                    "shard); relative errors and losses divide by the norm of the target: leave out such "
+                    "shard), but relative errors and losses divide by the norm of the target; leave out such "
                     "samples"
                 )
     return content.hexdigest()
@@ -128,10 +119,8 @@ def _verified_digest(task: Task, store: Path, receipts: dict[Path, dict], code_d
 def statistics(store: Path) -> dict[str, dict[str, float]]:
     """Return mean, standard deviation, minimum and maximum of every array.
 
-    Rounded to six decimals relative to the largest magnitude, so that the order of summation does not matter
-    (adding 0.0 turns -0.0 into 0.0). Blocks are read sequentially by this process, or by the workers of the
-    dask.distributed scheduler at RESOLVENT_DASK_SCHEDULER, which must have access to the store. Raises
-    `DatasetError` if no scheduler answers there.
+    Blocks are read by this process, or by the workers of the dask.distributed scheduler at
+    RESOLVENT_DASK_SCHEDULER. Raises `DatasetError` if no scheduler answers there.
     """
     place: Any = opened(located(store))
     tree = xarray.open_datatree(place, engine="zarr", chunks=None, consolidated=False, zarr_format=3)
@@ -150,6 +139,7 @@ def _statistics(values: xarray.DataArray, scheduler: Any) -> dict[str, float]:
     lazy = {key: getattr(blocks, key)() for key in ("mean", "std", "min", "max")}
     computed = xarray.Dataset(lazy).compute(scheduler=scheduler)
     numbers = {key: float(computed[key]) for key in lazy}
+    # Six decimals of the largest magnitude do not depend on the order of summation; + 0.0 removes -0.0.
     unit = 10.0 ** np.ceil(np.log10(max(abs(numbers["min"]), abs(numbers["max"]), 1e-300)))
     return {key: float(f"{round(number / unit, 6) * unit + 0.0:.6g}") for key, number in numbers.items()}
 

@@ -16,7 +16,7 @@ def in_one_line(error: object) -> Words:
 
 def gone(store: Path | str) -> Words:
     """Return the message for a missing store whose card exists."""
-    return f"the store {store} is gone: snakemake regenerates it, to the same bytes"
+    return f"the store {store} is missing; snakemake regenerates it, to the same bytes"
 
 
 def damaged(store: Path | str, how: str) -> DatasetError:

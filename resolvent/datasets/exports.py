@@ -1,7 +1,4 @@
-"""Export datasets to other layouts: HDF5 of The Well and of PDEBench, NetCDF, and NumPy's .npz.
-
-Numbers keep their precision.
-"""
+"""Export datasets, in their precision, to HDF5 of The Well and of PDEBench, NetCDF, and NumPy's .npz."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ import numpy as np
 from resolvent.common.files import json_text, write_atomically
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.loading import BATCH, places_of, read_card
-from resolvent.datasets.storage.layout import SPACE, grid_from_facts, group_name, resolution_of
+from resolvent.datasets.storage.layout import grid_from_facts, group_name, named_axes, resolution_of
 from resolvent.datasets.storage.reading import open_store, read_array
 from resolvent.datasets.tasks.registry import build_task, settings_of
 from resolvent.solvers.common.grid import AnyGrid, Grid, Nodes, Product
@@ -43,9 +40,7 @@ class Content:
             name for name, group in self.card["groups"].items() if set(names) <= set(group["variables"])
         ]
         if not holding:
-            raise DatasetError(
-                f"{path}: inputs and targets are on different grids; expected: one grid for both"
-            )
+            raise DatasetError(f"{path} cannot be exported: its inputs and targets are on different grids")
         self.group = holding[0] if resolution is None else group_name(resolution)
         if resolution is None and all(isinstance(resolution_of(name), int) for name in holding):
             self.group = max(holding, key=lambda name: int(resolution_of(name)))
@@ -55,8 +50,7 @@ class Content:
         facts, samples = self.card["groups"][self.group], self.card["samples"]
         self.name: str = self.card["dataset"]
         self.grid: AnyGrid = grid_from_facts(facts["grid"])
-        along = ("time",) if isinstance(self.grid, Nodes) else SPACE[-self.grid.dimension :]
-        self.axes = dict(zip(along, self.grid.axes, strict=True))
+        self.axes = named_axes(self.grid)
         self.splits = {split: places_of(self.card, split) for split, size in samples.items() if size}
         self.members = range(sum(samples.values()))
         self.split_of_each = np.repeat(list(self.splits), [len(members) for members in self.splits.values()])
@@ -85,8 +79,8 @@ class Content:
         """Return the grid. Raises `DatasetError` for functions of time."""
         if isinstance(self.grid, Nodes):
             raise DatasetError(
-                f"{self.path}: functions of time; the layout {layout} is for functions of space; accepted: "
-                "netcdf, npz, huggingface"
+                f"{self.path}: the layout {layout} has no functions of time; accepted: netcdf, npz, "
+                "huggingface"
             )
         return self.grid
 
@@ -182,8 +176,8 @@ def write_pdebench(content: Content, out: Path) -> list[Path]:
     grid = content.in_space("pdebench")
     if len(content.shapes) != 2 or not all(content.shapes.values()):
         raise DatasetError(
-            f"{content.path}: has {', '.join(content.shapes)}; the layout pdebench allows only one input "
-            "function and one target function; accepted: well, netcdf, npz"
+            f"{content.path}: the layout pdebench has one input and one target function, this dataset "
+            f"{', '.join(content.shapes)}; accepted: well, netcdf, npz"
         )
     (given, wanted), members = content.variables, content.members
 

@@ -61,15 +61,13 @@ class Samples:
 def read_card(path: Path) -> dict:
     """Read the dataset card at `path`, and check that it belongs to the store next to it.
 
-    Raises `DatasetError` if there is no card, because the dataset is not finished or is being regenerated, or
-    if the store's attributes do not match the card; `FileError` if the card is damaged.
+    Raises `DatasetError` if there is no card (the dataset is not finished), or the store does not match it;
+    `FileError` if the card is damaged.
     """
     try:
         card = read_json(path, "the dataset card")
     except FileNotFoundError:
-        raise DatasetError(
-            f"no dataset card at {path}: the dataset is not finished; run snakemake again"
-        ) from None
+        raise DatasetError(f"no dataset card at {path}: the dataset is not finished; run snakemake") from None
     store = Path(path).with_suffix(".zarr")
     stored = dict(open_store(store).attrs)
     inside, outside = (str(facts.get("content_hash", "none")) for facts in (stored, card))
@@ -84,18 +82,8 @@ def read_card(path: Path) -> dict:
     return card
 
 
-def target_resolution(card: dict, resolution: int | str) -> int | str:
-    """Return the resolution of the targets for inputs at `resolution`; coarser for inverse problems."""
-    if "coarse" not in card["settings"]:
-        return resolution
-    return dict(zip(card["settings"]["resolutions"], card["settings"]["coarse"], strict=True))[resolution]
-
-
 def places_of(card: dict, split: str, count: int = 0) -> range:
-    """Return the positions of the samples of a split along the sample axis.
-
-    Raises `DatasetError` if there is no such split, or it has fewer than `count` samples.
-    """
+    """Return the positions of a split's samples; raise `DatasetError` if it has fewer than `count`."""
     start = 0
     for one, size in card["samples"].items():
         if one == split:
@@ -111,8 +99,7 @@ def load_arrays(
 ) -> dict[str, np.ndarray]:
     """Load variables of `group` (all, or `names`): the first `count` samples of `split`, by default all.
 
-    Raises `DatasetError` if card or store are missing, damaged or do not belong together, if there is no such
-    group, or if `count` is too large.
+    Raises `DatasetError` if the dataset is missing, damaged or has no such samples.
     """
     card = read_card(card_path)
     if group not in card["groups"]:
@@ -135,8 +122,7 @@ class Split:
                 `coarse` are one grid for both. On the coarse grid the input is the data at its nodes.
     noise       noise added to the input at every point of the fine grid; None: the stored values.
 
-    Raises `DatasetError` if card or store are missing, damaged or do not belong together, if no input is
-    stored at this resolution, or if `count` is too large.
+    Raises `DatasetError` if the dataset is missing, damaged or has no such samples.
     """
 
     def __init__(
@@ -156,14 +142,13 @@ class Split:
         self.opened: dict[str, StoredArray] = {}
         stored = [group for group, facts in card["groups"].items() if card["inputs"][0] in facts["variables"]]
         if group_name(resolution) not in stored:
-            raise DatasetError(
-                f"{card['dataset']} is not stored at {resolution}; it has "
-                f"{', '.join(str(resolution_of(group)) for group in stored)}"
-            )
+            found = ", ".join(str(resolution_of(group)) for group in stored)
+            raise DatasetError(f"{card['dataset']} is not stored at {resolution}; it has {found}")
         places_of(card, name, count)
-        coarse = target_resolution(card, resolution)
-        self.group = group_name(resolution)
-        self.target_group = group_name(resolution if grids == "fine" else coarse)
+        settings, target = card["settings"], resolution
+        if "coarse" in settings and grids != "fine":  # inverse problems
+            target = dict(zip(settings["resolutions"], settings["coarse"], strict=True))[resolution]
+        self.group, self.target_group = group_name(resolution), group_name(target)
         self.stored_grid, self.target_grid = (
             grid_from_facts(card["groups"][group]["grid"]) for group in (self.group, self.target_group)
         )
@@ -173,10 +158,7 @@ class Split:
         return self.count
 
     def read(self, members: Members, dtype: DTypeLike | None = None) -> Samples:
-        """Read the samples at these indices of the split, in this order, in the stored or given precision.
-
-        Raises `DatasetError` if a sample is missing or damaged.
-        """
+        """Read the samples at these indices of the split, in this order, in the stored or given precision."""
         inputs = [f"{self.group}/{name}" for name in self.card["inputs"]]
         targets = [f"{self.target_group}/{name}" for name in self.card["targets"]]
         arrays = self._arrays([*inputs, *targets], members, None if self.noise else dtype)
@@ -201,7 +183,7 @@ class Split:
         `as_coded`, as in the public code, they are `central_differences`, and use the finest grid on periodic
         grids too.
 
-        Raises `DatasetError` if a sample is missing or damaged, and for unevenly spaced points.
+        Raises `DatasetError` for unevenly spaced points.
         """
         card, own = self.card, samples.grid
         if not own.even:
@@ -285,17 +267,9 @@ def blocks(source: Source) -> Iterator[Samples]:
         yield source.read(members)
 
 
-def load_samples(
-    card_path: Path,
-    resolution: int | str,
-    split: str,
-    count: int,
-    *,
-    grids: str = "stored",
-    noise: Noise | None = None,
-) -> Samples:
-    """Load the first `count` samples of `split` at `resolution`, as `Split`."""
-    return Split(card_path, resolution, split, count, grids=grids, noise=noise).all()
+def load_samples(card_path: Path, resolution: int | str, split: str, count: int, **options: Any) -> Samples:
+    """Load the first `count` samples of `split` at `resolution`, with the `options` of `Split`."""
+    return Split(card_path, resolution, split, count, **options).all()
 
 
 def stacked(arrays: dict[str, np.ndarray], grid: AnyGrid) -> np.ndarray:
@@ -310,12 +284,7 @@ def stacked(arrays: dict[str, np.ndarray], grid: AnyGrid) -> np.ndarray:
 
 
 def training_noise(card_path: Path, resolution: int | str, count: int, level: float) -> Noise | None:
-    """Return the noise of level ε on the inputs at a resolution; None at level 0.
-
-    Its unit is the pointwise standard deviation of the first `count` training inputs.
-
-    Raises `DatasetError` as `load_arrays`.
-    """
+    """Return noise of level ε, in units of the pointwise deviation of `count` training inputs; None at 0."""
     if not level:
         return None
     train = Split(card_path, resolution, "train", count)

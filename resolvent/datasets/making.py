@@ -15,8 +15,7 @@ from resolvent.datasets.tasks.settings import DatasetSettings
 def make_dataset(settings: DatasetSettings, base: Path, code: str, cores: int = 1) -> Path:
     """Generate the store `base`.zarr in `cores` processes; return the path of its card.
 
-    `code` identifies the generating code. Existing shards are reused. Raises `DatasetError` if the samples
-    miss the stated accuracy.
+    `code` identifies the generating code. Existing shards are reused. Raises `DatasetError` as `finalise`.
     """
     receipts = {base.with_suffix(".shards") / f"{shard}.json": shard for shard in range(settings.num_shards)}
     missing = [(settings, base, code, shard, path) for path, shard in receipts.items() if not path.exists()]

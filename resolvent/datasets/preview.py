@@ -24,7 +24,7 @@ import scipy
 from resolvent.common.digests import save_arrays
 from resolvent.datasets.loading import load_arrays, read_card
 from resolvent.datasets.spectra import powers, wavenumbers
-from resolvent.datasets.storage.layout import SPACE, grid_from_facts
+from resolvent.datasets.storage.layout import grid_from_facts, named_axes
 from resolvent.datasets.tasks.registry import build_task, settings_of
 from resolvent.solvers.common.grid import AnyGrid, Nodes
 
@@ -34,10 +34,7 @@ QUANTILES = {"median": 0.5, "low": 0.05, "high": 0.95}
 
 
 def write_preview(card_path: Path, output: Path) -> None:
-    """Write the preview of the dataset at `card_path`.
-
-    Raises `DatasetError` if card or store are missing or damaged.
-    """
+    """Write the preview of the dataset at `card_path`. Raises `DatasetError` if it is missing or damaged."""
     card = read_card(card_path)
     split = next(name for name in ("test", "validation", "train") if card["samples"][name])
     count = min(MEASURED, card["samples"][split])
@@ -63,9 +60,7 @@ def write_preview(card_path: Path, output: Path) -> None:
 
 
 def _facts_of(name: str, values: np.ndarray, dims: list[str], grid: AnyGrid) -> dict[str, np.ndarray]:
-    content = {f"dims/{name}": np.array(dims, dtype=str)}
-    names = ("time",) if isinstance(grid, Nodes) else SPACE[-grid.dimension :]
-    own = dict(zip(names, grid.axes, strict=True))
+    content, own = {f"dims/{name}": np.array(dims, dtype=str)}, named_axes(grid)
     content |= {f"axis/{name}/{dim}": own[dim].coordinates for dim in dims if dim in own}
     content[f"histogram/{name}/counts"], content[f"histogram/{name}/edges"] = np.histogram(
         values, int(np.clip(np.sqrt(values.size), 8, BINS))
@@ -95,11 +90,9 @@ def _spectra(values: np.ndarray, grid: AnyGrid) -> tuple[str, np.ndarray, np.nda
 
 
 def write_motion(card_path: Path, output: Path) -> None:
-    """Solve the first test sample of the dataset at `card_path` again, and write it at many times.
+    """Solve the first sample of the dataset at `card_path` (test, if any) again, and write it at many times.
 
-    Without test samples, uses the first validation or training sample. Raises `DatasetError` if the card is
-    missing or damaged, `NotImplementedError` if the equation has no film, and `SolverError` if the sample
-    cannot be solved.
+    Raises `NotImplementedError` if the equation has no film, `SolverError` if the sample cannot be solved.
     """
     card = read_card(card_path)
     split = next(name for name in ("test", "validation", "train") if card["samples"][name])

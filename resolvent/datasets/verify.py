@@ -16,7 +16,7 @@ from resolvent.common.files import read_json
 from resolvent.common.settings import settings_hash
 from resolvent.datasets.errors import damaged, in_one_line
 from resolvent.datasets.storage.addresses import located
-from resolvent.datasets.storage.layout import SPACE, grid_from_facts
+from resolvent.datasets.storage.layout import grid_from_facts, named_axes
 from resolvent.datasets.storage.reading import UNREADABLE, StoredArray, open_store
 from resolvent.datasets.storage.store import digest
 
@@ -35,12 +35,7 @@ CHECK: dict[str, type] = {
 
 
 def faults_of_dataset(card_path: Path) -> list[str]:
-    """Return one line for each fault of the dataset at `card_path`, without changing anything.
-
-    Checks the card's fields and their types, the store's attributes against the card, groups, dimensions,
-    types, units, coordinates and splits, missing numbers, receipts and content hash against the stored
-    numbers, and the error budget against the stated accuracy.
-    """
+    """Return one line for each fault of the dataset at `card_path`, without changing anything."""
     try:
         card = read_json(card_path, "the dataset card")
         store = card_path.with_suffix(".zarr")
@@ -118,12 +113,10 @@ def _faults_of_group(root: zarr.Group, name: str, facts: dict, card: dict) -> li
     if name not in root:
         return ["the group is missing"]
     group: Any = root[name]
-    faults, grid = [], grid_from_facts(facts["grid"])
     axes = {axis for one in facts["variables"].values() for axis in one["dimensions"]} - {"sample"}
-    for key in sorted({*axes, "split", *facts["variables"]} - set(group.array_keys())):
-        faults.append(f"the array '{key}' is missing")
-    for key in sorted(set(group.array_keys()) - {*axes, "split", *facts["variables"]}):
-        faults.append(f"the array '{key}' is not on the card")
+    known, found = {*axes, "split", *facts["variables"]}, set(group.array_keys())
+    faults = [f"the array '{key}' is missing" for key in sorted(known - found)]
+    faults += [f"the array '{key}' is not on the card" for key in sorted(found - known)]
     if faults:
         return faults
     expected = [split for split, size in card["samples"].items() for _ in range(size)]
@@ -131,9 +124,7 @@ def _faults_of_group(root: zarr.Group, name: str, facts: dict, card: dict) -> li
         faults.append(
             f"'split' is not {', '.join(f'{size} {split}' for split, size in card['samples'].items())}"
         )
-    in_time = facts["grid"]["kind"] == "explicit" and "axes" not in facts["grid"]
-    own = dict(zip(("time",) if in_time else SPACE[-grid.dimension :], grid.axes, strict=True))
-    sizes = {axis: len(group[axis][:]) for axis in axes}
+    own, sizes = named_axes(grid_from_facts(facts["grid"])), {axis: len(group[axis][:]) for axis in axes}
     for axis in sorted(axes):
         if axis in own and not np.array_equal(group[axis][:], own[axis].coordinates):
             faults.append(f"the coordinates '{axis}' differ from the grid on the card")

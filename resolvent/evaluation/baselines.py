@@ -11,6 +11,7 @@ import numpy as np
 import pandas
 
 from resolvent.common.errors import EvaluationError
+from resolvent.common.files import write_text
 from resolvent.common.norms import relative_l2
 from resolvent.common.outside import find
 from resolvent.common.records import BaselineCost, BaselinesRecord, file_digests, write_record
@@ -18,7 +19,7 @@ from resolvent.common.runs import metric_columns
 from resolvent.datasets.loading import Samples, Source, Split, blocks, read_card, training_noise
 from resolvent.datasets.tasks.registry import build_task, settings_of
 from resolvent.datasets.tasks.task import Task
-from resolvent.evaluation.conditions import CPU, Condition, error_rows, measured, target_scale, write_table
+from resolvent.evaluation.conditions import CPU, Condition, error_rows, measured, target_scale
 from resolvent.evaluation.metrics import METRICS, Metric, Scale, metric_words, metrics_with
 from resolvent.solvers.common.errors import SolverError
 from resolvent.solvers.common.grid import AnyGrid
@@ -71,9 +72,7 @@ def write_baselines(
 ) -> None:
     """Measure the baselines of an experiment on all its grids; write errors.csv and, last, cost.json.
 
-    `metrics` and `own` are user-defined metrics and baselines, "module:name".
-
-    Raises `EvaluationError` if one of them cannot be used.
+    Raises `EvaluationError` if user-defined `metrics` or baselines (`own`), "module:name", cannot be used.
     """
     facts = read_card(card)
     known = metrics_with(metrics, facts["targets"])
@@ -86,7 +85,7 @@ def write_baselines(
         errors, costs[str(one)] = measured_baselines(card, one, counts, noise, realisations, known, added)
         tables.append(errors)
     errors = pandas.concat(tables)
-    write_table(errors, folder / "errors.csv")
+    write_text(folder / "errors.csv", errors.to_csv(index=False))
     record = BaselinesRecord(
         experiment=experiment,
         dataset_hash=facts["content_hash"],
@@ -130,13 +129,12 @@ def baselines(
 ) -> tuple[pandas.DataFrame, dict[str, BaselineCost]]:
     """Return the errors of every baseline under every condition of `test`, and the cost of each per sample.
 
-    Includes the classical baselines of the task (`Task.baselines`); if the task has no solver on the test
-    grid, also a linear operator fitted to the training samples; then a user's `own` baselines. If a baseline
-    fails on a sample, all its errors are NaN, and its cost states the reason (`no_answer`). Fitted baselines
-    fail if the training samples do not fit into memory.
+    Includes `Task.baselines`, a linear operator fitted to the training samples if these lack "coarse_solve",
+    and a user's `own`. If a baseline fails on a sample, all its errors are NaN, and its cost states the
+    reason (`no_answer`). Fitted baselines fail if the training samples do not fit into memory.
 
-    Raises `EvaluationError` if the name of a user's baseline is taken, or its predictions do not have the
-    shape of the targets.
+    Raises `EvaluationError` if the name of a user's baseline is taken, or its predictions have another shape
+    than the targets.
     """
     mean = sum(block.targets.sum(axis=0) for block in blocks(train)) / len(train)
     answers: dict[str, Answer] = {
@@ -147,7 +145,8 @@ def baselines(
     answers |= task.baselines()
     labels = dict(LABELS)
     if "coarse_solve" not in answers:
-        own = [Baseline("ridge_regression", LABELS["ridge_regression"], RidgeRegression.prepare), *own]
+        key = "ridge_regression"
+        own = [Baseline(key, LABELS[key], lambda one: RidgeRegression(one.inputs, one.targets)), *own]
     for one in own:
         if one.name in answers:
             raise EvaluationError(f"baselines: the name {one.name!r} is taken; choose another")
@@ -185,12 +184,7 @@ class RidgeRegression:
         self.penalty = PENALTIES[np.argmin(errors)]
         self.fit = _Fit(inputs, targets)
 
-    @classmethod
-    def prepare(cls, train: Samples) -> Answer:
-        fitted = cls(train.inputs, train.targets)
-        return lambda inputs, grid: fitted(inputs)
-
-    def __call__(self, inputs: np.ndarray) -> np.ndarray:
+    def __call__(self, inputs: np.ndarray, grid: AnyGrid | None = None) -> np.ndarray:
         return self.fit.predict(inputs, self.penalty)
 
 
@@ -229,8 +223,7 @@ def _answered(
 ) -> tuple[pandas.DataFrame, float]:
     """Return the errors under every condition (NaN if `answer` is None), and the seconds per sample.
 
-    Raises `SolverError` if a sample has no answer or an answer is not finite, and `EvaluationError` if
-    answers do not have the shape of the targets.
+    Raises `SolverError` if a sample has no finite answer.
     """
     if answer:
         first = next(blocks(test[0][1]))

@@ -17,14 +17,14 @@ import pandas
 import torch
 from torch import nn
 
-from resolvent.common.files import write_atomically
 from resolvent.common.moments import Moments
 from resolvent.common.predictions import Chosen, at_one_level, tree_of
+from resolvent.common.records import RunRecord
 from resolvent.datasets.loading import Samples, Source, Split, blocks, training_noise
 from resolvent.datasets.spectra import powers, wavenumbers
-from resolvent.datasets.storage.layout import SPACE
+from resolvent.datasets.storage.layout import named_axes
 from resolvent.evaluation.metrics import METRICS, Metric, Scale, measure
-from resolvent.solvers.common.grid import AnyGrid, Grid, Nodes, Product
+from resolvent.solvers.common.grid import AnyGrid, Grid, Product
 from resolvent.training.data import read_where_it_fits
 from resolvent.training.normalisation import Normaliser
 from resolvent.training.tensors import as_samples, batch_size, coordinate_tensor, function_tensor
@@ -69,6 +69,13 @@ def measured(
                 yield Condition(resolution, level, realisation), read_where_it_fits(split, CPU)
 
 
+def first_tested(card: Path, record: RunRecord, counts: dict[str, int], most: int) -> Samples:
+    """Return at most `most` of the test samples at `card`, as a run with this record is tested on them."""
+    noise = training_noise(card, record.resolution, counts["train"], record.noise)
+    split = Split(card, record.resolution, "test", counts["test"], grids=record.grids, noise=noise)
+    return split.read(range(min(most, counts["test"])))
+
+
 def target_scale(train: Source) -> Scale:
     """Return mean and standard deviation (channels,) of the training targets, in physical units."""
     targets = (function_tensor(block.targets, block.target_grid) for block in blocks(train))
@@ -78,17 +85,13 @@ def target_scale(train: Source) -> Scale:
 
 @torch.no_grad()
 def predict(operator: nn.Module, samples: Samples, device: torch.device) -> np.ndarray:
-    """Return the predictions in the shape of the targets, in float64; the operator computes in float32.
-
-    Operators with dropout in evaluation (`attention_dropout_in_evaluation`) draw the same masks in every
-    call.
-    """
+    """Return the predictions in the shape of the targets, in float64; the operator computes in float32."""
     operator.eval()
     coordinates = coordinate_tensor(samples.grid).to(device)
     inputs = function_tensor(samples.inputs, samples.grid)
     size = batch_size(samples.grid, BATCH_VALUES, len(samples))
     with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
-        torch.manual_seed(0)
+        torch.manual_seed(0)  # the same masks in every call, for operators with dropout in evaluation
         outputs = [as_samples(operator(batch.to(device), coordinates)).cpu() for batch in inputs.split(size)]
     return torch.cat(outputs).numpy().astype(np.float64)
 
@@ -131,7 +134,7 @@ def evaluate(
         for block in blocks(source):
             prediction = _prediction(operator, block, device)
             tables.append(error_rows(prediction, block, condition, scale, metrics))
-            means.merge(Means.of(source.target_grid, block.targets, prediction))
+            means.add(block.targets, prediction)
         errors = pandas.concat(tables, ignore_index=True)
         errors["sample"] = np.arange(len(errors))
         spread = means.spread() if spread is None else spread
@@ -147,8 +150,11 @@ def evaluate(
             Chosen(which, block.inputs[place], block.targets[place], prediction[place])
             for which, place in zip(chosen, places, strict=True)
         )
-        axes = _axes(source.grid)
-        target_axes = axes if source.target_grid == source.grid else _axes(source.target_grid)
+        axes, target_axes = (
+            {name: axis.coordinates for name, axis in named_axes(grid).items()}
+            for grid in (source.grid, source.target_grid)
+        )
+        target_axes = axes if source.target_grid == source.grid else target_axes
         level = at_one_level(
             condition.noise, axes, target_axes, of_shown, extremes, means.power(), means.mean_square()
         )
@@ -162,7 +168,7 @@ def _prediction(operator: nn.Module | None, samples: Samples, device: torch.devi
 
 
 class Means:
-    """Means over samples of the squares at each point and the power by wavenumber, mergeable over blocks."""
+    """Means over blocks of samples: of the squares at each point, and of the power by wavenumber."""
 
     def __init__(self, grid: AnyGrid):
         self.grid, self.count = grid, 0
@@ -171,36 +177,22 @@ class Means:
         self.squares: dict[str, Any] = defaultdict(float)
         self.powers: dict[str, Any] = defaultdict(float)
 
-    @classmethod
-    def of(cls, grid: AnyGrid, target: np.ndarray, prediction: np.ndarray) -> Means:
-        """Return the means for a block of targets and predictions."""
-        found = cls(grid)
-        found.count = len(target)
+    def add(self, target: np.ndarray, prediction: np.ndarray) -> None:
+        """Add a block of targets and predictions."""
+        self.count += len(target)
         functions = {"target": target, "prediction": prediction, "error": prediction - target}
         for name, values in functions.items():
-            found.squares[name] = np.sum(values**2, axis=0)
-            if found.waves is not None:
-                found.powers[name] = powers(values, found.waves).sum(axis=0)
-        for name, moments in found.moments.items():
+            self.squares[name] += np.sum(values**2, axis=0)
+            if self.waves is not None:
+                self.powers[name] += powers(values, self.waves).sum(axis=0)
+        for name, moments in self.moments.items():
             values = functions[name]
             moments.add(len(values), values.mean(axis=0), values.var(axis=0))
-        return found
-
-    def merge(self, other: Means) -> None:
-        """Add the samples of `other`, on the same grid."""
-        self.count += other.count
-        for name, total in other.squares.items():
-            self.squares[name] += total
-        for name, total in other.powers.items():
-            self.powers[name] += total
-        for name, moments in other.moments.items():
-            self.moments[name].add(moments.count, moments.mean, moments.variance)
 
     def spread(self) -> float:
-        """Return the variation of predictions between samples relative to the variation of targets.
+        """Return the ratio of the standard deviations over samples of predictions and targets.
 
-        This is the ratio of the standard deviations over samples, each as root mean square over points, and
-        for several functions the largest ratio.
+        Each is a root mean square over points. For several functions this is the largest ratio.
         """
         axes = tuple(range(-self.grid.dimension, 0))
         prediction, target = (self.moments[name].variance.mean(axes) for name in ("prediction", "target"))
@@ -223,16 +215,3 @@ def median_worst_and_best(errors: np.ndarray) -> np.ndarray:
     """Return the indices of the samples with median (upper of two, if even), worst and best error."""
     order = np.argsort(errors, kind="stable")
     return order[[len(order) // 2, -1, 0]]
-
-
-def _axes(grid: AnyGrid) -> dict[str, np.ndarray]:
-    """Return the coordinates of each axis of space or time, by name."""
-    if isinstance(grid, Nodes):
-        return {"time": grid.coordinates}
-    coordinates = (axis.coordinates for axis in grid.axes)
-    return dict(zip(SPACE[-grid.dimension :], coordinates, strict=True))
-
-
-def write_table(table: pandas.DataFrame, path: Path) -> None:
-    """Write a CSV atomically, with all digits, so that other jobs read the same numbers."""
-    write_atomically(path, lambda temporary: table.to_csv(temporary, index=False))

@@ -16,10 +16,10 @@ import torch
 from resolvent.common.norms import relative_l2
 from resolvent.common.records import ESTIMATE_COLUMNS, UNSHIFTED, CostRecord, RunRecord, read_record
 from resolvent.common.runs import save_table
-from resolvent.datasets.loading import FreshSplit, Samples, Split, read_card, training_noise
+from resolvent.datasets.loading import FreshSplit, Samples, read_card
 from resolvent.datasets.tasks.registry import settings_of
 from resolvent.datasets.tasks.settings import DatasetSettings
-from resolvent.evaluation.conditions import predict
+from resolvent.evaluation.conditions import first_tested, predict
 from resolvent.evaluation.without_labels import Predict, known_of, under_symmetries
 from resolvent.training import checkpoints
 from resolvent.training.checkpoints import trained_operator
@@ -40,11 +40,9 @@ def measure_estimates(
 ) -> None:
     """Write errors and estimates of the finished `runs` on their training grids to the table `output`.
 
-    Uses the first `samples` test samples of `test_card`, with the noise of each run's test, and as many
-    samples without noise for every shift of the dataset `card`. `counts` is the number of samples of each
-    split.
-
-    Raises `SolverError` if samples of a shift cannot be solved to the accuracy of the dataset.
+    Uses the first `samples` test samples of `test_card`, with the noise of each run, and as many without
+    noise for every shift of the dataset `card`. `counts` is the number of samples of each split. Raises
+    `SolverError` if samples of a shift cannot be solved to the accuracy of the dataset.
     """
     torch.set_num_threads(threads)
     device = choose_device(gpus)
@@ -56,17 +54,20 @@ def measure_estimates(
         settings = settings_of((tested if shift == UNSHIFTED else facts)["settings"])
         if shift != UNSHIFTED:
             settings = settings.shifted(shift, factor)
+        # The dataset's layout, with new samples in place of the test split.
+        card = facts | {
+            "samples": facts["samples"] | {"test": 0},
+            "settings": settings.model_dump(mode="json"),
+        }
         drawn: dict[tuple, Samples] = {}
         for run, record in records.items():
             noise = record.noise if shift == UNSHIFTED else 0.0
             key = record.resolution, record.grids, noise
             if key not in drawn and shift == UNSHIFTED:
-                unit = training_noise(test_card, record.resolution, counts["train"], noise)
-                place = test_card, record.resolution, "test", counts["test"]
-                split = Split(*place, grids=record.grids, noise=unit)
-                drawn[key] = split.read(range(min(samples, counts["test"])))
+                drawn[key] = first_tested(test_card, record, counts, samples)
             elif key not in drawn:
-                drawn[key] = _solved(settings, facts, samples, record.resolution, record.grids)
+                new = FreshSplit("", record.resolution, "test", 0, grids=record.grids, card=card)
+                drawn[key] = new.read(range(samples))
             operator = trained_operator(checkpoints.load(run / "checkpoint.pt"))
             assert operator is not None  # the run is finished
             operator = operator.to(device)
@@ -105,9 +106,3 @@ def errors_beside(
         inputs = samples.inputs.astype(np.float64)
         found |= bounds | {"energy_error": equation.energy_error(inputs, prediction, samples.targets)}
     return found
-
-
-def _solved(settings: DatasetSettings, facts: dict, count: int, resolution: int | str, grids: str) -> Samples:
-    """Draw and solve the first `count` test samples of a dataset, in the layout of the card `facts`."""
-    card = facts | {"samples": facts["samples"] | {"test": 0}, "settings": settings.model_dump(mode="json")}
-    return FreshSplit("", resolution, "test", 0, grids=grids, card=card).read(range(count))

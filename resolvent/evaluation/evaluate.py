@@ -12,6 +12,7 @@ import pandas
 import torch
 from torch import nn
 
+from resolvent.common.files import write_text
 from resolvent.common.predictions import write_predictions
 from resolvent.common.records import (
     CHECKPOINT,
@@ -27,7 +28,7 @@ from resolvent.common.records import (
 from resolvent.common.runs import metric_columns
 from resolvent.datasets.loading import Split, read_card
 from resolvent.datasets.storage.layout import group_name
-from resolvent.evaluation.conditions import evaluate, measured, shown_samples, target_scale, write_table
+from resolvent.evaluation.conditions import evaluate, measured, shown_samples, target_scale
 from resolvent.evaluation.metrics import Metric, metric_words, metrics_with
 from resolvent.training import checkpoints
 from resolvent.training.checkpoints import trained_operator
@@ -46,11 +47,8 @@ def evaluate_run(
     """Evaluate the run in `folder` on the test split; write errors.csv, predictions.nc and, last, run.json.
 
     `description` is from `resolvent.planning.plan.Plan.description`: the fields of a `RunRecord` that are
-    known before the evaluation, including test resolutions and levels of noise. `metrics` are user-defined
-    metrics, "module:name".
-
-    Raises `EvaluationError` if a metric cannot be used, and `FileError` if the checkpoint or cost.json in
-    `folder` is of another run.
+    known before. `metrics` are user-defined, "module:name". Raises `EvaluationError` if one cannot be used,
+    and `FileError` if checkpoint or cost.json are of another run.
     """
     torch.set_num_threads(threads)
     device = choose_device(gpus)
@@ -63,7 +61,7 @@ def evaluate_run(
     errors, predictions = evaluate_operator(operator, card, description, device, facts["seed"], known)
     spread, targets = predictions.attrs["prediction_spread"], predictions.attrs["targets"]
     predictions.attrs = {name: description[name] for name in IDENTITY}
-    write_table(errors, folder / "errors.csv")
+    write_text(folder / "errors.csv", errors.to_csv(index=False))
     write_predictions(folder / "predictions.nc", predictions)
     found = {
         "grid": checkpoint["grid"],

@@ -22,10 +22,10 @@ from torch.utils.benchmark.utils.timer import timer as default_timer
 from resolvent.common.norms import relative_l2
 from resolvent.common.records import INFERENCE_COLUMNS, CostRecord, RunRecord, read_record
 from resolvent.common.runs import save_table
-from resolvent.datasets.loading import Samples, Split, read_card, training_noise
+from resolvent.datasets.loading import Samples, read_card
 from resolvent.datasets.tasks.registry import build_task, settings_of
 from resolvent.datasets.tasks.task import Task
-from resolvent.evaluation.conditions import predict
+from resolvent.evaluation.conditions import first_tested, predict
 from resolvent.solvers.common.errors import SolverError
 from resolvent.solvers.common.lanes import lanes_here
 from resolvent.training import checkpoints
@@ -49,10 +49,9 @@ def measure_inference(
 ) -> None:
     """Time an experiment's operators and the classical solvers of its equation; write the table `output`.
 
-    `card` and `test_card` are the cards of training and test data; `counts` is the number of samples of each
-    split. `runs` are folders, with all seeds of a model at a training resolution in succession: the first
-    finished run of these is timed, on its training grid and with its noise. Solvers are timed on the same
-    inputs, if the targets are on the same grid.
+    `card` and `test_card` are of training and test data; `counts` is the number of samples of each split. Of
+    the folders `runs`, all seeds of a model at a resolution follow each other: the first finished run is
+    timed, on its training grid and with its noise, and solvers if the targets are on the same grid.
     """
     torch.set_num_threads(threads)
     device = choose_device(gpus)
@@ -71,19 +70,16 @@ def measure_inference(
     solved: dict[tuple, list[dict]] = {}
     for cost, folder in finished:
         record = read_record(folder / "run.json", RunRecord)
-        # The first test samples, with the noise of the run.
-        noise = training_noise(test_card, record.resolution, counts["train"], record.noise)
-        grids, tests = record.grids, counts["test"]
-        split = Split(test_card, record.resolution, "test", tests, grids=grids, noise=noise)
-        samples = split.read(range(min(SAMPLES, tests)))
-        alike = (record.resolution, record.noise, grids)
+        samples = first_tested(test_card, record, counts, SAMPLES)
+        alike = (record.resolution, record.noise, record.grids)
         shared = {"resolution": record.resolution, "threads": threads}
         if alike not in solved:
+            solvers = solvers_timed(task, samples) if record.grids == "stored" else ()
             solved[alike] = [
                 {"kind": "solver", "key": label, "label": label, "device": solver_device}
                 | {"error": error_of(answers, samples)}
                 | times
-                for label, answers, times in (solvers_timed(task, samples) if grids == "stored" else ())
+                for label, answers, times in solvers
             ]
             rows += [row | shared for row in solved[alike]]
         operator = trained_operator(checkpoints.load(folder / "checkpoint.pt"))
@@ -98,10 +94,7 @@ def measure_inference(
 
 
 def beside_the_fastest(model: dict, solvers: list[dict], trained_on: str) -> dict:
-    """Return the fastest solver that is at least as accurate as a model, and the break-even point in queries.
-
-    Empty if no solver is as accurate. `queries` is infinite if the solver is at least as fast as the model.
-    """
+    """Return the fastest solver as accurate as a model, if any, and the break-even point in queries."""
     accurate = [solver for solver in solvers if solver["error"] <= model["error"]]
     if not accurate:
         return {}
@@ -132,10 +125,7 @@ def seconds_to_make(card: dict) -> float:
 
 
 def solvers_timed(task: Task, samples: Samples) -> Iterator[tuple[str, np.ndarray, dict]]:
-    """Yield label, answers to `samples` and times (`timed`) of each classical solver of an equation.
-
-    Leaves out solvers that fail on a sample.
-    """
+    """Yield label, answers and times (`timed`) of each classical solver that can solve all `samples`."""
     for label, solver in task.classical_solvers().items():
 
         def answer(given: Samples, solver: Callable = solver) -> np.ndarray:
@@ -150,13 +140,10 @@ def solvers_timed(task: Task, samples: Samples) -> Iterator[tuple[str, np.ndarra
 
 
 def timed(answer: Callable[[Samples], np.ndarray], samples: Samples) -> dict:
-    """Return the median seconds for a single function, and per function in a batch of `SAMPLES`.
-
-    Wall-clock time; on one CPU thread processor time, which does not depend on other jobs.
-    """
+    """Return the median seconds for a single function, and per function in a batch of `SAMPLES`."""
     one, many = (samples.read(range(min(count, len(samples)))) for count in (1, SAMPLES))
     threads = torch.get_num_threads()
-    alone = threads == 1 and not torch.cuda.is_available()
+    alone = threads == 1 and not torch.cuda.is_available()  # its processor time depends on no other jobs
     answer(one)  # compiles
     answer(many)
     one_seconds, many_seconds = (

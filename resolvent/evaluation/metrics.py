@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
@@ -82,17 +81,18 @@ METRICS = (
 
 
 def metrics_with(own: Iterable[str], targets: Sequence[str] = ()) -> tuple[Metric, ...]:
-    """Return the standard metrics, a metric for each of several `targets`, and user-defined ("module:name").
+    """Return the standard metrics, one for each of several `targets`, and user-defined ones ("module:name").
 
-    Each target function has its own metric, since the largest function dominates a norm of all functions.
-
-    Raises `EvaluationError` if a metric cannot be imported, is not a `Metric`, or its name is taken.
+    Several targets need their own, since the largest function dominates a norm of all. Raises
+    `EvaluationError` if a metric cannot be imported, is not a `Metric`, or its name is taken.
     """
     metrics = {one.name: one for one in METRICS}
     for at, target in enumerate(targets if len(targets) > 1 else ()):
         name, label = f"relative_l2_{target}", f"relative L² error, {target}"
         words = f"the relative L² error of the function '{target}' alone"
-        metrics[name] = Metric(name, partial(_of_one_function, at), label, words)
+        metrics[name] = Metric(
+            name, lambda p, u, grid, at=at: relative_l2(p[:, at], u[:, at], grid), label, words
+        )
     for location in own:
         try:
             metric = find(location, Metric)
@@ -104,10 +104,6 @@ def metrics_with(own: Iterable[str], targets: Sequence[str] = ()) -> tuple[Metri
     return tuple(metrics.values())
 
 
-def _of_one_function(at: int, prediction: np.ndarray, target: np.ndarray, grid: AnyGrid) -> np.ndarray:
-    return relative_l2(prediction[:, at], target[:, at], grid)
-
-
 def measure(
     prediction: np.ndarray,
     target: np.ndarray,
@@ -117,9 +113,8 @@ def measure(
 ) -> dict[str, np.ndarray]:
     """Return every metric of each sample, by name: (samples, [channels,] ...space) → (samples,).
 
-    `scale` (mean and standard deviation of the training targets, each (channels,)) adds standardised metrics.
-
-    Raises `EvaluationError` if a metric does not return one number per sample.
+    With the `scale` of the training targets, standardised metrics too. Raises `EvaluationError` if a metric
+    does not return one number per sample.
     """
     pairs = {False: (prediction, target)}
     if scale is not None:

@@ -1,8 +1,7 @@
 """Autoregressive rollouts: apply a trained time step repeatedly, beyond the lead time of training.
 
-A model trained to predict the vorticity after one lead time is a time step of the flow. Its prediction is fed
-back as input for every later frame stored in the dataset, and compared with that frame. The baseline is
-persistence: the first vorticity at all times.
+The prediction after one lead time is fed back as input for every later frame stored in the dataset, and
+compared with that frame. The baseline is persistence: the first vorticity at all times.
 """
 
 from __future__ import annotations
@@ -40,16 +39,12 @@ def write_rollout(
     initial (n, n), target (frames, n, n), prediction (frames, n, n)
                                   of the shown sample, [y, x]
 
-    Predictions and errors of a diverged run are NaN.
-
-    Raises `TrainingError` if the dataset has no later frames at this resolution.
+    Of a diverged run, predictions and errors are NaN. Raises `TrainingError` if there are no later frames.
     """
     torch.set_num_threads(threads)
     facts, group = read_card(card), group_name(resolution)
     if group not in facts["groups"] or WINDOW not in facts["groups"][group]["variables"]:
-        raise TrainingError(
-            f"{card} has no {WINDOW} on {resolution} points: set `frames` of the dataset above 1"
-        )
+        raise TrainingError(f"{card} has no {WINDOW} at {resolution}: set `frames` of the dataset above 1")
     window = load_arrays(card, group, "test", test_samples, [WINDOW])[WINDOW]
     grid = grid_from_facts(facts["groups"][group]["grid"])
     shown = int(shown_samples(test_samples, facts["seed"])[0])

@@ -25,10 +25,9 @@ def under_symmetries(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the means of predictions over all symmetries, and their relative scatter (samples,).
 
-    Each symmetry g maps the inputs, and the predictions are mapped back to P_g. Exact predictions would all
-    be equal. The scatter √(Σ ‖P_g - P̄‖² / (|G| - 1)) / ‖P̄‖, in the L² norm on the `grid` of predictions,
-    measures the part of the error that changes with g, but not the part common to all g. It is NaN without
-    symmetries.
+    Each symmetry g maps the inputs, and the predictions are mapped back to P_g, all equal if exact. The
+    scatter √(Σ ‖P_g - P̄‖² / (|G| - 1)) / ‖P̄‖, in L² on the `grid` of predictions, measures the part of the
+    error that changes with g, but not the part common to all g. It is NaN without symmetries.
     """
     total, squares = np.zeros_like(prediction), np.zeros(len(prediction))
     for one in symmetries:

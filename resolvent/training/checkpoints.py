@@ -39,18 +39,18 @@ def save(state: dict, path: Path) -> None:
 def load(path: Path) -> dict:
     """Return the state saved at `path`, on the CPU; nothing in the file is executed.
 
-    Raises `TrainingError` if it is missing, damaged or not a checkpoint. All checksums in the file are
-    verified, which torch does not do.
+    Raises `TrainingError` if it is missing, damaged or not a checkpoint.
     """
     try:
+        # All checksums in the file, which torch does not verify.
         with zipfile.ZipFile(path) as archive:
             if part := archive.testzip():
                 raise ValueError(f"the checksum of {part} is wrong")
         state = torch.load(path, map_location="cpu", weights_only=True)
         if not isinstance(state, dict) or "operator" not in state:
-            raise ValueError("it has no operator")
+            raise ValueError("the key 'operator' is missing")
     except FileNotFoundError:
-        raise TrainingError(f"no checkpoint at {path}; run snakemake again") from None
+        raise TrainingError(f"the checkpoint {path} is missing; run snakemake") from None
     except OSError as error:
         raise TrainingError(f"the checkpoint {path} cannot be read: {error.strerror or error}") from None
     except MemoryError:
@@ -66,11 +66,10 @@ def load(path: Path) -> dict:
 
 
 def load_run(folder: Path, expected: dict | None = None) -> dict:
-    """Return the checkpoint in `folder`, checked to be of the run `expected`, by default that of cost.json.
+    """Return the checkpoint in `folder`, checked against `expected`, by default the identity in cost.json.
 
-    If `expected` has the fields of a `RunRecord`, also checks that the network matches them. Raises
-    `TrainingError` if the checkpoint is missing, damaged or incomplete (from an earlier version), and
-    `FileError` if it is of another run or cost.json cannot be read.
+    Fields of a `RunRecord` also identify the network. Raises `TrainingError` if the checkpoint is missing,
+    damaged or incomplete (from an earlier version), and `FileError` if it is of another run.
     """
     path = folder / CHECKPOINT
     checkpoint = load(path)
@@ -87,10 +86,7 @@ def load_run(folder: Path, expected: dict | None = None) -> dict:
 
 
 def trained_operator(checkpoint: dict) -> nn.Module | None:
-    """Return the trained operator in physical units; None if the run diverged.
-
-    Raises `TrainingError` if the weights do not fit the architecture with its settings.
-    """
+    """Return the trained operator, or None if the run diverged. Raises `TrainingError` if it does not fit."""
     if checkpoint["operator"] is None:
         return None
     try:
@@ -105,6 +101,6 @@ def trained_operator(checkpoint: dict) -> nn.Module | None:
     except (RuntimeError, KeyError, ValueError, AttributeError, TypeError) as error:
         reason = " ".join(str(error).split())[:200]
         raise TrainingError(
-            f"the checkpoint of {checkpoint['architecture']} does not fit its own settings ({reason}); "
-            "delete it and run snakemake"
+            f"the weights of the checkpoint do not fit {checkpoint['architecture']} with its settings "
+            f"({reason}); delete it and run snakemake"
         ) from error

@@ -73,10 +73,7 @@ class InMemory:
 
 
 class Streamed:
-    """Samples that stay in the store: threads read and decompress batches ahead of each step.
-
-    Batches, and therefore trainings, are identical to `InMemory`. At most AHEAD batches are in memory.
-    """
+    """Samples that stay in the store: threads read at most AHEAD batches, identical to `InMemory`."""
 
     def __init__(self, split: Split, device: torch.device, settings: TrainingSettings | None = None):
         self.split, self.device, self.settings = split, device, settings
@@ -98,9 +95,8 @@ class Streamed:
                 readers.shutdown(cancel_futures=True)
 
     def _read(self, members: np.ndarray) -> Batch:
-        exact = (
-            self.settings is not None and self.settings.gradient_weight > 0
-        )  # gradients are computed from the stored values in double precision
+        # Gradients are computed from the stored values in double precision.
+        exact = self.settings is not None and self.settings.gradient_weight > 0
         samples = self.split.read(members, None if exact else np.float32)
         batch = _tensors(with_gradients(samples, self.split, members, self.settings), self.settings)
         return batch.map(Tensor.pin_memory) if self.device.type == "cuda" else batch
@@ -130,8 +126,7 @@ def read_where_it_fits(
 ) -> Source:
     """Read the samples, with the gradients that the loss needs, or return the split if they do not fit.
 
-    The limit is RESOLVENT_SAMPLES_GB (`samples_gb` of the configuration), by default half of the free main
-    memory; on a GPU also half of its free memory.
+    The limit is RESOLVENT_SAMPLES_GB, by default half of the free main memory; on a GPU also half of its own.
     """
     one = split.read(range(1))
     sizes = [one.inputs.size, one.targets.size]
@@ -145,8 +140,8 @@ def read_where_it_fits(
         members = range(len(split))
         return with_gradients(split.read(members), split, members, settings)
     print(
-        f"{split.name}: {len(split):,} samples take {12 * numbers / 1e9:.3g} GB, more than the limit of "
-        f"{limit / 1e9:.3g} GB: they are streamed from the store",
+        f"{split.name}: {len(split):,} samples need {12 * numbers / 1e9:.3g} GB, more than the limit of "
+        f"{limit / 1e9:.3g} GB; streaming them from the store",
         file=sys.stderr,
     )
     return split

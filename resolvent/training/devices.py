@@ -76,13 +76,9 @@ def keep_memory(large: bool) -> None:
 
 
 def keep_large_arrays(processes: int) -> None:
-    """Also keep large arrays if `GAPS` times the peak memory so far fits into this process's share.
-
-    `processes` is the number of processes of the training; the share follows from torch's threads.
-    """
-    if GAPS * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 <= memory_share(
-        torch.get_num_threads(), processes
-    ):
+    """Also keep large arrays if `GAPS` times the peak memory so far fits into the share of each process."""
+    peak, threads = peak_memory_bytes(torch.device("cpu")), torch.get_num_threads()
+    if GAPS * peak <= memory_share(threads, processes):
         keep_memory(large=True)
 
 

@@ -44,12 +44,12 @@ class Meter:
                 if len(pynvml.nvmlDeviceGetComputeRunningProcesses(handle)) > 1:
                     return []
                 return [(pynvml.nvmlDeviceGetTotalEnergyConsumption(handle) / 1e3, 0.0)]
-            whole = [one for one in sorted(self.powercap.glob("intel-rapl:*")) if _is_processor(one)]
-            files = [(one / "energy_uj", one / "max_energy_range_uj") for one in whole]
-            return [(float(now.read_text()) / 1e6, float(end.read_text()) / 1e6) for now, end in files]
+            counts: list[tuple[float, float]] = []
+            for folder in sorted(self.powercap.glob("intel-rapl:*")):
+                if (folder / "name").read_text().startswith("package"):  # others are parts of a processor
+                    files = folder / "energy_uj", folder / "max_energy_range_uj"
+                    now, end = (float(file.read_text()) / 1e6 for file in files)
+                    counts.append((now, end))
+            return counts
         except Exception:  # optional, so no error ends a training: RAPL is often readable only by root
             return []
-
-
-def _is_processor(folder: Path) -> bool:
-    return (folder / "name").read_text().startswith("package")  # others are parts of a processor

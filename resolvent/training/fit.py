@@ -50,10 +50,9 @@ PLATEAU_FACTOR = 0.5  # as in the public code of Calvello et al. 2024
 
 @dataclass
 class Progress:
-    """State of a run. `history` has a row of HISTORY_COLUMNS per epoch.
+    """State of a run. `micro_batch` samples fit into memory; `history` has HISTORY_COLUMNS for each epoch.
 
-    `steps`, `loss` and `error` belong to the current epoch: steps done, and sums over them. `micro_batch`
-    samples fit into memory at once.
+    `steps`, `loss` and `error` belong to the current epoch: steps done, and sums over them.
     """
 
     micro_batch: int
@@ -73,7 +72,7 @@ class Progress:
 def schedule_of(
     optimizer: torch.optim.Optimizer, settings: TrainingSettings, steps_per_epoch: int
 ) -> OneCycleLR | ReduceLROnPlateau:
-    """Return torch's learning rate schedule: 1cycle (called every step) or plateau (every epoch)."""
+    """Return the learning rate schedule: 1cycle (called every step) or plateau (every epoch)."""
     if settings.schedule == "plateau":
         return ReduceLROnPlateau(optimizer, factor=PLATEAU_FACTOR, patience=settings.plateau_patience)
     return OneCycleLR(
@@ -94,14 +93,11 @@ class Trainer:
                        samples select the epoch.
     test               if given, its error is recorded after every epoch, for papers that report the lowest.
     seed               of the dropout masks and, without `settings.loader_seed`, of the order of the samples.
-                       The order in epoch e depends only on (seed, e), so that resumed runs are identical to
-                       uninterrupted runs.
+                       The order in epoch e depends only on (seed, e): resumed runs are identical to others.
     identity           digest of data, settings and code. A saved state with another identity is ignored.
     directory          folder of `resume.pt` and TensorBoard's events.
-    group              the processes of the training, each with all samples on its device. Steps are the same
-                       for any number of processes, up to rounding and dropout masks, which each process draws
-                       for its part of a batch. The first process writes files. A run can be resumed with
-                       another number of processes.
+    group              the processes of the training, each with all samples on its device. Their number, which
+                       may change on resuming, affects only rounding and dropout masks.
     """
 
     def __init__(
@@ -143,9 +139,8 @@ class Trainer:
     def fit(self) -> Progress:
         """Train to the last epoch, or until an epoch diverges; resume from `resume.pt` if it exists.
 
-        A batch that does not fit into memory is split, and the gradients of its parts are accumulated.
-        Raises `TrainingError` if a single sample does not fit, and after SIGTERM or SIGINT, when the state
-        after the current step has been saved.
+        A batch that does not fit into memory is split. Raises `TrainingError` if a single sample does not
+        fit, and after SIGTERM or SIGINT, when the state has been saved.
         """
         torch.manual_seed(self.group.seed(self.seed))  # for dropout masks
         self._resume()  # restores the random state of a resumed run
@@ -214,7 +209,7 @@ class Trainer:
                 self._save()
                 raise TrainingError(
                     f"stopped by {Signals(stop).name} in epoch {epoch}, after {step} of "
-                    f"{self.steps_per_epoch} steps; the state is saved, and the same command resumes"
+                    f"{self.steps_per_epoch} steps; the state is saved: run the same command to resume"
                 )
             totals += self._gradients(next(batches))
             self._clip()
@@ -296,7 +291,7 @@ class Trainer:
         name = device_name(self.device)
         if not fitting:
             raise TrainingError(
-                f"out of memory: not even one sample fits on {name}; choose a smaller model or resolution, "
+                f"out of memory on {name}, even with one sample at once; use a smaller model or resolution, "
                 "checkpointing: true if the model has this setting, or a larger device"
             )
         if self.group.first:
@@ -358,10 +353,7 @@ class Trainer:
                 torch.cuda.set_rng_state(*gpu)
 
     def measured_cost(self, threads: int) -> dict:
-        """Return the fields of a `CostRecord`. Times are measured, so they differ between runs.
-
-        `threads`, micro-batch and peak memory are per process; the peak is of this process.
-        """
+        """Return fields of a `CostRecord`; `threads`, micro-batch and peak memory are of this process."""
         progress, steps = self.progress, len(self.progress.history) * self.steps_per_epoch
         # Papers that select on test samples report the lowest test error of all epochs.
         tested = [(row[-1], row[0]) for row in progress.history if math.isfinite(row[-1] or math.nan)]

@@ -29,9 +29,13 @@ def interruption() -> Iterator[Interruption]:
         return
     noted = Interruption()
 
+    def restore() -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
     def note(number: int, frame: object) -> None:
         noted.signal = signal.Signals(number)
-        _restore(before)
+        restore()
 
     before = {number: signal.signal(number, note) for number in SIGNALS}
     _noted.append(noted)
@@ -39,9 +43,4 @@ def interruption() -> Iterator[Interruption]:
         yield noted
     finally:
         _noted.clear()
-        _restore(before)
-
-
-def _restore(handlers: dict) -> None:
-    for number, handler in handlers.items():
-        signal.signal(number, handler)
+        restore()

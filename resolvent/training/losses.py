@@ -57,8 +57,8 @@ def weights_of(grid: AnyGrid) -> Tensor | None:
 def relative_l2(prediction: Tensor, target: Tensor, weights: Tensor | None = None) -> Tensor:
     """Return ‖p - u‖/‖u‖ of each sample, with the weights of `weights_of`: (batch, ...) → (batch,).
 
-    Used for the loss and for `history.csv`. The errors in `errors.csv` use the quadrature weights of the grid
-    (`resolvent.common.norms`), which differ on nodes, where the boundary counts less, and at uneven times.
+    `errors.csv` has other errors, with the grid's quadrature (`common.norms`): on nodes the boundary counts
+    less there, and times may be uneven.
     """
     error, size = (prediction - target) ** 2, target**2
     if weights is not None:
@@ -162,8 +162,8 @@ class OwnLoss:
         if not isinstance(losses, Tensor) or losses.shape != (len(target),):
             found = tuple(losses.shape) if isinstance(losses, Tensor) else type(losses).__name__
             raise TrainingError(
-                f"training.loss: {self.location} returned {found} for a batch of {len(target)}; expected: "
-                f"a tensor of shape ({len(target)},), a loss for each sample"
+                f"training.loss: {self.location} returned {found} for a batch of {len(target)}; expected: a "
+                f"tensor of shape ({len(target)},), one loss per sample"
             )
         return losses.mean()
 

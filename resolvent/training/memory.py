@@ -1,8 +1,7 @@
 """Predict the memory of a training step without allocating it, on meta tensors (shapes without numbers).
 
-Every allocation and release of an array during a step is counted, so the peak includes weights, gradients,
-Adam's averages, activations kept for the backward pass, and temporary arrays. Memory that kernels allocate
-internally is not counted.
+Every allocation and release of an array during a step is counted, but not the memory that kernels allocate
+internally.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ from functools import partial
 
 import torch
 from torch import Tensor, nn
-from torch.autograd.graph import saved_tensors_hooks
 from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -28,24 +26,16 @@ ADAM_AVERAGES = 2  # running means of the gradient and of its square
 
 @dataclass(frozen=True)
 class StepMemory:
-    """Memory of a training step in bytes.
-
-    weights    parameters and buffers.
-    state      gradients and Adam's averages.
-    kept       activations kept for the backward pass.
-    peak       largest total, including temporary arrays, without the samples.
-    """
+    """Bytes of a training step: of the `weights` with buffers, and the `peak` of all without the samples."""
 
     weights: int
-    state: int
-    kept: int
     peak: int
 
 
 def step_memory(architecture: str, settings: dict, points: int, batch: int, precision: str) -> StepMemory:
     """Predict the memory of a step with `batch` samples on a grid of `points` along each axis.
 
-    Raises `ValueError` as `resolvent.models.build.build`, and for a grid that the architecture refuses.
+    Raises `ValueError` for settings or a grid that the architecture refuses.
     """
     resolved = resolve(architecture, settings)
     with torch.device("meta"):
@@ -65,23 +55,11 @@ def memory_of_step(operator: nn.Module, loss: Callable[[], Tensor]) -> StepMemor
     """Predict the memory of a step of an operator on the device "meta"; `loss` runs the forward pass."""
     parameters = list(operator.parameters())
     weights = sum(one.nbytes for one in (*parameters, *operator.buffers()))
-    gradients = sum(one.nbytes for one in parameters if one.requires_grad)
-    own = {one.untyped_storage()._cdata for one in (*parameters, *operator.buffers())}
-    kept: dict[int, int] = {}
-
-    def note(value: Tensor) -> Tensor:
-        storage = value.untyped_storage()
-        if storage._cdata not in own:
-            kept[storage._cdata] = storage.nbytes()
-        return value
-
+    averages = ADAM_AVERAGES * sum(one.nbytes for one in parameters if one.requires_grad)
     with _FusedAttention(), _Live() as live:
-        with saved_tensors_hooks(note, lambda value: value):
-            found = loss()
-        found.backward()
-    averages = ADAM_AVERAGES * gradients
+        loss().backward()
     # The peak of live arrays includes the gradients; clipping and Adam work in place.
-    return StepMemory(weights, gradients + averages, sum(kept.values()), weights + averages + live.peak)
+    return StepMemory(weights, weights + averages + live.peak)
 
 
 class _Live(TorchDispatchMode):

@@ -1,9 +1,9 @@
 """Normalisers and boundary values around an operator.
 
-Example 2 of Cao 2021 (arXiv:2105.14995, section C.3) normalises input and target point by point and, as its
-public code does, overwrites the boundary of the prediction by zero; Calvello et al. 2024 (arXiv:2406.06486,
-public code) normalise every channel by one mean and one standard deviation. All this is part of the operator
-from physical units to physical units that is trained, saved and evaluated.
+Example 2 of Cao 2021 (arXiv:2105.14995, section C.3, and public code) normalises input and target point by
+point, and sets the boundary of the prediction to zero; Calvello et al. 2024 (arXiv:2406.06486, public code)
+normalise every channel by one mean and one standard deviation. The operator that is trained, saved and
+evaluated, from physical units to physical units, includes all this.
 """
 
 from __future__ import annotations
@@ -81,11 +81,9 @@ class Normaliser(nn.Module):
 
 
 class NormalisedOperator(nn.Module):
-    """An operator in physical units.
+    """An operator in physical units, from an `operator` in the units of the normalisers `input` and `output`.
 
-    operator          the operator in normalised units.
-    input, output     normalisers, or None for both.
-    zero_boundary     whether to set the prediction to zero on the boundary.
+    zero_boundary  whether to set the prediction to zero on the boundary.
     """
 
     def __init__(

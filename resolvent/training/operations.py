@@ -32,9 +32,6 @@ def counted(step: Callable[[], object]) -> int:
 
 @torch.no_grad()
 def forward_operations(operator: nn.Module, inputs: Tensor, coordinates: Tensor) -> int:
-    """Return the operations (`counted`) of a forward pass for `inputs` (batch, ...space, channels).
-
-    Leaves the operator in evaluation mode.
-    """
+    """Return the operations of a forward pass in evaluation mode, for (batch, ...space, channels)."""
     operator.eval()
     return counted(lambda: operator(inputs, coordinates))

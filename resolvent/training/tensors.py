@@ -32,7 +32,7 @@ def coordinate_tensor(grid: AnyGrid) -> Tensor:
     """
     axes = [torch.from_numpy(axis.coordinates.astype(np.float32)) for axis in grid.axes]
     if not all((x.diff() > 0).all() for x in axes):
-        raise TrainingError("neighbouring points of the grid coincide in single precision")
+        raise TrainingError("neighbouring points of the grid coincide in float32; use a coarser grid")
     return torch.stack(torch.meshgrid(*axes, indexing="ij")[::-1], dim=-1)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import sys
 from importlib.metadata import packages_distributions, version
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from resolvent.common.files import write_atomically
+from resolvent.common.files import write_text
 from resolvent.common.locks import sole_writer
 from resolvent.common.records import HISTORY_COLUMNS, CostRecord, write_record
 from resolvent.common.settings import settings_hash
@@ -60,7 +61,7 @@ def train_run(
     here = min(processes // nodes, len(devices) or threads // nodes)
     size = here * nodes
     if size < processes:
-        print(f"training in {size} instead of {processes} processes: no more were granted", file=sys.stderr)
+        print(f"training in {size} instead of {processes} processes, as granted to this job", file=sys.stderr)
     arguments: dict[str, Any] = {
         "card": str(card), "folder": str(folder), "resolution": resolution, "seed": seed, "run": run,
         "code_digest": code_digest, "threads": threads // size, "gpus": gpus,
@@ -124,23 +125,20 @@ def train_in_group(
 
 
 def check_output(operator: nn.Module, samples: Samples, architecture: str) -> None:
-    """Raise `TrainingError` if an operator's output does not have the shape of the targets.
-
-    Changes neither the operator nor the state of the random number generator.
-    """
+    """Raise `TrainingError` if an operator's output does not have the shape of the targets."""
     given, wanted = (
         function_tensor(values, grid)
         for values, grid in ((samples.inputs, samples.grid), (samples.targets, samples.target_grid))
     )
     training = operator.training
-    with torch.no_grad(), torch.random.fork_rng(devices=[]):
+    with torch.no_grad(), torch.random.fork_rng(devices=[]):  # the training starts from the same state
         found = operator.eval()(given, coordinate_tensor(samples.grid))
     operator.train(training)
     shape = tuple(found.shape) if isinstance(found, torch.Tensor) else type(found).__name__
     if shape != tuple(wanted.shape):
         raise TrainingError(
-            f"model {architecture}: forward gave {shape}, expected {tuple(wanted.shape)} (samples, points of "
-            f"every axis, channels), for inputs {tuple(given.shape)}"
+            f"model {architecture}: forward returned {shape} for inputs {tuple(given.shape)}; expected: "
+            f"{tuple(wanted.shape)} (samples, points of every axis, channels)"
         )
 
 
@@ -162,12 +160,9 @@ def _write(
     trainer: Trainer, progress: Progress, run: dict, of_run: dict, grid: AnyGrid, threads: int
 ) -> None:
     """Write the files of the run, with the fields `of_run` (resolution, seed, config_hash)."""
-
-    def write_history(path: Path) -> None:
-        with open(path, "w", encoding="utf-8", newline="") as file:
-            csv.writer(file, lineterminator="\n").writerows([HISTORY_COLUMNS, *progress.history])
-
-    write_atomically(trainer.directory / "history.csv", write_history)
+    history = io.StringIO()
+    csv.writer(history, lineterminator="\n").writerows([HISTORY_COLUMNS, *progress.history])
+    write_text(trainer.directory / "history.csv", history.getvalue())
     # Count parameters as Calvello et al. 2024, and operations for one sample at the training resolution.
     once, _ = parameter_counts(trainer.operator)
     one = next(trainer.validation.batches([torch.arange(1)]))

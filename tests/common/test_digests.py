@@ -47,7 +47,7 @@ def test_an_altered_table_is_refused(table):
 
 def test_a_file_without_a_digest_is_read_with_a_warning(table):
     digest_path(table).unlink()
-    with pytest.warns(Unverified, match=r"table\.csv has no digest beside it .* of an earlier version"):
+    with pytest.warns(Unverified, match=r"table\.csv cannot be verified, .* of an earlier version"):
         assert len(read_table(table, ["error"])) == 2
 
 

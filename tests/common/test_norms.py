@@ -29,5 +29,5 @@ def test_a_target_that_is_zero_is_no_small_error():
 
 
 def test_shapes_that_differ_are_refused():
-    with pytest.raises(ValueError, match=r"\(2, 3\), its target \(2, 1\)"):
+    with pytest.raises(ValueError, match=r"\(2, 3\), the target \(2, 1\)"):
         relative_l2(np.ones((2, 3)), np.ones((2, 1)))

@@ -67,9 +67,9 @@ def test_a_condition_is_found_by_resolution_and_noise(tree):
     assert condition(tree, "dt0.01", 0)["input"].dims == ("sample", "input_channel", "time")
     for node in tree.children.values():
         assert all(values.attrs["long_name"] for values in node.data_vars.values())
-    with pytest.raises(FileError, match=r"no predictions at 17: there are those at n9, dt0.01"):
+    with pytest.raises(FileError, match=r"no predictions at 17; accepted: n9, dt0.01"):
         condition(tree, 17, 0)
-    with pytest.raises(FileError, match=r"no predictions with noise 0.1: there are those with 0, 0.01"):
+    with pytest.raises(FileError, match=r"no predictions with noise 0.1; accepted: 0, 0.01"):
         condition(tree, 9, 0.1)
 
 

@@ -115,7 +115,7 @@ def test_what_is_stated_counts_and_its_other_half_is_the_default():
 @pytest.mark.parametrize(
     ("keys", "words"),
     [
-        ({"viscosity": 1e-6}, r"viscosity 1e-06 takes about .* a sample; in reach at this accuracy: 0\.0\d+"),
+        ({"viscosity": 1e-6}, r"viscosity 1e-06 is too small for .* minutes; accepted: 0\.0\d+"),
         ({"accuracy": 1e-14}, "accuracy 1e-14 is out of reach of double precision; accepted: 1e-12 or more"),
     ],
 )

@@ -173,11 +173,11 @@ def test_an_equation_that_is_not_there_is_one_clear_line(write):
         ),
         (
             "my_lab.heat:Heat",
-            "my_lab.heat:Heat is no subclass of resolvent.datasets.tasks.settings.DatasetSettings",
+            "not a subclass of resolvent.datasets.tasks.settings.DatasetSettings",
         ),
         (
             "my_lab.wave:WaveDataset",
-            "no module my_lab.wave; it must be installed, or its folder be on PYTHONPATH",
+            "no module my_lab.wave; install it, or add its folder to PYTHONPATH",
         ),
         ("your_lab.heat:HeatDataset", "no module your_lab"),
         ("my_lab.heat.HeatDataset", "unknown equation 'my_lab.heat.HeatDataset'; accepted: burgers, darcy"),

@@ -59,7 +59,7 @@ def test_settings_that_state_both_are_those_of_before():
     [
         (
             {"viscosity": 1e-6},
-            r"viscosity 1e-06 takes about .* hours a sample; in reach at this accuracy: 8e-05 or more",
+            r"viscosity 1e-06 is too small for .* hours; accepted: 8e-05 or more",
         ),
         (
             {"accuracy": 1e-9},

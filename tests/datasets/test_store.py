@@ -116,7 +116,7 @@ DAMAGES = {
     ),
     "a missing store": (
         lambda folder: shutil.rmtree(folder / "burgers.zarr"),
-        r"the store .*burgers\.zarr is gone: snakemake regenerates it, to the same bytes",
+        r"the store .*burgers\.zarr is missing; snakemake regenerates it, to the same bytes",
     ),
     "a missing group": (
         lambda folder: shutil.rmtree(folder / STORE),
@@ -266,7 +266,7 @@ def test_shards_do_not_overlap_and_cover_every_sample():
     covered = [position for shard in range(layout.num_shards) for position in layout.shard_range(shard)]
     assert covered == list(range(25))
     assert [layout.split_of(position) for position in (19, 20)] == [("train", 19), ("test", 0)]
-    with pytest.raises(DatasetError, match="shard 4 does not exist: the dataset has shards 0 to 3"):
+    with pytest.raises(DatasetError, match="there is no shard 4; accepted: 0 to 3"):
         layout.shard_range(4)
     # A chunk is a part of a shard, of at most a megabyte.
     for points, dtype, samples in ((8192, "float64", 12), (8192, "float32", 24), (512**2, "float64", 1)):

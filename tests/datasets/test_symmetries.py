@@ -40,17 +40,17 @@ def test_a_symmetry_makes_of_a_solution_another(equation):
     values, symmetries = drawn(equation), small(equation).symmetries()
     mapped = [symmetry.inputs(values) for symmetry in symmetries]
     answers, *others = np.split(solved(equation, np.concatenate([values, *mapped])), 1 + len(mapped))
-    for symmetry, inputs, other in zip(symmetries, mapped, others, strict=True):
+    for number, (symmetry, inputs) in enumerate(zip(symmetries, mapped, strict=True)):
         assert inputs.shape == values.shape
-        assert np.all(relative_l2(inputs, values) > 0.1), symmetry.name
-        assert np.all(relative_l2(symmetry.back(other), answers) < 1e-9), symmetry.name
+        assert np.all(relative_l2(inputs, values) > 0.1), number
+        assert np.all(relative_l2(symmetry.back(others[number]), answers) < 1e-9), number
 
 
 def test_the_maps_of_an_equation_differ_and_are_as_many_as_said():
     assert list(COUNTS) == list(EQUATIONS)
     for equation, count in COUNTS.items():
         maps = small(equation).symmetries()
-        assert len({one.name for one in maps}) == len(maps) == count
+        assert len(maps) == count
     values = np.random.default_rng(0).standard_normal((1, 16, 16))
     images = [one.inputs(values).tobytes() for one in of_shear_forcing(4)]
     assert len({values.tobytes(), *images}) == 8

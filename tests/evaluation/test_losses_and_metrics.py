@@ -126,10 +126,10 @@ def test_a_metric_that_is_added_is_measured_and_has_its_words(own_metrics):
 @pytest.mark.parametrize(
     ("location", "words"),
     [
-        ("own_metrics:number", "own_metrics:number is no resolvent.evaluation.metrics.Metric, but 3"),
+        ("own_metrics:number", "own_metrics:number is 3, not a resolvent.evaluation.metrics.Metric"),
         ("own_metrics:taken", "the name 'relative_l2' is taken"),
         ("own_metrics:absent", "unknown name in module own_metrics: 'absent'"),
-        ("no_such_module:metric", "no module no_such_module; it must be installed"),
+        ("no_such_module:metric", "no module no_such_module; install it"),
     ],
 )
 def test_a_metric_that_cannot_be_used_is_refused_in_a_line(own_metrics, location, words):

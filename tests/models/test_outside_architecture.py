@@ -73,7 +73,7 @@ class NoClass(Settings):
     dimension = 1
 """
 NAME = "my_lab.nets:NetSettings"
-ON_PATH = "it must be installed, or its folder be on PYTHONPATH"
+ON_PATH = "install it, or add its folder to PYTHONPATH"
 
 
 @pytest.fixture
@@ -108,7 +108,7 @@ def test_it_is_built_from_its_settings_and_seed(my_lab):
         ("my_lab.broken:Net", {}, "cannot be imported: RuntimeError: no licence for this"),
         ("my_lab.needy:Net", {}, "ModuleNotFoundError: No module named 'a_package_that_is_not_there'"),
         ("my_lab.nets:NetSetting", {}, "did you mean 'NetSettings'? accepted: NetSettings, Net"),
-        ("my_lab.nets:Net", {}, "is no subclass of resolvent.models.settings.Settings"),
+        ("my_lab.nets:Net", {}, "not a subclass of resolvent.models.settings.Settings"),
         ("my_lab.faulty:NoDimension", {}, "must set `dimension`; accepted: 1, 2"),
         ("my_lab.faulty:NoOperator", {}, "must set `operator`, module:Class of its torch module; got None"),
         ("my_lab.faulty:NoColon", {}, "must set `operator`, module:Class of its torch module; got 'Net'"),
@@ -169,7 +169,7 @@ def test_an_output_of_another_shape_is_one_line_before_training(my_lab):
     operator = build(NAME, {"channels": 7}, seed=0)
     with pytest.raises(TrainingError) as refused:
         check_output(operator, Samples(grid, values[:2], values[:2]), NAME)
-    words = "model my_lab.nets:NetSettings: forward gave (2, 16, 7), expected (2, 16, 1) ("
+    words = "model my_lab.nets:NetSettings: forward returned (2, 16, 7) for inputs (2, 16, 1)"
     assert str(refused.value).startswith(words)
     before = torch.random.get_rng_state()
     sound = build("fno1d", {"width": 4, "modes": 3}, seed=0)

@@ -194,8 +194,8 @@ def test_modules_of_ones_own_are_found_in_the_working_folder(own_folder):
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: settings_class("lab_gone.nets:NetSettings"), "no module lab_gone; it must be installed"),
-        (lambda: settings_of({"equation": "lab_gone.heat:Heat"}), "no module lab_gone; it must be installed"),
+        (lambda: settings_class("lab_gone.nets:NetSettings"), "no module lab_gone; install it"),
+        (lambda: settings_of({"equation": "lab_gone.heat:Heat"}), "no module lab_gone; install it"),
         (lambda: OneDataset(dataset={"equation": "lab_gone.heat:Heat"}), "no module lab_gone"),
     ],
 )

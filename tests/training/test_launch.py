@@ -164,7 +164,7 @@ def test_a_process_that_is_killed_ends_those_on_other_nodes(tmp_path, slurm_of_t
 def test_a_host_without_an_address_is_named(tmp_path, slurm_of_this_host, monkeypatch):
     monkeypatch.setattr("socket.gethostname", lambda: "nowhere.invalid")
     monkeypatch.setattr(module, "CONNECTING", timedelta(seconds=1))
-    with pytest.raises(TrainingError, match=r"^the processes cannot meet at nowhere\.invalid \("):
+    with pytest.raises(TrainingError, match=r"^the processes cannot connect to nowhere\.invalid \("):
         launch("rank_tasks:fail", 1, [], {}, nodes=2, shared=tmp_path)
 
 
@@ -179,7 +179,9 @@ def test_nodes_that_do_not_meet_are_named_with_their_place(tmp_path, slurm_of_th
     monkeypatch.setattr(module, "FOLLOWING_SECONDS", 0)
     monkeypatch.setattr(module, "MEETING_SECONDS", 1)
     (tmp_path / "bin/srun").write_text("#!/bin/bash\nexec sleep 3600\n")
-    with pytest.raises(TrainingError, match=r"rank 0 of 2: the 2 nodes did not meet at localhost:\d+ \("):
+    with pytest.raises(
+        TrainingError, match=r"rank 0 of 2: the 2 nodes could not all connect to localhost:\d+ \("
+    ):
         launch("rank_faults:fail_in_the_second", 1, [], {"way": "raises"}, nodes=2, shared=tmp_path)
 
 

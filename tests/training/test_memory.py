@@ -64,7 +64,7 @@ def test_the_peak_of_a_step_is_predicted(architecture):
     points = POINTS[settings_class(architecture).dimension]
     predicted = step_memory(architecture, settings_of(architecture), points, BATCH, "float32")
     assert predicted.peak == pytest.approx(measured(architecture), rel=0.2)
-    assert 0 < predicted.kept < predicted.peak
+    assert 0 < predicted.weights < predicted.peak
 
 
 def test_checkpointing_and_a_smaller_batch_take_less():
@@ -73,7 +73,7 @@ def test_checkpointing_and_a_smaller_batch_take_less():
         step_memory("vit_no", settings | more, 48, batch, "float32")
         for batch, more in ((4, {}), (2, {}), (4, {"checkpointing": True}))
     )
-    assert half.kept == pytest.approx(whole.kept / 2, rel=0.05)
+    assert half.peak < 0.7 * whole.peak
     assert recomputed.peak < 0.5 * whole.peak
 
 

@@ -84,7 +84,7 @@ def test_a_resumed_run_remembers_what_fits(tmp_path):
 
 
 def test_a_sample_that_does_not_fit_is_one_line(tmp_path):
-    with pytest.raises(TrainingError, match="not even one sample fits") as error:
+    with pytest.raises(TrainingError, match="even with one sample at once") as error:
         with_memory_for(small_trainer(tmp_path), 0).fit()
     assert "\n" not in str(error.value)
 

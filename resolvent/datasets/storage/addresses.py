@@ -67,10 +67,7 @@ def link(path: Path, address: str) -> None:
 
 
 def located(path: Path | str) -> Path | str:
-    """Return the location of the store at `path` (a path or an address): its address, or the path.
-
-    Raises `DatasetError` if `path` is a file without a valid address.
-    """
+    """Return the address or the path of the store at `path`. Raises `DatasetError` for invalid addresses."""
     if is_address(str(path)):
         return str(path)
     path = Path(path)

@@ -29,18 +29,15 @@ def generate_shard(
     """Compute shard `shard` of `task` into `store`, and write the JSON file `receipt` last.
 
     With an `address`, the shard is stored there, `store` becomes a pointer to it, and all other files stay
-    local. Returns the cost without imports and compilation (the first batch): samples, wall-clock seconds,
-    and seconds of all cores.
-
-    The receipt has the digest of each array, and for each sample the checksums of its numbers and the errors
-    that the task estimates.
+    local. The receipt has the digest of each array, and for each sample the checksums of its numbers and the
+    errors that the task estimates. Returns the cost without imports and compilation (the first batch):
+    samples, wall-clock seconds, and seconds of all cores.
 
     Batches of a killed job are reused: each is saved atomically under `<store>.parts`, in a folder named by
-    the digest of the code, so that changed code starts from scratch. Finalising removes them. The result does
-    not depend on the batches, nor on when a job was killed.
+    the digest of the code, so that changed code starts from scratch. The result does not depend on them.
 
-    Raises `DatasetError` if another job is writing this shard, or if the disk or object store cannot be
-    written; `SolverError` if a sample cannot be solved.
+    Raises `FileError` if another job is writing this shard or the disk cannot be written, `DatasetError` for
+    the object store, and `SolverError` if a sample cannot be solved.
     """
     store = Path(store)
     members = task.layout.shard_range(shard)
@@ -92,7 +89,7 @@ def _compute_parts(task, members: range, parts: Path, what: str) -> tuple[list[P
 @contextmanager
 def _opened(part: Path) -> Iterator[Any]:
     try:
-        with np.load(part) as content:  # reads arrays on demand
+        with np.load(part) as content:
             yield content
     except DAMAGED_NUMPY as error:
         raise DatasetError(f"the batch {part} is damaged ({error}); delete it and run snakemake") from None

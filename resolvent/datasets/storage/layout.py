@@ -60,7 +60,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Layout:
-    """Groups and samples of a store; `samples` maps each split to its size, in stored order."""
+    """Groups of a store, and the size of each split in `samples`, in stored order."""
 
     groups: tuple[Group, ...]
     samples: dict[str, int]
@@ -87,9 +87,7 @@ class Layout:
     def shard_range(self, shard: int) -> range:
         """Return the positions on the sample axis that job `shard` writes."""
         if not 0 <= shard < self.num_shards:
-            raise DatasetError(
-                f"shard {shard} does not exist: the dataset has shards 0 to {self.num_shards - 1}"
-            )
+            raise DatasetError(f"there is no shard {shard}; accepted: 0 to {self.num_shards - 1}")
         start = shard * self.samples_per_shard
         return range(start, min(start + self.samples_per_shard, self.num_samples))
 
@@ -100,16 +98,13 @@ class Layout:
             if 0 <= index < size:
                 return name, index
             index -= size
-        raise DatasetError(f"no sample {position}: the dataset has {self.num_samples}")
+        raise DatasetError(f"there is no sample {position}; accepted: 0 to {self.num_samples - 1}")
 
     def samples_per_chunk(self, shape: tuple[int, ...]) -> int:
         """Return the largest number of samples that divides a shard and fits into CHUNK_BYTES, or 1."""
         fitting = max(1, CHUNK_BYTES // (np.dtype(self.dtype).itemsize * int(np.prod(shape))))
-        return max(
-            c
-            for c in range(1, self.samples_per_shard + 1)
-            if self.samples_per_shard % c == 0 and c <= fitting
-        )
+        divisors = (c for c in range(1, self.samples_per_shard + 1) if self.samples_per_shard % c == 0)
+        return max(c for c in divisors if c <= fitting)
 
 
 def group_name(resolution: int | str) -> str:
@@ -122,19 +117,22 @@ def resolution_of(group: str) -> int | str:
     return int(group[1:]) if re.fullmatch(r"n\d+", group) else group
 
 
+def named_axes(grid: AnyGrid) -> dict[str, Grid | Nodes]:
+    """Return the axes of a grid by name, in stored order: "time", or the last of z, y and x."""
+    names = ("time",) if isinstance(grid, Nodes) else SPACE[-grid.dimension :]
+    return dict(zip(names, grid.axes, strict=True))
+
+
 def space_group(
     grid: Grid | Product, *variables: Variable, units: str = "1", more: tuple[Axis, ...] = ()
 ) -> Group:
-    """Return the group of variables on `grid`, named by its points along x; axes of space come last.
-
-    `more` are further axes, which a variable lists before the axes of space.
-    """
-    names = SPACE[-grid.dimension :]
-    axes = tuple(
+    """Return the group of variables on `grid`, named by its points along x; `more` axes come before space."""
+    along = named_axes(grid)
+    axes = (
         Axis(name, axis.coordinates, f"position; {_GRID_IN_WORDS[axis.kind]}", units)
-        for name, axis in zip(names, grid.axes, strict=True)
+        for name, axis in along.items()
     )
-    placed = (Variable(v.name, v.long_name, v.units, (*v.axes, *names)) for v in variables)
+    placed = (replace(variable, axes=(*variable.axes, *along)) for variable in variables)
     return Group(group_name(grid.points), grid, (*more, *axes), tuple(placed))
 
 
@@ -149,7 +147,7 @@ def stretched(group: Group, length: float) -> Group:
 def time_group(name: str, times: Nodes, variables: tuple[Variable, ...], numbers=()) -> Group:
     """Return the group of trajectories at `times`; `numbers` are variables with one value per sample."""
     axis = Axis("time", times.coordinates, "time of observation")
-    placed = tuple(Variable(v.name, v.long_name, v.units, ("time",)) for v in variables)
+    placed = (replace(variable, axes=("time",)) for variable in variables)
     return Group(name, times, (axis,), (*numbers, *placed))
 
 

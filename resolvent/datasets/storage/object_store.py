@@ -22,10 +22,7 @@ CHUNK = re.compile(r"(?P<name>.+)/c/(?P<shard>\d+)(/\d+)*")
 
 
 def opened(store: Path | str) -> Path | ObjectStore:
-    """Return the store at `store` (`addresses.located`) in a form that Zarr and xarray accept.
-
-    Raises `DatasetError` if the package for its protocol is missing.
-    """
+    """Return the store at `store` as Zarr and xarray accept it. Raises `DatasetError` without its package."""
     if not isinstance(store, str):
         return store
     return ObjectStore(_file_system(store, asynchronous=True), path=store)
@@ -34,8 +31,7 @@ def opened(store: Path | str) -> Path | ObjectStore:
 def upload(folder: Path, address: str) -> None:
     """Upload every file below `folder` to `address`; the root's zarr.json, which completes the store, last.
 
-    Uploads are atomic for each object, and concurrent jobs upload the same bytes. Raises `DatasetError` on
-    failure.
+    Concurrent jobs upload the same bytes. Raises `DatasetError` on failure.
     """
     files = (file for file in sorted(folder.rglob("*")) if file.is_file())
     objects = {f"{address}/{file.relative_to(folder).as_posix()}": file.read_bytes() for file in files}

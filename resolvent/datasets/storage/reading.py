@@ -51,15 +51,10 @@ class _File:
 
 
 class StoredArray:
-    """The array of samples `name` ("n512/u") of the store at `path`.
+    """The array of samples `name` ("n512/u") of the store at `path`, with `per_chunk` samples in a chunk.
 
-    Indices and receipts of shards are read only once, since finished stores do not change.
-
-    shape, dtype  shape and type of the whole array.
-    per_chunk     number of samples in a chunk.
-
-    Raises `DatasetError` if store or array are missing or damaged, or do not have the layout of
-    `create_store`.
+    Indices and receipts of shards are read only once, since finished stores do not change. Raises
+    `DatasetError` if the array is missing or damaged, or does not have the layout of `create_store`.
     """
 
     def __init__(self, path: Path | str, name: str):
@@ -83,13 +78,12 @@ class StoredArray:
     def read(self, members: range | np.ndarray, dtype: DTypeLike | None = None) -> np.ndarray:
         """Read the samples `members`, in this order, in the stored or given precision.
 
-        Raises `DatasetError` if a chunk is missing or damaged, or if a sample does not match the checksum in
-        its shard's receipt, if there is one: this also detects an intact file of another shard.
+        Raises `DatasetError` if a chunk is missing or damaged, or a sample does not match its receipt, if
+        there is one: this also detects an intact file of another shard.
         """
         if self.shape[0] <= (last := max(members := np.asarray(members).tolist())):
-            raise damaged(
-                self.place, f"has {self.shape[0]} samples in '{self.name}'; requested: number {last}"
-            )
+            how = f"has {self.shape[0]} samples in '{self.name}'; requested: number {last}"
+            raise damaged(self.place, how)
         values = np.empty((len(members), *self.shape[1:]), dtype or self.dtype)
         rows = values.reshape(len(members), -1)
         wanted: dict[int, list[int]] = {}  # places in `members` of the samples of each chunk
@@ -178,12 +172,12 @@ class StoredArray:
     ) -> tuple[np.ndarray, int | None]:
         """Return the numbers of a chunk, (per_chunk, values), and for a single sample its checksum.
 
-        The numbers stay in `target` or `content`, or are decompressed into `unpacked`. The header is checked
-        first, since Blosc trusts it.
+        They stay in `target` or `content`, or are decompressed into `unpacked`.
         """
         flags, size, length = struct.unpack_from("<2xBx I4xI", content.data)
         whole = len(content) + (0 if target is None else len(target))
         copied = flags & COPIED
+        # Blosc trusts the header.
         fitting = size == unpacked.nbytes and length == whole - CHECKSUM
         if not fitting or (whole != self.most if copied else target is not None):
             raise self._damaged("the length of a chunk does not match its header")
@@ -217,20 +211,15 @@ class StoredArray:
         if not written and np.isnan(numbers).any():
             raise damaged(self.place, f"has unwritten samples in '{self.name}'")
         if written and written[row : row + 1] != [found]:
-            raise damaged(
-                self.place,
-                f"is damaged: shard {shard} of '{self.name}' is not what was written (sample {member})",
-            )
+            how = f"is damaged: shard {shard} of '{self.name}' is not what was written (sample {member})"
+            raise damaged(self.place, how)
 
     def _damaged(self, how: str) -> DatasetError:
         return damaged(self.place, f"is damaged in '{self.name}' ({how})")
 
 
 def open_store(path: Path | str) -> zarr.Group:
-    """Open the root of the store at `path` (a path or an address) for reading.
-
-    Raises `DatasetError` if there is no store, or its metadata cannot be read.
-    """
+    """Open the root of the store at `path` (a path or an address). Raises `DatasetError` if it cannot."""
     place = located(path)
     if isinstance(place, Path) and not place.exists():
         raise DatasetError(gone(place))

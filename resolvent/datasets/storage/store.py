@@ -31,8 +31,7 @@ from resolvent.datasets.storage.reading import checksum, read_array
 def create_store(path: Path, layout: Layout) -> None:
     """Create an empty store at `path`, or repair everything except the samples of an existing store.
 
-    The hierarchy is created under a temporary name and renamed, or uploaded, so that stores have complete
-    metadata or do not exist. Several jobs may do this at the same time.
+    It is created under a temporary name and renamed, or uploaded, so that several jobs may do this at once.
     """
     place = located(path)
     with readable_disk_errors(path):
@@ -93,8 +92,7 @@ def write_shard(
     """Write one shard of every array; return digests of the arrays and checksums of their samples, by array.
 
     `arrays` yields ("n512/u", values of the shard's samples) one at a time, so that a large shard need not
-    fit into memory. Each array is written in a single assignment that covers exactly one Zarr shard file,
-    which no other job writes.
+    fit into memory. Each is written in a single assignment that covers one Zarr shard file.
     """
     members, place = layout.shard_range(shard), located(path)
     root = zarr.open_group(opened(place), mode="r+", zarr_format=3)
@@ -102,28 +100,19 @@ def write_shard(
     with readable_disk_errors(path):
         for name, values in arrays:
             if len(values) != len(members):
-                raise DatasetError(
-                    f"shard {shard} of {place} needs {len(members)} samples, got {len(values)}"
-                )
+                raise DatasetError(f"shard {shard} of {place} has {len(members)} samples, got {len(values)}")
             array: Any = root[name]
-            _remove_present(path, array, shard)
+            # The last shard is seldom full, and Zarr would first read a present, possibly damaged file.
+            chunk = "/".join([name, "c", str(shard), *["0"] * (array.ndim - 1)])
+            if isinstance(place, str):
+                remove_object(f"{place}/{chunk}")
+            else:
+                file = place / chunk
+                for left in [file, *file.parent.glob(f"{file.name}.*.partial")]:  # of a killed job
+                    left.unlink(missing_ok=True)
             array[members.start : members.stop] = values
             digests[name], sums[name] = digest(values), [checksum(sample) for sample in values]
     return digests, sums
-
-
-def _remove_present(path: Path, array: zarr.Array, shard: int) -> None:
-    """Remove a shard, and partial files left by a killed job.
-
-    The last shard is seldom full, and Zarr would read an existing, possibly damaged shard before writing it.
-    """
-    place, chunk = located(path), "/".join(["c", str(shard), *["0"] * (array.ndim - 1)])
-    if isinstance(place, str):
-        remove_object(f"{place}/{array.path}/{chunk}")
-        return
-    file = place / array.path / chunk
-    for left in [file, *file.parent.glob(f"{file.name}.*.partial")]:
-        left.unlink(missing_ok=True)
 
 
 def digest(values: np.ndarray) -> str:

@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 
 from resolvent.common.norms import relative_l2
 from resolvent.datasets.storage.layout import Group, Variable, group_name, space_group
-from resolvent.datasets.tasks.distributions import CircleDistribution, distribution_on, named
+from resolvent.datasets.tasks.distributions import OnCircle, named
 from resolvent.datasets.tasks.error_budget import chosen_facts, error_facts
 from resolvent.datasets.tasks.settings import (
     ACCURACY,
@@ -77,9 +77,7 @@ class BurgersSettings(SpaceDataset):
         description="time of the target; the default is the time of Cao 2021's public data file, although "
         "the paper's text says 1",
     )
-    initial_distribution: Annotated[
-        CircleDistribution, distribution_on("circle"), Field(validate_default=True)
-    ] = Field(
+    initial_distribution: OnCircle = Field(
         named("cao_burgers"), description="distribution of the initial velocity: a name, numbers, or both"
     )
 
@@ -166,10 +164,10 @@ class BurgersDataset(BurgersSettings):
             check_least_accuracy(self.accuracy, LEAST_ACCURACY)
         if self.chosen and modes > MOST_MODES:
             raise ValueError(
-                f"viscosity {self.viscosity:g} takes about {modes:,} modes and {steps:,} steps for the "
-                f"accuracy {self.accuracy:g}, {self.seconds_per_sample() / 60:.2g} minutes a sample; in "
-                f"reach at this accuracy: {self.viscosity * modes / MOST_MODES:.2g} or more (or state "
-                "num_modes and num_steps)"
+                f"viscosity {self.viscosity:g} is too small for accuracy {self.accuracy:g}: a sample would "
+                f"need {modes:,} modes, {steps:,} steps and {self.seconds_per_sample() / 60:.2g} minutes; "
+                f"accepted: {self.viscosity * modes / MOST_MODES:.2g} or more, a larger accuracy, or "
+                "your own num_modes and num_steps"
             )
         return self
 
@@ -181,7 +179,7 @@ class BurgersDataset(BurgersSettings):
         for key, modes in (("num_modes", self.num_modes or 0), ("initial_distribution.num_modes", drawn)):
             if modes >= below:
                 raise ValueError(
-                    f"{key} {modes} is too large: a grid of {self.finest} points has modes below {below}"
+                    f"{key} {modes} is too large for finest {self.finest}; accepted: at most {below - 1}"
                 )
         if self.method == "etdrk4" and (self.num_steps or 0) % 8:
             raise ValueError(f"num_steps of etdrk4 must be a multiple of 8, got {self.num_steps}")
@@ -274,29 +272,29 @@ class Burgers(Task):
         return self.field.coefficients(seed, split, index)
 
     def solve(self, drawn: np.ndarray) -> dict[str, np.ndarray]:
-        return self._arrays(drawn, self._solved(drawn)[0])
+        return self._solved(drawn)[0]
 
     def compute_with_errors(
         self, samples: list[tuple[str, int]]
     ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-        drawn = self.draw(samples)
-        final, chosen = self._solved(drawn)
-        return self._arrays(drawn, final), chosen
+        return self._solved(self.draw(samples))
 
-    def _arrays(self, initial: np.ndarray, final: np.ndarray) -> dict[str, np.ndarray]:
+    def _solved(self, initial: np.ndarray) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+        """Return every stored array, and the adaptive choices for each sample, if any."""
+        final, chosen = self._final(initial)
         arrays = {}
         for points in self.settings.resolutions:
-            arrays[f"{group_name(points)}/{INPUT}"] = self._observe(initial, points)
-            arrays[f"{group_name(points)}/{TARGET}"] = self._observe(final, points)
-        return arrays
+            arrays[f"n{points}/{INPUT}"] = self._observe(initial, points)
+            arrays[f"n{points}/{TARGET}"] = self._observe(final, points)
+        return arrays, chosen
 
     @cached_property
     def pilot(self) -> Pilot:
         """Solve the dataset's first samples to find the first discretisation for all samples."""
-        first = self.draw([("train", index) for index in range(PILOT)])
-        return stepper(self.settings.method).pilot(self.settings.accuracy, first, **self.physics)
+        solver, accuracy = stepper(self.settings.method), self.settings.accuracy
+        return solver.pilot(accuracy, self.draw_first(PILOT), **self.physics)
 
-    def _solved(self, initial: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    def _final(self, initial: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray]]:
         """Return the final coefficients, and the adaptive choices for each sample, if any."""
         settings = self.settings
         if not settings.chosen:
@@ -336,8 +334,8 @@ class Burgers(Task):
     def error_budget(self, stored: Stored) -> dict:
         """Measure the errors of the stored final velocities on the finest stored grid.
 
-        The refined run doubles modes and steps of a random subset. Cole-Hopf, exact to rounding, checks every
-        sample. Data generated by Cole-Hopf are compared with the split-step method.
+        A random subset is solved with twice the modes and steps (data by Cole-Hopf: by split-step).
+        Cole-Hopf, exact to rounding, checks every sample.
         """
         points, settings = max(self.settings.resolutions), self.settings
         name, total = f"{group_name(points)}/{TARGET}", stored.layout.num_samples
@@ -380,33 +378,31 @@ class Burgers(Task):
     def classical_solvers(self) -> dict[str, Baseline]:
         """Return the exponential integrator with several numbers of modes and steps, and the closed form."""
         from resolvent.solvers.burgers.cole_hopf import cole_hopf
-        from resolvent.solvers.burgers.etdrk4 import BurgersEtdrk4
-
-        def marched(modes: int, steps: int) -> Baseline:
-            solver = BurgersEtdrk4(**self.physics, num_modes=modes, num_steps=steps)
-            return lambda values, grid: observe(
-                solver.march(coefficients_of(values), steps)[0], values.shape[-1]
-            )
 
         def closed_form(values: np.ndarray, grid: Grid | Nodes) -> np.ndarray:
             return observe(cole_hopf(coefficients_of(values), **self.physics), values.shape[-1])
 
-        solvers = {f"ETDRK4, {modes} modes, {steps} steps": marched(modes, steps) for modes, steps in MARCHES}
-        return solvers | {"closed form (Cole-Hopf)": closed_form}
+        marched = {
+            f"ETDRK4, {modes} modes, {steps} steps": self.marched(modes, steps) for modes, steps in MARCHES
+        }
+        return marched | {"closed form (Cole-Hopf)": closed_form}
+
+    def marched(self, modes: int, steps: int) -> Baseline:
+        """Return the exponential integrator as a map of values on a grid, without checks of resolution."""
+        from resolvent.solvers.burgers.etdrk4 import BurgersEtdrk4
+
+        solver = BurgersEtdrk4(**self.physics, num_modes=modes, num_steps=steps)
+        return lambda values, grid: observe(solver.march(coefficients_of(values), steps)[0], values.shape[-1])
 
     def solve_on_grid(self, values: np.ndarray, grid: Grid | Nodes | None = None) -> np.ndarray:
         """Solve from the values (samples, points) on a grid: the classical solver on a coarse grid.
 
-        Uses only the modes of the grid, so that coarse grids are cheaper and less accurate. Skips the checks
-        of resolution, since comparisons with networks show the resulting error.
+        Uses only the modes of the grid, so that coarse grids are cheaper and less accurate. Comparisons with
+        networks show the resulting error.
         """
-        from resolvent.solvers.burgers.etdrk4 import BurgersEtdrk4
-
-        points = values.shape[-1]
         modes, steps = self.settings.expected_discretisation()
-        num_modes, num_steps = min(modes, points // 2 - 1), 8 * math.ceil(steps / 8)
-        coarse = BurgersEtdrk4(**self.physics, num_modes=num_modes, num_steps=num_steps)
-        return observe(coarse.march(coefficients_of(values), num_steps)[0], points)
+        march = self.marched(min(modes, values.shape[-1] // 2 - 1), 8 * math.ceil(steps / 8))
+        return march(values, grid)
 
     def solve_interpolated(self, values: np.ndarray, grid: Grid | Nodes | None = None) -> np.ndarray:
         """Interpolate the values (samples, points) linearly to the finest grid, solve, and restrict."""

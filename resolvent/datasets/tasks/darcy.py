@@ -8,121 +8,38 @@ one store serves any level and number of realisations.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
 
 from resolvent.common.norms import relative_l2
-from resolvent.datasets.storage.layout import Group, Variable, group_name, space_group
-from resolvent.datasets.tasks.distributions import GaussianDistribution, distribution_on, named
-from resolvent.datasets.tasks.error_budget import against_computed_again, error_facts
-from resolvent.datasets.tasks.settings import Known, SidePoints, SpaceDataset, check_least_accuracy
+from resolvent.datasets.storage.layout import Group, Variable, space_group
+from resolvent.datasets.tasks.darcy_base import DarcySettings, DarcyTask
+from resolvent.datasets.tasks.error_budget import error_facts
+from resolvent.datasets.tasks.settings import FEW_SAMPLES, Known, SidePoints
 from resolvent.datasets.tasks.symmetries import Symmetry, of_the_square
-from resolvent.datasets.tasks.task import Baseline, Task
-from resolvent.solvers.common.cosine_series import observe_cosine
+from resolvent.datasets.tasks.task import Baseline
 from resolvent.solvers.common.grid import AnyGrid, Grid, Nodes, restrict_dirichlet
-from resolvent.solvers.random_fields.gaussian import NeumannGaussianField, level_set, lognormal
 
 if TYPE_CHECKING:
     from resolvent.common.errors import Words
     from resolvent.datasets.storage.store import Stored
 
 COEFFICIENT, PRESSURE = "coefficient", "pressure"
-DIRECT_SAMPLES = 16  # samples solved again by a sparse direct method: two seconds each at 421 points
 REFINED_SAMPLES = 8  # samples solved on a finer grid, for the discretisation error
 REFINEMENT = 4  # refinement factor of that grid
-LEAST_ACCURACY = 1e-11  # best accuracy of the solver
 LOOSE_TOLERANCE = 1e-4  # relative residual for timings, since operators are less accurate
 CHEAP_STEPS = 3  # steps of conjugate gradients for an error estimate
 FEWEST_POINTS = 5  # points along each side of the coarsest grid for timings
 DARCY_IN_LATEX = r"-\nabla \cdot (a \nabla p) = 1\ \text{in}\ (0, 1)^2, \quad p = 0\ \text{on the boundary}"
 
 
-def _with_contrast(self: DarcySettings, by: float) -> dict[str, Any]:
-    """Return settings with a larger ratio of the two materials, or a larger logarithm (lognormal)."""
-    if self.push_forward == "level_set":
-        return {"above": by * self.above}
-    return {"distribution": self.distribution.louder(by).model_dump()}
-
-
-class DarcySettings(SpaceDataset):
-    """Darcy flow -∇·(a∇p) = 1 on the unit square, p = 0 on its boundary."""
-
-    dimension = 2
-    shows_flux = True
-
-    distribution: Annotated[GaussianDistribution, distribution_on("square"), Field(validate_default=True)] = (
-        Field(
-            named("cao_darcy"),
-            description="distribution of the field behind the coefficient: a name, numbers, or both",
-        )
-    )
-    push_forward: Literal["level_set", "lognormal"] = Field(
-        "level_set", description="coefficient from field: above or below zero, or the exponential"
-    )
-    above: float = Field(12.0, gt=0, description="coefficient where the field is positive (level_set)")
-    below: float = Field(3.0, gt=0, description="coefficient where the field is negative (level_set)")
-    finest: SidePoints = Field(
-        421, description="points along each side of the finest grid, which truncates the distribution"
-    )
-    face_mean: Literal["arithmetic", "harmonic"] = Field(
-        "arithmetic", description="mean of two neighbouring coefficients on the face between them"
-    )
-    tolerance: float | None = Field(
-        None,
-        gt=0,
-        lt=1,
-        description="relative residual at which conjugate gradients stop; none: they stop when the estimated "
-        "error of the pressure is below `accuracy`",
-    )
-    accuracy: float = Field(
-        1e-9,
-        gt=0,
-        lt=1,
-        description="largest accepted relative L2 difference from a direct solution of the same equations; a "
-        "dataset that misses it is not finalised",
-    )
-
-    @model_validator(mode="after")
-    def _accuracy_is_in_reach(self):
-        if self.tolerance is None:
-            check_least_accuracy(self.accuracy, LEAST_ACCURACY)
-        return self
-
-    @property
-    def solved_on(self) -> list[int]:
-        """Return the points along each side of the grids on which every sample is solved."""
-        return [self.finest]
-
-    def seconds_per_sample(self) -> float:
-        return 6e-7 * sum(n**2 for n in self.solved_on)
-
-    def seconds_of_checks(self) -> float:
-        return 3e-4 * self.finest**2  # direct and refined solutions
-
-    def bytes_of_checks(self) -> float:
-        return 2600.0 * self.finest**2
-
-    shifts: ClassVar = {
-        "length_scale": lambda self, by: {"distribution": self.distribution.stretched(by, 2).model_dump()},
-        "contrast": _with_contrast,
-    }
-
-    def symmetries(self) -> tuple[Symmetry, ...]:
-        return of_the_square()
-
-
 class DarcyDataset(DarcySettings):
     """Darcy flow: the map from the coefficient to the pressure (Cao 2021, eq. 20; Calvello 2024, 6.2.2)."""
 
     quantities = ("coefficient", "pressure")
-    example: ClassVar = {
-        "finest": 33,
-        "resolutions": [33, 17],
-        "samples": {"train": 3, "validation": 1, "test": 2},
-        "samples_per_shard": 4,
-    }
+    example: ClassVar = FEW_SAMPLES | {"finest": 33, "resolutions": [33, 17]}
     known = Known("coefficient", ("n", "n"), "observe_cosine")
     accuracy_rows: ClassVar[dict[tuple[str, str], tuple[Words, Words]]] = {
         ("darcy_cao", "against direct solve"): (
@@ -230,7 +147,7 @@ class DarcyDataset(DarcySettings):
             )
         if self.pressure == "restricted" and self.grid == "cell_centres":
             raise ValueError(
-                "pressure on cell centres cannot be restricted; accepted there: solved_on_each_grid"
+                "pressure: restricted needs grid: nodes; accepted on cell_centres: solved_on_each_grid"
             )
         return self
 
@@ -240,13 +157,7 @@ class DarcyInverseDataset(DarcySettings):
 
     inverse = True
     quantities = ("measured pressure", "coefficient")
-    example: ClassVar = {
-        "finest": 25,
-        "resolutions": [13],
-        "coarse": [5],
-        "samples": {"train": 3, "validation": 1, "test": 2},
-        "samples_per_shard": 4,
-    }
+    example: ClassVar = FEW_SAMPLES | {"finest": 25, "resolutions": [13], "coarse": [5]}
 
     equation: Literal["darcy_inverse"] = Field(description="the equation solved")
     resolutions: Annotated[list[SidePoints], Field(min_length=1)] = Field(
@@ -264,10 +175,12 @@ class DarcyInverseDataset(DarcySettings):
         for fine, coarse in zip(self.resolutions, self.coarse, strict=True):
             for many, few in ((self.finest, fine), (fine, coarse)):
                 if (many - 1) % (few - 1):
-                    raise ValueError(f"{few} nodes are not nested in {many}: {many - 1} intervals, {few - 1}")
+                    raise ValueError(
+                        f"{few} nodes are not nested in {many}: {few - 1} intervals do not divide {many - 1}"
+                    )
         grids = [*self.resolutions, *self.coarse]
         if len(set(grids)) < len(grids):
-            raise ValueError(f"resolutions {self.resolutions} and coarse {self.coarse} name a grid twice")
+            raise ValueError(f"resolutions {self.resolutions} and coarse {self.coarse} contain a grid twice")
         return self
 
     @property
@@ -286,93 +199,6 @@ class DarcyInverseDataset(DarcySettings):
         return dict(zip(self.resolutions, self.coarse, strict=True))[resolution]
 
 
-class DarcyTask(Task):
-    """Base of the forward and inverse task: coefficient, solver, and errors of the solver.
-
-    The random coefficient is a function of a Gaussian field on the square. It is evaluated at the points of
-    each grid, and never interpolated.
-    """
-
-    settings: DarcySettings
-    batch = 8
-    dtype = "float32"
-
-    def __init__(self, settings: DarcySettings):
-        from resolvent.solvers.darcy.five_point import DarcyFivePoint, default_method
-
-        super().__init__(settings)
-        self.field = NeumannGaussianField(**settings.distribution.covariance, num_modes=settings.finest - 1)
-        self.solver = DarcyFivePoint(
-            grid=settings.grid_kind,
-            face_mean=settings.face_mean,
-            method=default_method(),
-            **limits(settings),
-        )
-
-    def draw_one(self, seed: int, split: int, index: int) -> np.ndarray:
-        """Draw the cosine coefficients of a Gaussian field, (modes, modes)."""
-        return self.field.coefficients(seed, split, index)
-
-    def coefficient(self, fields: np.ndarray, points: int) -> np.ndarray:
-        """Return the coefficient (samples, points, points) on a grid."""
-        values = observe_cosine(fields, points, self.settings.grid_kind)
-        if self.settings.push_forward == "lognormal":
-            return lognormal(values)
-        return level_set(values, above=self.settings.above, below=self.settings.below)
-
-    def errors_of_the_solver(
-        self, stored: Stored, points: int
-    ) -> tuple[dict, np.ndarray, np.ndarray, np.ndarray]:
-        """Solve random samples again on a grid of `points`, also by a sparse direct method, in float64.
-
-        Returns entries of the error budget, and fields, coefficients and pressures of these samples.
-        """
-        from resolvent.solvers.darcy.direct import solve_direct
-
-        positions = stored.random_positions(DIRECT_SAMPLES)
-        fields = self.draw(stored.names(positions))
-        coefficient = self.coefficient(fields, points)
-        pressure = self.solver.solve(coefficient)
-        direct = solve_direct(coefficient, grid=self.settings.grid_kind, face_mean=self.settings.face_mean)
-        budget = {
-            "solved_on": group_name(points),
-            "against_direct_solve": error_facts(relative_l2(pressure, direct), stored.layout.num_samples),
-            "stored_against_computed_again": against_computed_again(self, stored, positions),
-            "rounding_to_float32": float(f"{np.finfo(np.float32).eps / 2:.1e}"),
-        }
-        return budget, fields, coefficient, pressure
-
-    def distribution_facts(self) -> dict:
-        """Return the description of the random coefficient for the card."""
-        settings, distribution = self.settings, self.settings.distribution
-        pushed = (
-            f"{settings.above:g} where the field is positive, {settings.below:g} elsewhere"
-            if settings.push_forward == "level_set"
-            else "the exponential of the field"
-        )
-        return {
-            "in_symbols": "a = ψ(g),  g ~ N(0, σ²(-Δ + τ²I)^{-γ}),  Neumann Laplacian on (0, 1)²",
-            "in_latex": r"a = \psi(g), \quad g \sim N\bigl(0,\, \sigma^2(-\Delta + \tau^2 I)^{-\gamma}\bigr),"
-            r" \quad \text{Neumann Laplacian on}\ (0, 1)^2",
-            "parameters": {"σ": distribution.sigma, "τ": distribution.tau, "γ": distribution.gamma},
-            "push_forward_ψ": f"{pushed}; applied on the grid in use, never interpolated",
-            "mean_mode": "absent" if distribution.zero_mean else "drawn",
-            "truncation": f"modes up to {settings.finest - 1} along each axis",
-            "mean_variance_of_the_field": float(f"{self.field.variance():.6g}"),
-        }
-
-    def solver_facts(self) -> dict:
-        """Return the description of the solver for the card."""
-        settings = self.settings
-        return {
-            "method": "5-point finite differences; conjugate gradients preconditioned by "
-            + {"multigrid": "multigrid", "sine": "fast sine transforms"}[self.solver.method],
-            "face_coefficients": f"{settings.face_mean} mean of the two neighbours"
-            + (", as in the papers' recipe" if settings.face_mean == "arithmetic" else ""),
-            "tolerance": "as the stated accuracy takes" if settings.tolerance is None else settings.tolerance,
-        }
-
-
 class Darcy(DarcyTask):
     """Draw coefficients, solve for pressures, and measure the errors of solver and discretisation."""
 
@@ -386,26 +212,21 @@ class Darcy(DarcyTask):
 
     def solve(self, drawn: np.ndarray) -> dict[str, np.ndarray]:
         settings = self.settings
-        arrays = {}
-        if settings.pressure == "restricted":
+        arrays: dict[str, np.ndarray] = {}
+        restricted = settings.pressure == "restricted"
+        if restricted:
             finest = self.solver.solve(self.coefficient(drawn, settings.finest))
         for points in settings.resolutions:
             coefficient = self.coefficient(drawn, points)
-            arrays[f"{group_name(points)}/{COEFFICIENT}"] = coefficient
-            arrays[f"{group_name(points)}/{PRESSURE}"] = (
-                restrict_dirichlet(finest, points)
-                if settings.pressure == "restricted"
-                else self.solver.solve(coefficient)
-            )
+            pressure = restrict_dirichlet(finest, points) if restricted else self.solver.solve(coefficient)
+            arrays |= {f"n{points}/{COEFFICIENT}": coefficient, f"n{points}/{PRESSURE}": pressure}
         return arrays
 
     def error_budget(self, stored: Stored) -> dict:
-        """Measure the solver's error and, separately, the discretisation error.
+        """Measure the solver's error (`errors_of_the_solver`) and, separately, the discretisation error.
 
-        The solver's error is measured in float64 against a sparse direct solution of the same equations, for
-        samples that are computed again and compared with the stored numbers up to rounding to float32. The
-        discretisation error, which no solver on this grid can avoid, is measured against the harmonic
-        finite-volume solution on a grid four times finer, with the coefficient evaluated there.
+        The latter, which no solver on this grid can avoid, is the difference from the harmonic finite-volume
+        solution on a grid four times finer, with the coefficient evaluated there.
         """
         from resolvent.solvers.darcy.five_point import DarcyFivePoint
 
@@ -437,10 +258,7 @@ class Darcy(DarcyTask):
         }
 
     def classical_solvers(self) -> dict[str, Baseline]:
-        """Return the 5-point solver on the input's grid, on coarser grids, and on the finest of the dataset.
-
-        Functions are interpolated linearly between grids. The tolerance is loose, as these grids need.
-        """
+        """Return the 5-point solver on the input's grid, on coarser grids (loosely), and on the finest."""
         solver = replace(self.solver, tolerance=LOOSE_TOLERANCE, accuracy=None)
 
         def on_coarser(factor: int) -> Baseline:
@@ -453,9 +271,7 @@ class Darcy(DarcyTask):
             return answer
 
         return {
-            "5-point, on the same grid": lambda coefficient, grid: solver.solve(
-                coefficient.astype(np.float64)
-            ),
+            "5-point, on the same grid": lambda values, grid: solver.solve(values.astype(np.float64)),
             **{f"5-point, 1/{factor} of the points a side": on_coarser(factor) for factor in (2, 3, 4)},
             "5-point, on the finest grid": self.solve_interpolated,
         }
@@ -466,16 +282,13 @@ class Darcy(DarcyTask):
 
     def solve_interpolated(self, coefficient: np.ndarray, grid: Grid | Nodes | None = None) -> np.ndarray:
         """Interpolate the coefficient (samples, n, n) bilinearly to the finest grid, solve, and restrict."""
-        settings, points = self.settings, coefficient.shape[-1]
-        coarse = Grid(settings.grid, points)
-        fine = Grid(settings.grid, settings.finest)
+        kind, points = self.settings.grid, coefficient.shape[-1]
+        coarse, fine = Grid(kind, points), Grid(kind, self.settings.finest)
         up, down = _linear_interpolation(coarse, fine), _linear_interpolation(fine, coarse)
         pressure = np.empty(coefficient.shape)
         for row, one in enumerate(coefficient):
             (finest,) = self.solver.solve((up @ one @ up.T)[None])
-            pressure[row] = (
-                restrict_dirichlet(finest, points) if settings.grid == "nodes" else down @ finest @ down.T
-            )
+            pressure[row] = restrict_dirichlet(finest, points) if kind == "nodes" else down @ finest @ down.T
         return pressure
 
     def solve_constant(self, coefficient: np.ndarray, grid: Grid | Nodes | None = None) -> np.ndarray:
@@ -488,7 +301,6 @@ class Darcy(DarcyTask):
         return unit / np.exp(np.log(coefficient).mean(axis=(1, 2), keepdims=True, dtype=np.float64))
 
     def description(self) -> dict:
-        settings = self.settings
         return {
             "equation": {
                 "in_words": "steady flow through a porous medium in the unit square (Darcy)",
@@ -500,10 +312,8 @@ class Darcy(DarcyTask):
                 "(arXiv:2406.06486), section 6.2.2",
             },
             "distribution_of_the_input": self.distribution_facts(),
-            "solver": {
-                **self.solver_facts(),
-                "pressure_on_coarser_grids": settings.pressure.replace("_", " "),
-            },
+            "solver": self.solver_facts()
+            | {"pressure_on_coarser_grids": self.settings.pressure.replace("_", " ")},
         }
 
 
@@ -516,13 +326,13 @@ class DarcyInverse(DarcyTask):
     def groups(self) -> tuple[Group, ...]:
         pressure = Variable(PRESSURE, "pressure p, without noise")
         coefficient = Variable(COEFFICIENT, "mean permeability a over windows of nodes")
+        grids = {
+            n: Grid("nodes", n, dimension=2) for n in (*self.settings.resolutions, *self.settings.coarse)
+        }
         return (
-            *(self._group(n, pressure, coefficient) for n in self.settings.resolutions),
-            *(self._group(n, coefficient) for n in self.settings.coarse),
+            *(space_group(grids[n], pressure, coefficient) for n in self.settings.resolutions),
+            *(space_group(grids[n], coefficient) for n in self.settings.coarse),
         )
-
-    def _group(self, points: int, *variables: Variable) -> Group:
-        return space_group(Grid("nodes", points, dimension=2), *variables)
 
     def solve(self, drawn: np.ndarray) -> dict[str, np.ndarray]:
         coefficient = self.coefficient(drawn, self.settings.finest)
@@ -540,20 +350,18 @@ class DarcyInverse(DarcyTask):
         return arrays
 
     def error_budget(self, stored: Stored) -> dict:
-        """Measure the solver's error against a sparse direct solution, in float64."""
+        """Measure the solver's error (`errors_of_the_solver`)."""
         return self.errors_of_the_solver(stored, self.settings.finest)[0]
 
     def description(self) -> dict:
-        settings = self.settings
+        pairs = zip(self.settings.resolutions, self.settings.coarse, strict=True)
         return {
             "equation": {
                 "in_words": "recover the permeability of a porous medium from the pressure (inverse Darcy)",
                 "in_symbols": "-∇·(a∇p) = 1 in (0, 1)²,  p = 0 on the boundary",
                 "in_latex": DARCY_IN_LATEX,
                 "operator": "p on a fine grid ↦ a on a coarse grid, "
-                + ", ".join(
-                    f"{f} to {c}" for f, c in zip(settings.resolutions, settings.coarse, strict=True)
-                ),
+                + ", ".join(f"{fine} to {coarse}" for fine, coarse in pairs),
                 "operator_in_latex": r"p\ \text{on a fine grid} \mapsto a\ \text{on a coarse grid}",
                 "source": "Cao 2021 (arXiv:2105.14995), eqs. 20 and 23, section C.4",
             },
@@ -565,13 +373,6 @@ class DarcyInverse(DarcyTask):
             "training pressures times standard normal deviates keyed by seed, split, sample and realisation",
             "solver": self.solver_facts(),
         }
-
-
-def limits(settings: DarcySettings) -> dict[str, float]:
-    """Return the stopping criterion of `DarcyFivePoint`: the given tolerance, or else the accuracy."""
-    if settings.tolerance is None:
-        return {"accuracy": settings.accuracy}
-    return {"tolerance": settings.tolerance}
 
 
 def _linear_interpolation(from_grid: Grid, to_grid: Grid) -> np.ndarray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from pydantic import BeforeValidator, Field
@@ -102,3 +102,8 @@ def distribution_on(domain: str) -> BeforeValidator:
         return value
 
     return BeforeValidator(resolve)
+
+
+OnCircle = Annotated[CircleDistribution, distribution_on("circle"), Field(validate_default=True)]
+OnTorus = Annotated[TorusDistribution, distribution_on("torus"), Field(validate_default=True)]
+OnSquare = Annotated[GaussianDistribution, distribution_on("square"), Field(validate_default=True)]

@@ -87,8 +87,8 @@ def _errors(found: np.ndarray, expected: np.ndarray) -> np.ndarray:
 def against_computed_again(task: Task, stored: Stored, positions: list[int]) -> dict:
     """Return the errors of stored samples against the same samples computed again.
 
-    If a task measures its solver in float64, this links the stored numbers to these measurements. Raises
-    `DatasetError` if an array differs by more than rounding.
+    This links the stored numbers to measurements in float64. Raises `DatasetError` if an array differs by
+    more than rounding.
     """
     again = task.compute(stored.names(positions))
     errors = {name: _errors(stored.values(name, positions), again[name]) for name in again}
@@ -112,8 +112,8 @@ def hold_to_accuracy(budget: dict, task: Task, store: Path | str) -> None:
     if not measured:
         name = type(task).__name__
         raise DatasetError(
-            f"{store} is not finalised: no error of its solutions was measured; define {name}.refined, the "
-            f"same task solved more finely, or {name}.error_budget with an entry 'against_…'"
+            f"{store} is not finalised: no error was measured; define {name}.refined (the same task, solved "
+            f"more finely), or {name}.error_budget with an entry 'against_…'"
         )
     worst, accuracy = max(measured), task.settings.accuracy
     if not np.max(measured) <= accuracy:

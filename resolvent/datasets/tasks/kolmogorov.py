@@ -12,11 +12,12 @@ from pydantic import Field, model_validator
 from resolvent.common.counts import counted
 from resolvent.common.norms import relative_l2
 from resolvent.datasets.storage.layout import Axis, Group, Variable, group_name, space_group
-from resolvent.datasets.tasks.distributions import TorusDistribution, distribution_on, named
+from resolvent.datasets.tasks.distributions import OnTorus, named
 from resolvent.datasets.tasks.error_budget import chosen_facts, error_facts
 from resolvent.datasets.tasks.settings import (
     ACCURACY,
     CHEAP,
+    FEW_SAMPLES,
     Known,
     SidePoints,
     SpaceDataset,
@@ -62,14 +63,12 @@ class KolmogorovDataset(SpaceDataset):
         "viscosity": lambda self, by: {"viscosity": by * self.viscosity},
         "horizon": lambda self, by: {"lead_time": by * self.lead_time},
     }
-    example: ClassVar = {
+    example: ClassVar = FEW_SAMPLES | {
         "resolutions": [32, 48],
         "viscosity": 0.05,
         "num_modes": 16,
         "step": 0.02,
         "spin_up_time": 0.4,
-        "samples": {"train": 3, "validation": 1, "test": 2},
-        "samples_per_shard": 4,
         "accuracy": 0.001,
     }
     known: ClassVar[Known] = Known("vorticity", ("n", "n"), "observe_2d", fewest_modes=42)
@@ -88,9 +87,7 @@ class KolmogorovDataset(SpaceDataset):
     frames: int = Field(
         1, ge=1, description="number of targets, lead_time apart; more than 1 also stores a window of frames"
     )
-    initial_distribution: Annotated[
-        TorusDistribution, distribution_on("torus"), Field(validate_default=True)
-    ] = Field(
+    initial_distribution: OnTorus = Field(
         named("calvello_kolmogorov"),
         description="distribution of the initial vorticity: a name, numbers, or both",
     )
@@ -141,20 +138,20 @@ class KolmogorovDataset(SpaceDataset):
         if self.chosen:
             check_least_accuracy(self.accuracy, LEAST_ACCURACY, "", "single precision, in which it is stored")
         if self.chosen and modes > MOST_MODES:
+            hours = self.seconds_per_sample() / 3600
             raise ValueError(
-                f"viscosity {self.viscosity:g} takes about {modes:,} modes and steps of {step:.2g} for the "
-                f"accuracy {self.accuracy:g}, {self.seconds_per_sample() / 3600:.2g} hours a sample; in "
-                f"reach at this accuracy: {self.viscosity * (modes / MOST_MODES) ** 2:.2g} or more (or state "
-                "num_modes and step)"
+                f"viscosity {self.viscosity:g} is too small for accuracy {self.accuracy:g}: a sample would "
+                f"need {modes:,} modes, steps of {step:.2g} and {hours:.2g} hours; "
+                f"accepted: {self.viscosity * (modes / MOST_MODES) ** 2:.2g} or more, a larger accuracy, or "
+                "your own num_modes and step"
             )
         return self
 
     @model_validator(mode="after")
     def _forcing_is_resolved(self):
         if self.num_modes is not None and self.num_modes < self.forcing_wavenumber:
-            raise ValueError(
-                f"num_modes {self.num_modes} is below the forcing wavenumber {self.forcing_wavenumber}"
-            )
+            least = f"at least forcing_wavenumber, {self.forcing_wavenumber}"
+            raise ValueError(f"num_modes {self.num_modes} is too small; accepted: {least}")
         for points in self.resolutions:
             check_points(points)
         return self
@@ -295,15 +292,11 @@ class Kolmogorov(Task):
         """Solve the dataset's first samples to find the first number of modes for all samples."""
         from resolvent.solvers.kolmogorov.etdrk4 import pilot
 
-        settings, first = self.settings, self.draw([("train", index) for index in range(PILOT)])
-        flow = settings.viscosity, settings.forcing_wavenumber
-        return pilot(settings.accuracy, first, self.times, *flow)
+        flow = self.settings.viscosity, self.settings.forcing_wavenumber
+        return pilot(self.settings.accuracy, self.draw_first(PILOT), self.times, *flow)
 
     def march(self, drawn: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-        """Return the coefficients of the vorticity at `times`, (samples, times, rows, columns).
-
-        Also returns the adaptive choices for each sample, if any.
-        """
+        """Return the coefficients at `times`, (samples, times, rows, columns), and the adaptive choices."""
         settings = self.settings
         if not settings.chosen:
             modes, step = settings.expected_discretisation()
@@ -319,16 +312,9 @@ class Kolmogorov(Task):
         return np.stack([with_modes(one, int(modes.max())) for one in found.solutions]), chosen
 
     def _refined(
-        self,
-        initial: np.ndarray,
-        times: tuple[float, ...],
-        chosen: dict[str, np.ndarray],
-        finer: int,
+        self, initial: np.ndarray, times: tuple[float, ...], chosen: dict[str, np.ndarray], finer: int
     ) -> np.ndarray:
-        """Solve by the exponential integrator with 3/2 of the modes and a step `finer` times shorter.
-
-        Modes and step are relative to the settings, or to the adaptive choice for each sample.
-        """
+        """Solve by the exponential integrator with 3/2 of the modes and a step `finer` times shorter."""
         from resolvent.solvers.kolmogorov.flow import with_modes
 
         if not self.settings.chosen:
@@ -357,9 +343,8 @@ class Kolmogorov(Task):
     def pair_errors(self, coefficients: np.ndarray, chosen: dict[str, np.ndarray]) -> np.ndarray:
         """Estimate the error of each pair: the distance of its target from the flow that starts at its input.
 
-        The exponential integrator solves the lead time again from the input, with 3/2 of the modes and a
-        quarter of the step (not half, since samples of fast flow already use half the step). The stored
-        target on the finest grid is compared with this solution. The error of the input does not enter.
+        The exponential integrator solves the lead time again, with 3/2 of the modes and a quarter of the step
+        (not half, since samples of fast flow already use half the step). The input's error does not enter.
         """
         settings, points = self.settings, max(self.settings.resolutions)
         later = self._refined(coefficients[:, 0], (settings.lead_time,), chosen, 4)[:, 0]
@@ -370,9 +355,8 @@ class Kolmogorov(Task):
         """Measure the errors of the stored vorticities on the finest stored grid.
 
         For every sample, the error of the pair (`pair_errors`). For random samples, the errors including the
-        spin-up, against the exponential integrator with 3/2 of the modes and half the step from the initial
-        field; and the error of the target against the other scheme over the lead time only, since this
-        second-order scheme would need days for an equally accurate spin-up.
+        spin-up, with 3/2 of the modes and half the step from the initial field; and the error of the target
+        against the other scheme over the lead time only, since a spin-up by it would need days.
         """
         settings, points = self.settings, max(self.settings.resolutions)
         total, pairs = stored.layout.num_samples, stored.errors[PAIR]
@@ -380,9 +364,8 @@ class Kolmogorov(Task):
         initial = self.draw(stored.names(positions))
         keys = ("modes", "step", "estimated", "work") if settings.chosen else ()
         every = {key: stored.errors[key] for key in keys}
-        at_both = self._refined(
-            initial, self.times[:2], {key: values[positions] for key, values in every.items()}, 2
-        )
+        chosen = {key: values[positions] for key, values in every.items()}
+        at_both = self._refined(initial, self.times[:2], chosen, 2)
         other = "split-step" if settings.method == "etdrk4" else "etdrk4"
         marched = self.integrator(other, at_both.shape[-1] - 1, settings.lead_time / 256).solve(
             at_both[:, 0], (settings.lead_time,)
@@ -430,11 +413,7 @@ class Kolmogorov(Task):
         }
 
     def motion(self, sample: tuple[str, int]) -> Motion:
-        """Solve the spin-up, from the initial vorticity to the time of the stored input.
-
-        Uses the dataset's solver, but at least `FEWEST_FILM_MODES` modes, since a film must be resolved at
-        all times.
-        """
+        """Solve the spin-up, from the initial vorticity to the time of the stored input."""
         settings, drawn = self.settings, self.draw([sample])
         times = np.linspace(0, settings.spin_up_time, FRAMES)
         modes, step = settings.expected_discretisation()
@@ -450,7 +429,9 @@ class Kolmogorov(Task):
 
     def description(self) -> dict:
         settings, distribution = self.settings, self.settings.initial_distribution
-        n = settings.forcing_wavenumber
+        n, modes = settings.forcing_wavenumber, self.field.num_modes
+        own = modes != settings.num_modes
+        truncation = {"truncation": f"modes up to {modes} along each axis"} if own else {}
         return {
             "equation": {
                 "in_words": "Kolmogorov flow: the incompressible Navier-Stokes equations in two dimensions, "
@@ -476,11 +457,7 @@ class Kolmogorov(Task):
                 if distribution.orthonormal
                 else "exponentials of unit modulus",
                 "pointwise_variance": float(f"{self.field.variance():.6g}"),
-                **(
-                    {}
-                    if self.field.num_modes == settings.num_modes
-                    else {"truncation": f"modes up to {self.field.num_modes} along each axis"}
-                ),
+                **truncation,
             },
             "solver": {
                 "method": {

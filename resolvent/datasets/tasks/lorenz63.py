@@ -222,8 +222,7 @@ class Lorenz63Task(TrajectoryTask):
     def error_budget(self, stored: Stored) -> dict:
         """Measure the errors of the stored trajectories, over all components, at the first set of times.
 
-        Compares with half the step, and with an independent adaptive integrator (diffrax, Dopri8) whose
-        tolerance allows for the growth of errors.
+        Compares with half the step, and with an independent adaptive integrator (diffrax, Dopri8).
         """
         from resolvent.solvers.lorenz63 import longest_step, solve_diffrax
 
@@ -244,7 +243,7 @@ class Lorenz63Task(TrajectoryTask):
             chosen = {key: stored.errors[f"{name}/{key}"] for key in keys}
             budget["chosen_for_each_sample"] = chosen_facts(chosen, ("order",))
         step = settings.step or longest_step(**parameters) / 2
-        growth = math.exp(min(GROWTH * settings.final_time, 50))
+        growth = math.exp(min(GROWTH * settings.final_time, 50))  # of the errors of the integrator
         tolerance = min(max(0.01 * settings.accuracy / growth, 1e-15), 1e-12)
         independent = solve_diffrax(initial, times, **parameters, tolerance=tolerance)
         return budget | {

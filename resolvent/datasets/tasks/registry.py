@@ -47,7 +47,7 @@ def settings_class(equation: str, imported: bool = False) -> type[DatasetSetting
             f"'source' is not accepted for equation {equation}, only for {', '.join(IMPORTED)}; leave it out"
         )
     if not imported and equation in IMPORTED and equation not in EQUATIONS:
-        raise ValueError(f"equation {equation} is read from files; name them in 'source'")
+        raise ValueError(f"equation {equation} is read from files: set 'source' to their paths")
     location = (IMPORTED if imported else EQUATIONS).get(equation, equation)
     if not LOCATION.fullmatch(location):
         raise PydanticCustomError(

@@ -34,6 +34,9 @@ REFINED_COST = 8  # cost of solving a sample more finely, relative to solving it
 SECONDS_PER_VALUE = 1e-4  # guess for unknown solvers: a thousand steps of 100 ns for each stored value
 CHEAP = 1e-3  # relative L2 error of `cheap_answer`
 
+# For the `example` of an equation.
+FEW_SAMPLES: dict[str, Any] = {"samples": {"train": 3, "validation": 1, "test": 2}, "samples_per_shard": 4}
+
 ACCURACY = "largest relative L2 error allowed; a dataset that misses it is not finalised"
 
 
@@ -135,15 +138,15 @@ class DatasetSettings(Settings):
     def cheap_answer(self, inputs: np.ndarray, prediction: np.ndarray, grid: AnyGrid) -> np.ndarray | None:
         """Return answers of a cheap classical solver, which may start from the predictions; by default None.
 
-        The distance of a prediction from this answer estimates its error up to the answer's own error, which
-        should be about `CHEAP`. Raises `SolverError` if the inputs cannot be solved.
+        They estimate the errors of predictions up to their own error, which should be about `CHEAP`. Raises
+        `SolverError` if the inputs cannot be solved.
         """
         return None
 
     def corrected(self, inputs: np.ndarray, prediction: np.ndarray, steps: int) -> np.ndarray:
         """Return predictions after `steps` of an iterative solver that starts from them.
 
-        Raises `ValueError` if the equation has no such solver, which is the default.
+        Raises `ValueError` by default: the equation has no such solver.
         """
         raise ValueError(f"{self.equation} has no iterative solver that starts from a prediction")
 
@@ -155,7 +158,7 @@ class DatasetSettings(Settings):
         return type(self).model_validate(self.model_dump() | self.shifts[shift](self, factor))
 
     def with_contents(self) -> Self:
-        """Return the settings completed from the dataset's source files; unchanged if there are none.
+        """Return the settings completed from the source files, if any.
 
         Raises `DatasetError` if a file is missing or contradicts the settings.
         """
@@ -213,10 +216,7 @@ class DatasetSettings(Settings):
         return max(map(self.num_points, self.resolutions))
 
     def seconds_per_sample(self) -> float:
-        """Predict the seconds to solve one sample on a core of 2.5 GHz, to a factor of three.
-
-        By default, for unknown solvers, `SECONDS_PER_VALUE` for each stored value.
-        """
+        """Predict the seconds to solve one sample on a core of 2.5 GHz, to a factor of three."""
         return SECONDS_PER_VALUE * self.out_channels * sum(map(self.num_points, self.resolutions))
 
     def bytes_of_solving(self) -> float:
@@ -235,8 +235,8 @@ class DatasetSettings(Settings):
     def _jobs_can_be_planned(self):
         if self.num_shards > MOST_JOBS:
             raise ValueError(
-                f"samples_per_shard {self.samples_per_shard} divides {self.samples.total} samples into "
-                f"{self.num_shards} jobs; accepted: at most {MOST_JOBS}"
+                f"samples_per_shard {self.samples_per_shard} needs {self.num_shards} jobs for "
+                f"{self.samples.total} samples; accepted: at most {MOST_JOBS} jobs"
             )
         return self
 
@@ -265,5 +265,5 @@ class SpaceDataset(DatasetSettings):
     @model_validator(mode="after")
     def _grids_are_named_once(self):
         if len(set(self.resolutions)) < len(self.resolutions):
-            raise ValueError(f"resolutions {self.resolutions} name a grid twice")
+            raise ValueError(f"resolutions {self.resolutions} contain a grid twice; accepted: once each")
         return self

@@ -24,7 +24,6 @@ class Symmetry:
     Values are (samples, ...space), or (samples, channels, ...space) for several functions, as in `Samples`.
     """
 
-    name: str
     inputs: Map
     back: Map
 
@@ -42,8 +41,7 @@ def shifts_and_reflection(parts: int = 4) -> tuple[Symmetry, ...]:
         def turned(u: np.ndarray) -> np.ndarray:
             return u if sign > 0 else -_reversed(u, -1)
 
-        words = f"shift by {part}/{parts}" + (" after u(x) → -u(-x)" if sign < 0 else "")
-        return Symmetry(words, lambda u: moved(turned(u), 1), lambda u: turned(moved(u, -1)))
+        return Symmetry(lambda u: moved(turned(u), 1), lambda u: turned(moved(u, -1)))
 
     return tuple(made(part, sign) for sign, part in product((1, -1), range(parts)) if (sign, part) != (1, 0))
 
@@ -55,9 +53,7 @@ def of_the_square(rotated: bool = True) -> tuple[Symmetry, ...]:
         def swap(a: np.ndarray) -> np.ndarray:
             return a.swapaxes(-1, -2) if swapped else a
 
-        words = f"rotation by {90 * turns}°" + (" after x ↔ y" if swapped else "")
         return Symmetry(
-            words,
             lambda a: np.ascontiguousarray(np.rot90(swap(a), turns, (-2, -1))),
             lambda p: np.ascontiguousarray(swap(np.rot90(p, -turns, (-2, -1)))),
         )
@@ -69,9 +65,8 @@ def of_the_square(rotated: bool = True) -> tuple[Symmetry, ...]:
 def of_shear_forcing(wavenumber: int) -> tuple[Symmetry, ...]:
     """Return the symmetries of vorticity, [y, x], under a body force sin(n y) along x.
 
-    These are combinations of a shift along x by half a period, a rotation by 180° (vorticity keeps its sign),
-    and ω(x, y) → -ω(-x, y - π/n). The last needs grid points at a shift by π/n; on other grids it is replaced
-    by the identity.
+    They combine a shift along x by half a period, a rotation by 180° (vorticity keeps its sign), and
+    ω(x, y) → -ω(-x, y - π/n), which is the identity on grids without points at a shift by π/n.
     """
 
     def half(w: np.ndarray) -> np.ndarray:
@@ -95,8 +90,7 @@ def of_shear_forcing(wavenumber: int) -> tuple[Symmetry, ...]:
             w = rotated(w) if turn else w
             return glided(w, -1) if glide else w
 
-        parts = ((shift, "shift by half along x"), (turn, "rotation by 180°"), (glide, "-ω(-x, y - π/n)"))
-        return Symmetry(", ".join(words for there, words in parts if there), forwards, backwards)
+        return Symmetry(forwards, backwards)
 
     return tuple(made(*which) for which in product((False, True), repeat=3) if any(which))
 
@@ -108,7 +102,7 @@ def of_signs(inputs: tuple[int, ...], targets: tuple[int, ...]) -> tuple[Symmetr
         column = np.array(signs)[:, None]
         return lambda values: values * (column if len(signs) > 1 else signs[0])
 
-    return (Symmetry("signs", signed(inputs), signed(targets)),)
+    return (Symmetry(signed(inputs), signed(targets)),)
 
 
 def _reversed(values: np.ndarray, axis: int) -> np.ndarray:

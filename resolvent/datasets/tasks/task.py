@@ -123,10 +123,9 @@ class Task(ABC):
         return budget
 
     def hold_to_accuracy(self, budget: dict, store: Path | str) -> dict:
-        """Compare the entries "against_…" of `budget` with the stated accuracy; return further card entries.
+        """Raise `DatasetError` unless errors "against_…" were measured and all are within the accuracy.
 
-        Raises `DatasetError` if no error was measured, or one is too large; then the dataset is not
-        finalised.
+        Returns further entries of the card.
         """
         hold_to_accuracy(budget, self, store)
         return {}
@@ -175,6 +174,10 @@ class Task(ABC):
         seed = self.settings.seed
         return np.stack([self.draw_one(seed, SPLITS.index(split), index) for split, index in samples])
 
+    def draw_first(self, count: int) -> np.ndarray:
+        """Return the random numbers of the first `count` training samples, for a pilot run."""
+        return self.draw([("train", index) for index in range(count)])
+
     def compute(self, samples: list[tuple[str, int]]) -> dict[str, np.ndarray]:
         """Return every stored array of `samples`, each (split, index)."""
         return self.solve(self.draw(samples))
@@ -182,9 +185,8 @@ class Task(ABC):
     def compute_with_errors(
         self, samples: list[tuple[str, int]]
     ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-        """Return the arrays of `compute`, and error estimates that are by-products of solving.
+        """Return the arrays of `compute`, and error estimates (len(samples),) that are by-products, by name.
 
-        Each estimate is (len(samples),), by name; `error_budget` finds all of them in `stored.errors`. By
-        default there are none.
+        `error_budget` finds them in `stored.errors`. By default there are none.
         """
         return self.compute(samples), {}

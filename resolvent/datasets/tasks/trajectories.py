@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from resolvent.common.settings import Settings
 from resolvent.datasets.storage.layout import resolution_of
-from resolvent.datasets.tasks.settings import DatasetSettings
+from resolvent.datasets.tasks.settings import FEW_SAMPLES, DatasetSettings
 from resolvent.datasets.tasks.task import FRAMES, Task
 from resolvent.solvers.common.grid import Nodes
 from resolvent.solvers.common.observation_times import explicit, random_times, two_rates, uniform
@@ -41,11 +41,10 @@ class ObservationTimes(Settings):
 
     def nodes(self, final_time: float, seed: int) -> Nodes:
         """Return the times, all at most `final_time`."""
-        if self.step is not None and final_time / self.step > MOST_TIMES:
-            raise ValueError(
-                f"{final_time / self.step:g} steps of {self.step:g}; accepted: at most {MOST_TIMES}"
-            )
         if self.step is not None:
+            steps = final_time / self.step
+            if steps > MOST_TIMES:
+                raise ValueError(f"step {self.step:g} gives {steps:g} times; accepted: at most {MOST_TIMES}")
             return (uniform if self.kind == "uniform" else two_rates)(self.step, final_time)
         if self.count is not None:
             return random_times(self.count, final_time, seed)
@@ -55,11 +54,9 @@ class ObservationTimes(Settings):
 class TrajectoryDataset(DatasetSettings):
     """A dataset of trajectories; its resolutions are named sets of times."""
 
-    example: ClassVar = {
+    example: ClassVar = FEW_SAMPLES | {
         "final_time": 0.4,
         "observations": {"dt0.02": {"step": 0.02}, "random": {"kind": "random", "count": 30}},
-        "samples": {"train": 3, "validation": 1, "test": 2},
-        "samples_per_shard": 4,
     }
 
     final_time: float = Field(2.0, gt=0, description="T")
@@ -100,7 +97,9 @@ class TrajectoryDataset(DatasetSettings):
             except ValueError as error:
                 raise ValueError(f"observations.{name}: {error}") from None
             if last > self.final_time:
-                raise ValueError(f"observations.{name}: {last:g} is after final_time {self.final_time:g}")
+                raise ValueError(
+                    f"observations.{name}: time {last:g} is after final_time {self.final_time:g}"
+                )
         return self
 
 

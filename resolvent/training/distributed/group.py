@@ -30,8 +30,8 @@ class Group:
     """A group of `size` processes; this one has number `rank`, the first one 0.
 
     All processes call the same methods in the same order. Numbers are exchanged on the CPU (gloo), without
-    waiting for a GPU; tensors are summed on their device (NCCL on GPUs). Methods raise `LostProcesses` if
-    other processes are gone.
+    waiting for a GPU; tensors are summed on their device (NCCL on GPUs). Raises `LostProcesses` if others
+    are gone.
     """
 
     rank: int = 0
@@ -95,9 +95,9 @@ def answering(sums: _Sums | None = None) -> Iterator[None]:
 class _Sums:
     """Communication hook of DistributedDataParallel that sums gradients, which torch averages by default.
 
-    `begun` counts the gradient buckets of this backward pass; `fault` is the error of a failed sum. Complex
-    numbers are sent as pairs of real numbers, since NCCL sums only these. The hook must not refer to the
-    DistributedDataParallel module: that cycle would be invisible to Python's garbage collector.
+    `begun` counts the gradient buckets of this backward pass; `fault` is the error of a failed sum. The hook
+    must not refer to the DistributedDataParallel module, since Python's garbage collector cannot see that
+    cycle.
     """
 
     def __init__(self) -> None:
@@ -107,6 +107,7 @@ class _Sums:
     def begin(self, bucket: distributed.GradBucket) -> Future:
         self.begun += 1
         gradients = bucket.buffer()
+        # NCCL sums only real numbers.
         numbers = torch.view_as_real(gradients) if gradients.is_complex() else gradients
         return (
             distributed.all_reduce(numbers, async_op=True)
@@ -127,10 +128,8 @@ class SharedOperator:
     """An operator whose backward pass sums the gradients over all processes, bit-identical in each.
 
     Torch sums bucket by bucket during the backward pass. If a process runs out of memory, the others would
-    wait for its buckets: `make_up` sends zeros instead, as torch does for processes without further batches,
-    and then all can agree on the next step. In a group of size 1 this is the operator itself.
-
-    Raises `TrainingError` for batch normalisation, whose result depends on the number of processes.
+    wait for its buckets: `make_up` sends zeros instead, and then all can agree on the next step. In a group
+    of size 1 this is the operator itself. Raises `TrainingError` for batch normalisation.
     """
 
     def __init__(self, operator: nn.Module, group: Group):
@@ -139,8 +138,8 @@ class SharedOperator:
         if group.size > 1:
             if any(isinstance(module, _BatchNorm) for module in operator.modules()):
                 raise TrainingError(
-                    "batch normalisation would use each process's part of a batch, not the whole batch: "
-                    "train with processes: 1, or use another normalisation (torch.nn.GroupNorm)"
+                    "batch normalisation would use only each process's part of a batch: set processes: 1, or "
+                    "use another normalisation (torch.nn.GroupNorm)"
                 )
             self.renew()
 
@@ -163,10 +162,7 @@ class SharedOperator:
 
     @contextmanager
     def passes(self, last: bool) -> Iterator[None]:
-        """Run the forward and backward pass of one part of this process's share; sum gradients at the last.
-
-        Raises `LostProcesses` if another process is gone.
-        """
+        """Run forward and backward pass of one part of this process's share; sum gradients at the last."""
         if self._parallel is None:
             yield
             return

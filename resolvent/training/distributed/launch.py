@@ -48,13 +48,11 @@ def visible_devices() -> list[str]:
 
 
 def nodes_given(wanted: int) -> int:
-    """Return how many of the `wanted` nodes this SLURM job has; 1 outside SLURM.
-
-    SLURM_JOB_NUM_NODES is unset in scripts on several nodes, where Snakemake's executor plugin hides it, so
-    that they can start steps; such a job has all nodes it requested.
-    """
+    """Return how many of the `wanted` nodes this SLURM job has; 1 outside SLURM."""
     if "SLURM_JOB_ID" not in os.environ:
         return 1
+    # Snakemake's plugin unsets the number for jobs on several nodes, so that they can start steps; these have
+    # all nodes that they requested.
     return min(wanted, int(os.environ.get("SLURM_JOB_NUM_NODES", wanted)))
 
 
@@ -74,7 +72,7 @@ def launch(
         meeting = distributed.TCPStore(host, 0, is_master=True, wait_for_workers=False, timeout=CONNECTING)
     except RuntimeError as error:
         reason = str(error).partition("\n")[0]
-        raise TrainingError(f"the processes cannot meet at {host} ({reason})") from error
+        raise TrainingError(f"the processes cannot connect to {host} ({reason})") from error
     with TemporaryDirectory(prefix="resolvent-", dir=shared if nodes > 1 else None) as name:
         path, others = Path(name) / "order.json", list[str]()
         order = {
@@ -102,9 +100,8 @@ def _environment(host: str) -> dict[str, str]:
 def _attend(path: Path, node: int, devices: list[str], others: list[str]) -> Words:
     """Run this node's processes, as described in the file `path`, and the command `others`, until all end.
 
-    Returns "" on success, else a message for the case that no process left a report. Forwards signals, and
-    gives the processes time to finish their step. If a process fails, ends the others after a while. Writes
-    a report for a process that ended without one.
+    Returns "" on success, else a message for the case that no process left a report. Forwards signals. If a
+    process fails, ends the others after a while. Writes a report for a process that ended without one.
     """
     order = json.loads(path.read_text())
     own: dict[int, subprocess.Popen] = {}
@@ -238,7 +235,9 @@ def _serve(order: dict, rank: int) -> None:
     except RuntimeError as error:
         reason = str(error).partition("\n")[0]
         place = f"{order['host']}:{order['port']}"
-        raise TrainingError(f"the {order['nodes']} nodes did not meet at {place} ({reason})") from error
+        raise TrainingError(
+            f"the {order['nodes']} nodes could not all connect to {place} ({reason})"
+        ) from error
     for number in SIGNALS:
         signal.signal(number, signal.SIG_IGN)
     with interruption():
