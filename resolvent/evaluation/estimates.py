@@ -55,7 +55,7 @@ def measure_estimates(
         if shift != UNSHIFTED:
             settings = settings.shifted(shift, factor)
         # The dataset's layout, with new samples in place of the test split.
-        card = facts | {
+        layout = facts | {
             "samples": facts["samples"] | {"test": 0},
             "settings": settings.model_dump(mode="json"),
         }
@@ -66,7 +66,7 @@ def measure_estimates(
             if key not in drawn and shift == UNSHIFTED:
                 drawn[key] = first_tested(test_card, record, counts, samples)
             elif key not in drawn:
-                new = FreshSplit("", record.resolution, "test", 0, grids=record.grids, card=card)
+                new = FreshSplit("", record.resolution, "test", 0, grids=record.grids, card=layout)
                 drawn[key] = new.read(range(samples))
             operator = trained_operator(checkpoints.load(run / "checkpoint.pt"))
             assert operator is not None  # the run is finished

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -90,9 +91,7 @@ def metrics_with(own: Iterable[str], targets: Sequence[str] = ()) -> tuple[Metri
     for at, target in enumerate(targets if len(targets) > 1 else ()):
         name, label = f"relative_l2_{target}", f"relative L² error, {target}"
         words = f"the relative L² error of the function '{target}' alone"
-        metrics[name] = Metric(
-            name, lambda p, u, grid, at=at: relative_l2(p[:, at], u[:, at], grid), label, words
-        )
+        metrics[name] = Metric(name, partial(_of_one_function, at), label, words)
     for location in own:
         try:
             metric = find(location, Metric)
@@ -141,3 +140,7 @@ def metric_words(names: Iterable[str], metrics: tuple[Metric, ...] = METRICS) ->
     """Return label and description of the metrics `names`, for the record of a run."""
     known = {one.name: one for one in metrics}
     return {name: {"label": known[name].label, "description": known[name].description} for name in names}
+
+
+def _of_one_function(at: int, prediction: np.ndarray, target: np.ndarray, grid: AnyGrid) -> np.ndarray:
+    return relative_l2(prediction[:, at], target[:, at], grid)

@@ -69,7 +69,9 @@ def problems(configuration: Configuration, datasets: list[str]) -> Iterator[str]
 
 
 def _model_problems(name: str, model: Model) -> Iterator[str]:
-    given = {"": {}} | {f".settings_at.{resolution}": own for resolution, own in model.settings_at.items()}
+    given: dict[str, dict] = {"": {}} | {
+        f".settings_at.{resolution}": own for resolution, own in model.settings_at.items()
+    }
     for key, settings in given.items():
         try:
             resolve(model.architecture, {**model.settings, **settings})

@@ -139,10 +139,10 @@ def recipe_problems(configuration: Configuration) -> Iterator[str]:
                     yield f"{at}: {unknown('setting', setting, fields)}"
                     continue
                 choices = fields[setting].annotation
-                accepted = [str(one) for one in typing.get_args(choices)]
+                literals = [str(one) for one in typing.get_args(choices)]
                 for value in values if typing.get_origin(choices) is typing.Literal else ():
-                    if value not in accepted:
-                        yield f"{at}.{setting}: {unknown('value', value, accepted)}"
+                    if value not in literals:
+                        yield f"{at}.{setting}: {unknown('value', value, literals)}"
 
 
 def _recipe_of(configuration: Configuration, model: Model) -> Recipe | None:
