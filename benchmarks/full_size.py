@@ -25,6 +25,7 @@ import torch
 import yaml
 
 from benchmarks.runner import Part, digits, run, table
+from benchmarks.steps.memory import step_memory
 from resolvent.common.files import read_json, write_json, write_text
 from resolvent.common.machine import machine_memory
 from resolvent.measurements.step_cost import in_new_processes
@@ -37,7 +38,6 @@ from resolvent.planning.prediction.needs import Needs
 from resolvent.training import checkpoints
 from resolvent.training.errors import TrainingError
 from resolvent.training.fit import Trainer
-from resolvent.training.memory import step_memory
 from resolvent.training.train import train_run
 
 NAMES = {"cao2021": "Cao 2021", "calvello2024": "Calvello et al. 2024"}

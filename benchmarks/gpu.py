@@ -21,6 +21,7 @@ from torch.cuda import Event
 from benchmarks.runner import Part, digits, interleaved, run, table
 from benchmarks.solvers.race import error_against, field_of
 from benchmarks.steps.cases import Case, learner
+from benchmarks.steps.memory import memory_of_step
 from resolvent.measurements.step_cost import peak_memory, training_step
 from resolvent.solvers.common.cosine_series import observe_cosine
 from resolvent.solvers.common.fourier import product_points
@@ -28,7 +29,6 @@ from resolvent.solvers.darcy.five_point import DarcyFivePoint
 from resolvent.solvers.kolmogorov.etdrk4 import KolmogorovEtdrk4
 from resolvent.solvers.random_fields.gaussian import level_set, lognormal
 from resolvent.training.devices import choose_device, device_name, forward_precision, tf32
-from resolvent.training.memory import memory_of_step
 
 WARM_UP = 3  # steps
 PRECISIONS = ("float32", "tf32", "bfloat16")
@@ -46,7 +46,7 @@ CASES = [
 STEPS = """\
 Milliseconds are medians of {rounds} steps by the events of {device}. Memory is the peak of a step beyond
 weights and data, in GB: what the allocator gave out, and what was predicted without the GPU
-(`resolvent/training/memory.py`), in float32."""
+(`benchmarks/steps/memory.py`), in float32."""
 POINTS, PRESSURES, FLOWS = 421, 256, 64  # points per axis of a Darcy sample; numbers of samples
 MODES, STEP, TIME = 71, 0.01, 11.1  # of a Kolmogorov flow
 SOLVERS = """\

@@ -6,9 +6,9 @@ from model_variants import SMALL
 from torch._C._profiler import _EventType
 from torch.profiler import ProfilerActivity, profile
 
+from benchmarks.steps.memory import step_memory
 from resolvent.models.build import build
 from resolvent.models.registry import ARCHITECTURES, settings_class
-from resolvent.training.memory import step_memory
 from resolvent.training.operations import counted, forward_operations
 
 BATCH = 4
