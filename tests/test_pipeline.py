@@ -178,7 +178,7 @@ def test_the_theory_has_its_page(project):
     assert not missing(links(page), project.folder / "results/test")
     assert page.count("data:image/svg+xml") == 6
     for words in (
-        "n = 16, 32 intervals", "One head of 5 features", "Median of 1 timing,", "--cores 2",
+        "n = 16, 32 intervals", "One head with 5 features", "Median of 1 timing,", "--cores 2",
         "N = 8, 32 independent uniform", "universal_approximator2d",
     ):  # fmt: skip
         assert words in page
@@ -224,7 +224,7 @@ def test_the_inverse_problem_is_tested_at_every_level_of_noise(project):
     assert levels == models | {(key, "0.01", "0.01") for key in ("mean_predictor", "ridge_regression")}
     assert all(float(row["value"]) > 0 for row in rows if row["statistic"] == "mean")
     page = (folder / "report.html").read_text()
-    for words in ("Inverse Darcy problem, 1 % noise", "Linear ridge regression", "with one noise"):
+    for words in ("Inverse Darcy problem, 1 % noise", "Linear ridge regression", "with the same noise"):
         assert words in page
 
 
