@@ -73,7 +73,7 @@ def test_its_dataset_is_made_finalised_and_loaded(write, tmp_path):
 def test_without_a_measured_error_it_is_not_finalised_and_the_message_says_what_to_define(write, tmp_path):
     write(SOURCE.replace("def refined", "def unused"))
     with pytest.raises(
-        DatasetError, match=r"heat\.zarr is not finalised: .* define Heat\.refined, .* or Heat\.error_budget"
+        DatasetError, match=r"heat\.zarr is not finalised: .* define Heat\.refined .*, or Heat\.error_budget"
     ) as error:
         make_dataset(tmp_path / "data", settings_of(SETTINGS), name="heat")
     assert "\n" not in str(error.value)

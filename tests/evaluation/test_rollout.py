@@ -138,5 +138,5 @@ def test_a_dataset_without_later_moments_is_refused(card, tmp_path, tmp_path_fac
     saved_operator(tmp_path)
     pairs = made(tmp_path_factory.mktemp("pairs"), 1)
     for one, resolution in ((pairs, POINTS), (card, 48)):
-        with pytest.raises(TrainingError, match=r"has no vorticity_window on .*set `frames`"):
+        with pytest.raises(TrainingError, match=r"has no vorticity_window at .*set `frames`"):
             written(one, tmp_path, resolution)
