@@ -182,6 +182,6 @@ def test_functions_of_another_dimension_are_refused(my_lab):
     content = configured(NAME)
     content["experiments"]["darcy"]["models"] = ["net"]
     with pytest.raises(
-        ConfigurationError, match=r"'net' \(my_lab\.nets:NetSettings\) maps functions of 1 var"
+        ConfigurationError, match=r"'net' \(my_lab\.nets:NetSettings\) takes functions of 1 var"
     ):
         load_configuration(content)

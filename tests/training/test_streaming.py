@@ -59,7 +59,7 @@ def test_a_streamed_run_ends_with_the_same_bytes(card, tmp_path, request, capsys
     request.getfixturevalue("small_memory")
     train(card, tmp_path / "streamed")
     evaluated(card, tmp_path / "streamed")
-    assert "train: 32 samples take" in capsys.readouterr().err
+    assert "train: 32 samples need" in capsys.readouterr().err
     states = [checkpoints.load(tmp_path / name / "checkpoint.pt")["operator"] for name in NAMES]
     assert all(torch.equal(states[1][name], value) for name, value in states[0].items())
     for file in ("history.csv", "errors.csv"):
