@@ -19,7 +19,7 @@ def drop(x: Tensor, rate: float) -> Tensor:
         return x
     if x.device.type != "cpu":
         return functional.dropout(x, rate)
-    dropped = round(rate * LEVELS)
+    dropped = min(round(rate * LEVELS), LEVELS - 1)
     words = torch.empty(math.ceil(x.numel() / 4), dtype=torch.int64).random_(-(2**63), None)
     kept = words.view(torch.int16)[: x.numel()].view(x.shape) >= dropped - LEVELS // 2
     return x * kept * (LEVELS / (LEVELS - dropped))

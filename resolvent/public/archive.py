@@ -5,13 +5,13 @@ Format: https://www.researchobject.org/ro-crate/specification/1.2/, a JSON-LD fi
 
 from __future__ import annotations
 
-import hashlib
 import mimetypes
 import zipfile
 from datetime import UTC, datetime
 from pathlib import Path
 
 from resolvent.common.counts import counted
+from resolvent.common.digests import file_digest
 from resolvent.common.errors import FileError
 from resolvent.common.files import json_text, read_json, write_atomically
 from resolvent.figures.dataset.card import licence
@@ -69,7 +69,7 @@ def _metadata(results: Results, inside: dict[str, Path], cards: dict[str, Path])
     finished = sum(run.state == "finished" for run in results.runs)
     runs = {f"{run.folder}/run.json" for run in results.runs}
     files = [_file(name, path, runs) for name, path in inside.items()]
-    made = max((results.folder / STUDY_FILE, *inside.values()), key=lambda path: path.stat().st_mtime)
+    made = max(path.stat().st_mtime for path in inside.values())
     words = (
         f"{counted(len(study.experiments), 'experiment')} on {counted(len(study.datasets), 'dataset')}; "
         f"{finished} of {counted(len(results.runs), 'training')} finished."
@@ -88,7 +88,7 @@ def _metadata(results: Results, inside: dict[str, Path], cards: dict[str, Path])
                 "@type": "Dataset",
                 "name": f"Comparison of neural operators: {study.name}",
                 "description": words,
-                "datePublished": f"{datetime.fromtimestamp(made.stat().st_mtime, UTC):%Y-%m-%d}",
+                "datePublished": f"{datetime.fromtimestamp(made, UTC):%Y-%m-%d}",
                 "license": "Not stated: add the licence under which you share these results.",
                 "hasPart": [{"@id": one["@id"]} for one in files],
                 "mainEntity": {"@id": PAGE},
@@ -121,8 +121,7 @@ def _file(name: str, path: Path, runs: set[str]) -> dict:
     known = {"@id": name, "@type": "File", "name": Path(name).name, "encodingFormat": kind}
     if meaning:
         known["description"] = meaning
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    return known | {"contentSize": str(path.stat().st_size), "sha256": digest}
+    return known | {"contentSize": str(path.stat().st_size), "sha256": file_digest(path)}
 
 
 def _dataset(name: str, facts: dict) -> dict:

@@ -1,4 +1,4 @@
-"""What both Darcy problems share: settings, the random coefficient, the solver and its measured error."""
+"""Base of both Darcy problems: settings, random coefficient, solver and its measured error."""
 
 from __future__ import annotations
 

@@ -44,6 +44,10 @@ def test_nothing_is_dropped_in_evaluation():
     assert not torch.equal(Dropout(0.5)(x), x)
 
 
+def test_a_rate_that_rounds_to_one_leaves_finite_numbers():
+    assert drop(torch.ones(100_000), 1 - 1e-6).isfinite().all()
+
+
 @pytest.mark.parametrize("masked", [False, True])
 @pytest.mark.parametrize("scale", [None, 0.3])
 def test_attention_with_dropout_is_the_fused_one_with_the_same_matrix(masked, scale):

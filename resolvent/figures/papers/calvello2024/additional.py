@@ -1,4 +1,4 @@
-"""Figures beside those of Calvello et al. 2024: spectra, jumps between patches, and rollouts.
+"""Additional figures, which Calvello et al. 2024 do not have: spectra, jumps between patches, and rollouts.
 
 Section 6.2.3 attributes the difference between attention and the FNO to the modes truncated in the FNO, "an
 over-smoothing effect", and mentions jumps between patches; neither is shown in the paper. *Spectra* are the
