@@ -4,14 +4,14 @@ import pytest
 from merged_configuration import change_of, planned, problems
 
 
-def test_the_study_has_every_form_at_four_rates_and_ours_from_twenty_seeds():
+def test_the_study_has_every_form_at_three_rates_and_ours_from_ten_seeds():
     studied = planned("stability")
     study = studied.configuration.stability
     forms = {model: studied.stability(study, model) for model in study.models}
     assert len(forms) == 2 * 2 * 4 + 1
-    assert all(len(set(form["seeds"])) >= 8 and len(form["learning_rates"]) == 4 for form in forms.values())
+    assert all(len(set(form["seeds"])) >= 5 and len(form["learning_rates"]) == 3 for form in forms.values())
     ours = forms["galerkin_layer_scale"]
-    assert len(set(ours["seeds"])) == 20
+    assert len(set(ours["seeds"])) == 10
     assert {1e-3, 3e-3, 6e-3} <= set(ours["learning_rates"])
     settings = [tuple(sorted(form["run"]["settings"].items())) for form in forms.values()]
     assert len(set(settings)) == len(settings)
