@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 from contextlib import contextmanager
+from zipfile import ZipFile
 
 import pytest
 from latex import complaints
@@ -153,6 +154,12 @@ def test_tables_come_as_csv_latex_and_html(project):
     assert all(float(row["value"]) > 0 for row in means)
     for name in ("table.tex", "metrics.tex"):
         assert (folder / name).read_text().count("\\toprule") == 1
+
+
+def test_snakemakes_own_report_has_the_tables_and_figures(project, tmp_path):
+    project.forked_build("--report", str(tmp_path / "report.zip"))
+    names = {name.rpartition("/")[2] for name in ZipFile(tmp_path / "report.zip").namelist()}
+    assert {"leaderboard.csv", "comparison.csv", "models.csv", "error_intervals.svg", "samples.svg"} <= names
 
 
 def test_every_table_is_set_by_latex(project, tmp_path):

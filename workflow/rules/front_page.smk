@@ -32,7 +32,7 @@ rule front_page:
         ),
     output:
         page=f"{plan.results}/index.html",
-        table=f"{plan.results}/leaderboard.csv",
+        table=report(f"{plan.results}/leaderboard.csv", category="leaderboard"),
     log:
         f"logs/front_page/{plan.configuration.name}.log",
     localrule: True

@@ -18,8 +18,8 @@ rule compare:
         ),
         baselines=[f"{BASELINES}/{file}" for file in ("errors.csv", "cost.json")],
     output:
-        comparison=f"{EXPERIMENT}/comparison.csv",
-        models=f"{EXPERIMENT}/models.csv",
+        comparison=report(f"{EXPERIMENT}/comparison.csv", category="{experiment}"),
+        models=report(f"{EXPERIMENT}/models.csv", category="{experiment}"),
         tables=[f"{EXPERIMENT}/{name}" for name in ("table.html", "table.csv", "table.tex", "metrics.tex")],
     log:
         f"logs/compare/{plan.configuration.name}/{{experiment}}.log",
@@ -60,9 +60,10 @@ for _experiment, _settings in plan.configuration.experiments.items():
             assets=ancient(rules.page_assets.output),
         output:
             [
-                str(Path(file).with_suffix(suffix))
+                report(made, category=_experiment) if suffix == ".svg" else made
                 for file in [*(f"{_folder}/figures/{name}.svg" for name in _shown), *_own]
                 for suffix in SUFFIXES["figure"]
+                for made in [str(Path(file).with_suffix(suffix))]
             ],
             **({"film": f"{_film}.mp4", "poster": f"{_film}.png"} if _film else {}),
             **({"scaling": f"{_folder}/scaling.csv"} if _settings.scaling else {}),
