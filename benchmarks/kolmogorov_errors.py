@@ -27,8 +27,8 @@ from resolvent.solvers.common.fourier import observe_2d
 OVERLAYS = {"demo": ["config/demo.yaml"], "laptop": [], "full-resolution": ["config/full_resolution.yaml"]}
 SAMPLES = {"demo": 8, "laptop": 8, "full-resolution": 2}
 HEADER = (
-    "setting", "samples", "estimated errors", "estimated / true", "making a sample",
-    "the estimate, of that",
+    "setting", "samples", "estimated errors", "estimated / true", "time to make a sample",
+    "time of the estimate",
 )  # fmt: skip
 
 
