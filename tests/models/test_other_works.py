@@ -13,6 +13,7 @@ import pytest
 import torch
 from model_variants import SMALL, band_limited, grid, points
 from neuralop import models as package
+from neuralop.layers.spectral_convolution import SpectralConv
 from torch import nn
 from torch.nn import functional
 
@@ -277,3 +278,18 @@ def test_unknown_options_are_refused_with_those_accepted(model, options):
     said = rf"^unknown options of {model}: {', '.join(options)}; accepted: lifting_channel(s|_ratio), .*$"
     with pytest.raises(ValueError, match=said):
         build("neuraloperator2d", {**SETTINGS, "model": model, "options": options}, 0)
+
+
+def test_a_doubled_grid_of_the_package_is_wrong_in_every_other_row_for_negative_wavenumbers():
+    layer = SpectralConv(1, 1, n_modes=(8, 8), bias=False)
+
+    def wave(n: int, k: int) -> torch.Tensor:
+        at = torch.arange(n) / n
+        return torch.cos(2 * torch.pi * (k * at[:, None] + at))[None, None]
+
+    for k, wrong in ((2, False), (-2, True)):
+        with torch.no_grad():
+            doubled, right = layer(wave(16, k), output_shape=(32, 32)), layer(wave(32, k))
+        difference = (doubled - right).abs().amax(dim=(0, 1, 3)) / right.abs().max()
+        assert difference[::2].max() < 1e-5
+        assert (difference[1::2] > 1e-3).all() == wrong
