@@ -83,7 +83,7 @@ _adapter = cache(TypeAdapter)
 
 @dataclass(frozen=True, kw_only=True)
 class _Strict:
-    """Base of records: all keys are required, unknown keys are errors, and types are strict."""
+    """Base class of records: keys without default are required, unknown keys and wrong types are errors."""
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True)
 
@@ -220,8 +220,8 @@ def check_file(path: Path, record: RunRecord | BaselinesRecord) -> Path:
     check_present(path)
     if record.files.get(path.name) != file_digest(path):
         raise FileError(
-            f"{path} was altered or is of another run: delete it and run snakemake (its SHA-256 differs from "
-            "the record)"
+            f"{path} was altered or belongs to another run: delete it and run snakemake (its SHA-256 differs "
+            "from the record)"
         )
     return path
 
@@ -232,14 +232,14 @@ def identity_of(record: RunRecord | CostRecord) -> dict:
 
 
 def check_same_run(path: Path, given: dict, expected: dict) -> None:
-    """Raise `FileError` if a value of `IDENTITY` in the file `path`, `given`, is not as `expected`."""
+    """Raise `FileError` if a value of `IDENTITY` in `given`, read from `path`, differs from `expected`."""
     for name in IDENTITY:
         if given[name] != expected[name]:
             raise _of_another_run(path, name, given[name], expected[name])
 
 
 def check_same_network(path: Path, weights: dict, record: dict) -> None:
-    """Raise `FileError` if weights in the file `path` are not of the run and network in run.json."""
+    """Raise `FileError` if the weights in `path` belong to another run or network than run.json."""
     check_same_run(path, {name: weights.get(name) for name in IDENTITY}, record)
     for name in NETWORK:
         given, expected = (
@@ -257,7 +257,7 @@ def _of_another_run(path: Path, name: str, given: Any, expected: Any) -> FileErr
     remedy: Words = (
         "export or download the run again" if path.name == WEIGHTS else "delete it and run snakemake"
     )
-    return FileError(f"{path} is of another run ({name} {given} instead of {expected}): {remedy}")
+    return FileError(f"{path} belongs to another run ({name} {given} instead of {expected}): {remedy}")
 
 
 def _built(kind: type[Record], content: dict, where: str) -> Record:
