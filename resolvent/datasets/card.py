@@ -99,7 +99,7 @@ def _verified_digest(task: Task, store: Path, receipts: dict[Path, dict], code_d
         for name, expected in sorted(receipt["digests"].items()):
             values = stored(name).read(members)
             if digest(values) != expected:
-                raise damaged(place, f"is damaged: shard {shard} of '{name}' differs from its receipt")
+                raise damaged(place, f"is damaged: shard {shard} of '{name}' is not what was written")
             content.update(expected.encode())
             group, _, variable = name.partition("/")
             if variable in task.targets:

@@ -38,7 +38,7 @@ def text(run: TrainedRun, programs: list[str], licence: str | None) -> str:
     record, card, cost = run.record, run.card, run.cost
     files = [name for name in WORDS if name not in ("model.pt2", "model.onnx", "dataset.json")]
     files += programs + (["dataset.json"] if card is not None else [])
-    allow = ', allow=["folder with its code; read the code first"]' if ":" in record.architecture else ""
+    allow = ', allow=["folder of its code; read it first"]' if ":" in record.architecture else ""
     recipe = {"architecture": record.architecture} | record.settings | record.training
     versions = ", ".join(f"{name} {number}" for name, number in record.versions.items())
     parts = [

@@ -221,7 +221,7 @@ def test_no_address_is_contacted_before_it_was_allowed(name, folder, server):
     assert "nothing was run or contacted" in str(refused.value)
     assert not asked
     in_weights(folder, architecture="deeponet1d")  # other refusals come before any contact, too
-    with pytest.raises(FileError, match="of another run"):
+    with pytest.raises(FileError, match="another run"):
         verify_run("folder", allow=[f"{at}/u.npz"])
     assert not asked
 

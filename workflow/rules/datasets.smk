@@ -9,7 +9,7 @@ from resolvent.datasets.errors import gone
 
 
 def receipts_of(dataset):
-    # If a store was deleted, its card and receipts still exist: force its shards to be solved, as `-R solve_<name>` does.
+    # A deleted store leaves its card and receipts: force its shards to be solved, as `-R solve_<name>` does.
     gone_now = Path(dataset.card).exists() and not Path(dataset.store).exists()
     if gone_now and workflow.is_main_process:
         print(gone(dataset.store), file=sys.stderr)

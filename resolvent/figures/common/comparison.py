@@ -61,7 +61,7 @@ MODELS_COLUMNS = {
     "worst_ratio_to_reported": "our largest error divided by `reported_worst`",
     "ratio_of": "which of our errors `ratio_to_reported` uses",
     "reported_note": "source of the reported number, or why there is none",
-    "tuned": "settings that were tuned in short runs on validation samples; empty if none",
+    "tuned": "settings compared by short runs on validation samples; empty if nothing was tuned",
     "leads": "main metric of the pages: a standardised metric if the targets are far from zero",
     "prediction_spread": "standard deviation of the predictions over samples, divided by that of the targets",
     "parameters": "number of parameters; complex parameters count twice",
