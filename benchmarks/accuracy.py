@@ -45,8 +45,8 @@ from resolvent.solvers.lorenz63 import solve_to as solve_lorenz_to
 from resolvent.solvers.random_fields.gaussian import level_set, lognormal
 
 HEADER = (
-    "setting", "asked", "achieved", "", "chosen", "ms a sample", "best by hand", "ms a sample", "ratio",
-    "pilot",
+    "setting", "requested", "achieved", "", "selected", "ms per sample", "best manual setting",
+    "ms per sample", "ratio", "pilot",
 )  # fmt: skip
 BURGERS_SAMPLES, FLOWS = 256, 12
 LONGEST = 0.1  # predicted seconds per sample: slower rows are not run
@@ -78,12 +78,12 @@ def row(
     setting: str, accuracy: float, samples: int, achieved: float, chosen: str,
     ours: Callable[[], object], hand: Iterable[Try], rounds: int, pilot: Callable[[], object] | None = None,
 ) -> list[str]:  # fmt: skip
-    """Time ours and the best manual setting in turns, and the pilot separately, and return the row."""
+    """Time our solver and the best manual setting alternately, and the pilot separately; return the row."""
     enough = [one for one in hand if one.error <= accuracy]
     cells = [setting, f"{accuracy:.0e}", f"{achieved:.1e}", "" if achieved <= accuracy else "miss", chosen]
     if not enough:
         (mine,) = interleaved([ours], rounds, clock=process_time)
-        return [*cells, digits(mine.divided(samples).middle), "none of those tried", "", "", ""]
+        return [*cells, digits(mine.divided(samples).middle), "none of the settings tried", "", "", ""]
     best = min(enough, key=lambda one: one.seconds)
     mine, its = interleaved([ours, best.solve], rounds, warm_up=1, clock=process_time)
     numbers = [digits(times.divided(samples).middle) for times in (mine, its)]
@@ -100,7 +100,7 @@ def not_run(setting: str, accuracy: float, words: str) -> list[str]:
 
 
 def refusal(make: Callable[[], object]) -> str:
-    """Return the message with which planning refuses a request; empty if it is accepted."""
+    """Return the error message if the settings of a dataset are refused; empty if they are accepted."""
     try:
         make()
     except ValueError as error:
@@ -126,7 +126,7 @@ def burgers(given: Namespace) -> str:
             )
             price = 0.0 if words else BurgersDataset(equation="burgers", **asked).seconds_per_sample()
             if words or price > LONGEST:
-                words = words or f"not run here: {price:.2g} s a sample expected"
+                words = words or f"not run: {price:.2g} s per sample predicted"
                 rows.append(not_run(setting, accuracy, words))
                 continue
             initial = drawn if price < LONGEST / 10 else drawn[: BURGERS_SAMPLES // 4]
@@ -199,7 +199,7 @@ def darcy(given: Namespace) -> str:
 
 
 def lorenz63(given: Namespace) -> str:
-    """Measure Taylor series of chosen orders against a series in 80 bits; manual settings state the step."""
+    """Compare Taylor series of selected orders with a series in 80 bits; manual settings state the step."""
     rows = []
     initial = np.stack([initial_condition(0, 0, index) for index in range(LORENZ_SAMPLES)])
     for final_time in tqdm((2.0, 10.0, 20.0), desc="lorenz63", leave=False):
@@ -248,7 +248,7 @@ def extended(initial: np.ndarray, times: Nodes, order: int) -> np.ndarray:
 
 
 def kolmogorov(given: Namespace) -> str:
-    """Measure flows with chosen modes and steps, against a run with 3/2 the most modes and half the step."""
+    """Compare flows with selected modes and steps with a run with 3/2 of the modes and half the step."""
     field, rows = field_of("calvello_kolmogorov", num_modes=71), []
     drawn = np.stack([field.coefficients(1, 0, index) for index in range(FLOWS)])
     flows = (
@@ -296,9 +296,9 @@ def kolmogorov(given: Namespace) -> str:
 if __name__ == "__main__":
     packages = ("numba", "numpy", "scipy")
     parts = {
-        "burgers": Part("Burgers, to an accuracy", burgers, packages),
-        "darcy": Part("Darcy, to an accuracy", darcy, packages),
-        "lorenz63": Part("Lorenz-63, to an accuracy", lorenz63, ("jax", *packages)),
-        "kolmogorov": Part("Kolmogorov flow, to an accuracy", kolmogorov, packages),
+        "burgers": Part("Burgers, automatic settings", burgers, packages),
+        "darcy": Part("Darcy, automatic settings", darcy, packages),
+        "lorenz63": Part("Lorenz-63, automatic settings", lorenz63, ("jax", *packages)),
+        "kolmogorov": Part("Kolmogorov flow, automatic settings", kolmogorov, packages),
     }
     run("accuracy", parts)

@@ -1,4 +1,4 @@
-"""Training steps of the transformers of Calvello et al. 2024 in ours and in the public code's arithmetic.
+"""Compare training steps of the transformers of Calvello et al. 2024 with the public code's arithmetic.
 
     python -m benchmarks.attention [--only trajectories ...] [--rounds 3] [--output docs/performance.md]
 
@@ -20,8 +20,8 @@ from resolvent.training.devices import device_name
 
 PACKAGES = ("torch", "numpy")
 FULL = """\
-One training step at the paper's sizes, ours, on {device}: peak memory beyond weights and data, and seconds
-of the second step."""
+One training step of our operators at the paper's sizes on {device}: peak memory minus weights and data, and
+time of the second step in seconds."""
 LEARNED = {"patches": 13}
 RECOMPUTED = {**LEARNED, "checkpointing": True}
 TRAJECTORIES = [Case("tno1d", 200, 64, {})]

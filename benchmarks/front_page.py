@@ -35,8 +35,8 @@ from resolvent.figures.front.study import PlannedExperiment, PlannedRow, Study
 CHROMIUM = "/usr/bin/chromium"
 RESOLUTION, SAMPLES = 512, 100
 TEXT = """\
-The front page of a study of {} experiments with {} models and {} seeds each, {:,} runs, opened \
-from disk in headless Chromium: medians of {} starts of the browser."""
+The front page of a study with {} experiments of {} models and {} seeds each ({:,} runs), opened \
+from disk in headless Chromium: medians of {} browser starts."""
 SWITCHES = [
     "--no-sandbox",
     "--disable-gpu",
@@ -83,20 +83,20 @@ def front_page(given: Namespace) -> str:
         opened = [open_page(study / "index.html", len(results.rows)) for _ in range(given.rounds)]
     middle = {name: median(one[name] for one in opened) for name in opened[0]}
     rows = [
-        ("size of the page with style and script", f"{size / 1e6:.2f} MB"),
-        ("written in", f"{digits(writing)} s"),
-        ("opened: all there, tables sort and filters answer, after", f"{digits(middle['ready'])} s"),
-        ("first paint after", f"{digits(middle['paint'])} s"),
-        ("the long table filtered in", f"{digits(middle['filter'])} s"),
-        ("the long table sorted in", f"{digits(middle['sort'])} s"),
+        ("page size with style and scripts", f"{size / 1e6:.2f} MB"),
+        ("time to write the page", f"{digits(writing)} s"),
+        ("time until tables can be sorted and filtered", f"{digits(middle['ready'])} s"),
+        ("time until first paint", f"{digits(middle['paint'])} s"),
+        ("time to filter the long table", f"{digits(middle['filter'])} s"),
+        ("time to sort the long table", f"{digits(middle['sort'])} s"),
         ("memory of the page's process", f"{digits(middle['memory'] / 1e6)} MB"),
-        ("of it objects of scripts", f"{digits(middle['heap'] / 1e6)} MB"),
+        ("part of this used by JavaScript objects", f"{digits(middle['heap'] / 1e6)} MB"),
     ]
     return f"{TEXT.format(*sizes, len(results.runs), given.rounds)}\n\n{table(('', ''), rows)}"
 
 
 def open_page(page: Path, rows: int) -> dict[str, float]:
-    """Open the page in a new browser; return seconds until events, seconds of its tools, bytes of memory."""
+    """Open the page in a new browser; return load, filter and sort times in seconds, and memory in bytes."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:

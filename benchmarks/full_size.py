@@ -61,14 +61,14 @@ PAPERS = {
 TRAIN = {"burgers": 100, "darcy_cao": 100, "darcy_cao_inverse": 40, "lorenz63_yz": 320, "darcy_lognormal": 40}
 FRACTION = 0.7  # of the machine's memory available to a step
 HEADER = (
-    "experiment", "model", "n", "batch", "GB predicted", "GB measured", "measured / predicted", "s a step",
-    "resumed to the same bits",
+    "experiment", "model", "n", "batch", "GB predicted", "GB measured", "measured / predicted", "s per step",
+    "same bits after resuming",
 )  # fmt: skip
 TEXT = """\
-Architectures at sizes of `config/{paper}.yaml`, on stored samples. A first process trains for {steps} steps
-until SIGTERM, a second resumes for {steps} more, and a third trains for {both} without a stop: the weights of
-both runs are compared. Memory is the peak of the first process beyond its imports, beside the prediction for
-a step and the samples.{left_out}"""
+Architectures at the sizes of `config/{paper}.yaml`, on stored samples. A first process trains for {steps}
+steps until SIGTERM, a second resumes for {steps} more, and a third trains for {both} steps without
+interruption. The final weights of both trainings are compared. Measured memory is the peak of the first
+process minus its memory after imports; predicted memory is for a step and the samples.{left_out}"""
 
 
 def step_bytes(needs: Needs, experiment: str, model: str, resolution: Resolution) -> float:
@@ -118,7 +118,7 @@ def measured(paper: str, given: Namespace) -> str:
         same = "yes" if found["same"] else "no"
         rows.append((experiment, label, str(resolution), batch, *map(digits, gigabytes), same))
     memory = f"{machine_memory() / 1e9:.0f} GB"
-    left_out = f" Left out, for the machine has {memory}: {', '.join(missing)}." if missing else ""
+    left_out = f" Skipped, because the machine has {memory}: {', '.join(missing)}." if missing else ""
     text = TEXT.format(paper=paper, steps=STEPS, both=2 * STEPS, left_out=left_out)
     return f"{fill(text, 110)}\n\n{table(HEADER, rows)}"
 

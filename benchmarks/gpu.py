@@ -44,17 +44,18 @@ CASES = [
     Case("fano", 416, 1, {"patches": 13}),
 ]
 STEPS = """\
-Milliseconds are medians of {rounds} steps by the events of {device}. Memory is the peak of a step beyond
-weights and data, in GB: what the allocator gave out, and what was predicted without the GPU
-(`benchmarks/steps/memory.py`), in float32."""
+Milliseconds are medians of {rounds} steps, measured by device events on {device}. Memory is the peak of a
+step in float32 minus weights and data, in GB: as measured by the allocator, and as predicted without a GPU
+(`benchmarks/steps/memory.py`)."""
 POINTS, PRESSURES, FLOWS = 421, 256, 64  # points per axis of a Darcy sample; numbers of samples
 MODES, STEP, TIME = 71, 0.01, 11.1  # of a Kolmogorov flow
 SOLVERS = """\
-Samples a second: the batch, in double precision, from the main memory and back, after a run that compiles;
-median of three. Error: the largest relative L² difference of the first two samples from the solutions of the
-processor's methods (multigrid; the same integrator). Limit: for Darcy flow, how fast {device} multiplies
-matrices of double precision, of which an iteration takes four products; for Kolmogorov flow, how fast it
-copies, each of the 16 transforms of a step reading and writing its field twice."""
+Samples per second: a batch in double precision, including copies from and to main memory; median of three
+runs after a first run that compiles. Error: largest relative L² difference of the first two samples from
+solutions on the CPU (multigrid for Darcy flow, the same integrator for Kolmogorov flow). Limit: for Darcy
+flow, the rate at which {device} multiplies matrices in double precision, with four products per iteration;
+for Kolmogorov flow, its copy bandwidth, if each of the 16 transforms of a step reads and writes its field
+twice."""
 HEADER = ("operator", "points", "batch", *(f"{one}, ms" for one in PRECISIONS), "GB", "GB predicted")
 
 
@@ -112,12 +113,12 @@ def solvers(given: Namespace) -> str:
     least = round(TIME / STEP) * 16 * 4 * 8 * product_points(MODES) ** 2 / copied
     solver = KolmogorovEtdrk4(num_modes=MODES, step=STEP)
     rows.append(solved(f"Kolmogorov flow to t = {TIME}, {MODES} modes", solver, (initial, (TIME,)), least))
-    header = ("problem", "samples", "samples a second", "error", "of the limit")
+    header = ("problem", "samples", "samples per second", "error", "share of limit")
     return f"{SOLVERS.format(device=device_name(device))}\n\n{table(header, rows)}"
 
 
 def seconds_of(run, rounds: int = 5) -> float:
-    """Return the median of the rounds after the first, of what runs on the GPU."""
+    """Return the median seconds of a call on the GPU, after an untimed first round."""
     (times,) = interleaved([lambda: (run(), torch.cuda.synchronize())], rounds, warm_up=1)
     return 1e-3 * times.middle
 
@@ -135,7 +136,7 @@ def solved(name: str, solver, arguments: tuple, least: float) -> tuple[str, ...]
 
 def on_processor() -> None:
     """Hide GPUs from JAX in this process."""
-    jax.config.update("jax_platforms", "cpu")  # too late for the environment: JAX is imported here
+    jax.config.update("jax_platforms", "cpu")  # JAX is already imported, so it ignores the environment
 
 
 if __name__ == "__main__":

@@ -72,7 +72,7 @@ evaluate_run(card, folder, run, threads=1, gpus=0)
 
 
 def planning(project: Path, given: Namespace) -> str:
-    """Measure dry runs of a paper's configuration, with few and many seeds, and of as many empty jobs."""
+    """Measure dry runs of a paper's configuration with few and many seeds, and of as many empty jobs."""
     overlays = {f"`{PAPER}`": [PAPER], f"`{PAPER}`, {MANY_SEEDS} seeds of `burgers`": [PAPER, "many.yaml"]}
     rows = []
     for name, files in overlays.items():
@@ -80,9 +80,11 @@ def planning(project: Path, given: Namespace) -> str:
         rows.append((name, f"{jobs:,}", *measured))
     (project / "Bare").write_text(BARE.format(jobs=jobs))
     jobs, *measured = dry_run(project, given.rounds, "--snakefile", "Bare", "--workflow-profile", "none")
-    rows.append(("as many of two rules that state an input, an output and a command", f"{jobs:,}", *measured))
-    header = ("configuration", "jobs", "seconds", "of the processor", "MB")
-    said = "`snakemake -n`, from the start of its process to its end: medians, and the most memory."
+    rows.append(("as many jobs of two minimal rules: input, output and command", f"{jobs:,}", *measured))
+    header = ("configuration", "jobs", "seconds", "processor seconds", "MB")
+    said = (
+        "Time and memory of `snakemake -n`, from start to end of the process: median times and peak memory."
+    )
     return f"{said}\n\n{table(header, rows)}"
 
 
@@ -129,12 +131,12 @@ def overhead(project: Path, given: Namespace) -> str:
     times = interleaved(ways, given.rounds)
     through, calls, usual, planned = (time.middle / 1e3 / len(targets) for time in times)
     rows = [
-        ("as jobs of one Snakemake, without its planning", digits(through - planned)),
-        ("each called in a process of its own: imports and work", digits(calls)),
-        ("the same with Python's own settings of its garbage collector", digits(usual)),
-        ("**added to a job**: the first less the second", digits(through - planned - calls)),
+        ("as jobs in one call of Snakemake, without its planning", digits(through - planned)),
+        ("each in its own process, without Snakemake: imports and evaluation", digits(calls)),
+        ("the same with Python's default garbage collection", digits(usual)),
+        ("**overhead per job**: the first row minus the second", digits(through - planned - calls)),
     ]
-    said = f"{len(targets)} evaluations of a small FNO, one after the other; medians, of one."
+    said = f"{len(targets)} evaluations of a small FNO, one after the other: median seconds per evaluation."
     return f"{said}\n\n{table(('', 'seconds'), rows)}"
 
 

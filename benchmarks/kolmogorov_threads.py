@@ -31,7 +31,7 @@ def shared(given: Namespace) -> str:
         for threads, times in zip(counts, found, strict=True):
             ratio = found[0].fastest / times.fastest
             rows.append([str(modes), str(threads), str(times.divided(STEPS)), digits(ratio)])
-    return table(["modes", "threads", "ms a step", "speed-up"], rows)
+    return table(["modes", "threads", "ms per step", "speed-up"], rows)
 
 
 def solve(initial: np.ndarray, modes: int, threads: int) -> np.ndarray:

@@ -46,9 +46,10 @@ PRODUCTS = {
     for name in ("mm", "addmm", "bmm", "baddbmm", "convolution", "convolution_backward")
 }
 ERRORS = """\
-Relative L² errors of the outputs and of all gradients against the same step in float64: initial weights,
-random waves as input, batch {batch}, medians of {rounds} seeds. TF32 is simulated by rounding the operands of
-products and convolutions to 10 bits, as tensor cores do. The gain in time can only be measured on a GPU."""
+Relative L² errors of outputs and gradients compared with the same step in float64, for initial weights,
+random waves as inputs and batches of {batch}: medians of {rounds} seeds. TF32 is emulated by rounding the
+operands of products and convolutions to 10 bits, as in tensor cores. The speed-up can only be measured on a
+GPU."""
 PRECISIONS = ("float32", "TF32", "bfloat16")
 HEADER = ("architecture", "points", *(f"{of}, {one}" for of in ("output", "gradient") for one in PRECISIONS))
 

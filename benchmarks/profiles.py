@@ -40,7 +40,7 @@ KINDS = {  # kinds of torch operations, by parts of their names
     "copies": ("copy", "cat", "clone", "fill", "zero"),
 }
 PRODUCTS = ("fused attention", "matrix products", "convolutions")
-REST = "all else, element by element"
+REST = "other, elementwise"
 STEPS = [
     *(case_of("transformer1d", attention, 2048) for attention in ATTENTIONS),
     case_of("transformer1d", "galerkin", 8192),
@@ -50,9 +50,10 @@ STEPS = [
     *PATCHES,
 ]
 SHARES = """\
-"Of GEMM" is the rate of our products over that of matrices of 2048², {gemm} GFLOP/s here. It is the share of
-the time in products (matrix products, fused attention, convolutions) times their rate. Products of narrow
-matrices, such as those of heads 16 wide, are slower than of large ones."""
+"Of GEMM" is the rate of a step's products relative to 2048 × 2048 matrix products, which run at {gemm}
+GFLOP/s here. It is the share of the time in products (matrix products, fused attention, convolutions) times
+their relative rate. Products of narrow matrices, such as heads of width 16, are slower than products of large
+matrices."""
 HEADER = ("step", "points", "batch", "of GEMM", "in products", "rate of products, of GEMM", *KINDS, REST)
 COUNTED = 2  # steps
 
@@ -92,7 +93,7 @@ def of_solvers(given: Namespace) -> str:
         whole = times[0].fastest
         shares = [f"{part} {one.fastest / whole:.0%}" for part, one in zip(parts, times, strict=True)][1:]
         rows.append((name, digits(whole), ", ".join(shares)))
-    return table(("solver", "ms a sample", "parts"), rows)
+    return table(("solver", "ms per sample", "parts"), rows)
 
 
 def parts_of_darcy(points: int) -> dict[str, Callable[[], object]]:

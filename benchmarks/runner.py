@@ -105,7 +105,7 @@ def _split(page: str, section: str) -> tuple[str, str, str]:
     before, _, rest = page.partition(_begin(section))
     present, ended, after = rest.partition(_end(section))
     if not ended:
-        words = f"put {_begin(section)} and {_end(section)} where it belongs"
+        words = f"add {_begin(section)} and {_end(section)} where it belongs"
         raise ValueError(f"the page has no section {section!r}: {words}")
     return before, present, after
 

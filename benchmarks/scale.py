@@ -43,10 +43,10 @@ TRAINED = 2048  # samples
 BLOCK_VALUES = 2**18  # values per block of an evaluation; the default is 256 times larger
 HEADER = ("shards", "step", "seconds", "peak memory, MB")
 WORDS = """\
-{samples:,} pairs of functions on {points} points, rows of a file in place of a solver's answers. Every step
-is in a process of its own; its peak memory includes the libraries. Shards are written one after the other in
-one process. The trained samples are drawn from all; evaluations take {block:,} numbers at a time and keep the
-errors of every sample, of which the intervals are."""
+{samples:,} pairs of functions on {points} points, read from a file instead of computed by a solver. Every
+step runs in its own process; its peak memory includes the libraries. Shards are written one after the other
+in one process. Training samples are drawn from the whole store. Evaluations read {block:,} numbers at a time
+and keep the error of every sample, for the intervals."""
 
 
 def settings(folder: Path, samples: int, shards: int):
@@ -128,10 +128,10 @@ def alone(step: Callable[[], None]) -> tuple[float, float]:
 def steps(folder: Path, samples: int, shards: int) -> Iterator[tuple[str, Callable[[], None]]]:
     """Yield name and function of each step for a store with `shards` shards."""
     card, test = folder / f"{shards}.json", samples * 2 // 5
-    yield "made", partial(made, folder, samples, shards)
-    yield "finalised: every number read, and its statistics", partial(finalised, folder, samples, shards)
-    yield "verified: every number read", partial(verified, card)
-    yield "opened, and a batch read", partial(opened, card, samples)
+    yield "created", partial(made, folder, samples, shards)
+    yield "finalised: all numbers read, statistics computed", partial(finalised, folder, samples, shards)
+    yield "verified: all numbers read", partial(verified, card)
+    yield "opened, one batch read", partial(opened, card, samples)
     yield f"trained on {TRAINED:,} samples", partial(trained, card, samples)
     for count in (test // 4, test):
         yield f"evaluated on {count:,} samples", partial(evaluated, card, count)

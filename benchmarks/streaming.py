@@ -52,9 +52,9 @@ OPERATORS = {
 }
 HEADER = ("what", "streamed, samples/s", "peer, samples/s", "peer", "ratio")
 WORDS = """\
-{samples} pairs of functions on {points} × {points} points, in a new order in every round, batches of {batch};
-{readers} threads read up to {ahead} batches ahead. Samples a second, and their ratio: medians of {rounds}
-interleaved rounds. {more}"""
+{samples} pairs of functions on {points} × {points} points, read in a new order in every round, in batches of
+{batch}; {readers} threads read up to {ahead} batches ahead. Samples per second and their ratio are medians of
+{rounds} interleaved rounds. {more}"""
 Way = Callable[[list[Tensor]], object]  # reads the batches with these sample indices
 Ways = tuple[str, str, Way, Way]  # names of task and peer; ours and the peer's
 Reader = Callable[[np.ndarray], np.ndarray]  # rows of an array
@@ -128,7 +128,7 @@ def reading(folder: Path, given: Namespace) -> Iterator[Ways]:
         what = f"a store in {kind} precision"
         yield what, "NumPy memmap", batches(split), mapped
         threads = batches(Other(split, *(one.__getitem__ for one in maps)))
-        yield what, "NumPy memmap, as many threads", batches(split), threads
+        yield what, "NumPy memmap, same number of threads", batches(split), threads
         for name, library in LIBRARIES.items():
             readers = (library(f"{split.store}/{split.group}/{variable}") for variable in ("a", "u"))
             yield what, name, batches(split), batches(Other(split, *readers))
@@ -157,7 +157,7 @@ LIBRARIES: dict[str, Callable[[str], Reader]] = {
 
 
 def object_store(folder: Path, given: Namespace) -> Iterator[Ways]:
-    """Compare reading batches from moto's S3 server with the plain requests."""
+    """Compare reading batches from moto's S3 server with only sending the same requests."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -185,7 +185,7 @@ def object_store(folder: Path, given: Namespace) -> Iterator[Ways]:
             return fetch
 
         alone = Other(split, requested("a"), requested("u"))
-        yield "a store at a server, single precision", "the same requests", batches(split), batches(alone)
+        yield "a store on a server, single precision", "only the requests", batches(split), batches(alone)
     finally:
         server.terminate()
         server.wait()
@@ -226,9 +226,9 @@ def raced(samples: int, rounds: int, what: str, peer: str, ours: Way, theirs: Wa
     return [what, digits(median(first)), digits(median(second)), peer, digits(ratio)]
 
 
-IN_CACHE = "Batches end as tensors in single precision. Files are in the system's cache."
-SERVED = "The server is moto's, on this machine; a batch's requests are made together."
-ONE_THREAD = "A step is one of Adam, on one thread. The store is in double precision."
+IN_CACHE = "Batches become tensors in single precision. The files are in the system's cache."
+SERVED = "The server is moto on this machine; all requests of a batch are sent together."
+ONE_THREAD = "Training steps use Adam on one thread. The store is in double precision."
 LIBRARY_VERSIONS = ("torch", "numcodecs", "tensorstore", "zarr", "zarrs")
 PARTS = {
     "reading": Part("", partial(streaming, reading, IN_CACHE), LIBRARY_VERSIONS),

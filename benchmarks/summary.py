@@ -1,4 +1,4 @@
-"""Compare measured speeds with their bars: the first table of docs/performance.md, from the other tables.
+"""Compare measured speeds with their targets: the first table of docs/performance.md, from its other tables.
 
 python -m benchmarks.summary --output docs/performance.md
 """
@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from benchmarks.runner import Part, digits, run, table
 
-PRODUCTS = "both codes spend most of a step in the same products, of which there are none to save"
-BITS = "most of the time is random bits and memory, the same for all; ducc0 transforms as fast, or faster"
-HEADS = "most of the time is products of heads 16 wide, which are far slower than large ones"
+PRODUCTS = "both codes spend most of a step in the same matrix products, and none of them can be saved"
+BITS = "most of the time is random bits and memory access, as in all codes; ducc0's FFT is as fast or faster"
+HEADS = "most of the time is products with heads of width 16, which are far slower than large products"
 # By operator and points of a step, or by title of a race of solvers: the required speed-up over the best
 # peer, and what limits it. Bars of solvers are earlier measurements, rounded down.
 BARS = {
@@ -28,7 +28,7 @@ BARS = {
     "Burgers, the smallest error": (100, ""),
     "Darcy, 421 × 421, coefficient 3 or 12": (8.5, ""),
     "Darcy, 421 × 421, lognormal": (10, ""),
-    "Darcy, 832 × 832, lognormal": (10, "its arrays are larger than the caches: it waits for memory"),
+    "Darcy, 832 × 832, lognormal": (10, "its arrays are larger than the caches, so memory access limits it"),
     "Lorenz-63": (2.5, ""),
     "Controlled equation": (4.5, ""),
     "Kolmogorov flow, 100 steps with equal modes": (2.5, ""),
@@ -37,7 +37,7 @@ BARS = {
     "Periodic field on 416 × 416 points": (1.4, BITS),
 }
 OF_GEMM = 0.75
-HEADER = ("what", "ours", "best peer", "ratio", "bar", "met")
+HEADER = ("benchmark", "ours", "best peer", "ratio", "target", "met")
 
 
 class Raced(NamedTuple):
@@ -83,11 +83,11 @@ def races_of(page: str) -> dict[str, Raced]:
                 name = f"{row['operator']}, {row['points']} points"
                 races[name] = Raced(ours, peer, peers[peer], peers[peer] / ours)
         elif "our speed-up" in rows[0]:
-            whole = "ms a sample: median (fastest–slowest)"
-            peers = [row for row in rows if not row["contestant (ours in bold)"].startswith("**")]
+            whole = "ms per sample: median (fastest–slowest)"
+            peers = [row for row in rows if not row["solver (ours in bold)"].startswith("**")]
             best = min(peers, key=lambda row: fastest(row[whole]))
             ours, peer = fastest(rows[0][whole]), fastest(best[whole])
-            races[title] = Raced(ours, best["contestant (ours in bold)"], peer, peer / ours)
+            races[title] = Raced(ours, best["solver (ours in bold)"], peer, peer / ours)
     return races
 
 
@@ -107,7 +107,7 @@ def summary(given: Namespace) -> str:
         for step in profile if "in products" in profile[0] else ():
             share = float(step["of GEMM"].rstrip("%")) / 100
             of_products = step["rate of products, of GEMM"]
-            why = f"no: {step['in products']} of the time in products, at {of_products} of it"
+            why = f"no: {step['in products']} of the time is in products, at {of_products} of GEMM"
             name = f"{step['step']}, {step['points']} points, rate of a step"
             met = "yes" if share >= OF_GEMM else why
             rows.append((name, step["of GEMM"], "GEMM: 100%", digits(share), digits(OF_GEMM), met))

@@ -1,4 +1,4 @@
-"""Training steps of the transformers against the public code's, and Table 1 of Cao (2021).
+"""Compare training steps of the transformers with the public code, and measure Table 1 of Cao (2021).
 
     python -m benchmarks.training [--only one-dimension ...] [--rounds 3] [--output docs/performance.md]
 
@@ -36,7 +36,7 @@ def case_of(
 def one_dimension(given: Namespace) -> str:
     heats = []
     for n in given.points:
-        small = n <= 2048  # of four samples at 8192 the public code's matrices would take 13 GB
+        small = n <= 2048  # four samples at 8192 would need 13 GB for the public code's matrices
         heats.append([case_of("transformer1d", one, n) for one in (ATTENTIONS if small else LINEAR_COST)])
         if small:
             heats[-1].append(case_of("transformer1d", "fourier", n, contraction="quadratic"))
@@ -72,7 +72,7 @@ def dropout(given: Namespace) -> str:
         steps = [lambda racer=racer: racer().sum().backward() for racer in racers]
         ours, theirs = interleaved(steps, 5 * given.rounds, warm_up=2)
         rows.append((name, str(ours), str(theirs), f"{theirs.fastest / ours.fastest:.2f}"))
-    lead = f"Forward and backward on {points} points, {batch} samples, {features} features, one thread."
+    lead = f"Forward and backward pass: {points} points, {batch} samples, {features} features, one thread."
     return f"{lead}\n\n{table(('part', 'ours, ms', 'torch, ms', 'speed-up'), rows)}"
 
 
@@ -90,6 +90,6 @@ if __name__ == "__main__":
         "training",
         PARTS,
         points={"type": int, "nargs": "+", "default": [512, 2048, 8192]},
-        sides={"type": int, "nargs": "+", "default": [85, 141], "help": "points a side in 2-D"},
+        sides={"type": int, "nargs": "+", "default": [85, 141], "help": "points per side in 2-D"},
         table1_points={"type": int, "default": 8192},
     )

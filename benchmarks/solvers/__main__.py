@@ -19,7 +19,7 @@ from benchmarks.runner import Part, run
 from benchmarks.solvers.race import raced
 from resolvent.training.devices import keep_memory
 
-TOPICS = {  # and their packages; only requested topics are imported
+TOPICS = {  # titles and packages; only requested topics are imported
     "burgers": ("Burgers", ("ducc0", "exponax", "jax", "numpy", "scipy")),
     "darcy": ("Darcy", ("cvxopt", "jax", "mkl", "numba", "numpy", "pyamg", "pypardiso", "scipy")),
     "ode": (
@@ -38,13 +38,13 @@ def races_of(topic: str, given: Namespace) -> str:
     for race in tqdm(module.races(), desc=topic, unit="race", leave=False):
         parts += [f"#### {race.title}", raced(race, given.rounds, clock)]
         parts += [f"Rounds: {race.most_rounds}."] if race.most_rounds else []
-        parts += [f"Not raced: {peer}." for peer in race.missing]
+        parts += [f"Not measured: {peer}." for peer in race.missing]
     return "\n\n".join(parts)
 
 
 if __name__ == "__main__":
     jax.config.update("jax_enable_x64", True)  # our solvers set it themselves, peers do not
-    keep_memory(large=True)  # of all contestants
+    keep_memory(large=True)  # for all contestants
     parts = {
         topic: Part(title, partial(races_of, topic), packages) for topic, (title, packages) in TOPICS.items()
     }
@@ -53,6 +53,6 @@ if __name__ == "__main__":
         parts,
         processor_time={
             "action": "store_true",
-            "help": "measure the processor's time, of all threads together: for a busy machine",
+            "help": "measure processor time, summed over threads, instead of wall time: for a busy machine",
         },
     )

@@ -20,13 +20,14 @@ from resolvent.solvers.darcy.five_point import DarcyFivePoint
 from resolvent.solvers.random_fields.gaussian import level_set, lognormal
 
 REMARK = (
-    "One thread each, except where two are stated and for the sine transforms, which use JAX's threads. "
-    "Peers get the assembled matrix, untimed, in their format; ours start from the coefficient. Reference: "
-    "SuperLU with iterative refinement. Limit: each sweep reads or writes every array once."
+    "Each solver uses one thread, except where two are stated and for the sine transforms, which use JAX's "
+    "threads. Peers start from the matrix in their format, and its assembly is not timed; ours start from "
+    "the coefficient. Reference: SuperLU with iterative refinement. Limit: each sweep reads or writes every "
+    "array once."
 )
 MISSING = (
-    "scikit-sparse, another door to CHOLMOD: from PyPI it builds only where SuiteSparse's headers are "
-    "installed (cvxopt brings CHOLMOD along, with the ordering AMD)",
+    "scikit-sparse, another interface to CHOLMOD, because pip can build it only if SuiteSparse's headers are "
+    "installed (cvxopt includes CHOLMOD, with the ordering AMD)",
 )
 SAMPLES = 2
 # The memory traffic of an iteration, in copies of an array of the finest grid in single precision. A V-cycle:
@@ -47,7 +48,7 @@ def races() -> list[Race]:
 def race(
     title: str, points: int, distribution: str, push_forward: Callable, direct: bool, sine: bool
 ) -> Race:
-    """`direct`: with SuperLU among the contestants; `sine`: with our second method."""
+    """Return a race; `direct` adds SuperLU to the contestants, and `sine` our second method."""
     field = field_of(distribution, num_modes=points - 1)
     draws = np.stack([field.coefficients(0, 0, index) for index in range(SAMPLES)])
     coefficient = push_forward(observe_cosine(draws, points, "nodes"))
@@ -85,18 +86,18 @@ def ours(name: str, run: Callable, note: str, limit: Callable | None = None) -> 
 
 
 def peer(name: str, solve: Callable, matrices: list, note: str) -> Contestant:
-    """`solve(matrix)` solves for one sample, with one thread."""
+    """Return a contestant whose `solve(matrix)` solves for one sample, with one thread."""
     run = one_thread(lambda: np.stack([solve(matrix) for matrix in matrices]))
     return Contestant(name, run, SAMPLES, note)
 
 
 def inner(pressure: np.ndarray) -> np.ndarray:
-    """The unknowns of every sample, in a row."""
+    """Return the unknowns of each sample as a row."""
     return pressure[:, 1:-1, 1:-1].reshape(len(pressure), -1)
 
 
 def assembled(coefficient: np.ndarray) -> sparse.csr_array:
-    """The matrix of the inner nodes: h² times the 5-point operator."""
+    """Return the matrix of the inner nodes, h² times the 5-point operator."""
     nodes = len(coefficient) - 2
     difference = sparse.diags_array([1.0, -1.0], offsets=[0, -1], shape=(nodes + 1, nodes))
     across = sparse.kron(sparse.eye_array(nodes), difference)
@@ -108,7 +109,7 @@ def assembled(coefficient: np.ndarray) -> sparse.csr_array:
 
 
 def refined(matrix: sparse.csr_array, right: np.ndarray) -> np.ndarray:
-    """Solution by SuperLU and iterative refinement."""
+    """Solve by SuperLU with iterative refinement."""
     factors = splu(matrix.tocsc(), permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True})
     solution = factors.solve(right)
     for _ in range(3):
@@ -122,7 +123,7 @@ def by_superlu(matrices: list, right: np.ndarray, ordering: str) -> Contestant:
 
 
 def by_pyamg(name: str, build: Callable, matrices: list, right: np.ndarray) -> Contestant:
-    """A hierarchy for every matrix, and conjugate gradients."""
+    """Solve by conjugate gradients, with a new PyAMG hierarchy for every matrix."""
 
     def solve(matrix: sparse.csr_matrix) -> np.ndarray:
         return build(matrix).solve(right, tol=1e-7, accel="cg")
@@ -131,10 +132,10 @@ def by_pyamg(name: str, build: Callable, matrices: list, right: np.ndarray) -> C
 
 
 def by_pardiso(matrices: list, right: np.ndarray) -> Contestant:
-    """Symmetric positive definite; one analysis for all samples, which share the pattern."""
+    """Solve by MKL PARDISO, with one analysis for all samples, which have the same sparsity pattern."""
     solver = pypardiso.PyPardisoSolver(mtype=2)
     triangles = [sparse.csr_matrix(sparse.triu(matrix)) for matrix in matrices]
-    with threadpool_limits(1):  # a factorisation with other threads than the analysis is silently wrong
+    with threadpool_limits(1):  # silently wrong if analysis and factorisation use different threads
         solver.set_phase(11)
         solver._call_pardiso(triangles[0], right)  # the public methods would analyse every matrix
         solver.set_phase(23)

@@ -15,10 +15,10 @@ from resolvent.solvers.common.cosine_series import observe_cosine
 from resolvent.solvers.common.fourier import observe_2d
 
 REMARK = (
-    "A sample is drawn and evaluated. Peers draw the deviates with NumPy's default generator in the layout "
-    "of their transform, ours in an order in which more modes only append. Errors are those of the "
-    "evaluation. Reference: the series summed term by term in extended precision. Limit: one transform of "
-    "the whole grid by ducc0, without drawing."
+    "Each sample is drawn and evaluated. Peers draw normal deviates with NumPy's default generator in the "
+    "layout of their transform; ours draws them in an order in which additional modes are appended. Errors "
+    "are errors of the evaluation. Reference: the series summed term by term in extended precision. Limit: "
+    "one ducc0 transform of the whole grid, without drawing."
 )
 SAMPLES = 16
 COMPARED = 4  # samples

@@ -18,12 +18,12 @@ from resolvent.solvers.common.fourier import coefficients_of_2d, observe_2d, pro
 from resolvent.solvers.kolmogorov.etdrk4 import KolmogorovEtdrk4
 
 REMARK = (
-    "One sample: ours on one core, peers on those that XLA takes. Peers count grid points, and keep the "
-    "modes below a third. The flow is chaotic, so errors grow until the final time. Reference: exponax with "
-    "a shorter step, and over the long time on more points. Limit: u·∇ω four times a step, by four "
-    "transforms."
+    "One sample. Ours runs on one core, peers on as many as XLA uses. The size of peers is stated in grid "
+    "points; they keep the modes below a third of it. The flow is chaotic, so errors grow with time. "
+    "Reference: exponax with a shorter step, for the long time also with more points. Limit: four transforms "
+    "for each of the four evaluations of u·∇ω per step."
 )
-MISSING = ("the public PyTorch generator of such data: we know of no package that has it",)
+MISSING = ("the public PyTorch generator of such data, because we know of no package that contains it",)
 VISCOSITY, FORCING_WAVENUMBER = 1 / 70, 4
 OBSERVED = 416
 SHORT, LONG = 0.5, 11.1  # final times

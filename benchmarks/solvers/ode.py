@@ -20,10 +20,11 @@ from resolvent.solvers.controlled_ode import ControlledOde, draw_control
 from resolvent.solvers.lorenz63 import Lorenz63, initial_condition
 
 REMARK = (
-    "Trajectories at 200 times; slow peers get fewer. Peers have the loosest tolerance or the longest step "
-    "that reaches the error; torchdiffeq's dopri5 is as in the papers' public code (default tolerance, "
-    "float32). Right-hand sides are compiled, torchdiffeq's by torch.compile, SciPy's by Numba. Reference: "
-    "SciPy's DOP853 at its tightest tolerance in short steps, on some trajectories."
+    "Trajectories are observed at 200 times; slow peers solve fewer of them. Peers use the loosest tolerance "
+    "or the longest step that reaches the error; torchdiffeq's dopri5 runs as in the papers' public code "
+    "(default tolerance, float32). Right-hand sides are compiled, by torch.compile for torchdiffeq and by "
+    "Numba for SciPy. Reference: SciPy's DOP853 with its tightest tolerance and short steps, on some "
+    "trajectories."
 )
 TIMES = uniform(0.01, 2.0)
 BATCH = 8000

@@ -21,7 +21,7 @@ from resolvent.solvers.random_fields.gaussian import (
 )
 
 HEADER = (
-    "contestant (ours in bold)", "setting", "samples", "ms a sample: median (fastest–slowest)",
+    "solver (ours in bold)", "setting", "samples", "ms per sample: median (fastest–slowest)",
     "largest error", "our speed-up", "limit, ms (its share of our time)",
 )  # fmt: skip
 Field = PeriodicGaussianField | NeumannGaussianField | PeriodicGaussianField2d

@@ -68,14 +68,14 @@ class PublicEncoder(nn.Module):
         copy_encoder(ours, self.layers)
 
     def forward(self, y: Tensor, x: Tensor) -> Tensor:
-        """(batch, n, width) and coordinates (batch, n, m), which its data sets repeat for every sample."""
+        """Apply the layers to y (batch, n, width) at coordinates x (batch, n, m), equal for all samples."""
         for layer in self.layers:
             y = layer(y, x)
         return y
 
 
 def transformer1d(ours: Transformer1d, attention: str) -> nn.Module:
-    """Its SimpleTransformer of Example 1 at the paper's widths, with the weights of `ours`."""
+    """Return the public code's SimpleTransformer of Example 1 at the paper's widths, with our weights."""
     network = public.SimpleTransformer(
         **COMMON, attention_type=attention, pos_dim=1, n_hidden=96, n_head=1, num_encoder_layers=4,
         dim_feedforward=192, decoder_type="ifft", freq_dim=48, fourier_modes=16,
@@ -87,9 +87,9 @@ def transformer1d(ours: Transformer1d, attention: str) -> nn.Module:
 
 
 def transformer2d(ours: Transformer2d, attention: str, n: int) -> nn.Module:
-    """Its FourierTransformer2D of Example 2 on n² points at the paper's widths, with the weights of `ours`.
+    """Return its FourierTransformer2D of Example 2 on n² points at the paper's widths, with our weights.
 
-    Without its normaliser and its boundary values, which ours leaves to the training too.
+    Its normaliser and boundary values are omitted, because our operator also leaves them to the training.
     """
     middle, coarse = downsampled_sizes(n, ours.factor)
     middle_up = upsampled_size(n, ours.factor)

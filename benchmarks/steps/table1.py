@@ -31,24 +31,24 @@ HEADER = (
 )  # fmt: skip
 PRINTED = ("memory_gb", "cuda_memory_gb", "steps_per_second", "gflop")
 TEXT = """\
-Forward and backward at n = {n}, batch {batch}, on {device}, rounds: {rounds}. "Example 1" is the whole
-operator; "encoders only" are four layers of width 128 with one head on points of the plane, as the public
-code's instructions profile them. The paper's numbers are as printed, from an RTX 3090, with dropout; ours and
-the public code's were measured here, without.
+Forward and backward pass at n = {n}, batch {batch}, on {device}, rounds: {rounds}. "Example 1" is the whole
+operator. "Encoders only" means four layers of width 128 with one head on points in the plane, as in the
+profiling instructions of the public code. The paper's numbers are as printed, from an RTX 3090 with dropout.
+Ours and the public code's were measured here, without dropout.
 
-- Peak GB: beyond weights and data. The paper's "memory" is nvidia-smi's, of the process.
-- Allocated GB: all allocations, by torch's profiler. The paper's "CUDA memory" sums that column.
-- GFLOP: matrix products, convolutions and attention, by `FlopCounterMode`. It omits FFTs, which the public
-  code's decoder has. The profiler omits fused attention and counts additions and products of arrays; the
-  paper used an earlier version of it.
+- Peak GB: peak memory minus weights and data. The paper's "memory" is nvidia-smi's value for the process.
+- Allocated GB: sum of all allocations, from torch's profiler. The paper's "CUDA memory" sums the same column.
+- GFLOP: matrix products, convolutions and attention, counted by `FlopCounterMode`. It omits the FFTs in the
+  public code's decoder. The profiler omits fused attention and counts elementwise additions and products; the
+  paper used an earlier version of the profiler.
 
-As data: [{csv}](measured/{csv})."""
+Data: [{csv}](measured/{csv})."""
 
 
 def paper_table(given: Namespace) -> str:
     """Measure Table 1 on the CPU and, if there is one, the GPU, every case in a separate process.
 
-    Also written as data: one line per case, in bytes, seconds and operations.
+    Also write a CSV file with one line per case, in bytes, seconds and operations.
     """
     n, parts = given.table1_points, []
     printed = pd.read_csv(PAPER, comment="#", dtype=str).set_index(["problem", "attention"])

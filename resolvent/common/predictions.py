@@ -39,16 +39,16 @@ EXTREMES = ("median", "worst", "best")
 WITHOUT_COORDINATES = b"This is a netCDF dimension but not a netCDF variable"  # netCDF's mark
 AT_ALL_LEVELS = ("target", "target_power", "target_mean_square")  # independent of the noise
 WORDS: dict[str, Words] = {
-    "noise": "level of the noise on the inputs, in units of their pointwise standard deviation",
+    "noise": "noise level of the inputs, in units of their pointwise standard deviation",
     "sample": "index in the test split",
-    "extreme": "sample of median, of worst or of best error",
+    "extreme": "sample with median, worst or best error",
     "input": "input",
     "target": "target",
     "prediction": "prediction",
     "extreme_sample": "index in the test split",
-    "extreme_input": "input of the sample of median, worst or best error",
-    "extreme_target": "target of the sample of median, worst or best error",
-    "extreme_prediction": "prediction for the sample of median, worst or best error",
+    "extreme_input": "input of the sample with median, worst or best error",
+    "extreme_target": "target of the sample with median, worst or best error",
+    "extreme_prediction": "prediction for the sample with median, worst or best error",
     "wavenumber": "wavenumber, in cycles along a side",
     "target_power": "mean power of the targets by wavenumber",
     "prediction_power": "mean power of the predictions by wavenumber",

@@ -33,39 +33,41 @@ UNSHIFTED = "none"  # shift of test samples distributed as in training
 ESTIMATE_COLUMNS = {
     "equation": "equation of the samples",
     "model": "name of the model in the configuration",
-    "label": "its name in tables and figures",
-    "architecture": "its architecture",
-    "resolution": "training resolution, and that of the samples",
+    "label": "name in tables and figures",
+    "architecture": "architecture of the model",
+    "resolution": "training resolution, also of these samples",
     "seed": "seed of the run",
-    "shift": "what was changed: a key of `stress`, or `none`: the samples are those of the test split",
-    "factor": "by which factor",
-    "sample": "number of the sample: it has the random numbers of that test sample",
+    "shift": "parameter that was changed, a key of `stress`; `none`: the samples of the test split",
+    "factor": "factor by which it was changed",
+    "sample": "index of the test sample with the same random numbers",
     "relative_l2": "relative L2 error",
-    "scatter": "of predictions under the symmetries of the equation, relative; empty where there are none",
-    "to_solver": "relative L2 distance to the answer of a cheap classical solver; empty, as all that follow, "
-    "where there is none, and where inputs have noise",
+    "scatter": "relative scatter of the predictions under the symmetries of the equation; empty without "
+    "symmetries",
+    "to_solver": "relative L2 distance to the solution of a cheap classical solver; this and the next "
+    "columns are empty if there is no such solver or the inputs are noisy",
     "energy_lower": "guaranteed lower bound of the relative error in the energy norm",
-    "energy_upper": "guaranteed upper bound",
-    "energy_error": "that error",
+    "energy_upper": "guaranteed upper bound of this error",
+    "energy_error": "relative error in the energy norm",
 }
 INFERENCE_COLUMNS = {
     "kind": "`model` or `solver`",
-    "key": "name of the model in the configuration, or words for the solver",
-    "label": "its name in tables and figures",
-    "resolution": "number of points along each axis, or name of a set of times, of the functions",
-    "error": "mean relative L2 error of the functions timed",
-    "samples": "number of them: of the first test samples",
-    "one_seconds": "seconds that one function alone takes, median",
-    "many_seconds": "seconds that a function takes in a batch of all of them, median",
-    "device": "what computed",
-    "threads": "number of threads and of processor cores",
-    "train_seconds": "seconds that training the model took; empty for a solver, as all that follow",
-    "data_seconds": "seconds that its training and validation samples take to make; empty of imported data",
-    "solver": "the fastest solver that is as accurate; empty where there is none",
-    "solver_one_seconds": "its `one_seconds`",
-    "solver_many_seconds": "its `many_seconds`",
-    "queries": "number of functions, in batches, after which data and training have paid off; `inf`: never",
-    "timed_on": "what `queries` are of: the device, or those of training, model and solver where they differ",
+    "key": "name of the model in the configuration, or description of the solver",
+    "label": "name in tables and figures",
+    "resolution": "points along each axis, or name of a set of times",
+    "error": "mean relative L2 error of the timed samples",
+    "samples": "number of timed samples, the first of the test split",
+    "one_seconds": "median time for a single sample, in seconds",
+    "many_seconds": "median time per sample in a batch of all timed samples, in seconds",
+    "device": "device that computed the predictions or solutions",
+    "threads": "number of threads, one per processor core",
+    "train_seconds": "training time in seconds; this and the next columns are empty for a solver",
+    "data_seconds": "time to generate training and validation samples, in seconds; empty for imported data",
+    "solver": "the fastest solver that is at least as accurate as the model; empty if there is none",
+    "solver_one_seconds": "`one_seconds` of this solver",
+    "solver_many_seconds": "`many_seconds` of this solver",
+    "queries": "break-even: number of batched predictions after which the time saved equals the time for "
+    "data and training; `inf`: never",
+    "timed_on": "device of the times in `queries`; for several, those of training, model and solver",
 }
 IDENTITY = ("resolution", "seed", "config_hash")  # distinguishes the runs of a model
 NETWORK = ("architecture", "settings", "training")  # determines the operator
@@ -81,7 +83,7 @@ _adapter = cache(TypeAdapter)
 
 @dataclass(frozen=True, kw_only=True)
 class _Strict:
-    """Base of records: all keys are required, unknown keys are errors, and types are strict."""
+    """Base class of records: keys without default are required, unknown keys and wrong types are errors."""
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True)
 
@@ -218,8 +220,8 @@ def check_file(path: Path, record: RunRecord | BaselinesRecord) -> Path:
     check_present(path)
     if record.files.get(path.name) != file_digest(path):
         raise FileError(
-            f"{path} was altered or is of another run: delete it and run snakemake (its SHA-256 differs from "
-            "the record)"
+            f"{path} was altered or belongs to another run: delete it and run snakemake (its SHA-256 differs "
+            "from the record)"
         )
     return path
 
@@ -230,14 +232,14 @@ def identity_of(record: RunRecord | CostRecord) -> dict:
 
 
 def check_same_run(path: Path, given: dict, expected: dict) -> None:
-    """Raise `FileError` if a value of `IDENTITY` in the file `path`, `given`, is not as `expected`."""
+    """Raise `FileError` if a value of `IDENTITY` in `given`, read from `path`, differs from `expected`."""
     for name in IDENTITY:
         if given[name] != expected[name]:
             raise _of_another_run(path, name, given[name], expected[name])
 
 
 def check_same_network(path: Path, weights: dict, record: dict) -> None:
-    """Raise `FileError` if weights in the file `path` are not of the run and network in run.json."""
+    """Raise `FileError` if the weights in `path` belong to another run or network than run.json."""
     check_same_run(path, {name: weights.get(name) for name in IDENTITY}, record)
     for name in NETWORK:
         given, expected = (
@@ -255,7 +257,7 @@ def _of_another_run(path: Path, name: str, given: Any, expected: Any) -> FileErr
     remedy: Words = (
         "export or download the run again" if path.name == WEIGHTS else "delete it and run snakemake"
     )
-    return FileError(f"{path} is of another run ({name} {given} instead of {expected}): {remedy}")
+    return FileError(f"{path} belongs to another run ({name} {given} instead of {expected}): {remedy}")
 
 
 def _built(kind: type[Record], content: dict, where: str) -> Record:

@@ -34,9 +34,10 @@ BLOCK_BYTES = 2**26  # size of the blocks in which arrays are read, about 64 MB
 def finalise(task: Task, store: Path, receipts: list[Path], card: Path, code_digest: str) -> dict:
     """Verify every shard of `store` against its receipt, measure the error budget, write the card.
 
-    The card is written to the store's attributes, next to a store in an object store, and last to `card`. It
-    has neither time nor host, so that equal data have byte-identical cards. Raises `DatasetError` if a shard
-    is missing, damaged or from other code, a target is zero everywhere, or the data miss the accuracy.
+    The card is written to the store's attributes, next to the store if it is in an object store, and last to
+    `card`. It has neither time nor host, so that equal data have byte-identical cards. Raises `DatasetError`
+    if a shard is missing, damaged or from other code, a target is zero everywhere, or the data miss the
+    accuracy.
     """
     for left in store.glob("zarr.*.partial"):  # left by a killed job
         left.unlink()
@@ -85,14 +86,14 @@ def finalise(task: Task, store: Path, receipts: list[Path], card: Path, code_dig
 
 
 def _verified_digest(task: Task, store: Path, receipts: dict[Path, dict], code_digest: str) -> str:
-    """Check all numbers against the receipts, and targets for zeros; return the digest of all numbers."""
+    """Check all numbers against the receipts and reject zero targets; return the digest of all numbers."""
     content, place, targets = hashlib.sha256(), located(store), " and ".join(task.targets)
     stored = cache(partial(StoredArray, store))
     for shard, (path, receipt) in enumerate(receipts.items()):
         members = task.layout.shard_range(shard)
         if receipt["shard"] != shard or receipt["code_digest"] != code_digest:
             raise DatasetError(
-                f"{path} does not belong to shard {shard} of this code; delete it and run snakemake"
+                f"{path} is not a receipt of shard {shard} by the present code: delete it and run snakemake"
             )
         norms: dict[str, np.ndarray] = {}
         for name, expected in sorted(receipt["digests"].items()):
@@ -109,9 +110,9 @@ def _verified_digest(task: Task, store: Path, receipts: dict[Path, dict], code_d
                 split, index = task.layout.split_of(members[int(zero[0])])
                 raise DatasetError(
                     f"{place} is not finalised: {targets} on {group} {'are' if ' and ' in targets else 'is'} "
-                    f"zero everywhere in {split} sample {index}, counted from 0 ({zero.size} such in its "
-                    "shard), but relative errors and losses divide by the norm of the target; leave out such "
-                    "samples"
+                    f"zero everywhere in {split} sample {index}, counted from 0 ({zero.size} such samples in "
+                    "its shard), but relative errors and losses divide by the norm of the target; remove "
+                    "these samples"
                 )
     return content.hexdigest()
 

@@ -1,4 +1,4 @@
-"""Tables and figures of docs/stability.md, from the runs of the study of stability."""
+"""Tables and figures of docs/stability.md, from the runs of the training stability study."""
 
 from pathlib import Path
 
@@ -41,7 +41,7 @@ def section(root: Path) -> str | None:
         ),
     ]
     if missing := [model for model, one in tables.items() if not one.exists()]:
-        parts.append(f"Without rows, because not yet trained: {', '.join(f'`{one}`' for one in missing)}.")
+        parts.append(f"Missing, because not trained yet: {', '.join(f'`{one}`' for one in missing)}.")
     for number, panel in enumerate(facts["panels"], 1):
         if (study["panel"] == panel).any():
             file = root / f"docs/images/stability{number}.svg"
@@ -54,14 +54,14 @@ def section(root: Path) -> str | None:
     parts += [
         paragraph(
             "Top: fraction of runs that collapsed, with exact binomial 95 % intervals of the probability. "
-            "Bottom: error of each run in its last epoch. Crosses are collapsed runs; at the top edge, they "
-            "are off the scale or diverged."
+            "Bottom: error of each run in its last epoch. Crosses are collapsed runs; crosses at the top "
+            "edge are off the scale or diverged."
         ),
         "## Collapsed runs",
-        "Number of collapsed runs, and the interval of the probability, by peak learning rate.",
+        "Number of collapsed runs, and interval of the probability of collapse, by learning rate.",
         table(["model", *heads], [(name, *cells) for name, cells in collapsed]),
         "## Errors of runs that did not collapse",
-        "Median, lowest and highest error of the last epoch over the seeds, in units of 10⁻³.",
+        "Median, smallest and largest error in the last epoch over the seeds, in units of 10⁻³.",
         table(["model", *heads], [(name, *cells) for name, cells in errors]),
     ]
     return "\n\n".join(parts)

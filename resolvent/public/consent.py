@@ -63,7 +63,7 @@ def _home_of(location: str, places: Iterable[str]) -> str | None:
 
 
 def _let_be_found(location: str, home: str) -> None:
-    """Append the folder `home` to the import path, if the module is then imported from it."""
+    """Append the folder `home` to the import path. Raises `FileError` if the module is found elsewhere."""
     if home not in sys.path:
         sys.path.append(home)
         invalidate_caches()

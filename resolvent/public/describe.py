@@ -18,7 +18,7 @@ from resolvent.public.runs import TrainedRun, load_run
 
 
 class Terminal(Console):
-    """A console that prints foreign text literally, without interpreting markup or control characters."""
+    """A console that prints text literally, without interpreting markup or control characters."""
 
     def render_str(self, text: str, **options: Any) -> Text:
         lines = "\n".join(map(printable, text.split("\n")))
@@ -66,7 +66,7 @@ def run_facts(run: TrainedRun) -> tuple[str, list[tuple[str, str]]]:
     facts = [
         ("folder", str(run.directory)),
         ("architecture", record.architecture),
-        ("trained at", f"{record.resolution}, on {samples}"),
+        ("trained at", f"resolution {record.resolution}, on {samples}"),
         ("parameters", f"{cost.parameters:,}"),
         ("ended", ended) if run.diverged else ("training", training),
     ]
@@ -129,7 +129,7 @@ def describe_verification(report: dict, console: Console) -> None:
         table.add_row(_on(row), row["metric"].replace("_", " "), *numbers, "yes" if row["holds"] else "no")
     console.print(table)
     for metric in report["not_verified"]:
-        console.print(f"Not verified: {metric}, a metric defined by the authors of the run.")
+        console.print(f"Not verified: {metric}, because the authors of the run defined this metric.")
     console.print("All numbers agree." if report["holds"] else "Not all numbers agree.")
 
 
@@ -146,9 +146,9 @@ def _on(row: dict) -> str:
 
 
 def describe_compared(rows: pd.DataFrame, console: Console) -> None:
-    """Print the tables of what `resolvent.public.verification.compare` returns."""
+    """Print the result of `resolvent.public.verification.compare` as tables."""
     if rows.empty:
-        console.print("Nothing to compare: run `resolvent verify-run FOLDER` or `resolvent evaluate` first.")
+        console.print("Nothing to compare: call `resolvent verify-run FOLDER` or `resolvent evaluate` first.")
         return
     for (dataset, test_set), part in rows.groupby(["dataset", "test_set"], sort=False):
         heads = ("on", "model", "error", "samples", "what was judged", "date")
@@ -165,7 +165,7 @@ def describe_compared(rows: pd.DataFrame, console: Console) -> None:
 
 
 def write_compared(table: pd.DataFrame, file: Path) -> None:
-    """Write the table as CSV. Text that begins like a formula is quoted, or spreadsheets compute it."""
+    """Write the table as CSV. Text that begins like a formula is quoted, so spreadsheets do not run it."""
     formula = ("=", "+", "-", "@", "\t", "\r")
     quoted = table.map(lambda one: f"'{one}" if isinstance(one, str) and one.startswith(formula) else one)
     quoted.to_csv(file, index=False)

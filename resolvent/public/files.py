@@ -103,7 +103,7 @@ def _chosen(path: Path, there: list[str], run: TrainedRun, variables: Sequence[s
     known = [one.name for one in run.inputs or ()]
     names = list(variables) or (known if set(known) <= set(there) and known else there)
     if not variables and names is there and len(there) != 1:
-        raise FileError(f"{path} has the variables {', '.join(there) or 'none'}: give those of the inputs")
+        raise FileError(f"{path} has the variables {', '.join(there) or 'none'}: name the input variables")
     for name in names:
         if name not in there:
             raise FileError(f"{path} has no variable '{name}'; it has {', '.join(there) or 'none'}")

@@ -38,7 +38,7 @@ def text(run: TrainedRun, programs: list[str], licence: str | None) -> str:
     record, card, cost = run.record, run.card, run.cost
     files = [name for name in WORDS if name not in ("model.pt2", "model.onnx", "dataset.json")]
     files += programs + (["dataset.json"] if card is not None else [])
-    allow = ', allow=["folder of its code, which you have read"]' if ":" in record.architecture else ""
+    allow = ', allow=["folder of its code; read it first"]' if ":" in record.architecture else ""
     recipe = {"architecture": record.architecture} | record.settings | record.training
     versions = ", ".join(f"{name} {number}" for name, number in record.versions.items())
     parts = [
@@ -56,16 +56,16 @@ def text(run: TrainedRun, programs: list[str], licence: str | None) -> str:
         "## Errors on the test samples",
         _errors(run),
         "## Data",
-        f"Dataset `{record.dataset}`, SHA-256 of its content `{record.dataset_hash}`.",
+        f"Dataset `{record.dataset}` with the content hash (SHA-256) `{record.dataset_hash}`.",
     ]
     if card is not None:
         equation = card["equation"]
         parts.append(
             f"{equation['in_words']}: {equation['in_symbols']}. Operator: {equation['operator']}. Source: "
-            f"{equation['source']}. `dataset.json` has all settings to regenerate it, with the same content."
+            f"{equation['source']}. `dataset.json` has all settings to regenerate exactly the same dataset."
         )
     if record.data_warnings:
-        parts.append("Warnings of its checks: " + "; ".join(map(str, record.data_warnings)))
+        parts.append("Warnings from checks of the data: " + "; ".join(map(str, record.data_warnings)))
     parts += [
         "## Recipe",
         _table("setting value", [(key, "none" if one is None else one) for key, one in recipe.items()]),
@@ -76,7 +76,7 @@ def text(run: TrainedRun, programs: list[str], licence: str | None) -> str:
     with suppress(FileError, FileNotFoundError, IndexError):  # without the study, the command is unknown
         study = read_json(Path(run.directory).parents[3] / "study.json", "the plan of the study")
         target = Path(*run.directory.resolve().parts[-6:], "errors.csv").as_posix()
-        parts += ["To train it again:", f"    {making(study['command'], target)}"]
+        parts += ["Command to retrain it:", f"    {making(study['command'], target)}"]
     parts += ["## Files", _table("file content", [(f"`{name}`", WORDS[name]) for name in sorted(files)])]
     parts += ["## Licence", licence or "No licence is stated for these weights."]
     if card is not None:
@@ -94,7 +94,7 @@ def _quantities(run: TrainedRun) -> list[str]:
     ]
     return [
         _table(["", "quantity", "unit", "smallest in the data", "largest"], rows),
-        "Inputs outside these ranges cause a warning: the error there is unknown.",
+        "Inputs outside these ranges cause a warning, because the error there is unknown.",
     ]
 
 

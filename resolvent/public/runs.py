@@ -55,7 +55,7 @@ def load_run(
     Raises
     ------
     FileError
-        If no run or several runs match, or the records are missing, damaged or of another run.
+        If no run or several runs match, or the records are missing, damaged or belong to another run.
     """
     run: Any = read_run(_folder(Path(name), Path(results)), TrainedRun)
     object.__setattr__(run, "data", data)
@@ -258,7 +258,7 @@ class TrainedRun(Run):
         if (path := own if own.is_file() else named) is not None:
             card = read_json(path, "the dataset card")
             if card.get("content_hash") != record.dataset_hash:
-                raise FileError(f"{path} is the card of another dataset than {self.directory / RECORD} names")
+                raise FileError(f"{path} is not the card of the dataset that {self.directory / RECORD} names")
             return card
         folders = [Path(LOCAL_FOLDER)]
         if given is not None:

@@ -244,7 +244,7 @@ def _hold_files(run: TrainedRun, settings: Any) -> None:
     except DatasetError as error:
         whole = ", ".join(f"{one['file']} with the SHA-256 {one['sha256']}" for one in files)
         remedy = "which an exported run does not contain: get it from the authors"
-        raise DatasetError(f"{error}; the test samples are read again from {whole}, {remedy}") from None
+        raise DatasetError(f"{error}; the test samples are read from {whole}, {remedy}") from None
 
 
 def _rows(run: TrainedRun, measured: pd.DataFrame, accuracy: float) -> Iterator[dict[str, Any]]:

@@ -93,7 +93,9 @@ def test_a_file_is_vouched_for_as_it_was(tmp_path):
     with pytest.raises(FileError, match="the cost of the baseline identity at 128 is missing"):
         record.cost_of(128, "identity")
     file.write_text("sample,relative_l2\n0,0.002\n")
-    with pytest.raises(FileError, match=r"errors\.csv was altered or is of another run: delete it and run"):
+    with pytest.raises(
+        FileError, match=r"errors\.csv was altered or belongs to another run: delete it and run"
+    ):
         check_file(file, record)
     file.write_text("")
     with pytest.raises(FileError, match=r"errors\.csv is empty"):
@@ -107,5 +109,5 @@ def test_the_cost_of_another_run_is_refused(path, tmp_path, monkeypatch):
         return read_record(found, CostRecord) if kind is CostRecord else replace(COST, seed=2)
 
     monkeypatch.setattr(runs, "read_record", of_run)
-    with pytest.raises(FileError, match=r"cost\.json is of another run \(seed 1 instead of 2\)"):
+    with pytest.raises(FileError, match=r"cost\.json belongs to another run \(seed 1 instead of 2\)"):
         read_run(tmp_path)

@@ -239,7 +239,7 @@ def test_finalising_refuses_data_that_are_not_what_was_written(dataset):
         DatasetError, match="damaged: shard 1 of 'n64/final_velocity' is not what was written"
     ):
         finalised(dataset)
-    with pytest.raises(DatasetError, match="does not belong to shard 0 of this code"):
+    with pytest.raises(DatasetError, match="is not a receipt of shard 0"):
         finalised(dataset, "other code")
 
 

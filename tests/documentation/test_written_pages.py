@@ -160,7 +160,7 @@ RACES = """\
 
 #### Darcy, 832 × 832, lognormal
 
-| contestant (ours in bold) | ms a sample: median (fastest–slowest) | our speed-up |
+| solver (ours in bold) | ms per sample: median (fastest–slowest) | our speed-up |
 | --- | --- | --- |
 | **multigrid** | 9.00 (8.00–9.00) | 1.00 |
 | **sine** | 1.00 (1.00–2.00) | 0.125 |
@@ -185,7 +185,9 @@ def test_the_bars_of_speed_are_compared_with_the_tables_below_them(tmp_path):
     )
     assert "| Darcy, 832 × 832, lognormal | 8.00 ms | CHOLMOD: 88.0 ms | 11.0 | 10.0 | yes |" in rows
     assert f"| Lorenz-63 |  |  |  | {BARS['Lorenz-63'][0]:.2f} | not measured |" in rows
-    of_gemm = f"40% | GEMM: 100% | 0.400 | {OF_GEMM:.3f} | no: 50% of the time in products, at 80% of it |"
+    of_gemm = (
+        f"40% | GEMM: 100% | 0.400 | {OF_GEMM:.3f} | no: 50% of the time is in products, at 80% of GEMM |"
+    )
     assert f"| `fano`, 208² points, rate of a step | {of_gemm}" in rows
 
 

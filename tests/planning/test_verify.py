@@ -194,7 +194,7 @@ DAMAGES = {
         lambda f: edit(f / "data/burgers/burgers.shards/0.json", code_digest="f" * 16),
         "is from other code than the card",
     ),
-    "errors.csv": (lambda f: cut(f / RUN / "errors.csv"), "errors.csv was altered or is of another run"),
+    "errors.csv": (lambda f: cut(f / RUN / "errors.csv"), "errors.csv was altered or belongs to another run"),
     "predictions.nc": (lambda f: (f / RUN / "predictions.nc").unlink(), "predictions.nc is missing"),
     "a sample's error": (other_rows, "must have one row for each test sample"),
     "a key of run.json": (lambda f: edit(f / RUN / "run.json", colour=1), "'colour': Unexpected keyword"),
@@ -215,12 +215,12 @@ DAMAGES = {
     ),
     "another checkpoint": (
         lambda f: (f / RUN / "checkpoint.pt").write_bytes(b"x"),
-        "checkpoint.pt was altered or is of another run",
+        "checkpoint.pt was altered or belongs to another run",
     ),
     "the facts of the models": (fewer_columns, "models.csv has no column parameters"),
     "the baselines": (
         lambda f: cut(f / EXPERIMENT / "baselines/errors.csv"),
-        "errors.csv was altered or is of another run",
+        "errors.csv was altered or belongs to another run",
     ),
     "a page": (
         lambda f: (f / "results/demo/theory.html").write_text("<!doctype html><html><body>"),
@@ -336,7 +336,7 @@ def test_the_weights_of_an_exported_run_are_held_to_its_record(copy, capsys):
     write_json(run / "run.json", json.loads((run / "run.json").read_text()))
     status, lines = printed_of(run, capsys)
     assert status == 1
-    assert "model.safetensors is of another run (architecture fno1d instead of deeponet1d)" in lines[0]
+    assert "model.safetensors belongs to another run (architecture fno1d instead of deeponet1d)" in lines[0]
 
 
 def test_rows_whose_runs_are_not_there_are_not_verified(copy, capsys):

@@ -128,7 +128,8 @@ def test_the_command_does_not_execute_code_beside_the_weights(folder, tmp_path):
     )
     assert done.returncode == 1
     assert (
-        "model.safetensors is of another run (architecture folder.evil:Own instead of fno1d)" in done.stderr
+        "model.safetensors belongs to another run (architecture folder.evil:Own instead of fno1d)"
+        in done.stderr
     )
     assert not (tmp_path / "EXECUTED").exists()
 
@@ -220,7 +221,7 @@ def test_no_address_is_contacted_before_it_was_allowed(name, folder, server):
     assert "nothing was run or contacted" in str(refused.value)
     assert not asked
     in_weights(folder, architecture="deeponet1d")  # other refusals come before any contact, too
-    with pytest.raises(FileError, match="of another run"):
+    with pytest.raises(FileError, match="another run"):
         verify_run("folder", allow=[f"{at}/u.npz"])
     assert not asked
 
@@ -262,7 +263,7 @@ def test_a_file_that_samples_were_imported_from_is_held_to_its_digest_before_it_
 )
 def test_weights_of_another_network_are_not_verified(damage, words, folder):
     damage(folder)
-    with pytest.raises(FileError, match=rf"model\.safetensors is of another run \({words}"):
+    with pytest.raises(FileError, match=rf"model\.safetensors belongs to another run \({words}"):
         verify_run("folder")
     with pytest.raises(FileError, match=words):
         load_run("folder").predict(np.zeros((1, 64)))

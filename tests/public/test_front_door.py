@@ -95,9 +95,9 @@ def test_another_runs_checkpoint_or_table_is_refused(card, folder, diverged, tmp
     (tmp_path / "checkpoint.pt").write_bytes((diverged / "checkpoint.pt").read_bytes())
     (tmp_path / "errors.csv").write_bytes((diverged / "errors.csv").read_bytes())
     run = resolvent.load_run(tmp_path)
-    with pytest.raises(FileError, match=r"checkpoint\.pt is of another run \(config_hash"):
+    with pytest.raises(FileError, match=r"checkpoint\.pt belongs to another run \(config_hash"):
         run.predict(np.zeros((1, 64)))
-    with pytest.raises(FileError, match=r"errors\.csv was altered or is of another run"):
+    with pytest.raises(FileError, match=r"errors\.csv was altered or belongs to another run"):
         _ = run.errors
     with pytest.raises(FileError, match=r"no finished run .*nowhere \(no run\.json there"):
         resolvent.load_run(tmp_path / "nowhere")

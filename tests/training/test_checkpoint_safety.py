@@ -101,7 +101,9 @@ def test_the_checkpoint_of_another_run_is_refused(tmp_path):
     assert checkpoints.load_run(run_folder(tmp_path))["seed"] == IDENTITY["seed"]
     for name, value in (("seed", 4), ("config_hash", "d" * 12), ("resolution", "dt0.01")):
         run_folder(tmp_path, **{name: value})
-        words = rf"checkpoint\.pt is of another run \({name} {value} instead of {IDENTITY[name]}\): delete it"
+        words = (
+            rf"checkpoint\.pt belongs to another run \({name} {value} instead of {IDENTITY[name]}\): delete"
+        )
         with pytest.raises(FileError, match=words):
             checkpoints.load_run(tmp_path)
         assert checkpoints.load_run(tmp_path, IDENTITY | {name: value})[name] == value

@@ -63,7 +63,7 @@ def test_a_chosen_run_leaves_no_state_between_epochs(choose, tmp_path):
 
 
 def test_a_short_run_of_other_settings_is_refused(choose):
-    with pytest.raises(FileError, match=r"cost\.json is of another run \(config_hash"):
+    with pytest.raises(FileError, match=r"cost\.json belongs to another run \(config_hash"):
         choose(0.3, 0.1, 0.2, config_hash="other")
 
 

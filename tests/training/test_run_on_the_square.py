@@ -117,7 +117,7 @@ def test_a_file_of_another_run_is_refused(card, tmp_path):
     train(card, tmp_path)
     description = described(RUN, 17, 3, COUNTS)
     for name, value in (("seed", 4), ("resolution", 33), ("config_hash", "other")):
-        with pytest.raises(FileError, match=rf"checkpoint\.pt is of another run \({name} .* delete"):
+        with pytest.raises(FileError, match=rf"checkpoint\.pt belongs to another run \({name} .* delete"):
             evaluate_run(card, tmp_path, description | {name: value}, threads=1, gpus=0)
     cost = json.loads((tmp_path / "cost.json").read_text())
     (tmp_path / "cost.json").write_text(json.dumps(cost | {"seed": 4}))
@@ -125,5 +125,5 @@ def test_a_file_of_another_run_is_refused(card, tmp_path):
         evaluate_run(card, tmp_path, description, threads=1, gpus=0)
     del cost["sha256"]
     (tmp_path / "cost.json").write_text(json.dumps(cost | {"seed": 4}))
-    with pytest.raises(FileError, match=r"cost\.json is of another run \(seed 4 instead of 3\)"):
+    with pytest.raises(FileError, match=r"cost\.json belongs to another run \(seed 4 instead of 3\)"):
         evaluate_run(card, tmp_path, description, threads=1, gpus=0)

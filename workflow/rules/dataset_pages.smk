@@ -6,7 +6,7 @@ DATASET_PAGES = f"{plan.results}/datasets"
 
 
 # The samples for each dataset's page and, for time-dependent problems, one sample solved again at many times. The
-# card is not `ancient` here, since the page shows its contents.
+# card is not `ancient` here, because the page shows its contents.
 for _dataset in plan.datasets.values():
     _made = {"preview": ["preview_dataset"]}
     if _dataset.moves:

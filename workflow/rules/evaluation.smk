@@ -1,4 +1,4 @@
-# Errors of every test sample at every resolution and level of noise, for trained models and baselines.
+# Errors of every test sample at every resolution and noise level, for trained models and baselines.
 
 
 rule evaluate:
@@ -163,8 +163,8 @@ rule predict:
         "../scripts/jobs.py"
 
 
-# Rollouts of a trained time step of the Kolmogorov flow, applied repeatedly to its own predictions.
-# Folder of the run whose rollout is shown as a film, by experiment.
+# Rollouts of Kolmogorov flow: a trained time step is applied repeatedly to its own predictions. The dictionary has the
+# folder of the run whose rollout is shown as a film, by experiment.
 ROLLED_OUT = {name: folder for name in plan.configuration.experiments if (folder := plan.rolled_out(name))}
 
 

@@ -5,7 +5,7 @@ rule front_page:
     input:
         ancient(rules.page_assets.output),
         study=rules.plan_study.output.study,
-        # Functions, because Snakemake hashes a whole list once for each of its files.
+        # Functions instead of lists, because Snakemake hashes a whole list once for each of its files.
         cards=lambda wildcards: [
             of_data(file) for dataset in plan.datasets.values() for file in (dataset.card, dataset.preview)
         ],
@@ -25,7 +25,7 @@ rule front_page:
                 *(f"{plan.results}/{e}/compare.html" for e in plan.configuration.experiments),
                 *expand(f"{DATASET_PAGES}/{{dataset}}.html", dataset=plan.datasets),
                 *(paper.page for paper in papers.values() if paper.experiments),
-                # Copied by str(): `ancient` marks the given object, also where it is an input of another rule.
+                # str() makes copies, because `ancient` marks the object, which is also an input of another rule.
                 *([str(rules.theory_page.output.page)] if plan.shows_theory else []),
                 *([str(rules.stability_page.output.page)] if plan.configuration.stability else []),
             ]

@@ -1,4 +1,4 @@
-# Which trainings collapse at which learning rates: one job per model, with all its runs in one process.
+# Training stability: counts of collapsed runs by learning rate. One job per model, with all its runs in one process.
 
 STUDY = plan.configuration.stability
 STABILITY_FIGURES = [f"panel{number}" for number, _ in enumerate(STUDY.panels, 1)]

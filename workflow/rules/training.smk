@@ -1,6 +1,6 @@
-# One run: one model of an experiment, at one training resolution, from one seed.
+# One run: one model of an experiment at one training resolution, with one seed.
 
-# Constants unless runs differ: calling functions for each job is a large part of Snakemake's planning time.
+# Constants, and functions only if runs differ: calls for each job take a large part of Snakemake's planning time.
 PROCESSES, PLACEMENT, TRAINING_THREADS, TUNED = 1, {"nodes": 1}, plan.configuration.training_threads, []
 if needs.some_share_trainings:
     PROCESSES, PLACEMENT = needs.processes, placement(needs)

@@ -26,21 +26,21 @@ STATISTIC = ["metric", "statistic", "value", "low", "high", "sample"]
 
 COMPARISON_COLUMNS = {
     "kind": "`model` or `baseline`",
-    "key": "name of the model in the configuration, or of the baseline",
-    "label": "its name in tables and figures",
+    "key": "name of the model in the configuration, or name of the baseline",
+    "label": "name in tables and figures",
     "architecture": "architecture of the model; empty for a baseline",
-    "trained_resolution": "number of points along each axis, or name of a set of times, in training",
-    "test_resolution": "the same, in the test",
-    "trained_noise": "level ε of the noise on the inputs in training",
-    "test_noise": "the same, in the test",
+    "trained_resolution": "training resolution: points along each axis, or name of a set of times",
+    "test_resolution": "test resolution, in the same form",
+    "trained_noise": "noise level ε of the training inputs",
+    "test_noise": "noise level ε of the test inputs",
     "metric": "column of errors.csv: `relative_l2`, `relative_h1`, …",
-    "statistic": "`mean`, `median` or `worst` of the errors of all samples and seeds that finished, or "
-    f"`{RATIO}`: the errors over those of the best of the other models, the geometric mean over samples and "
-    f"seeds; `{TO_MEAN}` and `{TO_LINEAR}`: likewise over those of the mean of the training targets and of "
-    "the linear operator that is fitted to them",
-    "value": "the statistic; empty where every seed diverged or a baseline has no answer",
-    "low": "lower end of its 95 % interval; of a ratio, it allows for the choice of the best",
-    "high": "upper end",
+    "statistic": "`mean`, `median` or `worst` error over all samples and finished seeds, or the geometric "
+    f"mean of error ratios over samples and seeds: `{RATIO}` is the ratio to the best other model, "
+    f"`{TO_MEAN}` to the mean of the training targets, `{TO_LINEAR}` to a linear operator fitted to the "
+    "training data",
+    "value": "value of the statistic; empty if every seed diverged or the baseline has no answer",
+    "low": f"lower end of the 95 % interval; for `{RATIO}` it accounts for the selection of the best",
+    "high": "upper end of the interval",
     "sample": "index in the test split of the sample with the worst error",
     "seeds": "number of seeds with finite errors",
     "diverged_seeds": "number of seeds that diverged",
@@ -49,31 +49,33 @@ COMPARISON_COLUMNS = {
 }
 MODELS_COLUMNS = {
     **{name: COMPARISON_COLUMNS[name] for name in (*MODEL, "label")},
-    "best_test_mean": "mean relative L2 error at each seed's best epoch on the test samples, where recorded",
-    "best_test_epoch": "mean of these epochs",
-    "paper": "the paper with this example",
-    "recipe": "`paper`, as its text has it, or `code`, as its public code does it; empty for neither",
-    "reported": "the number that the paper reports for this model, only if the setting is that which made it",
-    "reported_of_other_recipe": "the same, where the model follows the paper's text in everything and the "
-    "public code, which differs from the text, made the number; it has no ratio",
-    "ratio_to_reported": "ours over the reported number",
-    "reported_worst": "the largest error that the paper reports, if any, in the same setting",
-    "worst_ratio_to_reported": "ours over that",
-    "ratio_of": "which of our numbers this ratio takes",
-    "reported_note": "where the reported number is from, or why there is none",
-    "tuned": "what short runs chose among, on validation samples; empty where nothing was tuned",
-    "leads": "the metric that pages lead with: of standardised functions where targets are far from zero",
-    "prediction_spread": "how much predictions differ from sample to sample, over how much targets do",
-    "parameters": "number of parameters, a complex one counted twice",
-    "parameters_complex_once": "number of parameters, a complex one counted once",
-    "forward_flop": "operations of a forward pass of one sample",
-    "train_seconds": "seconds of training, mean over the seeds that finished",
-    "seconds_per_step": "seconds of an optimisation step, likewise",
-    "energy_joules": "joules of training, likewise, where the machine counts them; cost.json says whose",
-    "seconds_to_error": "seconds of training until the validation error first was at most a round number, as "
-    "`0.1: 2.4; 0.05: 6`, likewise, of all that every seed reached; epochs are taken to last equally long",
-    "steps": "number of optimisation steps, likewise",
-    "device": "what the model was trained on",
+    "best_test_mean": "lowest test error (relative L2) of any epoch, mean over the seeds; only if recorded",
+    "best_test_epoch": "epoch of this error, mean over the seeds",
+    "paper": "paper that this example is from",
+    "recipe": "`paper`: settings from the paper's text; `code`: from its public code; empty: neither",
+    "reported": "error that the paper reports for this model; empty if it was obtained with other settings",
+    "reported_of_other_recipe": "reported error, if the model follows the paper's text, but the number was "
+    "obtained with the public code, which differs from the text; no ratio is computed",
+    "ratio_to_reported": "our error divided by the reported error",
+    "reported_worst": "largest error that the paper reports for the same setting, if any",
+    "worst_ratio_to_reported": "our largest error divided by `reported_worst`",
+    "ratio_of": "which of our errors `ratio_to_reported` uses",
+    "reported_note": "source of the reported number, or why there is none",
+    "tuned": "settings compared by short runs on validation samples; empty if nothing was tuned",
+    "leads": "main metric of the pages: a standardised metric if the targets are far from zero",
+    "prediction_spread": "standard deviation of the predictions over samples, divided by that of the targets",
+    "parameters": "number of parameters; complex parameters count twice",
+    "parameters_complex_once": "number of parameters; complex parameters count once",
+    "forward_flop": "operations of a forward pass for one sample",
+    "train_seconds": "training time in seconds, mean over the finished seeds",
+    "seconds_per_step": "time of an optimisation step in seconds, mean over the finished seeds",
+    "energy_joules": "energy of training in joules, mean over the finished seeds, if it can be measured; "
+    "cost.json specifies what is included",
+    "seconds_to_error": "training time until the validation error first reached round values, as in "
+    "`0.1: 2.4; 0.05: 6`: mean over the finished seeds, for values that every seed reached; all epochs are "
+    "assumed to take the same time",
+    "steps": "number of optimisation steps, mean over the finished seeds",
+    "device": "device on which the model was trained",
     "dataset_hash": "content hash of the dataset",
     "config_hash": "hash of each run's configuration",
     "code_digest": "digest of the code that trained it",

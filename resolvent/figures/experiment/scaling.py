@@ -22,20 +22,20 @@ from resolvent.figures.experiment.cost import time_axis
 
 SCALING_COLUMNS = {
     "label": "name of the model in tables and figures",
-    "resolution": "training resolution, and that of the test samples",
-    "against": "`samples`: training samples; `seconds`: of training and of making its samples, of the sizes "
-    "that no cheaper one surpasses",
-    "width": "setting `width`; empty where it is one for all, or of several",
-    "sizes": "number of sizes that the curve is fitted to",
+    "resolution": "training resolution, also of the test samples",
+    "against": "x of the curve: `samples`, the number of training samples; `seconds`, the time of training "
+    "and of generating its samples, for sizes that are more accurate than every cheaper size",
+    "width": "setting `width`; empty if it does not vary, or if the curve has several widths",
+    "sizes": "number of fitted sizes",
     "coefficient": "a of the curve, error = floor + a x^-b",
     "exponent": "b",
     "exponent_low": "lower end of its 95 % interval, over test samples and seeds",
-    "exponent_high": "upper end",
-    "floor": "error that no number of samples or seconds takes away; empty with fewer than four sizes, where "
-    "it is taken as 0",
+    "exponent_high": "upper end of the interval",
+    "floor": "error that remains for any number of samples or seconds; empty for fewer than four sizes, "
+    "where it is set to 0",
     "floor_low": "lower end of its 95 % interval",
-    "floor_high": "upper end",
-    "misfit": "by how much errors differ from the curve, 0.1 for 10 %: root mean square of logarithms",
+    "floor_high": "upper end of the interval",
+    "misfit": "root mean square of log(error / curve): 0.1 means about 10 %",
 }
 FOR_A_FLOOR = 4  # sizes: three parameters fitted to three sizes leave no misfit
 CANDIDATES, PASSES = 20, 4  # floors tried per pass, and number of refinements

@@ -1,4 +1,4 @@
-"""The page of the study of stability: collapsed runs, one figure per panel, and all counts."""
+"""The page of the training stability study: collapsed runs, one figure per panel, and all counts."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -26,8 +26,8 @@ TOP = 10.0  # position of runs with a larger last error or none
 def read_study(tables: Iterable[Path], panels: Mapping[str, Mapping[str, str]]) -> pd.DataFrame:
     """Return one row per run: panel, words, order, model, peak, seed, status, last error, collapsed.
 
-    `tables` are those of the jobs, one per model; models without a table have no rows. `order` is the index
-    of the words, for the colour. Raises `ResultError` without any run.
+    `tables` are the results of the jobs, one per model; models without a table have no rows. `order` is the
+    index of the words, for the colour. Raises `ResultError` if there is no run.
     """
     found = [read_table(table, COLUMNS) for table in tables]
     if not found:
@@ -152,10 +152,10 @@ def tables_of(study: pd.DataFrame) -> tuple[list[str], list[tuple], list[tuple]]
 
 
 def gap_in_words(runs: pd.DataFrame) -> str:
-    """Return a sentence on the gap between the two kinds of runs, without diverged runs."""
+    """Return words on the gap between errors of trained and of collapsed runs, without diverged runs."""
     ended = runs[runs["status"] != "diverged"]
     trained, collapsed = (ended.loc[ended["collapsed"] == kind, "error"] for kind in (False, True))
-    words = f"the largest error of those that trained is {trained.max():.2g}"
+    words = f"the largest final error without collapse is {trained.max():.2g}"
     if not collapsed.dropna().empty:
-        words += f", the smallest of those that collapsed is {collapsed.min():.2g}"
+        words += f" and the smallest with collapse is {collapsed.min():.2g}"
     return f"{words}; {len(runs) - len(ended)} diverged and were stopped"
