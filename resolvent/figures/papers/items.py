@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from resolvent.figures.common.exhibit import Exhibit
 
 # The file read from each run, by source name.
-BESIDE = {"latent_basis": "latent_basis.npz", "rollouts": "rollout.npz"}
+RUN_FILES = {"latent_basis": "latent_basis.npz", "rollouts": "rollout.npz"}
 
 
 def imported(location: str) -> Callable:

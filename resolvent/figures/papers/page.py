@@ -15,7 +15,11 @@ from resolvent.figures.common.results import Run, read_runs, read_table
 from resolvent.figures.papers.items import Item, imported
 from resolvent.figures.papers.registry import PAPERS
 from resolvent.figures.papers.sources import READERS
-from resolvent.figures.published.beside import differences_from_paper, differences_of_recipes, summarise
+from resolvent.figures.published.reported_numbers import (
+    differences_from_paper,
+    differences_of_recipes,
+    summarise,
+)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from resolvent.figures.common.exhibit import Exhibit
 from resolvent.figures.common.numbers import scientific
 from resolvent.figures.common.style import COLOURS, MUTED, SPARE, grid_lines, new_figure, title
 from resolvent.figures.theory import panels as parts
-from resolvent.figures.theory.panels import DOTTED, ORDERS, beside_theory, fits_of, list_fits, number
+from resolvent.figures.theory.panels import DOTTED, ORDERS, fits_of, list_fits, number, with_theory
 
 ATTENTIONS = {  # with a colour
     "self": ("attention (theorem 6)", "#0072b2"),
@@ -63,7 +63,7 @@ def draw_monte_carlo(monte_carlo: pd.DataFrame, averages: pd.DataFrame, continuu
         group = by_case.get_group(case)
         right.plot(group["points"], group["error"], color=colour, marker=marker, ms=5, lw=1.4)
         parts.guide(right, group["points"], fits.loc[case, "theory"], group["error"].max())
-        words.append((f"{label}  {beside_theory(fits.loc[case])}", colour))
+        words.append((f"{label}  {with_theory(fits.loc[case])}", colour))
     parts.logarithmic(right, averages["points"], "points N")
     right.set_ylim(averages["error"].min() / 300, averages["error"].max() * 4)
     list_fits(right, ORDERS, words, left=0.03, top=0.33)
@@ -84,7 +84,7 @@ def draw_quadratures(quadratures: pd.DataFrame, continuum_orders: pd.DataFrame):
             if gap > 0:
                 panel.axhline(gap, color=colour, lw=1.0, ls=(0, (2, 2)))
             rest = f", gap {gap:.2f}" if gap > 0 else ""
-            words.append((f"{label}  {beside_theory(fits.loc[nodes])}{rest}", colour))
+            words.append((f"{label}  {with_theory(fits.loc[nodes])}{rest}", colour))
         closing = [nodes for nodes in NODES if (of_nodes[nodes]["gap"] == 0).all()]
         for order, cases in fits.loc[closing].groupby("theory"):
             first = of_nodes[cases.index[0]]
@@ -115,7 +115,7 @@ def draw_invariance(invariance: pd.DataFrame, continuum_orders: pd.DataFrame):
         for case, group in by_operator(table):
             colour, marker = looks[kind_of(case)]
             panel.plot(group["points"], group["error"], color=colour, marker=marker, ms=5, lw=1.3, mfc="none")
-            words.append((f"{case}  {beside_theory(fits.loc[case])}", colour))
+            words.append((f"{case}  {with_theory(fits.loc[case])}", colour))
         parts.logarithmic(panel, table["points"], "intervals a side n", small=False)
         list_fits(panel, ORDERS, words, left=1.02, top=1.0)
         title(panel, "One dimension" if dimension == 1 else "Two dimensions")

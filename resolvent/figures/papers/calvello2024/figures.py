@@ -80,7 +80,7 @@ def draw_on_training_grid(shown: Shown):
 
 def _draw_uneven(quadrature: str, other: str, experiments: Experiments):
     """Draw Figures 8 and 9 on the same axes, at the uneven times of eq. 41."""
-    run, beside = (first_with(experiments, quadrature=one) for one in (quadrature, other))
+    run, compared = (first_with(experiments, quadrature=one) for one in (quadrature, other))
     tested, observations = set(run.errors["resolution"]), run.record.dataset_settings["observations"]
     # The times of eq. 41: equal steps, twice as long in the second half.
     uneven = [name for name, one in observations.items() if one.get("kind") == "two_rates" and name in tested]
@@ -89,7 +89,7 @@ def _draw_uneven(quadrature: str, other: str, experiments: Experiments):
         raise ResultError(f"{run.directory} {words}")
     words = f"{run.label}, trained at {run.resolution}, tested at {uneven[0]}"
     note = "\n".join([words, *errors_in_words(run, uneven[0], FIGURE_9)])
-    return draw_sample_trajectories(run, where=uneven[0], beside=[beside], note=note)
+    return draw_sample_trajectories(run, where=uneven[0], same_axes=[compared], note=note)
 
 
 draw_uneven_weighted = partial(_draw_uneven, "trapezoid", "none")
@@ -182,19 +182,19 @@ def _draw_steps(panel, groups: Groups, rows: pd.DataFrame, looks) -> None:
             of_model = rows[(rows["key"] == key) & (rows["statistic"] == statistic)]
             errors = of_model.set_index("test_resolution")["value"]
             errors = errors[np.isfinite(errors)]
-            line, beside = (
+            line, points = (
                 [(place, errors[name]) for name, place in of_kind.items() if name in errors]
                 for of_kind in (equal, others)
             )
             if line:
                 panel.plot(*zip(*line, strict=True), color=look.colour, ls=dashes, lw=1.5, marker=".", ms=5)
-            if beside:
+            if points:
                 marks = look.marks() | {"markerfacecolor": look.colour if statistic == "median" else "white"}
-                panel.plot(*zip(*beside, strict=True), ls="", ms=6, **marks)
-            if statistic == "median" and line + beside:
+                panel.plot(*zip(*points, strict=True), ls="", ms=6, **marks)
+            if statistic == "median" and line + points:
                 if trained in equal and trained in errors:
                     panel.plot(equal[trained], errors[trained], ls="", ms=7, **look.marks())
-                last = (beside or line)[-1][1]
+                last = (points or line)[-1][1]
                 labels.append((float(last), str(of_model["label"].iloc[0]), look.colour))
     _finish(panel, groups, labels)
 
@@ -315,9 +315,9 @@ def _draw_costs(cost: str, words: str, comparisons: list[pd.DataFrame], experime
             panel.plot(x, median, color=look.colour, lw=1.4, zorder=3)
             panel.vlines(x, rows["low"], rows["high"], color=look.colour, lw=1.1, zorder=2)
             panel.plot(x, median, ls="", ms=6, zorder=4, **look.marks())
-            beside = {"xytext": (4, 4), "textcoords": "offset points", "color": style.MUTED, "fontsize": 7.5}
+            offset = {"xytext": (4, 4), "textcoords": "offset points", "color": style.MUTED, "fontsize": 7.5}
             for key, place, error in zip(rows.index, x, median, strict=True):
-                panel.annotate(f"{widths[key]}", (place, error), **beside)
+                panel.annotate(f"{widths[key]}", (place, error), **offset)
             labels[-1].append((float(median.iloc[-1]), str(rows["label"].iloc[-1]), look.colour))
         drawn = table.index.isin([key for line in lines for key in line])
         style.error_limits(panel, table.loc[drawn, "value"], margin=1.6)

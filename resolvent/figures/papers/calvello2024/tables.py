@@ -17,8 +17,8 @@ from resolvent.figures.common.table import EMPTY, Cell, Table, columns
 from resolvent.figures.experiment.error_table import interval
 from resolvent.figures.papers.calvello2024.chosen import Experiments, title_of, widest
 from resolvent.figures.papers.calvello2024.reported import DISTRIBUTION, FIRST, HIGH, LOW
-from resolvent.figures.published.beside import record, reported_beside
 from resolvent.figures.published.recipe import fields_of
+from resolvent.figures.published.reported_numbers import record, reported_number
 from resolvent.figures.published.tables import PaperTable
 
 SETTINGS = {"modes": 12, "fano_modes": 9, "patches": 13, "smoother_modes": 64}  # sections 6.2.2 and 6.2.3
@@ -146,7 +146,7 @@ def _reported_parameters(table: PaperTable) -> Maker:
 
 def _reported(table: PaperTable, unit: float) -> Maker:
     def make(one: Tested, run: Run | None) -> Cell:
-        value = reported_beside(run.record, run.cost, table).value if run else None
+        value = reported_number(run.record, run.cost, table).value if run else None
         return EMPTY if value is None else Cell(f"{value / unit:#.3g}".rstrip("."))
 
     return make

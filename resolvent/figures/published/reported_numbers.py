@@ -113,7 +113,7 @@ def conditions(example: Example, table: PaperTable | None, recipe: str) -> tuple
     return (*example.setting, *example.recipes.get(recipe, ()), *of_table)
 
 
-def reported_beside(facts: RunRecord, cost: CostRecord, table: PaperTable | None = None) -> Reported:
+def reported_number(facts: RunRecord, cost: CostRecord, table: PaperTable | None = None) -> Reported:
     """Return the paper's number for this run, or the reason that there is none.
 
     Without a table, the first of the example's tables with the fewest differences is used.
