@@ -57,7 +57,7 @@ def test_what_differs_is_said(make_run):
     assert "resolution 32 (paper 64)" in differences(replace(facts, resolution=32), cost)
     few, uncounted = (replace(cost, parameters_complex_once=one) for one in (500_000, None))
     assert differences(facts, few) == ["500,000 parameters (paper 591,525 to 604,485)"]
-    assert differences(facts, uncounted) == ["parameters not recorded as the paper counts them"]
+    assert differences(facts, uncounted) == ["parameters were not counted as in the paper"]
 
 
 def test_the_comparison_has_the_papers_statistic_and_compares_that(make_run, tmp_path):

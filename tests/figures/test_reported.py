@@ -159,14 +159,14 @@ def test_what_differs_is_said(make_run, make_darcy, make_inverse):
 def test_another_operator_has_no_number_beside_it(make_run, name, value, words):
     found = found_for(make_run(setting={name: value}))
     assert (found.value, found.shown, found.digits) == (None, None, "")
-    assert found.reason == f"another operator than the reported one: {words}"
+    assert found.reason == f"the reported operator differs: {words}"
 
 
 def test_the_number_of_the_code_stands_beside_the_text_uncompared(make_run):
     found = found_for(make_run(recipe="paper"))
     assert (found.value, found.other_recipe) == (None, True)
     assert found.shown == pytest.approx(1.203e-3)
-    assert "made by the public code" in found.reason
+    assert "comes from the public code" in found.reason
     assert "attention dropout 0 (code 0.5)" in found.reason
     shorter = found_for(make_run("shorter", recipe="paper", setting={"epochs": 40}))
     assert (shorter.shown, shorter.other_recipe) == (None, False)
@@ -174,6 +174,6 @@ def test_the_number_of_the_code_stands_beside_the_text_uncompared(make_run):
 
 def test_an_equation_that_the_paper_has_not(make_run):
     run = read_run(make_run(dataset={"equation": "poisson"}))
-    assert differences(run.record, run.cost) == ["equation poisson, which the paper has not"]
+    assert differences(run.record, run.cost) == ["equation poisson, which is not in the paper"]
     assert reported_number(run.record, run.cost).reason == "the paper has no such row"
     assert example_of(run.record) is None

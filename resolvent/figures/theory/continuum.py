@@ -116,7 +116,7 @@ def draw_invariance(invariance: pd.DataFrame, continuum_orders: pd.DataFrame):
             colour, marker = looks[kind_of(case)]
             panel.plot(group["points"], group["error"], color=colour, marker=marker, ms=5, lw=1.3, mfc="none")
             words.append((f"{case}  {with_theory(fits.loc[case])}", colour))
-        parts.logarithmic(panel, table["points"], "intervals a side n", small=False)
+        parts.logarithmic(panel, table["points"], "intervals per side n", small=False)
         list_fits(panel, ORDERS, words, left=1.02, top=1.0)
         title(panel, "One dimension" if dimension == 1 else "Two dimensions")
     panels[0].set_ylabel("relative difference of n and 2n")

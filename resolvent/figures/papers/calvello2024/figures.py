@@ -1,7 +1,7 @@
-"""Figures of Calvello et al. 2024 (arXiv:2406.06486, sections 6.1 and 6.2), and errors of paired grids.
+"""Figures of Calvello et al. 2024 (arXiv:2406.06486, sections 6.1 and 6.2), and errors on paired grids.
 
-Curves of errors on two grids do not show whether a sample is hard on both. *Paired grids*, not in the paper,
-have the ratio of the two errors by sample for one trained model, averaged over samples.
+Curves of errors on two grids do not show whether a sample is hard on both. `draw_paired_grids`, not in the
+paper, draws the ratio of the two errors of each sample for one trained model, averaged over samples.
 """
 
 from collections.abc import Callable
@@ -69,11 +69,11 @@ def _finish(panel, groups: Groups, labels: list[tuple[float, str, str]], nothing
         style.say_no_errors(panel)
 
 
-# The median test sample and the worst.
+# Test samples with the median and the largest error.
 
 
 def draw_on_training_grid(shown: Shown):
-    """Draw Figure 6: trajectories at the times of training."""
+    """Draw Figure 6: trajectories at the training times."""
     run = shown.run
     return draw_sample_trajectories(run, note="\n".join(errors_in_words(run, run.resolution, FIGURE_6)))
 
@@ -107,7 +107,7 @@ def draw_increments(shown: Shown):
 
 
 def draw_smoothed_increments(experiments: Experiments):
-    """Draw Figure 18: as Figure 16, for the model with the last layer (I - εΔ)^(-α)."""
+    """Draw Figure 18: Figure 16 for the model whose last layer is (I - εΔ)^(-α)."""
     return _draw_extremes(first_with(experiments, smoother="inverse_laplacian"), increments=True)
 
 
@@ -141,7 +141,7 @@ def _draw_extremes(run: Run, increments: bool = False):
     return figure
 
 
-# Errors at other times and on other grids than in training, with the noise of training.
+# Errors at times and on grids that differ from training, with the training noise.
 
 
 def draw_time_steps(comparisons: list[pd.DataFrame], experiments: Experiments):
@@ -151,7 +151,7 @@ def draw_time_steps(comparisons: list[pd.DataFrame], experiments: Experiments):
 
 
 def _draw_steps(panel, groups: Groups, rows: pd.DataFrame, looks) -> None:
-    """Draw lines over equal time steps, and points for other times at places to the right of the longest."""
+    """Draw lines for equal time steps and, to the right of the longest, points for other sets of times."""
     first, tested = groups[0][0], set(rows["test_resolution"])
     trained, stored = first.resolution, first.record.dataset_settings["observations"]
     of_step = {
@@ -201,7 +201,7 @@ def _draw_steps(panel, groups: Groups, rows: pd.DataFrame, looks) -> None:
 
 def _draw_grids(models: Callable, comparisons: list[pd.DataFrame], experiments: Experiments):
     panels = panels_of(experiments, models, comparisons)
-    return _stack(panels, _draw_grid, 0.4 + 3.4 * len(panels), "test resolution (points a side)")
+    return _stack(panels, _draw_grid, 0.4 + 3.4 * len(panels), "test resolution (points per side)")
 
 
 draw_other_grids = partial(_draw_grids, first_of_each_architecture)  # Figures 14, 15 and 17
@@ -231,7 +231,7 @@ def draw_paired_grids(experiments: Experiments):
         ([group for group in groups if _away(group)] or groups, None)
         for groups, _ in panels_of(experiments, widest)
     ]
-    return _stack(panels, _draw_ratios, 0.4 + 3.8 * len(panels), "test resolution (points a side)")
+    return _stack(panels, _draw_ratios, 0.4 + 3.8 * len(panels), "test resolution (points per side)")
 
 
 def paired_ratios(group: list[Run]) -> dict[int, Interval]:
@@ -276,7 +276,7 @@ def _draw_ratios(panel, groups: Groups, _, looks) -> None:
     panel.set_xticks(range(len(grids)), [str(away) for away in grids])
     panel.set_xlim(-0.5, max(len(grids), 1) - 0.5)
     panel.set_yscale("log")
-    panel.set_ylabel("error there over error on the training grid")
+    panel.set_ylabel("error / error on the training grid")
     _finish(panel, groups, labels, NO_OTHER_GRID)
 
 
@@ -329,5 +329,5 @@ def _draw_costs(cost: str, words: str, comparisons: list[pd.DataFrame], experime
     return figure
 
 
-draw_against_parameters = partial(_draw_costs, "parameters_complex_once", "parameters, a complex one as one")
+draw_against_parameters = partial(_draw_costs, "parameters_complex_once", "parameters (complex ones once)")
 draw_against_operations = partial(_draw_costs, "forward_flop", "counted operations of a forward pass")

@@ -1,8 +1,8 @@
-"""The tables of Cao 2021: steps of attentions (1), errors (2a, 2b, 3, 8), sizes (5), hours of training (6).
+"""The tables of Cao 2021: costs of a step (1), errors (2a, 2b, 3, 8), sizes (5), hours of training (6).
 
-Rows of errors have results with the text's recipe and with the public code's. The code made the paper's
-numbers, so ratios to reported numbers use the code's recipe. Baselines and our own models have another
-column.
+Rows of errors have results with the text's recipe and with the public code's. The paper's numbers come from
+the code, so ratios to reported numbers use the code's recipe. Baselines and our own models have a column of
+their own.
 """
 
 from collections.abc import Callable
@@ -87,17 +87,17 @@ def remark(case: dict) -> tuple[str, list[str]]:
     timings = "1 timing" if case["rounds"] == 1 else f"the median of {case['rounds']} timings"
     run = (
         f"One forward and backward pass at n = {case['points']:,}, batch {case['batch_size']}, no dropout, "
-        f"on {case['device']}; {timings}, each attention in a process of its own."
+        f"on {case['device']}; {timings}, each attention in its own process."
     )
     return run, [*differences(case), "the machine (paper: one RTX 3090)"]
 
 
 def draw_sizes(experiments: list[list[Run]]) -> Table:
-    """Return Table 5: the sizes and number of parameters of each model, with the paper's if they differ."""
+    """Return Table 5: sizes and number of parameters of each model, and the paper's where they differ."""
     rows = []
     for run in {run.model: run for runs in experiments for run in runs}.values():  # of the finest grid
         recorded, count = record(run.record), run.cost.parameters
-        reported, paper_count = network(recorded), Cell(DASH, note="no such network")
+        reported, paper_count = network(recorded), Cell(DASH, note="not in the paper")
         row = [Cell(run.label)]
         for name, ours in zip(PARTS, _sizes(recorded), strict=True):
             paper = reported[name] if reported else ""
