@@ -105,7 +105,7 @@ def test_the_page_says_what_was_run_how_it_differs_and_what_is_not_made(make_run
         ["Figure 9. Test samples of Burgers&#39; equation", "—", differs.format("1 point"), "1 run"],
     ]  # fmt: skip
     assert page.index('href="#table5"') < page.index('id="table5"')
-    listed = page[page.index("Not made by this configuration") : page.index('id="tables"')]
+    listed = page[page.index("Not reproduced by this configuration") : page.index('id="tables"')]
     absent = [item.title for name, item in ITEMS.items() if name not in made]
     assert all(title in listed.replace("&#39;", "'") for title in absent)
     assert "Table 5" not in listed

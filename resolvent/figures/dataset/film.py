@@ -99,6 +99,6 @@ CAPTIONS = {  # by equation
     "(right). The state depends only on the current control, so the point moves back and forth on one curve.",
 }
 FILMS = {
-    equation: Exhibit("A sample in time", f"{caption} Four seconds, without sound.", draw, kind="film")
+    equation: Exhibit("A sample in time", f"{caption} Four seconds; the film is silent.", draw, kind="film")
     for equation, caption in CAPTIONS.items()
 }

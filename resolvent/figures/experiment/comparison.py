@@ -42,9 +42,9 @@ from resolvent.figures.published.tables import Example
 
 # The same for all members of a contest.
 CONTEST = ("trained_resolution", "test_resolution", "test_noise", "metric")
-FAR_FROM_ZERO = 3  # ratio of the targets' mean to their deviation: above, physical errors mean little
+FAR_FROM_ZERO = 3  # ratio of the targets' mean to their deviation; above it, physical errors mean little
 LEVELS = [digit / 10**power for power in range(1, 9) for digit in (5, 2, 1)]  # of errors
-MEDIANS = "median error of standardised fields, as the paper's public code has it"
+MEDIANS = "median error of standardised fields, as in the paper's public code"
 NO_METRIC = {*CONDITION_COLUMNS, "baseline"}  # columns of an errors.csv that identify a row
 
 

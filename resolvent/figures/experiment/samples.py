@@ -230,10 +230,10 @@ SAMPLES = Exhibit(
     "Test samples", "{shown}: {input}, {target}, prediction, and the pointwise error. {chosen}", draw
 )
 ROLLOUT = Exhibit(
-    "Repeated application of the step",
-    "{model} started from the initial vorticity of a test sample; each prediction is the next input. Shown "
-    "are the true flow, the prediction, and their difference on its own scale. The model was trained on "
-    "single steps. Without sound.",
+    "Rollout of the trained step",
+    "{model}, started from the initial vorticity of a test sample; each prediction is the next input. Left "
+    "to right: the true flow, the prediction, and their difference on its own scale. The model was trained "
+    "on single steps. The film is silent.",
     draw_rollout,
     kind="film",
 )

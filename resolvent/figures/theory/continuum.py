@@ -1,4 +1,4 @@
-"""Figures of the theorems of Calvello et al. (2024) on attention between functions, measured on points."""
+"""Figures on the theorems of Calvello et al. (2024) about attention between functions, measured on points."""
 
 from itertools import cycle
 from typing import Any
@@ -29,7 +29,7 @@ AVERAGES = {
     "monte_carlo_1d": ("random, [0, 1]", "#00805e", "^"),
     "monte_carlo_2d": ("random, [0, 1]²", "#b0418a", "D"),
 }
-WEIGHTS = {  # with what the orders are of
+WEIGHTS = {  # with the heading of the orders
     "trapezoid": ("Trapezoidal weights", ORDERS),
     "equal": ("Equal weights", "order towards its limit (theory)"),
 }
@@ -149,20 +149,20 @@ def kind_of(case: str) -> str:
 MONTE_CARLO = Exhibit(
     "Attention over random points",
     "Left and middle: relative error, sup over seventeen x, of attention over N = {continuum_points} "
-    "independent uniform points against the integral by Gauss-Legendre quadrature; cross-attention maps "
-    "functions on [0, 1] to functions on [0, 1]². Of four functions, the one with the largest error at the "
-    "largest N is shown. Line: mean of {continuum_draws} draws; band: 5 % to 95 %. Squares: root mean square "
-    "over draws and x; dotted: its prediction by the delta method. Right: the layer f(W₁v + b₁ + mean of v) "
-    "on grids and on random points, {average_sides} per side in two dimensions and as many points in one; "
-    "dotted: theoretical order. Double precision.",
+    "independent uniform points, compared with the integral by Gauss-Legendre quadrature; cross-attention "
+    "maps functions on [0, 1] to functions on [0, 1]². Of four functions, the one with the largest error at "
+    "the largest N is shown. Line: mean of {continuum_draws} draws; band: 5 % to 95 %. Squares: root mean "
+    "square over draws and x; dotted: its prediction by the delta method. Right: the layer f(W₁v + b₁ + mean "
+    "of v) on grids and on random points, {average_sides} per side in two dimensions and as many points in "
+    "one; dotted: theoretical order. Double precision.",
     draw_monte_carlo,
 )
 QUADRATURES = Exhibit(
     "Weights and nodes",
     "Relative error of self-attention, sup over seventeen x, on nodes in [0, 1]: evenly spaced; with two "
     "rates, the second half with doubled steps; random, with and without the ends; random and three times as "
-    "dense at 1 as at 0. The number of nodes is that of {quadrature_intervals} intervals (two rates: three "
-    "quarters of it); random nodes: mean of {continuum_draws} draws. Dotted: theoretical order and, on the "
+    "dense at 1 as at 0. Intervals between nodes: {quadrature_intervals} (two rates: three quarters of "
+    "these); random nodes: mean of {continuum_draws} draws. Dotted: theoretical order and, on the "
     "right, the distance of the limit from the integral.",
     draw_quadratures,
 )
@@ -170,7 +170,7 @@ INVARIANCE = Exhibit(
     "From n to 2n points",
     "Relative L² difference, at the common points, between an operator's outputs for one smooth function on "
     "n and on 2n intervals per side, n = {invariance_points_1d} in one dimension and {invariance_points_2d} "
-    "in two, and half as many if all points attend to all. The operators are small and untrained, with "
+    "in two; half as many if every point attends to every point. The operators are small and untrained, with "
     "normal noise added to their weights; only operators that claim discretisation invariance are shown.",
     draw_invariance,
 )

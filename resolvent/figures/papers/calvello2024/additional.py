@@ -46,7 +46,7 @@ def draw_spectra(experiments: Experiments):
         handles, words = left.get_legend_handles_labels()
         named |= dict(zip(words, handles, strict=True))
     for panel in axes[-1]:
-        panel.set_xlabel("wavenumber (cycles along a side)")
+        panel.set_xlabel("wavenumber (cycles per side)")
     style.name_all(figure, named, place="upper")
     return figure
 
