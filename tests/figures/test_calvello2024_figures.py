@@ -1,4 +1,4 @@
-"""The figures of Calvello et al. 2024 and those beside it: which runs and numbers they draw."""
+"""The figures of Calvello et al. 2024 and the additional ones: which runs and numbers they draw."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""The numbers of Calvello et al. 2024 stand beside runs in its setting alone, and Cao's never do."""
+"""The numbers of Calvello et al. 2024 are shown only next to runs in its setting, and Cao's never are."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""A reported number stands beside a run only if every field of the run's setting is the paper's.
+"""A reported number is shown next to a run only if every field of the run's setting is the paper's.
 
 The runs are those of the two full-size configurations; each of their recorded fields is altered in turn.
 """

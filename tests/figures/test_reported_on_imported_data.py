@@ -1,4 +1,4 @@
-"""The paper's number stands beside a run on the public file, if the import finds it to be what is stated."""
+"""The paper's number is shown next to a run on the public file if the import finds no difference."""
 
 import pytest
 import yaml

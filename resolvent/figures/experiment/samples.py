@@ -128,7 +128,7 @@ def draw_sample_trajectories(
     """Draw the observation, every component of target and prediction, and the error; one column per sample.
 
     where      name of the test times; by default the times of training.
-    same_axes  runs whose figures have the same axes, which therefore cover their values too.
+    same_axes  runs whose figures get the same axes: the axes cover their values too.
     note       text below the panels.
     """
     where = str(run.resolution) if where is None else where

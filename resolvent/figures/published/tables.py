@@ -80,7 +80,7 @@ class Example:
     marks     recorded values of its runs; several accepted values are a tuple.
     tables    tables of errors with its runs.
     setting   conditions on a run, by field (`resolvent.figures.published.recipe`).
-    recipes   conditions where text (`paper`) and public code (`code`) differ; the code made the numbers.
+    recipes   conditions where text (`paper`) and public code (`code`) differ; the numbers come from the code.
     operator  fields that define the learned operator; if one differs, a run has no reported number.
     """
 
