@@ -2,8 +2,8 @@
 
 Sources: sections 6.1 and 6.2, Table 4 and the public code. Several values are listed if the text and its
 tables or the public scripts disagree, and it is unknown which produced the numbers. The journal version and
-the first version on arXiv (v1) report different numbers in Tables 1 and 3, with different distributions of Darcy
-coefficients and, in Table 1, different FNOs.
+the first version on arXiv (v1) report different numbers in Tables 1 and 3, with different distributions of
+Darcy coefficients and, in Table 1, different FNOs.
 """
 
 from pathlib import Path
