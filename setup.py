@@ -1,4 +1,4 @@
-"""Put what lies beside the package into the wheel: Snakefile, rules, scripts, profiles and configuration."""
+"""Add the workflow to the wheel: Snakefile, rules, scripts, profiles and configuration."""
 
 import shutil
 from pathlib import Path
@@ -6,15 +6,15 @@ from pathlib import Path
 from setuptools import setup
 from setuptools.command.build_py import build_py
 
-BESIDE = ("Snakefile", "config.yaml", "config", "workflow", "environment.yml", "LICENSE")
+WORKFLOW_FILES = ("Snakefile", "config.yaml", "config", "workflow", "environment.yml", "LICENSE")
 
 
 class BuildWithWorkflow(build_py):
-    """Copy what `BESIDE` names into the package that is built; an editable install finds it where it is."""
+    """Copy the workflow files into the built package; an editable install finds them in the checkout."""
 
     def run(self):
         super().run()
-        for name in () if self.editable_mode else BESIDE:
+        for name in () if self.editable_mode else WORKFLOW_FILES:
             to = Path(self.build_lib, "resolvent", name)
             if Path(name).is_dir():
                 shutil.copytree(name, to, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))

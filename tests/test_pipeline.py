@@ -97,7 +97,7 @@ def test_the_page_stands_alone_and_holds_every_row(project):
     page = (project.folder / "results/test/burgers/report.html").read_text()
     assert not missing(links(page), project.folder / "results/test/burgers")
     assert "../cao2021.html" in links(page)
-    held = "Held to the stated accuracy"
+    held = "Must be below the stated accuracy"
     for words in ("FNO", "Galerkin", "diverged (epoch", "Identity", "Classical solver", held):
         assert words in page
     assert "data:image" not in page  # figures lie beside it
@@ -247,7 +247,7 @@ def test_models_that_finished_are_timed_beside_the_solvers_of_the_equation(proje
             assert float(row["data_seconds"]) > 0
             assert float(row["queries"]) > 0
             assert row["solver"] in {one["key"] for one in rows}
-    assert "What a query costs" in (folder / "report.html").read_text()
+    assert "Cost of a query" in (folder / "report.html").read_text()
 
 
 def test_errors_stand_beside_what_is_known_without_labels(project):

@@ -12,7 +12,7 @@ from public_files import burgers_variables, darcy_variables, write_mat
 from resolvent.common.files import read_json
 from resolvent.common.records import CostRecord, RunRecord, read_record
 from resolvent.datasets.imported.check import check_file
-from resolvent.figures.published.beside import differences, example_of
+from resolvent.figures.published.reported_numbers import differences, example_of
 from resolvent.planning.configuration.read import merged
 from resolvent.solvers.darcy.direct import solve_direct
 

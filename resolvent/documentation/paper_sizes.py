@@ -6,7 +6,7 @@ from resolvent.documentation.pages import table
 from resolvent.figures.common.results import read_table
 from resolvent.figures.papers.items import imported
 from resolvent.figures.papers.registry import PAPERS
-from resolvent.figures.published.beside import EXAMPLES
+from resolvent.figures.published.reported_numbers import EXAMPLES
 from resolvent.figures.published.tables import reported_rows
 from resolvent.models.build import build, parameter_counts
 from resolvent.models.registry import settings_class

@@ -26,7 +26,7 @@ from resolvent.figures.common.intervals import (
 )
 from resolvent.figures.common.numbers import DASH, duration
 from resolvent.figures.common.results import Run, error_matrix, read_runs
-from resolvent.figures.published.beside import EXAMPLES, example_of, record, reported_beside
+from resolvent.figures.published.reported_numbers import EXAMPLES, example_of, record, reported_number
 from resolvent.figures.published.tables import PaperTable, reported_rows
 
 HEADER = """\
@@ -125,7 +125,7 @@ def measured_row(run: Run, table: PaperTable, command: str) -> dict:
     there are validation samples.
     """
     cost, rows = run.cost, reported_rows(table.file)
-    beside, row = reported_beside(run.record, cost, table), table.row(record(run.record))
+    paper, row = reported_number(run.record, cost, table), table.row(record(run.record))
     mean, spread = math.nan, Scatter(*4 * [math.nan])
     errors = error_matrix([run.errors], run.resolution, run.noise).to_numpy().ravel()
     if not run.diverged and errors.size:
@@ -139,9 +139,9 @@ def measured_row(run: Run, table: PaperTable, command: str) -> dict:
         "resolution": run.resolution,
         "noise": run.noise,
         "seed": run.seed,
-        "reported": beside.digits,
-        "reported_epoch": beside.best_epoch,
-        "reason": "" if beside.value is not None else beside.reason,
+        "reported": paper.digits,
+        "reported_epoch": paper.best_epoch,
+        "reason": "" if paper.value is not None else paper.reason,
         "mean": mean,
         **asdict(spread),
         "diverged": cost.diverged_epoch or 0,
@@ -266,19 +266,19 @@ def _median_section(made: list[tuple[Run, str]]) -> str:
         return error_matrix([run.errors], resolution, run.noise, "standardised_relative_l2").to_numpy()
 
     for run in runs:
-        cost, beside = run.cost, reported_beside(run.record, run.cost)
-        if beside.digits and beside.value is None:
-            reasons.append((run.label, beside.reason))
+        cost, paper = run.cost, reported_number(run.record, run.cost)
+        if paper.digits and paper.value is None:
+            reasons.append((run.label, paper.reason))
         ours, ratio, worst = f"diverged (epoch {cost.diverged_epoch})", DASH, DASH
         if not run.diverged:
             errors = errors_of(run, run.resolution)
             middle = median_interval(errors)
             ours = f"{middle.value:.2e} [{middle.low:.2e}, {middle.high:.2e}]"
-            ratio = f"{middle.value / beside.value:.2f}" if beside.value else DASH
-            worst = f"{errors.max():.2e}" + (f" ({beside.worst:.2e})" if beside.worst else "")
+            ratio = f"{middle.value / paper.value:.2f}" if paper.value else DASH
+            worst = f"{errors.max():.2e}" + (f" ({paper.worst:.2e})" if paper.worst else "")
         samples = f"{run.record.training['train_samples']:,} / {run.record.training['test_samples']:,}"
         trained_on = (run.label, str(run.resolution), str(run.seed))
-        numbers = (beside.digits or NO_ROW, ours, ratio, worst, samples)
+        numbers = (paper.digits or NO_ROW, ours, ratio, worst, samples)
         cells.append((*trained_on, *numbers, *_training(cost, cost.epochs)))
     parts = [table(MEDIANS, cells), *_not_comparable(reasons)]
     if isinstance(runs[0].resolution, str):

@@ -12,7 +12,7 @@ from pathlib import Path
 from resolvent.common.counts import counted
 from resolvent.common.errors import ResolventError
 from resolvent.figures.front import study
-from resolvent.figures.papers.items import BESIDE
+from resolvent.figures.papers.items import RUN_FILES
 from resolvent.figures.papers.registry import PAPERS
 from resolvent.planning.plan import STABILITY, Plan
 from resolvent.planning.provenance import command, provenance
@@ -115,9 +115,9 @@ class PaperPlan:
         if "cost_file" in given:
             return [self.costs]
         folders = given["candidates" if self.items[item].shows_one_run else "run_folders"]
-        beside = [BESIDE[name] for name in needs if name in BESIDE]
+        extra = [RUN_FILES[name] for name in needs if name in RUN_FILES]
         folders = list(itertools.chain.from_iterable(folders))
-        files = [f"{folder}/{file}" for folder in folders for file in (*RECORDS, *beside)]
+        files = [f"{folder}/{file}" for folder in folders for file in (*RECORDS, *extra)]
         return files + given.get("comparison_files", []) + self._compared(item)
 
     def _compared(self, item: str) -> list[str]:

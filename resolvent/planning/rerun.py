@@ -79,7 +79,9 @@ FILES_READ = {
     )
 }
 # Names that a module imports from every module found by listing a folder.
-FOUND = {"resolvent.figures.published.beside": ("resolvent/figures/papers/*/reported.py", "EXAMPLES")}
+FOUND = {
+    "resolvent.figures.published.reported_numbers": ("resolvent/figures/papers/*/reported.py", "EXAMPLES")
+}
 
 IMPORT, WHOLE = ":", ":*"  # suffixes of a module's name: its import-time code, and its whole content
 # A string "module:function", or the name of one of the project's modules, that is imported at run time.

@@ -60,7 +60,7 @@ ROW = (
 SUMS = "SHA256SUMS"
 # Files that are written with a digest, inside the file or in a sidecar file.
 INSIDE = ("run.json", "cost.json", "tuned.json", "verified.json", "dataset.json", STUDY_FILE)
-BESIDE = (
+SIDECAR = (
     "*/comparison.csv", "*/models.csv", "*/inference.csv", "*/estimates.csv", "*/scaling.csv",
     "*/cost*.csv", "*/theory/*.csv", "*/stability/*.csv", "*/table*.html", "*.preview.npz", "*.motion.npz",
     "*/rollout.npz", "*/latent_basis.npz",
@@ -287,7 +287,7 @@ def lost_digest(file: Path) -> list[str]:
         lost = (of_data or file.name in INSIDE) and not _digest_inside(file)
     else:
         name = file.absolute().as_posix()
-        lost = any(fnmatch(name, one) for one in BESIDE) and not digest_path(file).exists()
+        lost = any(fnmatch(name, one) for one in SIDECAR) and not digest_path(file).exists()
     return [f"{file}: its digest is missing: delete the file and run snakemake"] if lost else []
 
 

@@ -1,4 +1,4 @@
-"""The figures of Calvello et al. 2024 and those beside it: which runs and numbers they draw."""
+"""The figures of Calvello et al. 2024 and the additional ones: which runs and numbers they draw."""
 
 import numpy as np
 import pandas as pd
@@ -380,7 +380,7 @@ def test_a_line_ends_where_a_sample_is_lost(make_run):
     stored["error"][2, 2] = np.nan
     save_arrays(run / "rollout.npz", **stored)
     curves = additional.draw_rollouts(read_runs([run])).axes[0]
-    assert "fano, lost after t = 0.2" in labels_of(curves)
+    assert "fano, not finite after t = 0.2" in labels_of(curves)
     assert curves.get_ylim()[1] <= 13.1  # what blows up does not set the scale
     lost = write_flow_run(make_run, "lost", "fano", diverged_epoch=1)
     assert labels_of(additional.draw_rollouts(read_runs([lost])).axes[0]) == {"persistence", "diverged: lost"}

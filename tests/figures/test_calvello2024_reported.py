@@ -1,4 +1,4 @@
-"""The numbers of Calvello et al. 2024 stand beside runs in its setting alone, and Cao's never do."""
+"""The numbers of Calvello et al. 2024 are shown only next to runs in its setting, and Cao's never are."""
 
 from dataclasses import replace
 
@@ -13,11 +13,11 @@ from resolvent.figures.experiment.comparison import MEDIANS, write_comparison
 from resolvent.figures.experiment.error_table import headline
 from resolvent.figures.papers.calvello2024.reported import SOURCE
 from resolvent.figures.papers.cao2021.reported import SOURCE as CAO
-from resolvent.figures.published.beside import (
+from resolvent.figures.published.reported_numbers import (
     differences,
     differences_from_paper,
     example_of,
-    reported_beside,
+    reported_number,
 )
 
 V1 = LOGNORMAL | {"distribution": {"sigma": 48.0, "tau": 12.0, "gamma": 2.0}}
@@ -53,11 +53,11 @@ def test_what_differs_is_said(make_run):
     ):
         changed = replace(facts, **{block: getattr(facts, block) | change})
         assert words in differences(changed, cost)
-        assert reported_beside(changed, cost).value is None
+        assert reported_number(changed, cost).value is None
     assert "resolution 32 (paper 64)" in differences(replace(facts, resolution=32), cost)
     few, uncounted = (replace(cost, parameters_complex_once=one) for one in (500_000, None))
     assert differences(facts, few) == ["500,000 parameters (paper 591,525 to 604,485)"]
-    assert differences(facts, uncounted) == ["parameters not recorded as the paper counts them"]
+    assert differences(facts, uncounted) == ["parameters were not counted as in the paper"]
 
 
 def test_the_comparison_has_the_papers_statistic_and_compares_that(make_run, tmp_path):

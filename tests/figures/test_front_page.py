@@ -196,7 +196,7 @@ def test_it_says_what_was_run_and_every_link_leads_somewhere(written):
     finished, _, html = written
     for words in (
         "2 experiments and 2 datasets; 12 runs: 11 finished, 1 diverged, 0 missing.",
-        "Training took 36.0 min in all, on cpu", "Burgers &amp; co, Fno, n = 512: seed 2 diverged.",
+        "Training took 36.0 min in total, on cpu", "Burgers &amp; co, Fno, n = 512: seed 2 diverged.",
         "snakemake --cores 2", "abc1234",
     ):  # fmt: skip
         assert words in text_of(html), words
@@ -228,8 +228,8 @@ def test_it_says_what_was_run_and_every_link_leads_somewhere(written):
         assert words in card.replace("Waves", "waves"), words
     assert '<svg class="picture"' in html
     papers = text_of(html[html.index('id="papers"') : html.index('id="theory"')])
-    assert "Made, 1 of 2: Table 2a." in papers
-    assert "Not made by this configuration, 1 Table 3." in papers
+    assert "Reproduced, 1 of 2: Table 2a." in papers
+    assert "Not reproduced by this configuration, 1 Table 3." in papers
     assert "Calvello" not in papers
 
 
@@ -336,10 +336,10 @@ def test_before_anything_has_run_there_is_a_page_already(study):
     results = write_front_page(study)
     page = text_of((study / "index.html").read_text())
     assert "12 runs: 0 finished, 0 diverged, 12 missing." in page
-    assert "Not made yet." in page
+    assert "Not generated yet." in page
     assert "Training took" not in page
     assert "No ranking" not in page  # there is nothing to rank
-    assert "To be made, 1 of 2: Table 2a." in page
+    assert "Planned, 1 of 2: Table 2a." in page
     assert broken_links(study) == []
     assert len(results.rows) == 6
 

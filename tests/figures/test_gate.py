@@ -1,4 +1,4 @@
-"""A reported number stands beside a run only if every field of the run's setting is the paper's.
+"""A reported number is shown next to a run only if every field of the run's setting is the paper's.
 
 The runs are those of the two full-size configurations; each of their recorded fields is altered in turn.
 """
@@ -16,16 +16,16 @@ from paper_setting import BLOCKS
 
 from resolvent.common.records import CostRecord, RunRecord
 from resolvent.datasets.tasks.registry import settings_of as dataset_of
-from resolvent.figures.published.beside import (
+from resolvent.figures.published.recipe import AtLeast, Free, Key, accounted, expected_of, fields_of
+from resolvent.figures.published.reported_numbers import (
     EXAMPLES,
     conditions,
     differences,
     example_of,
     record,
-    reported_beside,
+    reported_number,
     tables_of,
 )
-from resolvent.figures.published.recipe import AtLeast, Free, Key, accounted, expected_of, fields_of
 from resolvent.models.registry import settings_class as model_settings
 from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.plan import Plan
@@ -96,7 +96,7 @@ def cost_of(facts):
 
 
 def number(facts):
-    return reported_beside(facts, cost_of(facts)).value
+    return reported_number(facts, cost_of(facts)).value
 
 
 def altered(facts, name, value):
@@ -141,7 +141,7 @@ def expected_by(facts):
 def test_every_field_is_accounted_for_and_another_value_of_it_takes_the_number_away(run):
     facts, _ = run_of(*run)
     everything, recorded, reported = expected_by(facts), fields_of(facts), number(facts)
-    assert reported is not None, reported_beside(facts, cost_of(facts)).reason
+    assert reported is not None, reported_number(facts, cost_of(facts)).reason
     for block, settings in (("model", model_settings(facts.architecture)), ("training", TrainingSettings)):
         assert {f"{block}.{name}" for name in settings.model_fields} <= {
             ".".join(name.split(".")[:2]) for name in recorded
@@ -225,7 +225,7 @@ def comparable(configuration):
                     within = example_of(facts).source.parameters(record(facts), table)
                     counts = dict.fromkeys(("parameters", "parameters_complex_once"), within and within[0])
                     counted = replace(cost, **counts) if within else cost
-                    if reported_beside(facts, counted, table).value is not None:
+                    if reported_number(facts, counted, table).value is not None:
                         found.add((table.name, experiment, model, resolution))
     return found
 

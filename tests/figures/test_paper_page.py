@@ -100,12 +100,12 @@ def test_the_page_says_what_was_run_how_it_differs_and_what_is_not_made(make_run
     differs = "differs from the paper in {}"
     assert glance(page) == [
         ["Table 1. Memory, speed and operations of the attentions", "—", differs.format("2 points"),
-         "measured, nothing trained"],
+         "measured, no training"],
         ["Table 5. Sizes of the networks", "—", differs.format("2 points"), "2 runs, 1 diverged"],
         ["Figure 9. Test samples of Burgers&#39; equation", "—", differs.format("1 point"), "1 run"],
     ]  # fmt: skip
     assert page.index('href="#table5"') < page.index('id="table5"')
-    listed = page[page.index("Not made by this configuration") : page.index('id="tables"')]
+    listed = page[page.index("Not reproduced by this configuration") : page.index('id="tables"')]
     absent = [item.title for name, item in ITEMS.items() if name not in made]
     assert all(title in listed.replace("&#39;", "'") for title in absent)
     assert "Table 5" not in listed
@@ -122,6 +122,6 @@ def test_the_top_counts_the_numbers_that_are_compared(make_run, tmp_path):
     made = Made(tmp_path / "table2a.html", given, models=[tmp_path / "models.csv"])
     page = write_page(tmp_path, {"table2a": made})
     ratio = f"{2 / 1.203:.2f}"  # the paper reports 1.203 × 10⁻³
-    assert glance(page)[0][1] == f"1 of 2: ours {ratio} times the reported"
+    assert glance(page)[0][1] == f"1 of 2: ours {ratio} times the reported number"
     assert 'href="runs/galerkin-n512-seed1/run.html">Galerkin, n = 512, seed 1</a>' in page
     assert "other-n512" not in page  # has no page

@@ -91,7 +91,7 @@ def test_table_5_says_where_a_size_differs(make_run, tmp_path):
     ]  # fmt: skip
     table = printed(of_paper(draw_sizes, [runs[:2], runs[2:]]), tmp_path).set_index("model")
     assert list(table["parameters: Cao 2021"]) == ["523k-530k", "523k-530k", "—", "550k"]
-    assert list(table["parameters: Cao 2021 (note)"]) == ["", "differs", "no such network", ""]
+    assert list(table["parameters: Cao 2021 (note)"]) == ["", "differs", "not in the paper", ""]
     assert list(table["encoder: width (note)"]) == ["", "paper 96", "", ""]
     assert list(table["encoder: width"]) == ["96", "48", "96", "—"]
     assert table.loc["fno", "decoder: spectral layers"] == "4"

@@ -118,7 +118,7 @@ def test_the_page_answers_in_order_with_the_numbers_of_the_comparison(make_repor
         "cao2021choose", "li2021fourier", "vaswani2017attention", "Over all 40 test samples. By point.",
     ):  # fmt: skip
         assert expected in page, expected
-    assert page.index("Against Cole-Hopf") < page.index("The whole card")
+    assert page.index("Against Cole-Hopf") < page.index("The dataset card")
     assert "<script>alert" not in page
     assert "<video" not in page
     charts = charts_of(page)

@@ -1,4 +1,4 @@
-"""A reported number of Cao 2021 stands beside ours only in the paper's setting."""
+"""A reported number of Cao 2021 is shown next to ours only in the paper's setting."""
 
 from dataclasses import replace
 
@@ -14,7 +14,7 @@ from resolvent.figures.papers.cao2021.reported import (
     TABLE_8,
     parameters,
 )
-from resolvent.figures.published.beside import differences, example_of, reported_beside
+from resolvent.figures.published.reported_numbers import differences, example_of, reported_number
 from resolvent.figures.published.tables import reported_rows
 
 DARCY = {"equation": "darcy", "distribution": {"sigma": 1.0, "tau": 3.0}, "push_forward": "level_set"}
@@ -25,9 +25,9 @@ LIS_FNO = {
 }  # fmt: skip
 
 
-def beside(run, table=None):
+def found_for(run, table=None):
     one = read_run(run)
-    return reported_beside(one.record, one.cost, table)
+    return reported_number(one.record, one.cost, table)
 
 
 @pytest.fixture
@@ -112,16 +112,16 @@ def test_the_number_stands_beside_the_papers_setting(make_run, make_darcy, make_
         (make_run("xavier", settings=xavier), 10.06e-3),
         (make_run("undropped", layer_norm="regular", settings={"residual_dropout": 0.0}), 15.14e-3),
     ):
-        assert beside(run).value == pytest.approx(reported), run
+        assert found_for(run).value == pytest.approx(reported), run
     no_rows = (
         make_run("none", attention="none"),
         make_run(resolution=256),
         make_run("own", layer_norm="own"),
     )
-    assert [beside(run).digits for run in no_rows] == [""] * 3
-    found = beside(make_run("again", settings=xavier))
+    assert [found_for(run).digits for run in no_rows] == [""] * 3
+    found = found_for(make_run("again", settings=xavier))
     assert (found.best_epoch, found.reason.endswith("Table 8")) == ("96", True)
-    assert "projection gain 1 (code 0.01)" in beside(make_run("other", settings=xavier), TABLE_2A).reason
+    assert "projection gain 1 (code 0.01)" in found_for(make_run("other", settings=xavier), TABLE_2A).reason
 
 
 def test_what_differs_is_said(make_run, make_darcy, make_inverse):
@@ -137,7 +137,7 @@ def test_what_differs_is_said(make_run, make_darcy, make_inverse):
         ("computation", {"first_beta_cycles": None}, "first beta cycles none (code [0.85, 0.95])"),
         ("computation", {"amsgrad": True}, "amsgrad on (code off)"),
     ):
-        found = reported_beside(replace(run.record, **{block: getattr(run.record, block) | change}), run.cost)
+        found = reported_number(replace(run.record, **{block: getattr(run.record, block) | change}), run.cost)
         assert (found.value, found.shown) == (None, None)
         assert words in found.reason
     for one, facts, cost, words in (
@@ -145,8 +145,8 @@ def test_what_differs_is_said(make_run, make_darcy, make_inverse):
         (run, {}, {"parameters": 120_000}, "120,000 parameters"),
         (darcy, {"coarse_points": 50}, {}, "coarse points 50 (code 43)"),
     ):
-        assert words in reported_beside(replace(one.record, **facts), replace(one.cost, **cost)).reason
-    assert beside(make_inverse("small", setting={"batch_size": 2})).value is None
+        assert words in reported_number(replace(one.record, **facts), replace(one.cost, **cost)).reason
+    assert found_for(make_inverse("small", setting={"batch_size": 2})).value is None
 
 
 @pytest.mark.parametrize(
@@ -157,23 +157,23 @@ def test_what_differs_is_said(make_run, make_darcy, make_inverse):
     ],
 )
 def test_another_operator_has_no_number_beside_it(make_run, name, value, words):
-    found = beside(make_run(setting={name: value}))
+    found = found_for(make_run(setting={name: value}))
     assert (found.value, found.shown, found.digits) == (None, None, "")
-    assert found.reason == f"another operator than the reported one: {words}"
+    assert found.reason == f"the reported operator differs: {words}"
 
 
 def test_the_number_of_the_code_stands_beside_the_text_uncompared(make_run):
-    found = beside(make_run(recipe="paper"))
+    found = found_for(make_run(recipe="paper"))
     assert (found.value, found.other_recipe) == (None, True)
     assert found.shown == pytest.approx(1.203e-3)
-    assert "made by the public code" in found.reason
+    assert "comes from the public code" in found.reason
     assert "attention dropout 0 (code 0.5)" in found.reason
-    shorter = beside(make_run("shorter", recipe="paper", setting={"epochs": 40}))
+    shorter = found_for(make_run("shorter", recipe="paper", setting={"epochs": 40}))
     assert (shorter.shown, shorter.other_recipe) == (None, False)
 
 
 def test_an_equation_that_the_paper_has_not(make_run):
     run = read_run(make_run(dataset={"equation": "poisson"}))
-    assert differences(run.record, run.cost) == ["equation poisson, which the paper has not"]
-    assert reported_beside(run.record, run.cost).reason == "the paper has no such row"
+    assert differences(run.record, run.cost) == ["equation poisson, which is not in the paper"]
+    assert reported_number(run.record, run.cost).reason == "the paper has no such row"
     assert example_of(run.record) is None

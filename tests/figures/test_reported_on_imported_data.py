@@ -1,4 +1,4 @@
-"""The paper's number stands beside a run on the public file, if the import finds it to be what is stated."""
+"""The paper's number is shown next to a run on the public file if the import finds no difference."""
 
 import pytest
 import yaml
@@ -9,7 +9,7 @@ from public_files import burgers_variables, write_mat
 from resolvent.common.runs import read_run
 from resolvent.datasets.loading import read_card
 from resolvent.datasets.tasks.registry import settings_of
-from resolvent.figures.published.beside import reported_beside
+from resolvent.figures.published.reported_numbers import reported_number
 
 SHIPPED = yaml.safe_load((ROOT / "config/public_data.yaml").read_text())["datasets"]["burgers_public"]
 SAMPLES = {"train": 20, "validation": 10, "test": 10}
@@ -40,7 +40,7 @@ def test_the_number_stands_beside_a_run_on_the_operator_of_the_file(
     card = read_card(make_dataset(tmp_path / "made", settings))
     warnings = card["imported"]["warnings"]
     one = read_run(make_run(dataset=card["settings"], data_warnings=warnings))
-    found = reported_beside(one.record, one.cost)
+    found = reported_number(one.record, one.cost)
     if not stated:
         assert (warnings, found.value) == ([], pytest.approx(1.203e-3)), found.reason
         return

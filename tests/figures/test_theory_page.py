@@ -178,7 +178,7 @@ def test_the_page_shows_the_tables_and_loads_nothing_from_elsewhere(page):
     assert {link for link in links(page) if not link.endswith(".csv")} == {
         f"theory/{name}.svg" for name in EXHIBITS
     }
-    assert "n = 16, 32; the grids coincide" in page
+    assert "n = 16, 32; marks of all grids coincide" in page
     assert page.count("data:image/svg+xml;base64,") == 6
     for words in (
         "<td class=\"number\">1.5 × 10⁻¹⁵</td>", "0.500 to 0.500", "0.625", "3.0 × 10⁻¹⁵", "All 8 cases",

@@ -48,7 +48,7 @@ def test_the_row_says_what_was_chosen_from_what(runs, tmp_path):
     rest = "of 0.0005, 0.001, 0.002; gradient clip none of none; 5 epochs each"
     assert [row["tuned"] for row in models] == [
         f"learning rate 0.001 {rest}",
-        f"every candidate diverged, the first one was taken; learning rate 0.0005 {rest}",
+        f"every candidate diverged; the first was used; learning rate 0.0005 {rest}",
     ]
     assert [row["n = 512: tuned"] for row in table] == [row["tuned"] for row in models]
 

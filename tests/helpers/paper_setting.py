@@ -4,8 +4,8 @@ import copy
 from dataclasses import fields
 
 from resolvent.common.records import RunRecord
-from resolvent.figures.published.beside import conditions, example_of
 from resolvent.figures.published.recipe import AtLeast, AtMost, Free, Key, expected_of, fields_of
+from resolvent.figures.published.reported_numbers import conditions, example_of
 
 BLOCKS = {
     "data": "dataset_settings",

@@ -3,7 +3,7 @@
   const assets = document.currentScript.src.replace(/[^/]*$/, "");
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 
-  // ---- numbers as the tables have them ----
+  // ---- format numbers as in the tables ----
   const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹";
   function scientific(value, digits = 3) {
     if (value === null || !Number.isFinite(value)) return "—";
@@ -12,7 +12,7 @@
     return `${mantissa} × 10${exponent < 0 ? "⁻" : ""}${[...String(Math.abs(exponent))].map((one) => RAISED[one]).join("")}`;
   }
 
-  // ---- charts: figure.chart holds .plot and the chart as JSON; an image stays for print and without script ----
+  // ---- charts: figure.chart holds .plot and the chart as JSON; the image is for print and without script ----
   const PALETTE = ["#0b6fb8", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#56b4e9", "#8a6fd1", "#7f7f7f"];
 
   function themed(layout) {
@@ -29,7 +29,7 @@
     return drawn;
   }
 
-  // A chart is {data, layout, dark}, or a function that makes it; `dark` has the colours of a dark page.
+  // A chart is {data, layout, dark}, or a function that returns it; `dark` maps light colours to those of a dark page.
   const night = matchMedia("(prefers-color-scheme: dark)");
   const shown = new Map();
 
@@ -79,7 +79,7 @@
   whenSeen([...document.querySelectorAll("figure.chart")].filter((figure) => figure.querySelector(".plot + script")), draw);
   window.resolventPage = { show, whenSeen, colour, scientific };
 
-  // ---- what scrolls sideways can be reached by keyboard, and is called by the heading before it ----
+  // ---- make elements that scroll sideways focusable by keyboard, labelled by the heading before them ----
   const scrolled = [...document.querySelectorAll(".wide, pre, .menu > ul")];
   const headings = [...document.querySelectorAll("h1, h2, h3, h4")];
   const reach = () => {
@@ -97,7 +97,7 @@
   };
   new ResizeObserver(reach).observe(document.documentElement);
 
-  // ---- filters: form.filters names a table, and hides the rows that have not the words ----
+  // ---- filters: form.filters names a table, and hides rows without the words ----
   for (const form of document.querySelectorAll("form.filters[data-table]")) {
     const rows = [...document.querySelectorAll(`#${form.dataset.table} tbody tr`)];
     const update = () => {

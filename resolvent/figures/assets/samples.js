@@ -1,9 +1,9 @@
-// The samples of runs: input, target, prediction and error, from the files run.js that lie beside the pages of runs.
-// A figure with data-shows="samples" draws one of them, with data-shows="spread" the error by point over all samples.
+// Charts of test samples (input, target, prediction, error), from the run.js next to the page of each run. A figure with
+// data-shows="samples" draws one sample; with data-shows="spread" it draws the error by point over all samples.
 (() => {
   const { show, colour, scientific } = resolventPage;
 
-  // ---- data: a script file beside the page calls resolventData; a page opened from disk cannot fetch ----
+  // ---- data: script files that call resolventData, because a page opened from disk cannot fetch ----
   const files = {};
   window.resolventData = (name, data) => { document.currentScript.data = data; };
   function load(address) {
@@ -11,7 +11,7 @@
       const script = document.createElement("script");
       script.src = address;
       script.onload = () => (script.data ? done(script.data) : failed(new Error(`${address} has no data`)));
-      script.onerror = () => failed(new Error(`${address} is missing: run snakemake without a target, which also makes the pages of the runs`));
+      script.onerror = () => failed(new Error(`${address} is missing: run snakemake without a target, which also writes the pages of the runs`));
       document.head.append(script);
     }));
   }
@@ -59,7 +59,7 @@
       const bottom = top - side / layout.height;
       layout[`xaxis${number}`] = { domain: [left, left + share], anchor: `y${number}`, visible: false, constrain: "domain" };
       layout[`yaxis${number}`] = { domain: [Math.max(0, bottom), top], anchor: `x${number}`, visible: false, constrain: "domain" };
-      // Sides are as long as they are, up to six times each other.
+      // Keep the aspect ratio of the domain up to 6.
       if (Math.abs(Math.log(reach(y) / reach(x))) < Math.log(6)) layout[`yaxis${number}`].scaleanchor = `x${number}`;
       layout.annotations.push({ text: `<b>${title}</b>`, x: left, y: top, xref: "paper", yref: "paper", xanchor: "left", yanchor: "bottom", showarrow: false });
       data.push({
@@ -139,7 +139,7 @@
   }
 
   window.resolventSamples = { load, scientific, prediction, curves, maps, range, bounds, numbered, SEQUENTIAL, DIVERGING };
-  // A link to a figure with data-sample="worst" shows that sample there, also where the figure is yet to start.
+  // A link with data-sample="worst" selects that sample in its figure, even before the figure is drawn.
   document.addEventListener("click", ({ target }) => {
     const link = target.closest("a[data-sample]"), figure = link && document.querySelector(link.getAttribute("href"));
     if (!figure) return;

@@ -83,10 +83,10 @@ class Exhibit:
             return shown | {"width": width, "height": height}
         chart = self.chart and sources.call(self.chart)
         data = base64.b64encode(path.read_bytes()).decode()
-        beside = [path.with_suffix(suffix) for suffix in (".svg", ".pdf", ".png", ".csv")]
+        files = [path.with_suffix(suffix) for suffix in (".svg", ".pdf", ".png", ".csv")]
         return shown | {
             "source": f"data:image/svg+xml;base64,{data}",
-            "files": [(file.suffix[1:].upper(), relative(file, folder)) for file in beside if file.exists()],
+            "files": [(file.suffix[1:].upper(), relative(file, folder)) for file in files if file.exists()],
             "interactive": chart and plotly_chart(chart),
         }
 

@@ -174,7 +174,7 @@ def error_matrices(
             samples = samples if any(rows.values()) else means.index
             if not samples.equals(means.index):
                 raise ResultError(
-                    f"errors at resolution {resolution} are of different samples: evaluate the runs again"
+                    f"errors at resolution {resolution} belong to different samples: evaluate the runs again"
                 )
             rows[metric].append(means[metric].to_numpy())
     return {

@@ -10,11 +10,11 @@ from markupsafe import Markup
 from resolvent.common.counts import counted
 
 REFERENCES = Path(__file__).parents[1] / "templates/references.bib"
-FILES = "li2021fourier"  # who published the files that can be imported
+FILES = "li2021fourier"  # source of the public files that can be imported
 ARXIV = re.compile(r"arXiv:(\d{4}\.\d{4,5})")
 APART = re.compile(r",\s*\\quad\s*")  # between equations of a system: line break on a narrow page
 SHOWN = {"in_words", "in_symbols", "in_latex", "operator", "operator_in_latex", "source", "parameters"}
-SAYS_MORE = re.compile("[a-z]{4}")  # a word: than the formula in LaTeX
+SAYS_MORE = re.compile("[a-z]{4}")  # a word, which the formula in LaTeX does not have
 DISTRIBUTION = "distribution_of_the_"
 
 

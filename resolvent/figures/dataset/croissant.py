@@ -65,7 +65,7 @@ def write_croissant(
                 "@type": "cr:RecordSet",
                 "@id": name,
                 "name": name,
-                "description": f"The group {name} of the store: a record is a sample, in the stored order.",
+                "description": f"Group {name} of the store: each record is a sample, in the stored order.",
                 "field": _fields(facts, name, name),
             }
             for name in facts["groups"]
@@ -102,8 +102,8 @@ def _responsible(facts: dict) -> dict[str, str]:
     return {
         "rai:dataCollection": f"Solver: {facts['solver']['method']}. {facts['precision']}.",
         "rai:dataLimitations": _errors(facts),
-        "rai:dataBiases": "All samples have one distribution and one set of parameters of the equation"
-        f"{f' ({distribution})' if distribution else ''}: errors on them do not predict errors on others.",
+        "rai:dataBiases": "All samples come from one distribution and one set of parameters of the equation"
+        f"{f' ({distribution})' if distribution else ''}: errors on them do not predict errors elsewhere.",
         "rai:dataUseCases": "Training, testing and comparing operators between functions.",
         "rai:personalSensitiveInformation": "None known: the samples are functions and numbers.",
         "rai:dataSocialImpact": "None known.",

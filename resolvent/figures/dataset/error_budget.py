@@ -7,28 +7,29 @@ MEANING = {
     "against_refined_run": "The same samples solved with finer steps and, for spectral solvers, more modes.",
     "against_refined_run_over_the_lead_time": "The target solved from the sample's own input with finer "
     "steps: the error of the map that a model learns.",
-    "against_refined_run_later": "The same for the target, solved from the initial field.",
+    "against_refined_run_later": "The target, solved from the initial field with finer steps and more modes.",
     "against_other_scheme_over_the_lead_time": "The target of a refined run, computed over the lead time by "
     "an independent scheme.",
-    "against_cole_hopf": "The closed form by the Cole-Hopf transformation, exact to rounding.",
+    "against_cole_hopf": "The closed form by the Cole-Hopf transformation, exact up to rounding.",
     "against_split_step": "An independent solution by the split-step method in time.",
     "against_direct_solve": "The same discrete equations solved by a sparse direct method: the remaining "
     "error of the iterative solver.",
     "against_diffrax_dopri8": "An independent adaptive integrator (diffrax, Dopri8).",
     "against_scipy_dop853": "An independent adaptive integrator (SciPy, DOP853).",
-    "stored_against_computed_again": "Stored samples against the same samples computed again: rounding; a "
-    "larger difference would be damage.",
-    "stored_against_the_file": "Stored samples against the files they were read from: rounding; a larger "
-    "difference would be damage.",
-    "moved_by_the_other_face_mean": "Change of the solution when coefficients on faces are averaged by the "
-    "other mean: a choice of discretisation, not an error of the solver.",
+    "stored_against_computed_again": "Stored samples against the same samples computed again. Differences "
+    "come from rounding; larger ones would mean damage.",
+    "stored_against_the_file": "Stored samples against the files they were read from. Differences come from "
+    "rounding; larger ones would mean damage.",
+    "moved_by_the_other_face_mean": "Change of the solution if the coefficients on faces are the other mean: "
+    "a choice of discretisation, not an error of the solver.",
     "discretisation_error": "The solution on this grid against one on a much finer grid: the error of the "
     "grid itself, which no solver on this grid can avoid.",
     "labels_against_our_solver": "The imported solutions against ours from the same inputs.",
-    "viscosity_that_fits_best": "The same with the viscosity of our solver that makes it smallest.",
-    "final_time_that_fits_best": "The same with the final time of our solver that makes it smallest.",
-    "both_that_fit_best_together": "The same with the best viscosity and final time together.",
-    "values_that_fit_best": "The same with the two permeabilities that make it smallest.",
+    "viscosity_that_fits_best": "The same, with the viscosity of our solver that minimises the difference.",
+    "final_time_that_fits_best": "The same, with the final time of our solver that minimises the difference.",
+    "both_that_fit_best_together": "The same, with the viscosity and final time that together minimise the "
+    "difference.",
+    "values_that_fit_best": "The same, with the two permeabilities that minimise the difference.",
 }
 NAMES = {"cole hopf": "Cole-Hopf", "diffrax dopri8": "diffrax (Dopri8)", "scipy dop853": "SciPy (DOP853)"}
 OWN_CHECK = "An independent computation."

@@ -15,8 +15,8 @@ COLOUR, POINT = "#0072b2", "#d55e00"
 def draw(motion: dict[str, np.ndarray]) -> Film:
     """Draw the time steps written by `resolvent.datasets.preview`.
 
-    The function for each kind returns the panel with the time, the moving artists, and what moves them to a
-    time step.
+    The function for each kind returns the panel with the time, the moving artists, and the function that
+    moves them to a time step.
     """
     times, draw_kind = motion["times"], {"curve": _curve, "field": _field, "path": _path}[str(motion["kind"])]
     names = [str(name) for name in motion["names"]]
@@ -99,6 +99,6 @@ CAPTIONS = {  # by equation
     "(right). The state depends only on the current control, so the point moves back and forth on one curve.",
 }
 FILMS = {
-    equation: Exhibit("A sample in time", f"{caption} Four seconds, without sound.", draw, kind="film")
+    equation: Exhibit("A sample in time", f"{caption} Four seconds; the film is silent.", draw, kind="film")
     for equation, caption in CAPTIONS.items()
 }

@@ -1,4 +1,4 @@
-"""Some stored samples of a dataset: images of fields, curves of signals and, for Darcy flow, the flux."""
+"""Figures of stored samples: images of fields, curves of signals and, for Darcy flow, the flux."""
 
 import numpy as np
 

@@ -37,14 +37,14 @@ from resolvent.figures.common.results import (
     same_noise,
 )
 from resolvent.figures.experiment.tuned import tuned_in_words
-from resolvent.figures.published.beside import example_of, reported_beside
+from resolvent.figures.published.reported_numbers import example_of, reported_number
 from resolvent.figures.published.tables import Example
 
 # The same for all members of a contest.
 CONTEST = ("trained_resolution", "test_resolution", "test_noise", "metric")
-FAR_FROM_ZERO = 3  # ratio of the targets' mean to their deviation: above, physical errors mean little
+FAR_FROM_ZERO = 3  # ratio of the targets' mean to their deviation; above it, physical errors mean little
 LEVELS = [digit / 10**power for power in range(1, 9) for digit in (5, 2, 1)]  # of errors
-MEDIANS = "median error of standardised fields, as the paper's public code has it"
+MEDIANS = "median error of standardised fields, as in the paper's public code"
 NO_METRIC = {*CONDITION_COLUMNS, "baseline"}  # columns of an errors.csv that identify a row
 
 
@@ -148,7 +148,7 @@ def _facts_of_model(group: list[Run]) -> dict:
     first = group[0]
     finished = [run for run in group if not run.diverged] or group
     spreads = [one for run in finished if (one := run.record.prediction_spread) is not None]
-    beside, example = reported_beside(first.record, first.cost), example_of(first.record)
+    reported, example = reported_number(first.record, first.cost), example_of(first.record)
     # Diverged seeds are included: their best epoch on the test samples was earlier.
     best = [(run.cost.best_test_relative_l2, run.cost.best_test_epoch) for run in group]
     known = all(error is not None for error, _ in best)
@@ -163,10 +163,10 @@ def _facts_of_model(group: list[Run]) -> dict:
         "best_test_epoch": epoch,
         "paper": example and example.source.name,
         "recipe": first.record.recipe,
-        "reported": beside.value,
-        "reported_of_other_recipe": beside.shown if beside.other_recipe else None,
-        "reported_worst": beside.worst,
-        "reported_note": beside.reason,
+        "reported": reported.value,
+        "reported_of_other_recipe": reported.shown if reported.other_recipe else None,
+        "reported_worst": reported.worst,
+        "reported_note": reported.reason,
         "tuned": tuned_in_words(first),
         "leads": STANDARDISED if far else PHYSICAL,
         "prediction_spread": max(spreads, default=np.nan),

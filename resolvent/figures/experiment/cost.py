@@ -18,7 +18,7 @@ from resolvent.figures.common.style import BASELINE
 from resolvent.figures.common.table import Cell, Column, Table
 from resolvent.figures.experiment.error_table import NO_NUMBER
 
-MODES = {"one_seconds": "one function alone", "many_seconds": "a function in a batch"}
+MODES = {"one_seconds": "one function alone", "many_seconds": "one function of a batch"}
 TICKS = [digit * 10.0**power for power in range(-7, 1) for digit in (1, 3)]  # seconds
 TICKS += [10, 30, 60, 180, 600, 1800, 3600, 10800, 36000, 108000, 360000]
 
@@ -102,7 +102,7 @@ def draw_inference(inference: pd.DataFrame, looks: Looks):
             if here.empty:
                 style.say_no_errors(panel)
     for panel in axes[-1]:
-        panel.set_xlabel("time of a function")
+        panel.set_xlabel("time per function")
     style.name_all(figure, named, place="lower")
     for panel, labels in zip(axes.flat, solved, strict=True):  # after the layout is final
         label_points(panel, labels, away=8, size=7.5)
@@ -124,7 +124,7 @@ def time_axis(panel, seconds: pd.Series, below: float, above: float, *, most: in
 
 def inference_table(inference: pd.DataFrame) -> Table:
     """Return one row per model, most accurate first, with the fastest equally accurate solver."""
-    heads = ["model", "grid", "error", "alone", "in a batch", "solver as accurate, in a batch"]
+    heads = ["model", "grid", "error", "alone", "in a batch", "equally accurate solver, in a batch"]
     rows = []
     for one in inference.query("kind == 'model'").sort_values("error").to_dict("records"):
         cells = [
@@ -153,15 +153,15 @@ def inference_table(inference: pd.DataFrame) -> Table:
 
 COST_SCATTER = Exhibit(
     "Error against training cost",
-    "{mean_error} against the measured training time; a larger marker is a model with more parameters. Times "
-    "on different devices are not comparable.",
+    "{mean_error} against the measured training time; the size of a marker grows with the number of "
+    "parameters. Times on different devices are not comparable.",
     draw_training,
 )
 INFERENCE = Exhibit(
-    "What a query costs, and the break-even",
+    "Cost of a query, and break-even",
     "Mean relative L² error on the first test samples against the time per function, for one function alone "
-    "and for a batch of all. Grey: classical solvers of the equation at several costs, with the same inputs; "
-    "a dashed line connects the solvers that no faster solver beats. All were timed in one job on the same "
-    "number of CPU cores, and models on the device of their run.",
+    "and for all of them in a batch. Grey: classical solvers of the equation at several costs, with the same "
+    "inputs; a dashed line connects the solvers that no faster solver beats. All were timed in one job on "
+    "the same number of CPU cores, models on the device of their run.",
     draw_inference,
 )

@@ -190,10 +190,10 @@ def chart_training(runs: list[Run], looks: Looks):
 
 
 RESOLUTION_CURVES = Exhibit(
-    "Error on other grids than the training grid",
+    "Error on grids other than the training grid",
     "{mean_error} of each trained model at every test resolution ({tested}), for the same {test} functions "
-    "on each grid. Bands in the static figure are 95 % intervals. Grey: baselines; zoom out for those "
-    "outside the axis. A dashed coloured line is a model with the regular layer norm.",
+    "on each grid. Bands in the static figure are 95 % intervals. Grey: baselines; zoom out to see those "
+    "outside the axis. Dashed coloured lines are models with the regular layer norm.",
     draw_resolutions,
     chart_resolutions,
 )

@@ -18,7 +18,7 @@ from resolvent.figures.common.results import (
 
 MAPS = 4  # side by side
 AMPLITUDE = "root mean power"
-WAVENUMBER = "wavenumber (cycles along a side)"
+WAVENUMBER = "wavenumber (cycles per side)"
 BY_POINT = "RMS error / RMS target"
 
 
@@ -98,7 +98,7 @@ def _lowest_shown(errors: list[np.ndarray]) -> float | None:
 def chart(runs: list[Run], looks: Looks):
     """Chart spectra, and errors by point for functions of one variable: one panel per training resolution.
 
-    Returns None if there is neither; the maps of the predictions then show the errors.
+    Returns None if a run has neither; maps then show the errors.
     """
     panels: list[tuple[str, int | str, list]] = []
     for place in sorted({run.resolution for run in one_of_each(runs)}):
@@ -147,5 +147,5 @@ def chart(runs: list[Run], looks: Looks):
 
 
 ERROR_LOCATION = Exhibit(
-    "Where the error is", "Over all {test} test samples. {located} One seed of each model.", draw, chart
+    "Location of the error", "Over all {test} test samples. {located} One seed of each model.", draw, chart
 )

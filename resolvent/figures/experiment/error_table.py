@@ -29,7 +29,7 @@ from resolvent.figures.common.table import ALONE, EMPTY, Cell, Column, Table, wr
 
 BEST_TEST = "best epoch on the test samples"  # the protocol of Cao 2021, in addition to ours
 MEDIAN = "median, standardised fields"  # as in the public code of Calvello et al. 2024
-OTHER_RECIPE = "reported, by another recipe"
+OTHER_RECIPE = "reported for another recipe"
 INTERVAL = "95 % interval"
 ALL_METRICS, METRICS = "All metrics", "metrics.tex"
 OVER_BEST = "ratio to the best other"

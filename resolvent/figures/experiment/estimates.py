@@ -30,7 +30,7 @@ def read_estimates(path: str | Path) -> pd.DataFrame:
 
 
 def draw_stress(estimates: pd.DataFrame, looks: Looks):
-    """Draw one panel per shift: a line per model, bars for its intervals, faint dashes for the estimates."""
+    """Draw one panel per shift: a line per model, bars for its intervals, dots for the estimates."""
     shifts = [one for one in estimates["shift"].unique() if one != UNSHIFTED] or [UNSHIFTED]
     finest = estimates[estimates["resolution"] == estimates["resolution"].max()]
     rows, columns = -(-len(shifts) // 2), min(2, len(shifts))
@@ -116,9 +116,9 @@ def estimates_table(estimates: pd.DataFrame) -> Table:
 
 STRESS = Exhibit(
     "Errors on shifted distributions",
-    "Mean relative L² error of out-of-distribution samples: one factor of the distribution or of the "
-    "equation is changed, with the same random numbers and the same solver; 1 is as in training. Bars: 95 % "
-    "intervals over samples and seeds. Dots: the spread of predictions under the symmetries of the equation, "
-    "which needs no labels.",
+    "Mean relative L² error of out-of-distribution samples: one parameter of the distribution or of the "
+    "equation is multiplied by a factor, with the same random numbers and the same solver; factor 1 is the "
+    "training distribution. Bars: 95 % intervals over samples and seeds. Dotted: the spread of predictions "
+    "under the symmetries of the equation, which needs no labels.",
     draw_stress,
 )

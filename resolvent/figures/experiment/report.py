@@ -24,7 +24,7 @@ from resolvent.figures.experiment.samples import ROLLOUT, SAMPLES
 from resolvent.figures.experiment.scaling import SCALING, budget_table, scaling_curves, sizes_of
 from resolvent.figures.experiment.tuned import tuning_of
 from resolvent.figures.experiment.verdict import about_labels, verdicts
-from resolvent.figures.published import beside
+from resolvent.figures.published import reported_numbers
 
 EXHIBITS = {
     "error_intervals": ERROR_INTERVALS,
@@ -112,12 +112,12 @@ def write_report(
         command=command,
         verdicts=verdicts(comparison),
         of_errors=mean_error(comparison),
-        summary=beside.summarise(runs),
+        summary=reported_numbers.summarise(runs),
         labels=about_labels(comparison, facts),
         lost=[(run, run.name, relative(run.directory / RUN_PAGE, folder)) for run in lost],
-        differences=beside.differences_from_paper(runs),
-        recipes=beside.differences_of_recipes(runs),
-        example=beside.example_of(runs[0].record),
+        differences=reported_numbers.differences_from_paper(runs),
+        recipes=reported_numbers.differences_of_recipes(runs),
+        example=reported_numbers.example_of(runs[0].record),
         paper_pages=paper_pages,
         headline=as_html(errors),
         heads={column.head for column in errors.columns},

@@ -188,17 +188,17 @@ def _draw(
 
 
 ERROR_INTERVALS = Exhibit(
-    "Mean errors and their intervals",
+    "Mean errors with intervals",
     "{mean_error} on the {test} test samples, on the training grid, with its 95 % interval. The axis is "
-    "logarithmic, the lowest error comes first. Grey: baselines without a network; an arrow marks a baseline "
+    "logarithmic; the lowest error comes first. Grey: baselines without a network; an arrow marks a baseline "
     "outside the axis.",
     draw_intervals,
 )
 ERROR_DISTRIBUTIONS = Exhibit(
-    "Every test sample",
-    "Relative L² error of each of the {test} test samples; a dot is the mean of a sample over seeds. The "
-    "static figure has a line at the median and a bar between the quartiles; a sample has the same height in "
-    "every row, the hardest at the top.",
+    "Errors of all test samples",
+    "Relative L² error of each of the {test} test samples; each dot is the mean over seeds for one sample. "
+    "The static figure has a line at the median and a bar between the quartiles; a sample has the same "
+    "height in every row, with the hardest at the top.",
     draw_distributions,
     chart_distributions,
 )

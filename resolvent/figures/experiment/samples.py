@@ -123,13 +123,13 @@ def _name_above(figure, panel) -> None:
 
 
 def draw_sample_trajectories(
-    run: Run, *, where: str | None = None, beside: Iterable[Run] = (), note: str = ""
+    run: Run, *, where: str | None = None, same_axes: Iterable[Run] = (), note: str = ""
 ):
     """Draw the observation, every component of target and prediction, and the error; one column per sample.
 
-    where   name of the test times; by default as in training.
-    beside  runs with figures on the same axes; the axes also cover their values.
-    note    a line below the panels.
+    where      name of the test times; by default the times of training.
+    same_axes  runs whose figures get the same axes: the axes cover their values too.
+    note       text below the panels.
     """
     where = str(run.resolution) if where is None else where
     samples, times, rows = _trajectories(run, where)
@@ -155,8 +155,8 @@ def draw_sample_trajectories(
     recovered = ["recovered"] if components == 1 else [f"recovered {one + 1}" for one in range(components)]
     for panel, name in zip(axes[:, 0], ["observed", *recovered, "largest |error|"], strict=True):
         panel.set_ylabel(name)
-    if beside := list(beside):
-        drawn = [rows, *(_trajectories(other, where)[2] for other in beside)]
+    if same_axes := list(same_axes):
+        drawn = [rows, *(_trajectories(other, where)[2] for other in same_axes)]
         for panel, of_runs in zip(axes[:, 0], zip(*drawn, strict=True), strict=True):
             values = np.concatenate([np.ravel(arrays) for arrays in of_runs])
             values = values[np.isfinite(values)]
@@ -230,10 +230,10 @@ SAMPLES = Exhibit(
     "Test samples", "{shown}: {input}, {target}, prediction, and the pointwise error. {chosen}", draw
 )
 ROLLOUT = Exhibit(
-    "Repeated application of the step",
-    "{model} started from the initial vorticity of a test sample; each prediction is the next input. Shown "
-    "are the true flow, the prediction, and their difference on its own scale. The model was trained on "
-    "single steps. Without sound.",
+    "Rollout of the trained step",
+    "{model}, started from the initial vorticity of a test sample; each prediction is the next input. Left "
+    "to right: the true flow, the prediction, and their difference on its own scale. The model was trained "
+    "on single steps. The film is silent.",
     draw_rollout,
     kind="film",
 )

@@ -22,20 +22,20 @@ from resolvent.figures.experiment.cost import time_axis
 
 SCALING_COLUMNS = {
     "label": "name of the model in tables and figures",
-    "resolution": "training resolution, also of the test samples",
-    "against": "x of the curve: `samples`, the number of training samples; `seconds`, the time of training "
-    "and of generating its samples, for sizes that are more accurate than every cheaper size",
-    "width": "setting `width`; empty if it does not vary, or if the curve has several widths",
-    "sizes": "number of fitted sizes",
+    "resolution": "training resolution, and that of the test samples",
+    "against": "x of the curve: `samples`, the number of training samples, or `seconds`, the time for "
+    "generating the samples and training on them, only of sizes that no cheaper size beats",
+    "width": "setting `width`; empty if it was not varied, or if the curve covers several widths",
+    "sizes": "number of sizes in the fit",
     "coefficient": "a of the curve, error = floor + a x^-b",
     "exponent": "b",
     "exponent_low": "lower end of its 95 % interval, over test samples and seeds",
-    "exponent_high": "upper end of the interval",
-    "floor": "error that remains for any number of samples or seconds; empty for fewer than four sizes, "
+    "exponent_high": "upper end",
+    "floor": "error that remains for any number of samples or seconds; empty with fewer than four sizes, "
     "where it is set to 0",
     "floor_low": "lower end of its 95 % interval",
-    "floor_high": "upper end of the interval",
-    "misfit": "root mean square of log(error / curve): 0.1 means about 10 %",
+    "floor_high": "upper end",
+    "misfit": "root mean square of log(error / curve): 0.1 is about 10 %",
 }
 FOR_A_FLOOR = 4  # sizes: three parameters fitted to three sizes leave no misfit
 CANDIDATES, PASSES = 20, 4  # floors tried per pass, and number of refinements
@@ -228,7 +228,7 @@ def draw_scaling(family: Family, looks: Looks):
     panel.minorticks_off()
     panel.set_ylabel("mean relative L² error")
     time_axis(in_time, pd.Series([one.seconds for one in every], dtype=float), 1 / 2, 2, most=6)
-    for panel, words in zip(panels, ("training samples", "training and making its samples"), strict=True):
+    for panel, words in zip(panels, ("training samples", "time for training and its samples"), strict=True):
         panel.set_xlabel(words)
         style.error_limits(panel, [one.errors[0] for one in every], margin=2)
         style.grid_lines(panel, "both")
@@ -241,8 +241,8 @@ def draw_scaling(family: Family, looks: Looks):
 SCALING = Exhibit(
     "Error by number of samples and by time",
     "Mean relative L² error of the test samples against the number of training samples, with 95 % intervals, "
-    "and against the time for training and its samples, on the machines named below. Lines are fitted power "
-    "curves, with a floor from four sizes on. Against time, only sizes that no cheaper size beats are "
-    "fitted.",
+    "and against the time for training and its samples, on the machines named below. Lines are fitted "
+    "power laws, with a floor if there are at least four sizes. Against time, only sizes that no cheaper "
+    "size beats are fitted.",
     draw_scaling,
 )

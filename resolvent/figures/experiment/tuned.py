@@ -5,7 +5,7 @@ from resolvent.figures.common.numbers import UNIT, duration, in_units, power
 from resolvent.figures.common.results import Run
 from resolvent.figures.common.table import Cell, Column, Table, as_html
 
-EVERY_DIVERGED = "every candidate diverged, the first one was taken"
+EVERY_DIVERGED = "every candidate diverged; the first was used"
 
 
 def tuned_in_words(run: Run) -> str | None:

@@ -49,8 +49,8 @@ def _verdict(where: str, models: list[Tested], baselines: list[Tested]) -> str:
         lowest += f", with the 95 % interval {interval}"
     if all(one.verdict for one in models):
         mean = [one for one in baselines if AGAINST.get(one.facts["key"]) == TO_MEAN]
-        beside = f"; the mean of the targets has {scientific(mean[0].error().value)}" if mean else ""
-        words = [f"{where} no model is better than predicting the mean of the targets: {lowest}{beside}."]
+        of_mean = f"; the mean of the targets has {scientific(mean[0].error().value)}" if mean else ""
+        words = [f"{where} no model is better than predicting the mean of the targets: {lowest}{of_mean}."]
     else:
         words = [f"{where} {lowest}."]
         words += [_difference(models)] if len(models) > 1 else []

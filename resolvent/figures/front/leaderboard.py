@@ -1,6 +1,7 @@
 """The leaderboard: all models of all experiments, with verdicts and the classical solver.
 
-A matrix has models by problems, each at the finest training resolution; the long table has all rows.
+A matrix has one row per model and one column per problem, each at the finest training resolution; the long
+table has all rows.
 """
 
 import math

@@ -77,7 +77,7 @@ class Study:
 
 def write_study(path: str | Path, planned: dict, *, command: str, provenance: dict[str, str]) -> None:
     """Write study.json from `planned` and the other fields of `Study`, unless it already has this plan."""
-    # Snakemake detects changes of the plan only in files recorded as made by the rule, and study.json may
+    # Snakemake detects changes of the plan only in files recorded as outputs of the rule, and study.json may
     # have been written for single pages.
     path = Path(path)
     found = read_json(path, "the plan of the study") if path.is_file() else {}

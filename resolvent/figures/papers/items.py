@@ -14,8 +14,8 @@ from resolvent.figures.published.tables import PaperTable
 if TYPE_CHECKING:
     from resolvent.figures.common.exhibit import Exhibit
 
-# The file read from each run, by source name.
-BESIDE = {"latent_basis": "latent_basis.npz", "rollouts": "rollout.npz"}
+# File in the folder of each run, by source name.
+RUN_FILES = {"latent_basis": "latent_basis.npz", "rollouts": "rollout.npz"}
 
 
 def imported(location: str) -> Callable:
@@ -30,11 +30,11 @@ class Item:
 
     draw     "module:function", the exhibit's `draw`.
     kind     "figure" or "table".
-    several  whether several experiments may provide it.
-    of       items whose experiments provide it, if no experiment does so itself.
+    several  whether several experiments may be shown together.
+    of       items whose experiments are used if no experiment lists this item.
     table    the paper's table for comparison; default: the table of the runs' equation.
-    remark   only for items from measured costs, without experiments: "module:function" that returns, from the
-             first row of costs, a description of the measurement and the list of differences from the paper.
+    remark   only for items from measured costs, which have no experiment: "module:function". From the first
+             row of costs, it returns a description of the measurement and the differences from the paper.
     """
 
     title: Words
@@ -58,7 +58,7 @@ class Item:
 
     @property
     def shown_by_experiments(self) -> bool:
-        """Return whether an experiment may list it under `shows`."""
+        """Return whether an experiment may list this item under `shows`."""
         return not self.remark and not self.of
 
 

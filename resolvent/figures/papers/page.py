@@ -15,7 +15,11 @@ from resolvent.figures.common.results import Run, read_runs, read_table
 from resolvent.figures.papers.items import Item, imported
 from resolvent.figures.papers.registry import PAPERS
 from resolvent.figures.papers.sources import READERS
-from resolvent.figures.published.beside import differences_from_paper, differences_of_recipes, summarise
+from resolvent.figures.published.reported_numbers import (
+    differences_from_paper,
+    differences_of_recipes,
+    summarise,
+)
 
 
 @dataclass(frozen=True)
@@ -69,7 +73,7 @@ def _entry(name: str, item: Item, one: Made, folder: Path) -> dict:
     if item.remark:
         first = read_table(Path(one.given["cost_file"]), ["device"]).iloc[0].to_dict()
         summary, differences = imported(item.remark)(first)
-        recipes, trained = [], "measured, nothing trained"
+        recipes, trained = [], "measured, no training"
     else:
         if item.shows_one_run:
             shown = [chosen.run for chosen in sources["each_shown"]]
@@ -110,7 +114,7 @@ def _compared(models: list[str], item: Item) -> str:
     words = f"{len(ratios)} of {len(found)}"
     if len(ratios):
         least, most = times(ratios.min()), times(ratios.max())
-        words += f": ours {least}" + (f" to {most}" if most != least else "") + " times the reported"
+        words += f": ours {least}" + (f" to {most}" if most != least else "") + " times the reported number"
     if other := int(found["reported_of_other_recipe"].notna().sum()):
-        words += f"; {other} more reported by another recipe"
+        words += f"; {other} more reported for another recipe"
     return words

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from resolvent.figures.common.comparison import read_comparison
 from resolvent.figures.common.results import choose_shown, read_arrays, read_runs
-from resolvent.figures.papers.items import BESIDE
+from resolvent.figures.papers.items import RUN_FILES
 
 # Another source is `cost_file`, the CSV of measured costs, which does not come from an experiment.
 READERS: dict[str, Callable] = {
@@ -14,7 +14,7 @@ READERS: dict[str, Callable] = {
     "each_shown": lambda candidates: [choose_shown(one) for one in candidates],
     "shown": lambda each_shown: each_shown[0],
     # Files in the run folders of the only experiment.
-    "latent_basis": lambda shown: read_arrays(shown.run.directory / BESIDE["latent_basis"]),
+    "latent_basis": lambda shown: read_arrays(shown.run.directory / RUN_FILES["latent_basis"]),
     "rollouts": lambda experiments: experiments[0],
     "facts": lambda planned_facts, shown_words: planned_facts | {"shown": shown_words},
     "shown_words": lambda each_shown: "; ".join(dict.fromkeys(one.words for one in each_shown)),

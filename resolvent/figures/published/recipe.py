@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from resolvent.common.records import RunRecord
 
-Condition = tuple[dict, dict]  # a run with the first recorded values must have the second
+Condition = tuple[dict, dict]  # if a run has the first values, it must also have the second
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Key:
 
 @dataclass(frozen=True)
 class AtMost:
-    """A tolerance: any value up to `largest` gives the same data, to a model's accuracy."""
+    """A tolerance: for a model, data with any value up to `largest` are the same."""
 
     largest: float
 
@@ -50,8 +50,8 @@ def when(marks: dict, /, *, run: dict | None = None, **blocks: dict) -> Conditio
 
 
 KEY = Key()
-UNUSED = Free("what it belongs to is not in use")
-CARD = Free("how samples are computed and stored; the card's error budget holds them to `accuracy`")
+UNUSED = Free("it belongs to an option that is not used")
+CARD = Free("a setting of the solver or the store; the error budget checks its effect against `accuracy`")
 # Values for runs of versions without the setting, which did not record it.
 ONCE_ABSENT = {"training.noise": 0.0, "training.fresh_samples": False}
 # Settings of all papers' runs, unless a paper differs.
@@ -60,7 +60,7 @@ EVERY_RUN = when(
     run={"architecture": KEY, "resolution": KEY, "grids": "stored", "coarse_points": None},
     data={
         "equation": KEY,
-        "samples": Free("those used are counted in the training"),
+        "samples": Free("the numbers used are compared as settings of the training"),
         "samples_per_shard": CARD,
         "seed": Free("another draw of the same distribution"),
         "resolutions": CARD,

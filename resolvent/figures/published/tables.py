@@ -56,7 +56,7 @@ class Source:
     name        short name; `citation` is complete.
     metric      metric of its errors, a column of errors.csv.
     statistic   reported statistic of the errors of the test samples.
-    protocol    further information for comparing its numbers with ours.
+    protocol    how its protocol differs from ours, in sentences.
     counted     name in cost.json of the number of parameters, counted as in the paper.
     parameters  function from a run's record and a table to the lowest and highest number of parameters that
                 round to the reported number, or None if the paper reports none.
@@ -80,8 +80,8 @@ class Example:
     marks     recorded values of its runs; several accepted values are a tuple.
     tables    tables of errors with its runs.
     setting   conditions on a run, by field (`resolvent.figures.published.recipe`).
-    recipes   conditions where text (`paper`) and public code (`code`) differ; the code made the numbers.
-    operator  fields that define the learned operator: a run that differs in one has no reported number.
+    recipes   conditions where text (`paper`) and public code (`code`) differ; the numbers come from the code.
+    operator  fields that define the learned operator; if one differs, a run has no reported number.
     """
 
     title: str

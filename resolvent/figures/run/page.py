@@ -17,7 +17,7 @@ from resolvent.figures.experiment.comparison import compare
 from resolvent.figures.experiment.curves import chart_training
 from resolvent.figures.experiment.error_location import chart as chart_error_location
 from resolvent.figures.experiment.error_table import of_one_run
-from resolvent.figures.published import beside
+from resolvent.figures.published import reported_numbers
 from resolvent.figures.run.data import write_run_data, write_runs_data
 
 FILES = ("checkpoint.pt", "errors.csv", "history.csv", "predictions.nc", "run.json", "cost.json")
@@ -49,7 +49,7 @@ def write_run_pages(
         rows, models = compare([run], [])
         training = chart_training([run], looks)
         location = None if run.diverged else chart_error_location([run], looks)
-        example, stored = beside.example_of(record), run.predictions_at()
+        example, stored = reported_numbers.example_of(record), run.predictions_at()
         render(
             "run.html.j2",
             folder / RUN_PAGE,
@@ -66,8 +66,8 @@ def write_run_pages(
             location=location and plotly_chart(location),
             maps=not run.diverged and "y" in stored.coords and "error_mean_square" in stored,
             data=RUN_DATA,
-            differences=beside.differences_from_paper([run]),
-            recipes=beside.differences_of_recipes([run]),
+            differences=reported_numbers.differences_from_paper([run]),
+            recipes=reported_numbers.differences_of_recipes([run]),
             paper=example and example.source.name,
             settings={"architecture": record.architecture, "recipe": record.recipe, **record.settings},
             identity={name: getattr(record, name) for name in IDENTITY},

@@ -1,4 +1,4 @@
-"""Figures of the claims of Cao (2021) on attention: a projection, linear cost, and a quadrature."""
+"""Figures on the claims of Cao (2021) about attention: a projection, linear cost, and a quadrature."""
 
 import numpy as np
 import pandas as pd
@@ -25,7 +25,7 @@ BASES = {  # from top to bottom
     "as_drawn": "Q = K\nas drawn",
 }
 SPACES = {
-    "fourier": ("Fourier in Fourier", "#0072b2", "o"),
+    "fourier": ("Fourier, tested by Fourier", "#0072b2", "o"),
     "legendre_fourier": ("Legendre, tested by Fourier", "#d55e00", "s"),
     "random": ("random functions", "#00805e", "^"),
     "noise": ("noise", style.SPARE[2], "x"),
@@ -42,7 +42,7 @@ RULES = {
 
 
 def look(attention: str) -> Appearance:
-    """Return the appearance in all figures; the reassociated Fourier attention is dashed and hollow."""
+    """Return the appearance of an attention; reassociated Fourier attention is dashed and hollow."""
     colour, marker = style.ATTENTIONS[attention.partition("_")[0]]
     reassociated = attention == "fourier_linear"
     return Appearance(colour, marker, (0, (4, 1.6)) if reassociated else "-", not reassociated)
@@ -91,7 +91,7 @@ def draw_projection(projection: pd.DataFrame, quasi_optimality: pd.DataFrame):
     style.resolution_axis(right, table["points"])
     right.set(yscale="log", xlabel="points n", ylabel="inf-sup constant c")
     grid_lines(right)
-    title(right, "Functions keep their constant")
+    title(right, "Constant for functions and noise")
     return figure
 
 
@@ -167,11 +167,11 @@ def space_rows(table: pd.DataFrame) -> list[list[str]]:
 PROJECTION = Exhibit(
     "Galerkin attention as a projection",
     "Left: relative distance of Q(KᵀV)/n from the least-squares projection of V onto the span of Q, for "
-    "eight random trigonometric polynomials and n = {projection_points}; the grids coincide. Hollow: after "
-    "multiplication by the best number. Middle: error of the attention's approximation p to f against c⁻¹ "
-    "times the smallest error in the span of Q, for three functions f, four kinds of spaces (six values, ten "
-    "keys), five draws of random spaces, and every n. Right: the constant c; bands cover all draws. Double "
-    "precision.",
+    "eight random trigonometric polynomials and n = {projection_points}; marks of all grids coincide. "
+    "Hollow: after multiplication by the best constant. Middle: error of the attention's approximation p to "
+    "f against c⁻¹ times the smallest error in the span of Q, for three functions f, four kinds of spaces "
+    "(six values, ten keys), five draws of random spaces, and every n. Right: the constant c; bands cover "
+    "all draws. Double precision.",
     draw_projection,
 )
 COST = Exhibit(
@@ -184,9 +184,9 @@ COST = Exhibit(
 )
 CONVERGENCE = Exhibit(
     "From sums to integrals",
-    "Relative error, at sixteen points, of each attention of three-component functions q, k, v on n = "
-    "{convergence_points} intervals against the integral operator by Gauss-Legendre quadrature. Dotted: the "
-    "theoretical rate. It is geometric for periodic functions, with ρ from the poles of v, down to rounding. "
-    "Without a softmax, Galerkin and Fourier compute the same sums. Double precision.",
+    "Relative error at sixteen points of each attention for three-component functions q, k, v on n = "
+    "{convergence_points} intervals, compared with the integral operator by Gauss-Legendre quadrature. "
+    "Dotted: the theoretical rate. For periodic functions it is geometric, with ρ from the poles of v, down "
+    "to rounding. Without a softmax, Galerkin and Fourier attention compute the same sums. Double precision.",
     draw_convergence,
 )

@@ -1,4 +1,4 @@
-"""Figures of the theorems of Calvello et al. (2024) on attention between functions, measured on points."""
+"""Figures on the theorems of Calvello et al. (2024) about attention between functions, measured on points."""
 
 from itertools import cycle
 from typing import Any
@@ -10,7 +10,7 @@ from resolvent.figures.common.exhibit import Exhibit
 from resolvent.figures.common.numbers import scientific
 from resolvent.figures.common.style import COLOURS, MUTED, SPARE, grid_lines, new_figure, title
 from resolvent.figures.theory import panels as parts
-from resolvent.figures.theory.panels import DOTTED, ORDERS, beside_theory, fits_of, list_fits, number
+from resolvent.figures.theory.panels import DOTTED, ORDERS, fits_of, list_fits, number, with_theory
 
 ATTENTIONS = {  # with a colour
     "self": ("attention (theorem 6)", "#0072b2"),
@@ -29,7 +29,7 @@ AVERAGES = {
     "monte_carlo_1d": ("random, [0, 1]", "#00805e", "^"),
     "monte_carlo_2d": ("random, [0, 1]²", "#b0418a", "D"),
 }
-WEIGHTS = {  # with what the orders are of
+WEIGHTS = {  # with the heading of the orders
     "trapezoid": ("Trapezoidal weights", ORDERS),
     "equal": ("Equal weights", "order towards its limit (theory)"),
 }
@@ -63,7 +63,7 @@ def draw_monte_carlo(monte_carlo: pd.DataFrame, averages: pd.DataFrame, continuu
         group = by_case.get_group(case)
         right.plot(group["points"], group["error"], color=colour, marker=marker, ms=5, lw=1.4)
         parts.guide(right, group["points"], fits.loc[case, "theory"], group["error"].max())
-        words.append((f"{label}  {beside_theory(fits.loc[case])}", colour))
+        words.append((f"{label}  {with_theory(fits.loc[case])}", colour))
     parts.logarithmic(right, averages["points"], "points N")
     right.set_ylim(averages["error"].min() / 300, averages["error"].max() * 4)
     list_fits(right, ORDERS, words, left=0.03, top=0.33)
@@ -84,7 +84,7 @@ def draw_quadratures(quadratures: pd.DataFrame, continuum_orders: pd.DataFrame):
             if gap > 0:
                 panel.axhline(gap, color=colour, lw=1.0, ls=(0, (2, 2)))
             rest = f", gap {gap:.2f}" if gap > 0 else ""
-            words.append((f"{label}  {beside_theory(fits.loc[nodes])}{rest}", colour))
+            words.append((f"{label}  {with_theory(fits.loc[nodes])}{rest}", colour))
         closing = [nodes for nodes in NODES if (of_nodes[nodes]["gap"] == 0).all()]
         for order, cases in fits.loc[closing].groupby("theory"):
             first = of_nodes[cases.index[0]]
@@ -115,8 +115,8 @@ def draw_invariance(invariance: pd.DataFrame, continuum_orders: pd.DataFrame):
         for case, group in by_operator(table):
             colour, marker = looks[kind_of(case)]
             panel.plot(group["points"], group["error"], color=colour, marker=marker, ms=5, lw=1.3, mfc="none")
-            words.append((f"{case}  {beside_theory(fits.loc[case])}", colour))
-        parts.logarithmic(panel, table["points"], "intervals a side n", small=False)
+            words.append((f"{case}  {with_theory(fits.loc[case])}", colour))
+        parts.logarithmic(panel, table["points"], "intervals per side n", small=False)
         list_fits(panel, ORDERS, words, left=1.02, top=1.0)
         title(panel, "One dimension" if dimension == 1 else "Two dimensions")
     panels[0].set_ylabel("relative difference of n and 2n")
@@ -149,20 +149,20 @@ def kind_of(case: str) -> str:
 MONTE_CARLO = Exhibit(
     "Attention over random points",
     "Left and middle: relative error, sup over seventeen x, of attention over N = {continuum_points} "
-    "independent uniform points against the integral by Gauss-Legendre quadrature; cross-attention maps "
-    "functions on [0, 1] to functions on [0, 1]². Of four functions, the one with the largest error at the "
-    "largest N is shown. Line: mean of {continuum_draws} draws; band: 5 % to 95 %. Squares: root mean square "
-    "over draws and x; dotted: its prediction by the delta method. Right: the layer f(W₁v + b₁ + mean of v) "
-    "on grids and on random points, {average_sides} per side in two dimensions and as many points in one; "
-    "dotted: theoretical order. Double precision.",
+    "independent uniform points, compared with the integral by Gauss-Legendre quadrature; cross-attention "
+    "maps functions on [0, 1] to functions on [0, 1]². Of four functions, the one with the largest error at "
+    "the largest N is shown. Line: mean of {continuum_draws} draws; band: 5 % to 95 %. Squares: root mean "
+    "square over draws and x; dotted: its prediction by the delta method. Right: the layer f(W₁v + b₁ + mean "
+    "of v) on grids and on random points, {average_sides} per side in two dimensions and as many points in "
+    "one; dotted: theoretical order. Double precision.",
     draw_monte_carlo,
 )
 QUADRATURES = Exhibit(
     "Weights and nodes",
     "Relative error of self-attention, sup over seventeen x, on nodes in [0, 1]: evenly spaced; with two "
     "rates, the second half with doubled steps; random, with and without the ends; random and three times as "
-    "dense at 1 as at 0. The number of nodes is that of {quadrature_intervals} intervals (two rates: three "
-    "quarters of it); random nodes: mean of {continuum_draws} draws. Dotted: theoretical order and, on the "
+    "dense at 1 as at 0. Intervals between nodes: {quadrature_intervals} (two rates: three quarters of "
+    "these); random nodes: mean of {continuum_draws} draws. Dotted: theoretical order and, on the "
     "right, the distance of the limit from the integral.",
     draw_quadratures,
 )
@@ -170,7 +170,7 @@ INVARIANCE = Exhibit(
     "From n to 2n points",
     "Relative L² difference, at the common points, between an operator's outputs for one smooth function on "
     "n and on 2n intervals per side, n = {invariance_points_1d} in one dimension and {invariance_points_2d} "
-    "in two, and half as many if all points attend to all. The operators are small and untrained, with "
+    "in two; half as many if every point attends to every point. The operators are small and untrained, with "
     "normal noise added to their weights; only operators that claim discretisation invariance are shown.",
     draw_invariance,
 )

@@ -1,4 +1,4 @@
-"""The page on theory: six figures and their numbers, self-contained."""
+"""The self-contained page on theory: six figures and their numbers."""
 
 from pathlib import Path
 from typing import Any

@@ -44,5 +44,5 @@ def number(value: float, digits: int = 2) -> str:
     return DASH if np.isnan(value) else f"{value:.{digits}f}"
 
 
-def beside_theory(fit: pd.Series) -> str:
+def with_theory(fit: pd.Series) -> str:
     return f"{number(fit['fitted'])} ({fit['theory']:g})"

@@ -1,4 +1,4 @@
-"""Additional figures, which Calvello et al. 2024 do not have: spectra, jumps between patches, and rollouts.
+"""Additional figures that are not in Calvello et al. 2024: spectra, jumps between patches, and rollouts.
 
 Section 6.2.3 attributes the difference between attention and the FNO to the modes truncated in the FNO, "an
 over-smoothing effect", and mentions jumps between patches; neither is shown in the paper. *Spectra* are the
@@ -46,7 +46,7 @@ def draw_spectra(experiments: Experiments):
         handles, words = left.get_legend_handles_labels()
         named |= dict(zip(words, handles, strict=True))
     for panel in axes[-1]:
-        panel.set_xlabel("wavenumber (cycles along a side)")
+        panel.set_xlabel("wavenumber (cycles per side)")
     style.name_all(figure, named, place="upper")
     return figure
 
@@ -88,7 +88,7 @@ def _draw_spectra(left, right, groups: Groups, looks) -> None:
                 panel.axvline(end, color=look.colour, lw=0.9, ls=":")
     right.axhline(1, color=style.INK, lw=1)
     for panel, values, label in (
-        (left, drawn, "power"), (right, ratios, "power of prediction / of target"),
+        (left, drawn, "power"), (right, ratios, "power of prediction / target"),
     ):  # fmt: skip
         _plain_logarithmic(panel)
         panel.minorticks_off()
@@ -126,7 +126,7 @@ def draw_jumps(experiments: Experiments):
         _plain_logarithmic(axes[0, 0])  # shared by all panels
     marks = [_mark(axes[0, 0], name, style.MUTED, 6, [], []) for name in FIELDS]
     figure.legend(marks, list(FIELDS), loc="outside upper center", ncols=3, frameon=False, fontsize=9)
-    axes[-1, 0].set_xlabel("mean |jump| across edges of patches, over that inside")
+    axes[-1, 0].set_xlabel("mean |jump| across patch edges / inside patches")
     return figure
 
 
@@ -164,7 +164,7 @@ def _draw_jumps(panel, groups: Groups, looks) -> list[float]:
         first, colour = group[0], looks[group[0].model].colour
         sides = f"{patches[first.model]} × {patches[first.model]}"
         has_own = first.record.settings.get("patches")
-        names.append(f"{first.label}\n" + (f"{sides} patches" if has_own else f"none; at {sides}"))
+        names.append(f"{first.label}\n" + (f"{sides} patches" if has_own else f"no patches; at {sides}"))
         found = [jumps(run, patches[first.model]) for run in group if not run.diverged]
         if not found:
             across = panel.get_yaxis_transform()
@@ -197,8 +197,8 @@ def draw_rollouts(rollouts: list[Run]):
     """Draw the mean error by time, one line per model, grey for persistence, and a sample at the last time.
 
     rollouts  runs, each with `rollout.npz` in its folder.
-    A line ends when a prediction is no longer finite. Fields are from the first finished model of each
-    architecture, with its first finished seed, on the true field's scale.
+    A line ends when a prediction is no longer finite. Fields are those of the first finished model of each
+    architecture, with its first finished seed, on the scale of the true field.
     """
     kept = set(widest(rollouts))
     groups = grouped([run for run in rollouts if run.model in kept])
@@ -241,14 +241,14 @@ def _draw_curves(panel, groups: Groups, found: dict, looks) -> None:
         if not finite.any():
             continue
         panel.plot(times, errors, color=look.colour, ls=look.dashes, lw=1.5, marker=".", ms=5)
-        lost = "" if finite.all() else f", lost after t = {times[finite][-1]:g}"
+        lost = "" if finite.all() else f", not finite after t = {times[finite][-1]:g}"
         labels.append((float(errors[finite][-1]), group[0].label + lost, look.colour))
         drawn.append(errors)
     # Unstable models leave the panel at the top, so the others stay legible.
     reach = np.minimum(np.concatenate(drawn), 10 * max(1.0, persistence.max()))
     style.error_limits(panel, reach, margin=1.3)
     panel.set_xticks(times)
-    panel.set(xlabel="time since the first vorticity", ylabel="mean relative L² error")
+    panel.set(xlabel="time since the initial vorticity", ylabel="mean relative L² error")
     style.grid_lines(panel)
     style.title(panel, f"{heading(groups[0][0])}: {len(one['error'])} test samples")
     style.name_diverged(panel, lost_labels(groups))

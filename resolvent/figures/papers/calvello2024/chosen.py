@@ -10,7 +10,7 @@ from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.numbers import scientific
 from resolvent.figures.common.results import Run, resolution_in_words, same_noise, with_training_noise
 from resolvent.figures.experiment.comparison import grouped
-from resolvent.figures.published.beside import differences, example_of, record
+from resolvent.figures.published.reported_numbers import differences, example_of, record
 from resolvent.figures.published.tables import PaperTable
 
 Experiments = list[list[Run]]

@@ -1,7 +1,7 @@
-"""Figures of Calvello et al. 2024 (arXiv:2406.06486, sections 6.1 and 6.2), and errors of paired grids.
+"""Figures of Calvello et al. 2024 (arXiv:2406.06486, sections 6.1 and 6.2), and errors on paired grids.
 
-Curves of errors on two grids do not show whether a sample is hard on both. *Paired grids*, not in the paper,
-have the ratio of the two errors by sample for one trained model, averaged over samples.
+Curves of errors on two grids do not show whether a sample is hard on both. `draw_paired_grids`, not in the
+paper, draws the ratio of the two errors of each sample for one trained model, averaged over samples.
 """
 
 from collections.abc import Callable
@@ -69,18 +69,18 @@ def _finish(panel, groups: Groups, labels: list[tuple[float, str, str]], nothing
         style.say_no_errors(panel)
 
 
-# The median test sample and the worst.
+# Test samples with the median and the largest error.
 
 
 def draw_on_training_grid(shown: Shown):
-    """Draw Figure 6: trajectories at the times of training."""
+    """Draw Figure 6: trajectories at the training times."""
     run = shown.run
     return draw_sample_trajectories(run, note="\n".join(errors_in_words(run, run.resolution, FIGURE_6)))
 
 
 def _draw_uneven(quadrature: str, other: str, experiments: Experiments):
     """Draw Figures 8 and 9 on the same axes, at the uneven times of eq. 41."""
-    run, beside = (first_with(experiments, quadrature=one) for one in (quadrature, other))
+    run, compared = (first_with(experiments, quadrature=one) for one in (quadrature, other))
     tested, observations = set(run.errors["resolution"]), run.record.dataset_settings["observations"]
     # The times of eq. 41: equal steps, twice as long in the second half.
     uneven = [name for name, one in observations.items() if one.get("kind") == "two_rates" and name in tested]
@@ -89,7 +89,7 @@ def _draw_uneven(quadrature: str, other: str, experiments: Experiments):
         raise ResultError(f"{run.directory} {words}")
     words = f"{run.label}, trained at {run.resolution}, tested at {uneven[0]}"
     note = "\n".join([words, *errors_in_words(run, uneven[0], FIGURE_9)])
-    return draw_sample_trajectories(run, where=uneven[0], beside=[beside], note=note)
+    return draw_sample_trajectories(run, where=uneven[0], same_axes=[compared], note=note)
 
 
 draw_uneven_weighted = partial(_draw_uneven, "trapezoid", "none")
@@ -107,7 +107,7 @@ def draw_increments(shown: Shown):
 
 
 def draw_smoothed_increments(experiments: Experiments):
-    """Draw Figure 18: as Figure 16, for the model with the last layer (I - εΔ)^(-α)."""
+    """Draw Figure 18: Figure 16 for the model whose last layer is (I - εΔ)^(-α)."""
     return _draw_extremes(first_with(experiments, smoother="inverse_laplacian"), increments=True)
 
 
@@ -141,7 +141,7 @@ def _draw_extremes(run: Run, increments: bool = False):
     return figure
 
 
-# Errors at other times and on other grids than in training, with the noise of training.
+# Errors at times and on grids that differ from training, with the training noise.
 
 
 def draw_time_steps(comparisons: list[pd.DataFrame], experiments: Experiments):
@@ -151,7 +151,7 @@ def draw_time_steps(comparisons: list[pd.DataFrame], experiments: Experiments):
 
 
 def _draw_steps(panel, groups: Groups, rows: pd.DataFrame, looks) -> None:
-    """Draw lines over equal time steps, and points for other times at places to the right of the longest."""
+    """Draw lines for equal time steps and, to the right of the longest, points for other sets of times."""
     first, tested = groups[0][0], set(rows["test_resolution"])
     trained, stored = first.resolution, first.record.dataset_settings["observations"]
     of_step = {
@@ -182,26 +182,26 @@ def _draw_steps(panel, groups: Groups, rows: pd.DataFrame, looks) -> None:
             of_model = rows[(rows["key"] == key) & (rows["statistic"] == statistic)]
             errors = of_model.set_index("test_resolution")["value"]
             errors = errors[np.isfinite(errors)]
-            line, beside = (
+            line, points = (
                 [(place, errors[name]) for name, place in of_kind.items() if name in errors]
                 for of_kind in (equal, others)
             )
             if line:
                 panel.plot(*zip(*line, strict=True), color=look.colour, ls=dashes, lw=1.5, marker=".", ms=5)
-            if beside:
+            if points:
                 marks = look.marks() | {"markerfacecolor": look.colour if statistic == "median" else "white"}
-                panel.plot(*zip(*beside, strict=True), ls="", ms=6, **marks)
-            if statistic == "median" and line + beside:
+                panel.plot(*zip(*points, strict=True), ls="", ms=6, **marks)
+            if statistic == "median" and line + points:
                 if trained in equal and trained in errors:
                     panel.plot(equal[trained], errors[trained], ls="", ms=7, **look.marks())
-                last = (beside or line)[-1][1]
+                last = (points or line)[-1][1]
                 labels.append((float(last), str(of_model["label"].iloc[0]), look.colour))
     _finish(panel, groups, labels)
 
 
 def _draw_grids(models: Callable, comparisons: list[pd.DataFrame], experiments: Experiments):
     panels = panels_of(experiments, models, comparisons)
-    return _stack(panels, _draw_grid, 0.4 + 3.4 * len(panels), "test resolution (points a side)")
+    return _stack(panels, _draw_grid, 0.4 + 3.4 * len(panels), "test resolution (points per side)")
 
 
 draw_other_grids = partial(_draw_grids, first_of_each_architecture)  # Figures 14, 15 and 17
@@ -231,7 +231,7 @@ def draw_paired_grids(experiments: Experiments):
         ([group for group in groups if _away(group)] or groups, None)
         for groups, _ in panels_of(experiments, widest)
     ]
-    return _stack(panels, _draw_ratios, 0.4 + 3.8 * len(panels), "test resolution (points a side)")
+    return _stack(panels, _draw_ratios, 0.4 + 3.8 * len(panels), "test resolution (points per side)")
 
 
 def paired_ratios(group: list[Run]) -> dict[int, Interval]:
@@ -276,7 +276,7 @@ def _draw_ratios(panel, groups: Groups, _, looks) -> None:
     panel.set_xticks(range(len(grids)), [str(away) for away in grids])
     panel.set_xlim(-0.5, max(len(grids), 1) - 0.5)
     panel.set_yscale("log")
-    panel.set_ylabel("error there over error on the training grid")
+    panel.set_ylabel("error / error on the training grid")
     _finish(panel, groups, labels, NO_OTHER_GRID)
 
 
@@ -315,9 +315,9 @@ def _draw_costs(cost: str, words: str, comparisons: list[pd.DataFrame], experime
             panel.plot(x, median, color=look.colour, lw=1.4, zorder=3)
             panel.vlines(x, rows["low"], rows["high"], color=look.colour, lw=1.1, zorder=2)
             panel.plot(x, median, ls="", ms=6, zorder=4, **look.marks())
-            beside = {"xytext": (4, 4), "textcoords": "offset points", "color": style.MUTED, "fontsize": 7.5}
+            offset = {"xytext": (4, 4), "textcoords": "offset points", "color": style.MUTED, "fontsize": 7.5}
             for key, place, error in zip(rows.index, x, median, strict=True):
-                panel.annotate(f"{widths[key]}", (place, error), **beside)
+                panel.annotate(f"{widths[key]}", (place, error), **offset)
             labels[-1].append((float(median.iloc[-1]), str(rows["label"].iloc[-1]), look.colour))
         drawn = table.index.isin([key for line in lines for key in line])
         style.error_limits(panel, table.loc[drawn, "value"], margin=1.6)
@@ -329,5 +329,5 @@ def _draw_costs(cost: str, words: str, comparisons: list[pd.DataFrame], experime
     return figure
 
 
-draw_against_parameters = partial(_draw_costs, "parameters_complex_once", "parameters, a complex one as one")
+draw_against_parameters = partial(_draw_costs, "parameters_complex_once", "parameters (complex ones once)")
 draw_against_operations = partial(_draw_costs, "forward_flop", "counted operations of a forward pass")

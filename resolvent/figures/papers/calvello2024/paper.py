@@ -9,113 +9,116 @@ TABLE = partial(Item, kind="table", several=True)
 PANELS = partial(Item, several=True)  # one for each experiment
 COUNTED = partial(Item, kind="table", remark=f"{HERE}.tables:remark")
 ANSWERS = (
-    "{shown}: {input}, {target}, prediction and absolute error of the test sample of median error and of "
-    "that of the largest."
+    "{shown}: {input}, {target}, prediction and absolute error of the test samples with the median and the "
+    "largest error."
 )
 OTHER_GRIDS = (
-    "Median relative L² error of models trained on one grid and tested unchanged on others, the same "
-    "functions on each; the first model of each architecture that finished. The large marker and the dotted "
-    "line are at the grid of training. AFNO is for one grid."
+    "Median relative L² error of models trained on one grid and tested on other grids without retraining, "
+    "with the same functions on each grid. Each line is the first finished model of an architecture. The "
+    "large marker and the dotted line mark the training grid. AFNO works on one grid only."
 )
 ITEMS = {
     "table1": TABLE(
         "Table 1. Attention at low resolution",
-        "Median over all test samples and seeds of the relative L² error of standardised fields in units of "
-        "10⁻², with its 95 % interval, and the mean error in physical units; on the finest grid of training. "
-        "The two versions of the paper differ in the distribution of the coefficient and in the FNO, whose "
-        "complex parameters the first counts twice; ours of either have columns of their own. Below the rule "
-        "are baselines.",
+        "Median relative L² error of standardised fields over all test samples and seeds, in units of 10⁻², "
+        "with its 95 % interval, and the mean error in physical units, on the finest training grid. The two "
+        "versions of the paper differ in the distribution of the coefficient and in the FNO, whose complex "
+        "parameters count as two in the first version; our results for each version have their own columns. "
+        "Baselines are below the rule.",
         f"{HERE}.tables:draw_low_resolution",
     ),
     "table2": COUNTED(
-        "Table 2. How the cost of an evaluation grows",
-        "Slopes of log operations against log N, the points of the grid, at the largest width, and against "
-        "log d, the width, on the finest grid; as counted, and by the formulas of Table 5 at the same sizes. "
-        "Patches P and modes stay what they are. A sum of a linear and a quadratic term has a slope between.",
+        "Table 2. Growth of the cost of an evaluation",
+        "Slopes of log operations against log N at the largest width, and against log d on the finest grid, "
+        "where N is the number of grid points and d the width: as counted, and by the formulas of Table 5 at "
+        "the same sizes. The numbers of patches P and of modes are fixed. A sum of a linear and a quadratic "
+        "term has a slope between 1 and 2.",
         f"{HERE}.tables:draw_growth",
     ),
     "table3": TABLE(
         "Table 3. Errors at high resolution",
-        "Median over all test samples and seeds of the relative L² error of standardised fields in units of "
-        "10⁻³, with its 95 % interval, on the finest grid of training. The first version on arXiv has Darcy "
-        "coefficients of another distribution, in columns of their own, another FNO and no AFNO. Of models "
-        "that differ only in width, the widest is shown. Below the rule are baselines.",
+        "Median relative L² error of standardised fields over all test samples and seeds, in units of 10⁻³, "
+        "with its 95 % interval, on the finest training grid. The first version on arXiv has another "
+        "distribution of Darcy coefficients (in separate columns), another FNO and no AFNO. Of models that "
+        "differ only in width, the widest is shown. Baselines are below the rule.",
         f"{HERE}.tables:draw_high_resolution",
     ),
     "table4": COUNTED(
         "Table 4. Parameters, by formula and counted",
-        "The paper's formulas leave out biases and more, which the last column names. The feed-forward "
-        "networks have d hidden channels, as the formulas have it; the public code has 128 at any width. "
-        "AFNO has a learned table with a row for each point of its grid.",
+        "The paper's formulas omit biases and the terms in the last column. The feed-forward networks have d "
+        "hidden channels, as in the formulas; in the public code they have 128 at every width. AFNO has a "
+        "learned table with a row for each point of its grid.",
         f"{HERE}.tables:draw_parameters",
     ),
     "table5": COUNTED(
         "Table 5. Operations, by formula and counted",
-        "Two operations for a multiplication and an addition of a matrix product or a convolution, complex "
-        "ones like real ones, at the largest width. Counted are neither FFTs nor pointwise work; the "
-        "formulas have FFTs, whose share stands in small print. Logarithms are to the base 2. The patched "
-        "operators need grids that the patches divide.",
+        "Operations at the largest width. A multiply-add of a matrix product or a convolution counts as two, "
+        "complex or real. The count excludes FFTs and pointwise operations; the formulas include FFTs, whose "
+        "share is in small print. Logarithms are to base 2. For the patched operators, the points per side "
+        "must be a multiple of the patches per side.",
         f"{HERE}.tables:draw_operations",
     ),
     "figure6": Item(
         "Figure 6. Unobserved components of Lorenz-63",
-        "{shown}: the {target} of Lorenz-63 from the trajectory of x and the initial values of the others; "
-        "the test sample of median error and that of the largest. In the paper, of 1000 test samples and "
-        "standardised functions: median 8.73 × 10⁻³, largest 8.72 × 10⁻²; below the panels, ours in these "
-        "terms. The choice of the two samples, and the errors above the panels, are in physical units.",
+        "{shown}: the {target} of Lorenz-63 from the trajectory of x and the initial values of the other "
+        "components, for the test samples with the median and the largest error. The paper reports, for 1000 "
+        "test samples and standardised functions, a median error of 8.73 × 10⁻³ and a largest of "
+        "8.72 × 10⁻²; below the panels are our errors of standardised functions. The two samples are "
+        "selected by errors in physical units, which are above the panels.",
         f"{HERE}.figures:draw_on_training_grid",
     ),
     "figure7": PANELS(
-        "Figure 7. Other time steps than in training",
-        "Relative L² errors of the test samples where the time step is another than in training (large "
-        "marker, dotted line): solid and filled the median over samples and seeds, dotted and hollow the "
-        "mean. Right of the equal steps: times with steps that double half way (eq. 41) and random times. "
-        "The paper shows equal steps and the weighted attention only. Without weights, attention counts "
-        "every point alike, however close its neighbours are.",
+        "Figure 7. Time steps other than the training step",
+        "Relative L² errors of the test samples against the time step; the large marker and the dotted line "
+        "mark the training step. Solid and filled: median over samples and seeds; dotted and hollow: mean. "
+        "To the right of the equal steps: times whose steps double halfway (eq. 41), and random times. The "
+        "paper shows only equal steps and weighted attention. Without weights, attention counts every point "
+        "equally, however close its neighbours are.",
         f"{HERE}.figures:draw_time_steps",
     ),
     "figure8": Item(
         "Figure 8. Unevenly spaced times, weighted attention",
-        "Trained on equal time steps, tested on times whose steps double half way (eq. 41): attention with "
-        "quadrature weights, the test sample of median error and that of the largest; the first run that "
-        "finished. The axes are those of Figure 9.",
+        "Attention with quadrature weights, trained on equal time steps and tested on times whose steps "
+        "double halfway (eq. 41): the test samples with the median and the largest error, by the first "
+        "finished run. The axes are those of Figure 9.",
         f"{HERE}.figures:draw_uneven_weighted",
     ),
     "figure9": Item(
         "Figure 9. Unevenly spaced times, attention without weights",
-        "The same without the weights, the transformer of Vaswani et al. (2017). In the paper, of "
-        "standardised functions: median 2.74 × 10⁻², largest 6.30 × 10⁻²; below the panels, ours in these "
-        "terms, to be compared with those below Figure 8.",
+        "As Figure 8, without the weights: the transformer of Vaswani et al. (2017). The paper reports, for "
+        "standardised functions, a median error of 2.74 × 10⁻² and a largest of 6.30 × 10⁻²; below the "
+        "panels are our errors of standardised functions. Compare them with those below Figure 8.",
         f"{HERE}.figures:draw_uneven_unweighted",
     ),
     "figure10": PANELS(
         "Figure 10. Error against parameters",
-        "Median error of standardised fields, with its 95 % interval, against the number of parameters; a "
-        "line an architecture, a point a width, written next to it. Both scales are logarithmic.",
+        "Median error of standardised fields, with its 95 % interval, against the number of parameters. Each "
+        "line is an architecture, and each point a width, written next to it. Both axes are logarithmic.",
         f"{HERE}.figures:draw_against_parameters",
     ),
     "figure11": PANELS(
         "Figure 11. Error against operations",
-        "The same against the operations of one forward pass of one sample: of matrix products and "
-        "convolutions, two for a multiplication and an addition; the FFTs of FNO and AFNO are not counted.",
+        "As Figure 10, against the operations of one forward pass of one sample: two for each multiply-add "
+        "of matrix products and convolutions. The FFTs of FNO and AFNO are not counted.",
         f"{HERE}.figures:draw_against_operations",
     ),
     "figure12": Item(
         "Figure 12. Lognormal Darcy flow, median and worst sample",
-        f"{ANSWERS} Errors share a logarithmic scale of four decades, truth and prediction the scale of the "
-        "truth.",
+        f"{ANSWERS} Errors share a logarithmic scale of four decades; truth and prediction share the scale "
+        "of the truth.",
         f"{HERE}.figures:draw_answers",
     ),
     "figure13": Item(
         "Figure 13. Piecewise constant Darcy flow, median and worst sample",
-        f"{ANSWERS} In the paper, on 416 points a side and of standardised functions: median 1.38 × 10⁻², "
-        "largest 2.43 × 10⁻²; below the panels, ours in these terms.",
+        f"{ANSWERS} The paper reports, on 416 points per side and for standardised functions, a median error "
+        "of 1.38 × 10⁻² and a largest of 2.43 × 10⁻²; below the panels are our errors of standardised "
+        "functions.",
         f"{HERE}.figures:draw_answers",
     ),
     "figure14": PANELS(
         "Figure 14. Lognormal Darcy flow on other grids",
-        f"{OTHER_GRIDS} Upper panel (left in the paper): trained on 64 points a side; lower: on 416. The "
-        "paper does not list its grids.",
+        f"{OTHER_GRIDS} Upper panel (left in the paper): trained on 64 points per side; lower panel: on 416. "
+        "The paper does not list its grids.",
         f"{HERE}.figures:draw_other_grids",
     ),
     "figure15": Item(
@@ -126,60 +129,61 @@ ITEMS = {
     "figure16": Item(
         "Figure 16. Kolmogorov flow, median and worst sample",
         "{shown}: {input}, the absolute differences of {target} and of the prediction from it, and the "
-        "absolute error, of the test sample of median error and of that of the largest. Errors share a "
-        "logarithmic scale of four decades; both differences are on the scale of the true one.",
+        "absolute error, for the test samples with the median and the largest error. Errors share a "
+        "logarithmic scale of four decades; both differences share the scale of the true difference.",
         f"{HERE}.figures:draw_increments",
     ),
     "figure17": Item(
         "Figure 17. Kolmogorov flow on other grids", OTHER_GRIDS, f"{HERE}.figures:draw_other_grids"
     ),
     "figure18": Item(
-        "Figure 18. Kolmogorov flow with the inverse Laplacian last",
-        "As Figure 16, for the Fourier attention neural operator with (I - εΔ)^(-α) as its last layer in "
-        "place of the learned smoother; the first run that finished. The paper remarks that it reduces jumps "
-        "between patches and the error; the former is measured below, the latter in Table 3.",
+        "Figure 18. Kolmogorov flow with an inverse Laplacian as the last layer",
+        "As Figure 16, for the Fourier attention neural operator with (I - εΔ)^(-α) as its last layer "
+        "instead of the learned smoother, by the first finished run. The paper states that this layer "
+        "reduces jumps between patches and the error; the jumps are measured below, the error in Table 3.",
         f"{HERE}.figures:draw_smoothed_increments",
     ),
     "figure19": Item(
-        "Figure 19. Patches extended periodically",
-        "Median relative L² error on other grids than that of training, of two models that differ in nothing "
-        "but this: whether the patches are extended to periodic functions before their Fourier modes are "
-        "taken. Both have the same last layer. The paper reports a flatter curve with the extension.",
+        "Figure 19. Periodic extension of the patches",
+        "Median relative L² error on grids other than the training grid, for two models that differ only in "
+        "whether patches are extended to periodic functions before their Fourier modes are computed. Both "
+        "have the same last layer. The paper reports a flatter curve with the extension.",
         f"{HERE}.figures:draw_extended",
     ),
     "figure_spectra": PANELS(
         "Not in the paper. Error by wavenumber",
-        "Left: power of target and errors by wavenumber, means over the test samples and the seeds that "
-        "finished, at the resolution of training; of functions that are not periodic by the cosine "
-        "transform. Right: power of the predictions over that of the target; less than one is "
-        "over-smoothing, more is detail that is not there. Dotted: the largest wavenumber that the FNO's "
-        "convolutions keep along an axis. Left out: shells that the grid resolves in part, those where the "
-        "target is rounding, and narrower variants of a model. The paper names over-smoothing as the "
-        "weakness of the FNO, and does not measure it.",
+        "Left: power of the target and of the errors by wavenumber, averaged over test samples and finished "
+        "seeds, at the training resolution; for functions that are not periodic, by the cosine transform. "
+        "Right: power of the predictions divided by that of the target; below one a model over-smooths, "
+        "above one it adds spurious detail. Dotted: the largest wavenumber that the FNO's convolutions keep "
+        "along an axis. Not shown: shells that the grid resolves only partly, shells where the target is "
+        "only rounding, and narrower variants of a model. The paper names over-smoothing as the weakness of "
+        "the FNO, but does not measure it.",
         f"{HERE}.additional:draw_spectra",
     ),
     "figure_jumps": PANELS(
         "Not in the paper. Jumps between patches",
-        "Mean absolute difference of neighbouring points on two sides of an edge between patches, over that "
-        "of neighbours inside a patch: of errors, predictions and targets of the stored test samples. It is "
-        "about one where the edges cannot be seen, or, if waves of the flow fit the patches, what the target "
-        "has. Models without patches are measured at the edges of the others. Small marks are seeds. The "
-        "paper remarks on such discontinuities and does not measure them.",
+        "Mean absolute difference of neighbouring points on opposite sides of an edge between patches, "
+        "divided by that of neighbours inside a patch, for errors, predictions and targets of the stored "
+        "test samples. The ratio is about one if the edges cannot be seen. If waves of the flow are aligned "
+        "with the patches, it is about that of the target. Models without patches are measured at the edges "
+        "of the others. Small marks are seeds. The paper mentions such discontinuities, but does not measure "
+        "them.",
         f"{HERE}.additional:draw_jumps",
     ),
     "figure_paired": PANELS(
         "Not in the paper. The same samples on two grids",
-        "Error on another grid over error on that of training, sample by sample, of one trained model; the "
-        "geometric mean over samples and seeds with its 95 % interval. Above 1: worse than on the training "
-        "grid.",
+        "Error on another grid divided by the error on the training grid, sample by sample, of one trained "
+        "model: the geometric mean over samples and seeds, with its 95 % interval. Above 1, the error is "
+        "larger than on the training grid.",
         f"{HERE}.figures:draw_paired_grids",
     ),
     "figure_rollouts": Item(
-        "Not in the paper. The step applied again and again",
-        "The trained step applied again and again to its own predictions, from every test vorticity: mean "
-        "relative L² error by time, over samples and the seeds that finished. Dashed: the first vorticity as "
-        "the answer at every time. Training has seen one step. Below: one test sample at the last time, by "
-        "the first model of each architecture that finished, all on the scale of the truth.",
+        "Not in the paper. Rollouts of the trained step",
+        "The trained step applied repeatedly to its own predictions, from every test vorticity: mean "
+        "relative L² error by time, over samples and finished seeds. Dashed: persistence, which predicts the "
+        "initial vorticity at every time. The models were trained on single steps. Below: one test sample at "
+        "the last time, by the first finished model of each architecture, all on the scale of the truth.",
         f"{HERE}.additional:draw_rollouts",
     ),
 }
@@ -188,11 +192,11 @@ PAPER = Paper(
     "Calvello et al. 2024",
     "E. Calvello, N. B. Kovachki, M. E. Levine and A. M. Stuart, <em>Continuum Attention for Neural "
     "Operators</em> (arXiv:2406.06486)",
-    "The paper reports medians over test samples without saying of which error. Its public code standardises "
+    "The paper reports medians over test samples but does not define the error. Its public code standardises "
     "fields by one mean and one standard deviation: in two dimensions those of the training samples, in one "
-    "dimension those of each split. Where a reported number is quoted, our error of fields standardised by "
-    "the training samples is shown with it. All other errors are in physical units, where they are smaller, "
-    "and are means over samples.",
+    "dimension those of each split. Next to a reported number, the page therefore shows our error of fields "
+    "standardised by the training samples. All other errors are means over samples in physical units, where "
+    "they are smaller.",
     ITEMS,
     costs="measure_architectures",
     samples=("", "Fig. 6"),

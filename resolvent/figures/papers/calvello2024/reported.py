@@ -1,9 +1,9 @@
 """Reported numbers of Calvello et al. 2024, in both versions of the paper, and their settings by field.
 
 Sources: sections 6.1 and 6.2, Table 4 and the public code. Several values are listed if the text and its
-tables or the public scripts disagree, and it is unknown which made the numbers. The journal version and the
-first version on arXiv (v1) report different numbers in Tables 1 and 3, with different distributions of Darcy
-coefficients and, in Table 1, different FNOs.
+tables or the public scripts disagree, and it is unknown which produced the numbers. The journal version and
+the first version on arXiv (v1) report different numbers in Tables 1 and 3, with different distributions of
+Darcy coefficients and, in Table 1, different FNOs.
 """
 
 from pathlib import Path
@@ -15,23 +15,23 @@ TABLES = Path(__file__).parent / "tables"
 JOURNAL, FIRST = "journal", "arXiv v1"
 DISTRIBUTION = {JOURNAL: {"sigma": 12.0, "tau": 6.0}, FIRST: {"sigma": 48.0, "tau": 12.0}}  # σ²(-Δ + τ²)^-2
 NOT_SAID = Free("the paper does not say")
-EQUAL = Free("the text does not say how the layers start; in the public code as copies of one")
-SAME = Free("the numbers are the same")
+EQUAL = Free("the text does not say how layers are initialised; in the public code they are copies of one")
+SAME = Free("it does not change the numbers")
 SETTING = (
     EVERY_RUN,
     when({}, data={"accuracy": AtMost(1e-4)},
         training={"schedule": "plateau", "plateau_patience": 2, "early_stopping": 20,
             "peak_fraction": UNUSED, "initial_division": UNUSED, "final_division": UNUSED,
             "gradient_clip": None, "loss_units": "standardised", "normalisation": "scalar",
-            "record_test_error": Free("the number is not of the best epoch on the test samples"),
-            "shuffle": Free("the text does not say; the public code does not"),
-            "selection": Free("the text does not say; the public code tests the last weights"),
+            "record_test_error": Free("the reported number is not that of the best test epoch"),
+            "shuffle": Free("the text does not say; the public code does not shuffle"),
+            "selection": Free("the text does not say; the public code tests the last epoch"),
             "gradient_clip_by": UNUSED, "noise_samples": UNUSED},
-        computation={"first_beta_cycles": None, "drop_last": Free("samples divide into batches")}),
+        computation={"first_beta_cycles": None, "drop_last": Free("the samples fill whole batches")}),
     # Section 6.1, Figure 7: trajectories on [0, 2] at steps of 0.01; batches and epochs of the public code.
-    # The text has no clipping of gradients, the public code has.
+    # The text does not mention gradient clipping; the public code has it.
     when({"data.equation": ("lorenz63", "controlled_ode")},
-        data={"final_time": 2.0, "observations": Free("other times are stored beside"),
+        data={"final_time": 2.0, "observations": Free("other sets of times may be stored too"),
             "observations.dt0.01.kind": "uniform", "observations.dt0.01.step": 0.01},
         training={"loss": ("norms", "h1", "h1_unit_spacing"), "gradient_clip": (None, 10.0), "epochs": 100,
             "batch_size": 64, "learning_rate": 1e-3, "train_samples": 8000, "validation_samples": NOT_SAID,
@@ -42,12 +42,12 @@ SETTING = (
             "out_channels": 2}),
     when({"data.equation": "lorenz63", "data.targets": "y"},
         model={"in_channels": 1, "initial_channels": 0, "out_channels": 1}),
-    # `control_decay`: the public code; as printed.
+    # `control_decay`: inverse in the public code, none in the text.
     when({"data.equation": "controlled_ode"},
         data={"initial_value": 1.0, "num_terms": 10, "control_decay": ("inverse", "none")},
         model={"in_channels": 1, "initial_channels": 0, "out_channels": 1}),
-    # Section 6.2: every operator is trained with the relative H1 loss; ours by name, or the public code's
-    # sum. The code trains its pointwise networks with L2.
+    # Section 6.2: every operator is trained with the relative H1 loss: `h1` or, as in the public code,
+    # `h1_unit_spacing`. The code trains its pointwise networks with L2.
     when({"data.equation": ("darcy", "kolmogorov")}, model={"in_channels": 1, "out_channels": 1},
         training={"loss": ("h1", "h1_unit_spacing"), "epochs": 80, "train_samples": 3600,
             "validation_samples": 200, "test_samples": 200}),
@@ -65,16 +65,16 @@ SETTING = (
             "initial_distribution.orthonormal": False, "method": CARD, "num_modes": CARD, "step": CARD},
         training={"learning_rate": 1e-3, "train_samples": 9000, "validation_samples": 500,
             "test_samples": 500}),
-    # Sections 6.2.2 and 6.2.3, and Table 4 for layers and the width of the feed-forward network. The paper
-    # counts modes as the package does (12 are -6..5) for FNO, and both signs beside for its own operators.
-    # `attention_dropout`: the text; the public code, whatever is configured.
+    # Sections 6.2.2 and 6.2.3, and Table 4 for layers and the width of the feed-forward network. For FNO the
+    # paper counts modes as the package does (12 are -6..5); for its own operators, 12 modes are -12..11.
+    # `attention_dropout`: 0 in the text; 0.1 in the public code, whatever is configured.
     when({"architecture": ("tno1d", "tno2d")},
         model={"width": 128, "num_layers": 6, "num_heads": 8, "feedforward_width": 128, "quadrature": KEY,
             "scaled_scores": Free("on in the public code, off in the text"), "equal_layers": EQUAL,
             "layer_norm_epsilon": 1e-5, "residual_dropout": 1e-4, "attention_dropout": (0.0, 0.1),
             "checkpointing": SAME}),
     when({"architecture": "tno2d"},
-        model={"quadrature": Free("the public code has none, the text the trapezoidal rule")},
+        model={"quadrature": Free("none in the public code, the trapezoidal rule in the text")},
         training={"loss": ("h1", "h1_unit_spacing", "norms"), "gradient_clip": (None, 10.0),
             "batch_size": 2, "learning_rate": 1e-3}),
     when({"architecture": ("vit_no", "fano")},
@@ -88,9 +88,9 @@ SETTING = (
     when({"architecture": "neuraloperator2d"},
         model={"model": "FNO", "width": 128, "modes": 12, "num_layers": 4, "options": {}},
         training={"loss": ("h1", "h1_unit_spacing", "norms"), "batch_size": 8, "learning_rate": 1e-4}),
-    # `num_blocks`: Table 5; Table 4.
+    # `num_blocks`: 8 in Table 5, 16 in Table 4.
     when({"architecture": "afno"},
-        model={"points": Free("those of the grid"), "width": 128, "num_layers": 4, "num_blocks": (8, 16),
+        model={"points": Free("the points of the grid"), "width": 128, "num_layers": 4, "num_blocks": (8, 16),
             "feedforward_width": 512}, training={"batch_size": 1, "learning_rate": 1e-2}),
     when({"architecture": "galerkin_encoder2d"},
         model={"attention": KEY, "layer_norm": NOT_SAID, "layer_norm_epsilon": NOT_SAID, "width": 128,
@@ -107,7 +107,7 @@ SETTING = (
         training={"batch_size": 4, "learning_rate": 1e-3}),
     when({"data.equation": "kolmogorov", "architecture": "afno"}, training={"learning_rate": 1e-3}),
 )  # fmt: skip
-# The FNO of the first version: lifting and projection with the layers' width, and no network between layers.
+# In the FNO of the first version, lifting and projection have the layers' width, and layers no channel MLP.
 V1_FNO = when(
     {"architecture": "neuraloperator2d"},
     model={"options.use_channel_mlp": False, "options.lifting_channel_ratio": 1,
@@ -140,11 +140,11 @@ SOURCE = Source(
     citation="Calvello et al. 2024, arXiv:2406.06486",
     metric="standardised_relative_l2",
     statistic="median",
-    protocol="The paper reports the median over test samples without saying of which error. Its public code "
+    protocol="The paper reports the median over test samples but does not define the error. Its public code "
     "standardises fields by one mean and one standard deviation: in two dimensions those of the training "
     "samples, in one dimension those of each split. Compare its number only with our error of fields "
-    "standardised by the training samples. The public code tests the weights of the last epoch; here the "
-    "epoch is chosen on validation samples.",
+    "standardised by the training samples. The public code tests the weights of the last epoch; ours are "
+    "those of the epoch selected on the validation samples.",
     counted="parameters_complex_once",
     parameters=parameters,
 )

@@ -17,8 +17,8 @@ from resolvent.figures.common.table import EMPTY, Cell, Table, columns
 from resolvent.figures.experiment.error_table import interval
 from resolvent.figures.papers.calvello2024.chosen import Experiments, title_of, widest
 from resolvent.figures.papers.calvello2024.reported import DISTRIBUTION, FIRST, HIGH, LOW
-from resolvent.figures.published.beside import record, reported_beside
 from resolvent.figures.published.recipe import fields_of
+from resolvent.figures.published.reported_numbers import record, reported_number
 from resolvent.figures.published.tables import PaperTable
 
 SETTINGS = {"modes": 12, "fano_modes": 9, "patches": 13, "smoother_modes": 64}  # sections 6.2.2 and 6.2.3
@@ -39,16 +39,16 @@ SCALINGS = {  # as reported in Table 2
 }
 NO_FORMULA = "no formula in the paper"
 LEFT_OUT = {  # omitted in the formulas of Table 4, in addition to biases and norms
-    "fno": "lifting and projection have 2d hidden channels here and 128 there; a channel MLP in every layer",
+    "fno": "lifting and projection with 2d hidden channels (formula: 128); a channel MLP in every layer",
     "vit_no": "the final convolution",
     "fano": "the final convolution",
     "galerkin_encoder": NO_FORMULA,
 }
-PAIRS = "the formula has one product for each pair of {}, attention has two: of Q with K, and with V"
-WAVES = "Fourier transforms on patches are counted: as products with few waves, of which the formula has FFTs"
+PAIRS = "the formula has one product for each pair of {}; attention has two, with K and with V"
+WAVES = "Fourier transforms on patches are counted as products with few waves; the formula has FFTs"
 WHY = {
-    "fno": "no FFTs are counted; lifting, projection and channel MLPs as in Table 4",
-    "afno": "no FFTs are counted; the formula is ours, by the rules of section C.2",
+    "fno": "FFTs are not counted; lifting, projection and channel MLPs as in Table 4",
+    "afno": "FFTs are not counted; the formula is ours, by the rules of section C.2",
     "tno": PAIRS.format("points"),
     "vit_no": f"{PAIRS.format('patches')}; {WAVES}",
     "fano": f"{PAIRS.format('patches')}; {WAVES}",
@@ -58,7 +58,7 @@ Maker = Callable[[Tested, Run | None], Cell]  # (tested model or baseline, the m
 
 
 def draw_low_resolution(comparisons: list[pd.DataFrame], experiments: Experiments) -> Table:
-    """Return Table 1: parameters and medians by experiment, ours and of versions with its coefficients."""
+    """Return Table 1: parameters and medians by experiment, ours and those of the versions with its data."""
     unit = power(1e-2)
 
     def makers(versions: list[str]) -> dict[str, Maker]:
@@ -127,12 +127,12 @@ def _table(
 
 
 def _parameters(one: Tested, run: Run | None) -> Cell:
-    """Return the number of parameters, with complex ones counted once as in the paper."""
+    """Return the number of parameters; a complex one counts once, as in the paper."""
     if run is None:
         return EMPTY
     once, twice = one.facts["parameters_complex_once"], one.facts["parameters"]
     if pd.isna(once):
-        return Cell(DASH, note="complex ones once: not recorded")
+        return Cell(DASH, note="not recorded with complex ones once")
     return Cell(f"{once:,.0f}", note=f"complex as two: {twice:,.0f}" if twice != once else "")
 
 
@@ -146,7 +146,7 @@ def _reported_parameters(table: PaperTable) -> Maker:
 
 def _reported(table: PaperTable, unit: float) -> Maker:
     def make(one: Tested, run: Run | None) -> Cell:
-        value = reported_beside(run.record, run.cost, table).value if run else None
+        value = reported_number(run.record, run.cost, table).value if run else None
         return EMPTY if value is None else Cell(f"{value / unit:#.3g}".rstrip("."))
 
     return make
@@ -199,7 +199,7 @@ def draw_parameters(cost_file: str | Path) -> Table:
     rows = []
     for row in _read(cost_file).drop_duplicates(["model", "width", "parameters"]).to_dict("records"):
         model, formula, counted = row["model"], row["formula_parameters"], row["parameters_complex_once"]
-        reason = LEFT_OUT.get(model, "biases and norms alone")
+        reason = LEFT_OUT.get(model, "only biases and norms")
         rows.append([
             Cell(NAMES[model] + (f", {row['points']}² points" if model == "afno" else "")),
             Cell(f"{row['width']}"),
@@ -245,13 +245,13 @@ def remark(case: dict) -> tuple[str, list[str]]:
     """Return a description of the counts, and differences from the paper, from a row of the CSV."""
     timings = "one timing" if case["rounds"] == 1 else f"the median of {case['rounds']} timings"
     run = (
-        "One forward pass of one sample with one channel in and out, in evaluation, on tensors without "
-        f"numbers; seconds, where given, are of a real one: {timings} on {case['device']}"
+        "One forward pass of one sample with one input and one output channel, in evaluation mode, on "
+        f"tensors without data; seconds, where given, are those of a real pass: {timings} on {case['device']}"
         f"{', one thread' if case['device'].endswith('(CPU)') else ''}."
     )
     differ = {name: paper for name, paper in SETTINGS.items() if case[name] != paper}
     sizes = [f"{name.replace('_', ' ')} {case[name]} (paper {paper})" for name, paper in differ.items()]
-    return run, [*sizes, "AFNO of 8 blocks (paper: 16 in Table 4, 8 in Table 5)"]
+    return run, [*sizes, "AFNO with 8 blocks (paper: 16 in Table 4, 8 in Table 5)"]
 
 
 def _read(cost_file: str | Path) -> pd.DataFrame:

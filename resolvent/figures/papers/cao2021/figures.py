@@ -1,11 +1,11 @@
 """Figures of Cao 2021 (arXiv:2105.14995): training by seed (8), noise (11 and 12), latent functions (13).
 
-Figure 8 shows how far runs that differ only in their seed come apart, and whether some diverge, but not why.
-A seed draws initial weights, sample order and dropout masks, as in the paper's Figure 8b; with the training
-setting `loader_seed` all seeds have the same order, as in 8a. The band is not an interval: a range over seeds
-grows with their number. As in the paper, the left panel has the loss, whose H1 seminorm is weighted by gamma,
-averaged over an epoch in which the weights change and dropout is on; the right panel has the relative L2
-error of the test samples after the epoch, without dropout. Test errors choose nothing here.
+Figure 8 shows the spread between runs that differ only in their seed, and whether some diverge, but not why.
+A seed determines initial weights, sample order and dropout masks, as in the paper's Figure 8b; with the
+training setting `loader_seed` all seeds have the same order, as in 8a. The band is not an interval: a range
+over seeds grows with their number. As in the paper, the left panel has the loss (H1 seminorm weighted by
+gamma), averaged over an epoch in which the weights change and dropout is on; the right panel has the
+relative L2 error of the test samples after the epoch, without dropout. Test errors select nothing here.
 
 In Figures 11 and 12 (section C.4) each experiment trains at one noise level, in units of the pointwise
 standard deviation of the training pressures, and is evaluated at several. Pictures show one run of each

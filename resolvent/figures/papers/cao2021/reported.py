@@ -12,8 +12,8 @@ from resolvent.figures.published.recipe import CARD, EVERY_RUN, KEY, UNUSED, AtL
 from resolvent.figures.published.tables import Example, PaperTable, Source, reported_rows, rounded_to
 
 TABLES = Path(__file__).parent / "tables"
-CHECKED = Free("the card has what a check of the files found")
-IN_THE_FILES = Free("where the functions are in the files")
+CHECKED = Free("the card has the result of checking the files")
+IN_THE_FILES = Free("names and positions of the functions in the files")
 ANY_TRANSFORMER = ("transformer1d", "transformer2d", "transformer2d_coarse")
 ON_THE_SQUARE = ("transformer2d", "transformer2d_coarse")
 FORWARD = ("transformer1d", "transformer2d")
@@ -23,15 +23,15 @@ REGULAR_LINEAR = {
 }  # fmt: skip
 SETTING = (
     EVERY_RUN,
-    # The paper reports the best epoch on the test samples (`record_test_error`); `selection` is by validation
-    # samples, as many as the test samples that choose the epoch by the paper's protocol. The number of test
-    # samples is free, because the interval knows both numbers. The betas are of torch's 1cycle schedule.
+    # The paper reports the best epoch on the test samples (`record_test_error`). `selection` uses as many
+    # validation samples as the paper uses test samples to select the epoch. More test samples are accepted,
+    # because the interval accounts for both numbers. The betas are those of torch's 1cycle schedule.
     when({}, model={"in_channels": 1, "out_channels": 1},
         training={"epochs": 100, "schedule": "1cycle", "learning_rate": 1e-3, "initial_division": 1e4,
             "plateau_patience": UNUSED, "early_stopping": None, "loss": "norms", "loss_units": "physical",
             "record_test_error": True, "shuffle": True, "gradient_clip_by": "norm", "selection": "best",
             "normalisation": "none",
-            "noise_samples": Free("the unit of the noise, from the training samples"),
+            "noise_samples": Free("they only define the unit of the noise"),
             "train_samples": 1024, "validation_samples": 100, "test_samples": AtLeast(100)},
         computation={"first_beta_cycles": [0.85, 0.95], "drop_last": True}),
     # The public file behind the numbers: modes 1 to 20 of u0 ~ N(0, 25² (-Δ + 25 I)^-2), ν = 0.1/(2π),
@@ -50,10 +50,10 @@ SETTING = (
             "distribution.tau": 3.0, "distribution.gamma": 2.0, "distribution.zero_mean": True,
             "distribution.orthonormal": UNUSED, "push_forward": "level_set", "above": 12.0, "below": 3.0,
             "finest": 421, "face_mean": "arithmetic", "tolerance": CARD, "accuracy": AtMost(1e-6),
-            "coarse": Free("the one of the training resolution is compared as coarse points")},
+            "coarse": Free("its value at the training resolution is compared as coarse points")},
         training={"normalisation": "pointwise", "batch_size": 4}),
     when({"data.equation": "darcy"}, data={"grid": "nodes", "pressure": "restricted"}),
-    # The public files: remarks of their check are listed as separate differences.
+    # The public files: warnings of their check are listed as separate differences.
     when({"data.imported": True},
         data={**dict.fromkeys(("imported", "source", "sha256", "accuracy", "tolerance"), CHECKED),
             **dict.fromkeys(("input", "target", "axes", "input_times", "target_times"), IN_THE_FILES),
@@ -64,8 +64,8 @@ SETTING = (
             "residual_dropout": 0.0, "feedforward_dropout": 0.0, "attention_dropout": 0.0,
             "attention_dropout_in_evaluation": False, "public_code_scaling": False,
             "attention_layer_scale": None,
-            "equal_layers": Free("the text does not say how the layers start"),
-            "contraction": Free("the order of the products; the numbers are the same")}),
+            "equal_layers": Free("the text does not say how layers are initialised"),
+            "contraction": Free("order of the products, which does not change the numbers")}),
     when({"architecture": "transformer1d"},
         model={"layer_norm_epsilon": 1e-5, "width": 96, "num_layers": 4, "num_heads": 1,
             "feedforward_width": 192, "decoder_width": 48, "decoder_layers": 2, "modes": 16,
@@ -103,7 +103,8 @@ SETTING = (
     when({"architecture": "transformer2d_coarse", "resolution": 211}, model={"downsampling_factor": 0.585}),
 )  # fmt: skip
 
-# Dropout in the feed-forward network: Table 7; softmax and linear, not in it, as fourier and galerkin.
+# Dropout in the feed-forward network, from Table 7. Softmax and linear attention are not in it: they have the
+# rates of fourier and galerkin.
 FEEDFORWARD = (
     when({"architecture": "transformer1d", "model.attention": FOURIER_SOFTMAX},
         model={"feedforward_dropout": 0.05}),
@@ -114,8 +115,8 @@ FEEDFORWARD = (
         model={"feedforward_dropout": 0.05}),
     when({"architecture": "transformer2d_coarse"}, model={"feedforward_dropout": 0.05}),
 )  # fmt: skip
-# Section C.1, and Table 7, whose rates for "attention" are of the attention matrix in the text; on the square
-# the public code's place, the residual branches, is accepted too, for that matrix would be points x points.
+# Section C.1 and Table 7. In the text, the rates for "attention" apply to the attention matrix. On the square
+# the residual branches, as in the public code, are accepted too: that matrix would be points x points.
 PAPER = (
     *FEEDFORWARD,
     # `gradient_clip`: "a simple gradient clip of 1".
@@ -132,33 +133,35 @@ PAPER = (
 )  # fmt: skip
 CODE = (
     *FEEDFORWARD,
-    # `peak_fraction`: in one dimension 0.2 since October 2021.
+    # `peak_fraction` is 0.2 in one dimension since October 2021.
     when({}, training={"peak_fraction": (0.3, 0.2), "final_division": 1e4, "gradient_clip": 0.999}),
-    # `F.dropout(p_attn)`, a function called with its default rate 0.5, in evaluation too; the scaling of
-    # fourier and linear; the rate for "attention" on both residual branches, 0.1 for softmax, linear.
+    # The code calls `F.dropout(p_attn)`, which has rate 0.5 by default and is also active in evaluation. It
+    # scales fourier and linear attention. The rate for "attention" applies to both residual branches; it is
+    # 0.1 for softmax and linear attention.
     when({"architecture": ANY_TRANSFORMER},
         model={"attention_dropout": 0.5, "attention_dropout_in_evaluation": True, "equal_layers": True}),
     when({"architecture": FORWARD}, training={"target_gradient": "public_code"}),
     when({"model.attention": ("galerkin", "softmax")},
-        model={"public_code_scaling": Free("it changes fourier and linear attention only")}),
+        model={"public_code_scaling": Free("it changes only fourier and linear attention")}),
     when({"model.attention": ("fourier", "linear")}, model={"public_code_scaling": True}),
-    # The command lines; the default.
+    # 1e-3 in the command lines, 1e-2 by default.
     when({"architecture": FORWARD, "model.attention": FOURIER_SOFTMAX},
         model={"projection_gain": (1e-3, 1e-2)}),
     when({"architecture": ("transformer1d", "fno1d")}, model={"coordinates": "linspace"}),
     # Table 7; Table 8 has both.
     when({"architecture": "transformer1d", "model.attention": "galerkin", "model.layer_norm": "regular"},
         model={"residual_dropout": (0.1, 0.0)}),
-    # Table 7; the command lines of May 2021, which differ from it
+    # First Table 7, then the command lines of May 2021, which differ from it.
     when({"architecture": "transformer2d"},
         model={"residual_dropout": (0.1, 0.05), "feedforward_dropout": (0.1, 0.05)}),
     when({"architecture": "transformer2d_coarse", "model.attention": FOURIER_SOFTMAX},
         model={"feedforward_dropout": (0.1, 0.05)}),
     when({"architecture": "transformer2d_coarse"}, model={"residual_dropout": 0.05}),
     when({"model.attention": ("softmax", "linear")}, model={"residual_dropout": 0.1}),
-    # As in the text; 2 since June 2021.
+    # 4 as in the text; 2 since June 2021.
     when({"architecture": "transformer2d_coarse", "resolution": 211}, training={"batch_size": (4, 2)}),
-    # Of Li et al.: batches of 20, whose losses are summed, 1,000 samples, weight decay, no clipping.
+    # The code of Li et al. sums the losses of batches of 20, and trains on 1,000 samples with weight decay,
+    # without gradient clipping.
     when({"architecture": ("fno1d", "fno2d")},
         training={"batch_size": 20, "batch_reduction": "sum", "train_samples": 1000, "weight_decay": 1e-4,
             "gradient_clip": None, "peak_fraction": 0.3}),
@@ -168,8 +171,7 @@ CODE = (
 def parameters(recorded: dict, table: PaperTable | None = None) -> tuple[int, int] | None:
     """Return the lowest and highest number of parameters that round to the number in Table 5.
 
-    The number of parameters is the paper's description of the widths. Returns None if the paper has no such
-    network.
+    The paper describes the widths only by this number. Returns None if the paper has no such network.
     """
     row = network(recorded)
     if row is None:
@@ -192,8 +194,8 @@ SOURCE = Source(
     citation="Cao 2021, arXiv:2105.14995",
     metric="relative_l2",
     statistic="mean",
-    protocol="The paper's public code reports the best epoch on the test samples; here the epoch is chosen "
-    "on validation samples.",
+    protocol="The paper's public code reports the best epoch on the test samples; ours is "
+    "the epoch selected on the validation samples.",
     counted="parameters",
     parameters=parameters,
 )

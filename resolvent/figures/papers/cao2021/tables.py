@@ -1,8 +1,8 @@
-"""The tables of Cao 2021: steps of attentions (1), errors (2a, 2b, 3, 8), sizes (5), hours of training (6).
+"""The tables of Cao 2021: costs of a step (1), errors (2a, 2b, 3, 8), sizes (5), hours of training (6).
 
-Rows of errors have results with the text's recipe and with the public code's. The code made the paper's
-numbers, so ratios to reported numbers use the code's recipe. Baselines and our own models have another
-column.
+Rows of errors have results with the text's recipe and with the public code's. The paper's numbers come from
+the code, so ratios to reported numbers use the code's recipe. Baselines and our own models have a column of
+their own.
 """
 
 from collections.abc import Callable
@@ -29,7 +29,7 @@ from resolvent.figures.papers.cao2021.reported import (
     network,
     parameters,
 )
-from resolvent.figures.published.beside import record, reported_beside
+from resolvent.figures.published.reported_numbers import record, reported_number
 from resolvent.figures.published.tables import PaperTable, reported_rows
 from resolvent.figures.theory.attention import NAMES
 
@@ -59,15 +59,15 @@ def draw_step_costs(cost_file: str | Path) -> Table:
     for case in read_table(Path(cost_file), COLUMNS).to_dict("records"):
         gigabytes = case["peak_bytes"] / 1e9, case["allocated_bytes"] / 1e9
         measured = *gigabytes, 1 / case["seconds"], case["flop"] / 1e9
-        reported, beside = paper[case["scope"], case["attention"]], [EMPTY] * 4
+        reported, cells = paper[case["scope"], case["attention"]], [EMPTY] * 4
         # The paper computes the n × n matrix of Fourier attention first.
         if not differences(case) and (case["attention"], case["contraction"]) != ("fourier", "linear"):
             names = ("memory_gb", "cuda_memory_gb", "steps_per_second", "gflop")
-            beside = [Cell(reported[name]) for name in names]
+            cells = [Cell(reported[name]) for name in names]
         digits = [f"{one:,.0f}" if one >= 1000 else f"{one:#.3g}".rstrip(".") for one in measured]
         order = f"_{case['contraction']}" if case["attention"] == "fourier" else ""
         name = f"{SCOPES[case['scope']]}: {NAMES[case['attention'] + order]}"
-        rows.append([Cell(name), *map(Cell, digits), *beside])
+        rows.append([Cell(name), *map(Cell, digits), *cells])
     heads = columns(
         ("", ["attention"]),
         ("ours", ["peak GB", "allocated GB", "steps/s", "GFLOP"]),
@@ -87,17 +87,17 @@ def remark(case: dict) -> tuple[str, list[str]]:
     timings = "1 timing" if case["rounds"] == 1 else f"the median of {case['rounds']} timings"
     run = (
         f"One forward and backward pass at n = {case['points']:,}, batch {case['batch_size']}, no dropout, "
-        f"on {case['device']}; {timings}, each attention in a process of its own."
+        f"on {case['device']}; {timings}, each attention in its own process."
     )
     return run, [*differences(case), "the machine (paper: one RTX 3090)"]
 
 
 def draw_sizes(experiments: list[list[Run]]) -> Table:
-    """Return Table 5: the sizes and number of parameters of each model, with the paper's if they differ."""
+    """Return Table 5: sizes and number of parameters of each model, and the paper's where they differ."""
     rows = []
     for run in {run.model: run for runs in experiments for run in runs}.values():  # of the finest grid
         recorded, count = record(run.record), run.cost.parameters
-        reported, paper_count = network(recorded), Cell(DASH, note="no such network")
+        reported, paper_count = network(recorded), Cell(DASH, note="not in the paper")
         row = [Cell(run.label)]
         for name, ours in zip(PARTS, _sizes(recorded), strict=True):
             paper = reported[name] if reported else ""
@@ -140,12 +140,12 @@ def draw_hours(experiments: list[list[Run]]) -> Table:
     for label, by_place in cells.items():
         row = [Cell(label)]
         for runs in (by_place.get(place, []) for place in places):
-            beside = reported_beside(runs[0].record, runs[0].cost, TABLE_6) if runs else None
+            paper = reported_number(runs[0].record, runs[0].cost, TABLE_6) if runs else None
             hours = [run.cost.train_seconds / 3600 for run in runs if not run.diverged]
             ours = Cell("diverged", lost=True) if runs else EMPTY
             if hours:
                 ours = Cell(in_units(sum(hours) / len(hours), TABLE_6.unit))
-            row += [ours, EMPTY if beside is None or beside.value is None else Cell(beside.digits)]
+            row += [ours, EMPTY if paper is None or paper.value is None else Cell(paper.digits)]
         rows.append(row)
     names = list(EXAMPLES.values())
     groups = ((f"{names[equation]}, n = {points}", ["ours", "Cao 2021"]) for equation, points in places)
@@ -241,16 +241,16 @@ def _cells(row: Row, place: Place, table: PaperTable) -> list[Cell]:
     recipes = (PRINTED, CODED, OTHER)
     ours = [_ours(*here[one], table) if one in here else EMPTY for one in recipes]
     reported = ratio = EMPTY
-    for recipe in (PRINTED, CODED):  # beside a run that has the number's setting, or that of the paper's text
+    for recipe in (PRINTED, CODED):  # the code's row comes last: its number takes precedence
         if recipe not in here:
             continue
         tested, (run, *_) = here[recipe]
-        beside, best = reported_beside(run.record, run.cost, table), tested.facts["best_test_mean"]
-        if beside.shown is not None:
-            note = f"epoch {beside.best_epoch}" if beside.best_epoch else ""
-            reported = Cell(beside.digits, note=note, value=beside.shown)
-        if recipe == CODED and beside.value is not None and not absent(best):
-            ratio = Cell(f"{best / beside.value:.2f}", value=best / beside.value)
+        paper, best = reported_number(run.record, run.cost, table), tested.facts["best_test_mean"]
+        if paper.shown is not None:
+            note = f"epoch {paper.best_epoch}" if paper.best_epoch else ""
+            reported = Cell(paper.digits, note=note, value=paper.shown)
+        if recipe == CODED and paper.value is not None and not absent(best):
+            ratio = Cell(f"{best / paper.value:.2f}", value=best / paper.value)
     return [*ours, reported, ratio]
 
 

@@ -2,8 +2,8 @@
 
 A reported number is a measurement in one setting. It is compared with a run only if all fields of the run
 agree (`resolvent.figures.published.recipe`); otherwise the reason lists the differences. If a paper's text
-and public code differ, the code made the numbers: for a run that follows the text, the number is shown as
-from another recipe, and not compared.
+and public code differ, the numbers come from the code: next to a run that follows the text, the number is
+marked as from another recipe and not compared.
 """
 
 import math
@@ -31,11 +31,11 @@ MADE_BY: str = "code"  # the recipe of the reported numbers, if text and code di
 class Reported:
     """A paper's reported number for a run.
 
-    value         the number; None if it cannot be compared, for the reason in `reason`.
+    value         the number; None if it cannot be compared (`reason` says why).
     digits        as printed; "" if the paper has no such row.
     best_epoch    if the paper reports it.
-    worst         the reported largest error, if `value` is the paper's statistic; None if not reported.
-    other_recipe  whether the run follows the paper's text in all fields, but the number was made by its code,
+    worst         the reported largest error, if `value` is known; None if not reported.
+    other_recipe  whether the run follows the paper's text in all fields, but the number comes from its code,
                   which differs from the text; `reason` lists the differences.
     """
 
@@ -49,12 +49,12 @@ class Reported:
 
     @property
     def shown(self) -> float | None:
-        """Return the number if it may be shown on a page: compared, or as from another recipe."""
+        """Return the number if a page may show it: for comparison, or marked as from another recipe."""
         return float(self.digits) * self.unit if self.value is not None or self.other_recipe else None
 
 
 def record(facts: RunRecord) -> dict:
-    """Return all recorded settings of a run.json, by their innermost names."""
+    """Return all recorded settings of a run.json by key, without the names of their blocks."""
     recorded = {name.rpartition(".")[2]: value for name, value in fields_of(facts).items()}
     return recorded | {"recipe": facts.recipe, "resolution": facts.resolution, "grids": facts.grids}
 
@@ -86,7 +86,7 @@ def differences(
     """
     example = example_of(facts)
     if example is None:
-        return [f"equation {facts.dataset_settings.get('equation')}, which the paper has not"]
+        return [f"equation {facts.dataset_settings.get('equation')}, which is not in the paper"]
     having = [one for one in example.tables if one.row(record(facts)) is not None]
     tables = having if table is None and having else [table]
     return min((_differences(example, facts, cost, one, recipe) for one in tables), key=len)
@@ -97,11 +97,11 @@ def _differences(
 ) -> list[str]:
     recorded, made_by = fields_of(facts), recipe if example.recipes else "paper"
     differ = list(differing(recorded, expected_of(recorded, conditions(example, table, recipe)), made_by))
-    differ += [f"imported data are not what is stated: {warning}" for warning in facts.data_warnings]
+    differ += [f"imported data differ from their description: {one}" for one in facts.data_warnings]
     low, high = example.source.parameters(record(facts), table) or (0, math.inf)
     count = getattr(cost, (table.counted if table else "") or example.source.counted)
     if count is None:
-        differ.append("parameters not recorded as the paper counts them")
+        differ.append("parameters were not counted as in the paper")
     elif not low <= count <= high:
         differ.append(f"{count:,} parameters (paper {low:,} to {high:,})")
     return differ
@@ -113,7 +113,7 @@ def conditions(example: Example, table: PaperTable | None, recipe: str) -> tuple
     return (*example.setting, *example.recipes.get(recipe, ()), *of_table)
 
 
-def reported_beside(facts: RunRecord, cost: CostRecord, table: PaperTable | None = None) -> Reported:
+def reported_number(facts: RunRecord, cost: CostRecord, table: PaperTable | None = None) -> Reported:
     """Return the paper's number for this run, or the reason that there is none.
 
     Without a table, the first of the example's tables with the fewest differences is used.
@@ -129,11 +129,11 @@ def reported_beside(facts: RunRecord, cost: CostRecord, table: PaperTable | None
     expected = expected_of(recorded, conditions(example, closest, MADE_BY))
     learnt = {name: recorded[name] for name in example.operator if name in recorded}
     if other := "; ".join(differing(learnt, {name: expected[name] for name in learnt}, MADE_BY)):
-        return Reported(None, "", f"another operator than the reported one: {other}")
+        return Reported(None, "", f"the reported operator differs: {other}")
     digits, best_epoch, unit = row["reported"], row.get("best_epoch", ""), closest.unit
     if differ:
         as_printed = facts.recipe == "paper" and not differences(facts, cost, closest, "paper")
-        words = "the number was made by the public code" if as_printed else "not comparable"
+        words = "the number comes from the public code" if as_printed else "not comparable"
         return Reported(None, digits, f"{words}: {'; '.join(differ)}", best_epoch, as_printed, unit)
     worst = float(row["worst"]) * unit if row.get("worst") else None
     where = f"{source}, {closest.name}"
@@ -157,7 +157,7 @@ def summarise(runs: list[Run]) -> str:
         f"to choose the checkpoint, {epochs} epoch{'' if epochs == '1' else 's'} and batches of "
         f"{_range(runs, 'batch_size')}{noise}; "
         f"errors are measured on {_range(runs, 'test_samples')} test samples that training never saw. "
-        f"It took {duration(sum(run.cost.train_seconds for run in runs))} in all on "
+        f"Training took {duration(sum(run.cost.train_seconds for run in runs))} in total on "
         f"{_names(sorted({_machine(run) for run in runs}))}."
     )
 
@@ -165,7 +165,7 @@ def summarise(runs: list[Run]) -> str:
 def differences_from_paper(runs: list[Run], table: PaperTable | None = None) -> list[str]:
     """List differences from the recipe of each run, with the models' names if not for all models.
 
-    Runs without a recipe are compared with the public code, which made the numbers.
+    Runs without a recipe are compared with the public code, from which the numbers come.
     """
     found: dict[str, dict[str, None]] = {}
     for run in runs:
