@@ -34,6 +34,12 @@ INTERVAL = "95 % interval"
 ALL_METRICS, METRICS = "All metrics", "metrics.tex"
 OVER_BEST = "ratio to the best other"
 NOT_RANKED = "No ranking: a model needs three seeds to be ranked."
+# Below the headline in a file of its own; the report explains its columns itself.
+KEY = (
+    "Mean error over test samples and seeds, with its 95 % interval in brackets. Bold: the best model, and "
+    "each that is not shown to be worse. Below the time of training: a round validation error, and the time "
+    "after which it was reached."
+)
 NO_NUMBER = Cell(DASH, value=float("nan"))
 STATISTICS = {"mean": INTERVAL, "median": INTERVAL, "worst": "sample"}  # with the text below each
 
@@ -52,7 +58,8 @@ def write_error_tables(comparison: str | Path, outputs: list[str | Path]) -> Non
         if output.suffix == ".tex":
             write_table(_as_one(tables[1:]) if output.name == METRICS else tables[0], [output])
         else:
-            write_table(tables, [output], style=ALONE)
+            note = " ".join(filter(None, (KEY, tables[0].note)))
+            write_table([replace(tables[0], note=note), *tables[1:]], [output], style=ALONE)
 
 
 def headline(comparison: pd.DataFrame) -> Table:
