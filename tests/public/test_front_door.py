@@ -1,6 +1,7 @@
 """The public face: datasets and runs by `import resolvent`, which itself imports nothing heavy."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -45,6 +46,15 @@ def test_importing_it_is_light_and_it_has_four_names():
         AttributeError, match="has no attribute 'train'; it has load_run, open_dataset, predict, solve"
     ):
         resolvent.train  # noqa: B018
+
+
+def test_a_clone_of_this_name_in_the_working_folder_does_not_hide_the_package(tmp_path):
+    (tmp_path / "resolvent/docs").mkdir(parents=True)  # as `git clone` makes it
+    code = "import resolvent; print(resolvent.load_run.__name__)"
+    command = [sys.executable, "-c", code]
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    said = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert said.stdout.strip() == "load_run", said.stderr
 
 
 def test_a_dataset_opens_by_its_card_or_its_store(card):
