@@ -68,10 +68,14 @@ def grid_of(record: RunRecord, channels: int, shape: tuple[int, ...], inputs: An
     for name, axis in zip(names, grid.axes, strict=True):
         found = positions.get(name, axis.coordinates)
         if len(found) != axis.points or not np.allclose(found, axis.coordinates, rtol=1e-6, atol=1e-7):
-            expected = f"the {axis.points} uneven points of training"
-            if isinstance(axis, Grid):
-                expected = f"{axis.points} {axis.kind} points on a side of length {axis.length:g}"
-            raise TrainingError(f"the coordinate {name} of the inputs differs from the grid: {expected}")
+            kind = axis.kind.replace("_", " ") if isinstance(axis, Grid) else "uneven, as in training"
+            wanted, given = (
+                f"{len(line)} values from {line[0]:g} to {line[-1]:g}" for line in (axis.coordinates, found)
+            )
+            raise TrainingError(
+                f"the coordinate {name} of the inputs has {given}; for {axis.points} values per function the "
+                f"grid ({kind}) has {wanted}"
+            )
     return grid
 
 
