@@ -36,7 +36,8 @@ def start_snakemake(words: list[str]) -> int:
     if (overlay := read_overlays(files)).problems:
         raise placed(ConfigurationError(overlay.problems), overlay)
     if not any(word.startswith("--workflow-profile") for word in words):
-        words += ["--workflow-profile", str(HOME / "workflow/profiles/default")]
+        # First, because everything after `--` is a target.
+        words = ["--workflow-profile", str(HOME / "workflow/profiles/default"), *words]
     start = [sys.executable, "-m", "snakemake", "--snakefile", str(HOME / "Snakefile")]
     process = subprocess.Popen([*start, *words])
     while True:

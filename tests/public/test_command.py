@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -224,6 +225,31 @@ def test_what_runs_is_snakemake_with_the_options_that_it_is_given(monkeypatch):
         ["plan", "--cores", "4", "--configfile", "cao2021"],
         ["--help", "-n"],
     ]
+
+
+def test_two_dashes_stay_before_the_targets(monkeypatch):
+    """Otherwise Snakemake takes the targets for values of the option before them."""
+    started = []
+    monkeypatch.setattr(command, "start_snakemake", lambda words: started.append(words) or 1)
+    for words in (
+        "run --resources gpu=2 --cores 16 --configfile demo -- burgers darcy",
+        "snakemake --cores 16 --resources gpu=2 -- burgers",
+    ):
+        CliRunner().invoke(command.app, words.split(), catch_exceptions=False)
+    assert [" ".join(words) for words in started] == [
+        "--resources gpu=2 --cores 16 --configfile demo -- burgers darcy",
+        "--cores 16 --resources gpu=2 -- burgers",
+    ]
+
+
+def test_own_options_stay_before_two_dashes(monkeypatch):
+    started = []
+    monkeypatch.setattr(
+        start.subprocess, "Popen", lambda words: started.append(words) or SimpleNamespace(wait=lambda: 0)
+    )
+    assert start.start_snakemake(["-n", "--configfile", "demo", "--", "burgers"]) == 0
+    assert started[0][-2:] == ["--", "burgers"]
+    assert "--workflow-profile" in started[0][:-2]
 
 
 @pytest.mark.parametrize(
