@@ -15,6 +15,7 @@ if __name__ == "__main__" and sys.path[0] == os.getcwd():
 
 import atexit
 import gc
+import time
 import warnings
 from pathlib import Path
 from typing import Annotated
@@ -25,7 +26,7 @@ from typer.core import TyperCommand
 from resolvent.common.counts import counted
 from resolvent.common.errors import ResolventError, printable
 from resolvent.planning.places import HOME, search_working_folder
-from resolvent.planning.start import own_overlay, start_snakemake
+from resolvent.planning.start import own_overlay, start_snakemake, study_folder
 
 TO_SNAKEMAKE = {"allow_extra_args": True, "ignore_unknown_options": True}
 AFTER_DASHES = "after --"  # key of `context.meta`
@@ -121,11 +122,20 @@ def run(
     """Run or resume a study: build whatever is missing, out of date or interrupted.
 
     Runs `snakemake` with the Snakefile and profile of the package. Unknown options, such as `-n` (dry run),
-    are passed to Snakemake.
+    are passed to Snakemake. Prints the leaderboard and the address of the front page at the end.
     """
     named = context.meta[AFTER_DASHES]
+    begun = time.time() - 1  # file systems round times down
     words = [*(targets or []), "--cores", cores, *_configured(configfile), *named]
-    raise typer.Exit(start_snakemake(words))
+    if status := start_snakemake(words):
+        raise typer.Exit(status)
+    folder = study_folder(configfile or [])
+    page = folder / "index.html"
+    # Dry runs and single targets may leave the page as it was. A whole study with nothing to do is shown.
+    if page.is_file() and (page.stat().st_mtime >= begun or not (targets or named)):
+        from resolvent.figures.front.terminal import show
+
+        show(folder, write=False)
 
 
 @app.command(rich_help_panel=STUDIES, name="open")

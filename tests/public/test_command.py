@@ -1,5 +1,6 @@
 """The command `resolvent`, in this process: what it prints, what it makes, and how it fails."""
 
+import os
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -18,6 +19,7 @@ import resolvent.__main__ as command
 from resolvent.common.errors import FileError
 from resolvent.datasets.imported.check import Report
 from resolvent.datasets.tasks.registry import AnyDataset, settings_of
+from resolvent.figures.front import terminal
 from resolvent.models.registry import settings_class
 from resolvent.planning import places, start
 from resolvent.public import files
@@ -240,6 +242,32 @@ def test_two_dashes_stay_before_the_targets(monkeypatch):
         "--resources gpu=2 --cores 16 --configfile demo -- burgers darcy",
         "--cores 16 --resources gpu=2 -- burgers",
     ]
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "written", "shown"),
+    [
+        ("", 0, True, True),
+        ("", 0, False, True),  # nothing to do
+        ("", 1, True, False),
+        ("-n", 0, False, False),
+        ("burgers", 0, False, False),
+        ("--resources gpu=0 -- burgers", 0, True, True),  # the page was updated
+        ("-- burgers", 0, False, False),
+    ],
+)
+def test_a_run_ends_with_the_leaderboard_of_its_study(words, status, written, shown, own_folder, monkeypatch):
+    (own_folder / "mine.yaml").write_text("name: mine\nresults_root: here\n")
+    page = own_folder / "here/mine/index.html"
+    page.parent.mkdir(parents=True)
+    page.touch()
+    os.utime(page, (1, 1))
+    folders = []
+    monkeypatch.setattr(command, "start_snakemake", lambda _: (written and page.touch()) or status)
+    monkeypatch.setattr(terminal, "show", lambda folder, **_: folders.append(folder.resolve()))
+    done = CliRunner().invoke(command.app, ["run", "--configfile", "mine.yaml", *words.split()])
+    assert done.exit_code == status, done.output
+    assert folders == [page.parent.resolve()] * shown
 
 
 def test_own_options_stay_before_two_dashes(monkeypatch):
