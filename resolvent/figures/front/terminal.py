@@ -19,8 +19,8 @@ from resolvent.figures.front.results import Results, Row, read_results
 from resolvent.figures.front.study import read_study
 
 NEXT = {
-    "resolvent plan": "the time and disk space of the study in config.yaml",
-    "resolvent run burgers": "its models of Burgers' equation alone",
+    "resolvent plan": "time and disk space that the default study needs",
+    "resolvent run burgers": "only its dataset and models of Burgers' equation",
     "resolvent import FILE -o mine.yaml": "your own data as a dataset",
 }
 
