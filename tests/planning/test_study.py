@@ -59,6 +59,7 @@ def test_paths_are_seen_from_the_folder_of_the_study(tmp_path):
 def test_after_a_failure_no_command_is_recommended(failed, tmp_path, monkeypatch, capsys):
     plan = merged_configuration.planned("demo")
     plan.results = tmp_path
+    monkeypatch.setenv("RESOLVENT_COMMAND", "snakemake")
     message = "cost.json is missing: make it with `snakemake cost.json`"
     monkeypatch.setattr(page, "write_front_page", Mock(side_effect=FileError(message)))
     show_what_there_is(plan, {}, tmp_path / "study.json", failed=failed)
