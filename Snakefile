@@ -160,7 +160,7 @@ onerror:
                 text = log.read_text(errors="replace") if log.exists() else ""
                 sys.stderr.write(f"rule {job.name} failed; its log {log}:\n{text}")
     if Path(rules.page_assets.output[0]).exists():
-        show_what_there_is(plan, papers, rules.plan_study.output.study)
+        show_what_there_is(plan, papers, rules.plan_study.output.study, failed=True)
 
 
 # Update the front page after building single targets, and after repairing an error, when the job that writes the page

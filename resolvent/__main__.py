@@ -15,20 +15,33 @@ if __name__ == "__main__" and sys.path[0] == os.getcwd():
 
 import atexit
 import gc
+import time
 import warnings
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer.core import TyperCommand
 
 from resolvent.common.counts import counted
 from resolvent.common.errors import ResolventError, printable
 from resolvent.planning.places import HOME, search_working_folder
-from resolvent.planning.start import own_overlay, start_snakemake
+from resolvent.planning.start import own_overlay, start_snakemake, study_folder
 
 TO_SNAKEMAKE = {"allow_extra_args": True, "ignore_unknown_options": True}
+AFTER_DASHES = "after --"  # key of `context.meta`
 STUDIES, USE, REST = "Studies", "Data and trained models", "Workflow"
 JUDGED = "Judge and verify"
+
+
+class KeepingDashes(TyperCommand):
+    """A command that hands `--` and everything after it to Snakemake; typer would drop the `--`."""
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+        cut = args.index("--") if "--" in args else len(args)
+        ctx.meta[AFTER_DASHES] = args[cut:]
+        return super().parse_args(ctx, args[:cut])
+
 
 app = typer.Typer(
     help="Make datasets with measured errors for operator learning, train and compare neural operators.\n\n"
@@ -96,8 +109,9 @@ def check(
     raise typer.Exit(checked([own_overlay(one) for one in files or []]))
 
 
-@app.command(rich_help_panel=STUDIES, context_settings=TO_SNAKEMAKE)
+@app.command(cls=KeepingDashes, rich_help_panel=STUDIES, context_settings=TO_SNAKEMAKE)
 def run(
+    context: typer.Context,
     targets: Annotated[
         list[str] | None,
         typer.Argument(help="Rules or files to build, and Snakemake's options. Default: the whole study."),
@@ -108,9 +122,20 @@ def run(
     """Run or resume a study: build whatever is missing, out of date or interrupted.
 
     Runs `snakemake` with the Snakefile and profile of the package. Unknown options, such as `-n` (dry run),
-    are passed to Snakemake.
+    are passed to Snakemake. Prints the leaderboard and the address of the front page at the end.
     """
-    raise typer.Exit(start_snakemake([*(targets or []), "--cores", cores, *_configured(configfile)]))
+    named = context.meta[AFTER_DASHES]
+    begun = time.time() - 1  # file systems round times down
+    words = [*(targets or []), "--cores", cores, *_configured(configfile), *named]
+    if status := start_snakemake(words):
+        raise typer.Exit(status)
+    folder = study_folder(configfile or [])
+    page = folder / "index.html"
+    # Dry runs and single targets may leave the page as it was. A whole study with nothing to do is shown.
+    if page.is_file() and (page.stat().st_mtime >= begun or not (targets or named)):
+        from resolvent.figures.front.terminal import show
+
+        show(folder, write=False)
 
 
 @app.command(rich_help_panel=STUDIES, name="open")
@@ -379,10 +404,10 @@ def compare(
         write_compared(table, csv)
 
 
-@app.command(rich_help_panel=REST, context_settings=TO_SNAKEMAKE, add_help_option=False)
+@app.command(cls=KeepingDashes, rich_help_panel=REST, context_settings=TO_SNAKEMAKE, add_help_option=False)
 def snakemake(context: typer.Context) -> None:
     """Run Snakemake with the Snakefile and profile of the package; all options are passed on."""
-    raise typer.Exit(start_snakemake(context.args))
+    raise typer.Exit(start_snakemake([*context.args, *context.meta[AFTER_DASHES]]))
 
 
 @app.command(rich_help_panel=REST)

@@ -204,11 +204,14 @@ def planned_study(plan: Plan, papers: dict[str, PaperPlan]) -> dict:
     return asdict(planned)
 
 
-def show_what_there_is(plan: Plan, papers: dict[str, PaperPlan], file: str | Path) -> None:
+def show_what_there_is(
+    plan: Plan, papers: dict[str, PaperPlan], file: str | Path, *, failed: bool = False
+) -> None:
     """Write the plan of the study to `file`, and the front page from the finished results.
 
     Prints why if the page cannot be written. The plan is dated after the page, so the next complete run
-    writes the page again if its plan differs from this one.
+    writes the page again if its plan differs from this one. If a job `failed`, a missing file is its result:
+    the message then has no command for making it.
     """
     from resolvent.figures.front.page import write_front_page
 
@@ -217,7 +220,8 @@ def show_what_there_is(plan: Plan, papers: dict[str, PaperPlan], file: str | Pat
         write_front_page(plan.results)
         Path(file).touch()
     except (ResolventError, OSError) as error:
-        sys.stderr.write(f"no front page: {error}\n")
+        reason = str(error).partition(": make it with ")[0] if failed else error
+        sys.stderr.write(f"no front page: {reason}\n")
 
 
 def _experiment(plan: Plan, papers: dict[str, PaperPlan], name: str) -> study.PlannedExperiment:

@@ -6,6 +6,7 @@ import os
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -36,7 +37,8 @@ def start_snakemake(words: list[str]) -> int:
     if (overlay := read_overlays(files)).problems:
         raise placed(ConfigurationError(overlay.problems), overlay)
     if not any(word.startswith("--workflow-profile") for word in words):
-        words += ["--workflow-profile", str(HOME / "workflow/profiles/default")]
+        # First, because everything after `--` is a target.
+        words = ["--workflow-profile", str(HOME / "workflow/profiles/default"), *words]
     start = [sys.executable, "-m", "snakemake", "--snakefile", str(HOME / "Snakefile")]
     process = subprocess.Popen([*start, *words])
     while True:
@@ -58,6 +60,14 @@ def _with_own_overlays(words: list[str]) -> tuple[list[str], list[str]]:
             word = f"{option}={files[-1]}" if word.startswith("-") else files[-1]
         result.append(word)
     return result, files
+
+
+def study_folder(files: Iterable[str]) -> Path:
+    """Return the folder of the results of the study that these overlays configure."""
+    from resolvent.planning.configuration.read import read_configuration
+
+    content = read_configuration([own_overlay(file) for file in files])
+    return Path(content["results_root"], content["name"])
 
 
 def own_overlay(word: str) -> str:

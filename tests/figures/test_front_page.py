@@ -25,6 +25,7 @@ from resolvent.figures.common.assets import NAMES, write_assets
 from resolvent.figures.common.intervals import Interval
 from resolvent.figures.common.page import render
 from resolvent.figures.experiment.comparison import write_comparison
+from resolvent.figures.front import terminal
 from resolvent.figures.front.leaderboard import sharing, with_interval
 from resolvent.figures.front.page import write_front_page
 from resolvent.figures.front.study import (
@@ -35,7 +36,7 @@ from resolvent.figures.front.study import (
     Study,
     read_study,
 )
-from resolvent.figures.front.terminal import print_leaderboard
+from resolvent.figures.front.terminal import print_leaderboard, show
 from resolvent.public.archive import METADATA, export_study
 from resolvent.public.runs import load_run
 
@@ -261,6 +262,23 @@ def test_the_errors_of_page_and_terminal_are_those_of_the_comparison(written):
     assert "worse than the best" in text
     assert "12 runs: 11 finished, 1 diverged, 0 missing." in text
     assert all(f"{mantissa(row['error'])} (" in text for row in table)
+
+
+def test_the_demo_alone_says_what_comes_next(finished, capsys, monkeypatch):
+    show(finished)
+    said = capsys.readouterr().out
+    assert said.splitlines()[-1] == f"The front page: {(finished / 'index.html').resolve().as_uri()}"
+    change(finished / "study.json", name="demo")
+    monkeypatch.setattr(terminal, "which", lambda _: "/usr/bin/resolvent")
+    show(finished, write=False)
+    next_steps = capsys.readouterr().out.partition(said.splitlines()[-1] + "\n")[2]
+    assert next_steps.startswith("Next:")
+    commands = [line.split("  ")[1] for line in next_steps.splitlines() if line.startswith("  ")]
+    assert all(line.startswith("resolvent ") for line in commands)
+    assert "bin/activate" not in next_steps
+    monkeypatch.setattr(terminal, "which", lambda _: None)
+    show(finished, write=False)
+    assert "bin/activate" in capsys.readouterr().out
 
 
 def test_a_row_says_after_how_many_functions_it_has_paid_and_on_what(finished):

@@ -1,14 +1,18 @@
 """The plan of a study, which its front page compares with what is there, has every run, dataset and item."""
 
+from unittest.mock import Mock
+
 import merged_configuration
 import pytest
 from merged_configuration import DEFAULT
 from pipeline_project import ROOT
 
+from resolvent.common.errors import FileError
+from resolvent.figures.front import page
 from resolvent.figures.front.study import read_study, write_study
 from resolvent.figures.papers.registry import PAPERS
 from resolvent.planning.configuration.load import load_configuration
-from resolvent.planning.pages import PaperPlan, planned_study
+from resolvent.planning.pages import PaperPlan, planned_study, show_what_there_is
 from resolvent.planning.plan import Plan
 
 
@@ -49,6 +53,18 @@ def test_paths_are_seen_from_the_folder_of_the_study(tmp_path):
     assert study.experiments["burgers"].finest == 128
     assert study.pages == {"theory": "theory.html"}
     assert study.command == "snakemake"
+
+
+@pytest.mark.parametrize("failed", [False, True])
+def test_after_a_failure_no_command_is_recommended(failed, tmp_path, monkeypatch, capsys):
+    plan = merged_configuration.planned("demo")
+    plan.results = tmp_path
+    monkeypatch.setenv("RESOLVENT_COMMAND", "snakemake")
+    message = "cost.json is missing: make it with `snakemake cost.json`"
+    monkeypatch.setattr(page, "write_front_page", Mock(side_effect=FileError(message)))
+    show_what_there_is(plan, {}, tmp_path / "study.json", failed=failed)
+    expected = "cost.json is missing" if failed else message
+    assert capsys.readouterr().err == f"no front page: {expected}\n"
 
 
 def test_a_plan_is_written_only_where_it_is_another(tmp_path):

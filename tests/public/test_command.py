@@ -1,7 +1,9 @@
 """The command `resolvent`, in this process: what it prints, what it makes, and how it fails."""
 
+import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -17,6 +19,7 @@ import resolvent.__main__ as command
 from resolvent.common.errors import FileError
 from resolvent.datasets.imported.check import Report
 from resolvent.datasets.tasks.registry import AnyDataset, settings_of
+from resolvent.figures.front import terminal
 from resolvent.models.registry import settings_class
 from resolvent.planning import places, start
 from resolvent.public import files
@@ -224,6 +227,57 @@ def test_what_runs_is_snakemake_with_the_options_that_it_is_given(monkeypatch):
         ["plan", "--cores", "4", "--configfile", "cao2021"],
         ["--help", "-n"],
     ]
+
+
+def test_two_dashes_stay_before_the_targets(monkeypatch):
+    """Otherwise Snakemake takes the targets for values of the option before them."""
+    started = []
+    monkeypatch.setattr(command, "start_snakemake", lambda words: started.append(words) or 1)
+    for words in (
+        "run --resources gpu=2 --cores 16 --configfile demo -- burgers darcy",
+        "snakemake --cores 16 --resources gpu=2 -- burgers",
+    ):
+        CliRunner().invoke(command.app, words.split(), catch_exceptions=False)
+    assert [" ".join(words) for words in started] == [
+        "--resources gpu=2 --cores 16 --configfile demo -- burgers darcy",
+        "--cores 16 --resources gpu=2 -- burgers",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "written", "shown"),
+    [
+        ("", 0, True, True),
+        ("", 0, False, True),  # nothing to do
+        ("", 1, True, False),
+        ("-n", 0, False, False),
+        ("burgers", 0, False, False),
+        ("--resources gpu=0 -- burgers", 0, True, True),  # the page was updated
+        ("-- burgers", 0, False, False),
+    ],
+)
+def test_a_run_ends_with_the_leaderboard_of_its_study(words, status, written, shown, own_folder, monkeypatch):
+    (own_folder / "mine.yaml").write_text("name: mine\nresults_root: here\n")
+    page = own_folder / "here/mine/index.html"
+    page.parent.mkdir(parents=True)
+    page.touch()
+    os.utime(page, (1, 1))
+    folders = []
+    monkeypatch.setattr(command, "start_snakemake", lambda _: (written and page.touch()) or status)
+    monkeypatch.setattr(terminal, "show", lambda folder, **_: folders.append(folder.resolve()))
+    done = CliRunner().invoke(command.app, ["run", "--configfile", "mine.yaml", *words.split()])
+    assert done.exit_code == status, done.output
+    assert folders == [page.parent.resolve()] * shown
+
+
+def test_own_options_stay_before_two_dashes(monkeypatch):
+    started = []
+    monkeypatch.setattr(
+        start.subprocess, "Popen", lambda words: started.append(words) or SimpleNamespace(wait=lambda: 0)
+    )
+    assert start.start_snakemake(["-n", "--configfile", "demo", "--", "burgers"]) == 0
+    assert started[0][-2:] == ["--", "burgers"]
+    assert "--workflow-profile" in started[0][:-2]
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,10 @@
 """Print the leaderboard in a terminal (80 columns or more), and write the front page."""
 
+import sys
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
+from shutil import which
 
 from rich import box
 from rich.console import Console
@@ -12,13 +15,38 @@ from resolvent.figures.common.intervals import Interval
 from resolvent.figures.common.numbers import DASH, duration, scientific
 from resolvent.figures.front.leaderboard import SEEDS, by_error, ratio_in_words, with_interval
 from resolvent.figures.front.page import PAGE, write_front_page
-from resolvent.figures.front.results import Results, Row
+from resolvent.figures.front.results import Results, Row, read_results
+from resolvent.figures.front.study import read_study
+
+NEXT = {
+    "resolvent plan": "time and disk space that the default study needs",
+    "resolvent run burgers": "only its dataset and models of Burgers' equation",
+    "resolvent import FILE -o mine.yaml": "your own data as a dataset",
+}
 
 
-def show(folder: Path) -> None:
-    """Write the front page of a study, finished or not, and print its leaderboard and the page's address."""
-    print_leaderboard(write_front_page(folder))
+def show(folder: Path, *, write: bool = True) -> None:
+    """Print the leaderboard of a study, finished or not, and the address of its front page.
+
+    write  whether to write the front page first.
+    """
+    results = write_front_page(folder) if write else read_results(read_study(folder), folder)
+    print_leaderboard(results)
     print(f"The front page: {(folder / PAGE).resolve().as_uri()}")
+    if results.study.name == "demo":
+        print("\n".join(_next_steps()))
+
+
+def _next_steps() -> Iterator[str]:
+    """Yield the lines after the demo, which hold in a checkout and where the package is installed."""
+    prefix = Path(sys.prefix)
+    inside = prefix.relative_to(Path.cwd()) if prefix.is_relative_to(Path.cwd()) else prefix
+    active = which("resolvent") or not (prefix / "bin/activate").is_file()
+    yield "Next:" if active else f"Next, after `. {inside}/bin/activate`:"
+    for command, words in NEXT.items():
+        yield f"  {command:36}{words}"
+    if (guide := Path("docs/quickstart.md")).is_file():
+        yield f"More: {guide}"
 
 
 def print_leaderboard(results: Results, console: Console | None = None) -> None:
