@@ -14,6 +14,7 @@ import zarr
 from array_files import write_hdf5, write_npz, write_pdebench, write_torch, write_well
 from dataset_fixtures import make_dataset
 
+from resolvent.datasets.imported.arrays_checks import unscaled
 from resolvent.datasets.imported.check import Report, check_file
 from resolvent.datasets.loading import load_samples, read_card
 from resolvent.datasets.tasks.registry import settings_of
@@ -206,7 +207,9 @@ def test_latitudes_fall_and_begin_elsewhere(tmp_path):
     assert any("values are flipped along y" in words for words in report.warnings)
 
 
-@pytest.mark.parametrize("scale", [(101325.0, 10.0), (0.0, 1e-12), (0.0, 1e5)], ids=str)
+@pytest.mark.parametrize(
+    "scale", [(101325.0, 10.0), (0.0, 1e-12), (0.0, 1e5), (0.0, 0.07), (0.0, 30.0)], ids=str
+)
 def test_data_far_from_mean_0_and_size_1_are_normalised_by_the_proposal(scale, tmp_path):
     mean, deviation = scale
     report = checked(tmp_path, before=waves(300, 64), after=3 + waves(300, 64, seed=1), x=X)
@@ -217,6 +220,17 @@ def test_data_far_from_mean_0_and_size_1_are_normalised_by_the_proposal(scale, t
     assert "# 'before' has the mean" in line
     (words,) = [one for one in report.warnings if "train with normalisation: scalar" in one]
     assert words.startswith("'before' has the mean")
+
+
+@pytest.mark.parametrize(
+    ("mean", "deviation", "why"),
+    [(0, 1, None), (0, 0.31, None), (0, 0.29, "diverge"), (0, 3.2, None), (0, 3.4, "diverge"), (0, 0, None),
+     (-9, 1, None), (-11, 1, "learned nothing")],
+)  # fmt: skip
+def test_advice_on_normalisation_is_symmetrical_in_the_size_of_values(mean, deviation, why):
+    found = unscaled({"u": (mean, deviation)})
+    assert len(found) == (why is not None)
+    assert all(why in words and "train with normalisation: scalar" in words for words in found)
 
 
 def test_where_only_a_person_knows_there_is_a_block_to_fill_in(tmp_path):
