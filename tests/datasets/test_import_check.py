@@ -74,6 +74,30 @@ def test_the_whole_text_of_a_check(case, tmp_path, monkeypatch):
     assert report.text() == (TEXTS / f"{case}.txt").read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize(
+    ("count", "test"), [(10, 2), (100, 20), (119, 23), (120, 30), (150, 30), (200, 30), (400, 40)]
+)
+def test_thirty_test_samples_are_taken_from_a_quarter_of_the_samples(count, test, tmp_path):
+    report = checked(tmp_path, **pair(count, 32))
+    assert block_of(report)["samples"]["test"] == test
+    assert sum(block_of(report)["samples"].values()) == count
+    assert any("test samples: of fewer" in words for words in report.warnings) == (test < 30)
+
+
+def test_windows_of_one_series_have_thirty_test_samples_too(tmp_path):
+    report = checked(tmp_path, u=waves(1, 800, 32), t=np.arange(800.0))
+    assert block_of(report)["samples"] == {"train": 146, "validation": 19, "test": 30}  # and 4 left out
+
+
+def test_variables_are_listed_below_their_file(tmp_path):
+    for seed, name in enumerate(("a", "u")):
+        np.save(tmp_path / f"{name}.npy", waves(40, 32, seed=seed))
+    lines = check_file(tmp_path / "a.npy", tmp_path / "u.npy").text().splitlines()
+    shape = "#   array: 40 × 32, double precision"
+    given, wanted = (f"# {tmp_path / name}: NumPy .npy" for name in ("a.npy", "u.npy"))
+    assert lines[:4] == [given, shape, wanted, shape]
+
+
 def test_too_few_samples_and_unequal_sides_are_problems(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_npz(Path("few.npz"), pair(2, 32))

@@ -40,7 +40,7 @@ ON_UNEVEN_POINTS = {1: "tno", 2: "deeponet2d"}
 class Report:
     """Result of an inspection.
 
-    variables      one line for each variable: name, shape, type.
+    variables      for each of `files`, one line for each variable: name, shape, type.
     numbers        how to configure scalars of each sample as additional inputs.
     found          how input, target, axes and grid were recognised.
     configuration  configuration of a dataset and an experiment; None if there is a problem.
@@ -50,7 +50,7 @@ class Report:
     """
 
     files: list[str]
-    variables: list[str] = field(default_factory=list)
+    variables: list[list[str]] = field(default_factory=list)
     found: list[str] = field(default_factory=list)
     numbers: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
@@ -61,7 +61,10 @@ class Report:
 
     def text(self) -> str:
         """Return the report as YAML, with everything except the configuration in comments."""
-        lines = [*self.files, *(f"  {one}" for one in self.variables), *self.found, *self.numbers]
+        lines: list[str] = []
+        for file, variables in zip(self.files, self.variables, strict=True):
+            lines += [file, *(f"  {one}" for one in variables)]
+        lines += [*self.found, *self.numbers]
         lines += [f"warning: {one}" for one in self.warnings]
         comments = "".join(f"# {printable(line)}\n" for line in lines)
         if self.configuration is None:
@@ -101,7 +104,7 @@ def check_file(*given: Path | str) -> Report:
         for part in opened:
             more = f"; and {len(part) - 1} more files" if len(part) > 1 else ""
             report.files.append(f"{part[0].path}: {part[0].version}{more}")
-            report.variables += [_line(part[0], name) for name in part[0].shapes]
+            report.variables.append([_line(part[0], name) for name in part[0].shapes])
         _look_into(report, sources, opened)
     except ValidationError as error:
         first = error.errors()[0]
@@ -257,19 +260,23 @@ def _one_or_each(values: dict[str, Any]) -> Any:
 
 
 def _samples(source: Any, count: int, tested: int, windows: int, stated: dict[str, int]) -> dict[str, int]:
-    """Return split sizes: a tenth each for validation and test, or up to a fifth for the test if few.
+    """Return split sizes: a tenth each for validation and test, but more test samples if they are few.
+
+    These are `FEW_TEST_SAMPLES` if that is at most a quarter of all, otherwise a fifth of all.
 
     count  rows, or rows of the training file if there is a test file with `tested` rows; each has `windows`.
     """
     if count == 1 and windows > 1:
         part = max(1, windows // 10)
-        return {"train": windows - 2 * part - 4, "validation": part, "test": part}
+        test = max(part, FEW_TEST_SAMPLES) if windows >= 4 * FEW_TEST_SAMPLES else part
+        return {"train": windows - part - test - 4, "validation": part, "test": test}
     if stated:
         return {split: size * windows for split, size in stated.items()}
     if count < 3 and not tested:
         raise DatasetError(f"{source}: has {count} samples; expected: at least 3, one for each split")
     part = max(1, count // 10)
-    test = tested or max(part, min(FEW_TEST_SAMPLES, count // 5))
+    few = FEW_TEST_SAMPLES if count >= 4 * FEW_TEST_SAMPLES else count // 5
+    test = tested or max(part, few)
     train = count - part - (0 if tested else test)
     return {"train": train * windows, "validation": part * windows, "test": test * windows}
 
