@@ -18,6 +18,7 @@ from resolvent.datasets.imported.arrays_checks import unscaled
 from resolvent.datasets.imported.check import Report, check_file
 from resolvent.datasets.loading import load_samples, read_card
 from resolvent.datasets.tasks.registry import settings_of
+from resolvent.planning.configuration.load import check
 
 TEXTS = Path(__file__).parent / "import_checks"
 
@@ -269,6 +270,61 @@ def test_where_only_a_person_knows_there_is_a_block_to_fill_in(tmp_path):
     assert "    input:  # one of T: 20 × 24, double precision; p: 20 × 24" in report.text()
     filled = {"input": "T", "target": "p", "axes": ["sample", "x"], "finest": 24, "grid": "periodic"}
     settings_of(block | filled | {"samples": {"train": 15, "validation": 2, "test": 3}}).with_contents()
+
+
+def uncommented(text: str, choice: int) -> dict:
+    """Return a configuration with one of its alternatives in every section, as a user leaves it."""
+    lines, chosen = [], None
+    for line in text.splitlines():
+        if line.lstrip().startswith(("# either, ", "# or:")):
+            chosen = 0 if "# either, " in line else chosen + 1
+        elif line.startswith("    # ") and chosen is not None:
+            lines += [line.replace("# ", "", 1)] if chosen == choice else []
+        else:
+            lines, chosen = [*lines, line], None
+    return yaml.safe_load("\n".join(lines))
+
+
+@pytest.mark.parametrize("choice", [0, 1])
+def test_an_alternative_without_its_comments_is_a_whole_configuration(choice, tmp_path, capsys):
+    report = checked(tmp_path, T=0.01 * waves(60, 64), q=waves(60, 64, seed=1))
+    assert report.text().splitlines()[3] == f"# incomplete: {report.problem}"
+    content = uncommented(report.text(), choice)
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(content))
+    assert check([str(tmp_path / "mine.yaml")]) == 0
+    assert "is valid; experiments: own_data" in capsys.readouterr().out
+    (block,), (experiment,) = content["datasets"].values(), content["experiments"].values()
+    assert (block["input"], block["target"]) == (("T", "q"), ("q", "T"))[choice]
+    assert experiment["training"]["normalisation"] == "scalar"
+
+
+@pytest.mark.parametrize("choice", [0, 1])
+def test_an_alternative_of_axes_has_its_own_model(choice, tmp_path, capsys):
+    report = checked(tmp_path, T=waves(60, 12, 48))
+    content = uncommented(report.text(), choice)
+    (block,), (experiment,) = content["datasets"].values(), content["experiments"].values()
+    assert block["axes"] == ["sample", *(("time", "x"), ("x", "time"))[choice]]
+    assert experiment["resolutions"] == [(48, 12)[choice]]
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(content))
+    assert check([str(tmp_path / "mine.yaml")]) == 0
+
+
+def test_a_block_to_fill_in_has_an_experiment(tmp_path, capsys):
+    report = checked(tmp_path, T=waves(60, 24), p=waves(60, 24), q=waves(60, 24))
+    content = yaml.safe_load(report.text())
+    assert content["build"] == {"experiments": ["own_data"]}
+    filled = {"input": "T", "target": "p", "axes": ["sample", "x"], "finest": 24, "grid": "periodic"}
+    content["datasets"]["own_data"] |= filled | {"samples": {"train": 25, "validation": 5, "test": 30}}
+    content["experiments"]["own_data"] |= {"models": ["tno"], "resolutions": [24]}
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(content))
+    assert check([str(tmp_path / "mine.yaml")]) == 0
+    assert "is valid; experiments: own_data" in capsys.readouterr().out
+    lines = report.text().splitlines()
+    first, *_, last = report.open_lines()
+    assert (lines[first - 1][:10], lines[last - 1][:16]) == ("    input:", "    resolutions:")
+    said = report.to_do("mine.yaml")
+    assert said.startswith(f"mine.yaml is incomplete: {report.problem}")
+    assert said.endswith("in lines 14 to 18, 20, 25 to 26, then run: resolvent check mine.yaml")
 
 
 def test_a_pair_of_functions_may_be_of_a_rectangle(tmp_path):
