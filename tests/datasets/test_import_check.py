@@ -14,8 +14,9 @@ import zarr
 from array_files import write_hdf5, write_npz, write_pdebench, write_torch, write_well
 from dataset_fixtures import make_dataset
 
-from resolvent.datasets.imported.arrays_checks import unscaled
+from resolvent.datasets.imported.arrays_checks import FAR, SIZES, unscaled
 from resolvent.datasets.imported.check import Report, check_file
+from resolvent.datasets.imported.detect import LOOKED_AT
 from resolvent.datasets.loading import load_samples, read_card
 from resolvent.datasets.tasks.registry import settings_of
 from resolvent.planning.configuration.load import check
@@ -256,6 +257,14 @@ def test_advice_on_normalisation_is_symmetrical_in_the_size_of_values(mean, devi
     found = unscaled({"u": (mean, deviation)})
     assert len(found) == (why is not None)
     assert all(why in words and "train with normalisation: scalar" in words for words in found)
+
+
+def test_the_tutorial_states_what_is_looked_at_and_when_values_are_normalised():
+    page = (Path(__file__).parents[2] / "docs/tutorials/own-data.md").read_text(encoding="utf-8")
+    words = " ".join(page.split())
+    assert f"checks the first {LOOKED_AT} samples of each split" in words
+    assert f"below {SIZES[0]:.2g} or above {SIZES[1]:.2g}, or a mean is more than ten standard" in words
+    assert FAR == 10
 
 
 def test_where_only_a_person_knows_there_is_a_block_to_fill_in(tmp_path):
