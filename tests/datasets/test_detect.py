@@ -158,6 +158,10 @@ CHOICES = {
     ),
     "the rest where one has a known name": ({"b": ROWS, "nu": ROWS}, "nu", "b", "by its name"),
     "the rest before a known target": ({"sol": ROWS, "b": ROWS}, "b", "sol", "the other function"),
+    "u before v, as in operator learning": ({"v": ROWS, "u": ROWS}, "u", "v", "by its name"),
+    "u and v in groups": ({"data/v": ROWS, "data/u": ROWS}, "data/u", "data/v", "by its name"),
+    "a known name before u and v": ({"a": ROWS, "u": ROWS, "v": ROWS}, "a", "u", "by its name"),
+    "u and v that evolve": ({"v": TIMES, "u": TIMES, "t": (9,)}, "v", "v", "at the first time"),
     "an evolution": ({"b": (12, 33), "c": TIMES, "t": (9,)}, "c", "c", "at the first time"),
 }
 
@@ -177,11 +181,22 @@ def test_input_and_target_are_chosen(case, tmp_path):
     assert found.guessed["input"] == why
 
 
+def test_u_and_v_with_channels_are_no_pair_by_name(tmp_path):
+    file = written(tmp_path / "data.npz", {"u": CHANNELS, "v": CHANNELS})
+    found = detect({"input": file, "target": file})
+    assert (found.inputs[0], found.targets[0]) == ("v[0]", "u[0]")
+
+
 OPEN = {
     "two names that are not known": (
         {"b": ROWS, "c": ROWS},
         "state input and target, which the file does not determine: 'b' (12 × 32) and 'c' (12 × 32)",
         2,
+    ),
+    "velocities and another function": (
+        {"u": ROWS, "v": ROWS, "w": ROWS},
+        "state input and target, which the file does not determine: 'u' (12 × 32), 'v'",
+        0,
     ),
     "three": (
         {"b": ROWS, "c": ROWS, "d": ROWS},

@@ -14,9 +14,12 @@ import zarr
 from array_files import write_hdf5, write_npz, write_pdebench, write_torch, write_well
 from dataset_fixtures import make_dataset
 
+from resolvent.datasets.imported.arrays_checks import FAR, SIZES, unscaled
 from resolvent.datasets.imported.check import Report, check_file
+from resolvent.datasets.imported.detect import LOOKED_AT
 from resolvent.datasets.loading import load_samples, read_card
 from resolvent.datasets.tasks.registry import settings_of
+from resolvent.planning.configuration.load import check
 
 TEXTS = Path(__file__).parent / "import_checks"
 
@@ -71,6 +74,30 @@ def test_the_whole_text_of_a_check(case, tmp_path, monkeypatch):
     report = check_file(*files)
     assert (report.problem is None) == (case != "channels")
     assert report.text() == (TEXTS / f"{case}.txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("count", "test"), [(10, 2), (100, 20), (119, 23), (120, 30), (150, 30), (200, 30), (400, 40)]
+)
+def test_thirty_test_samples_are_taken_from_a_quarter_of_the_samples(count, test, tmp_path):
+    report = checked(tmp_path, **pair(count, 32))
+    assert block_of(report)["samples"]["test"] == test
+    assert sum(block_of(report)["samples"].values()) == count
+    assert any("test samples: of fewer" in words for words in report.warnings) == (test < 30)
+
+
+def test_windows_of_one_series_have_thirty_test_samples_too(tmp_path):
+    report = checked(tmp_path, u=waves(1, 800, 32), t=np.arange(800.0))
+    assert block_of(report)["samples"] == {"train": 146, "validation": 19, "test": 30}  # and 4 left out
+
+
+def test_variables_are_listed_below_their_file(tmp_path):
+    for seed, name in enumerate(("a", "u")):
+        np.save(tmp_path / f"{name}.npy", waves(40, 32, seed=seed))
+    lines = check_file(tmp_path / "a.npy", tmp_path / "u.npy").text().splitlines()
+    shape = "#   array: 40 × 32, double precision"
+    given, wanted = (f"# {tmp_path / name}: NumPy .npy" for name in ("a.npy", "u.npy"))
+    assert lines[:4] == [given, shape, wanted, shape]
 
 
 def test_too_few_samples_and_unequal_sides_are_problems(tmp_path, monkeypatch):
@@ -206,7 +233,9 @@ def test_latitudes_fall_and_begin_elsewhere(tmp_path):
     assert any("values are flipped along y" in words for words in report.warnings)
 
 
-@pytest.mark.parametrize("scale", [(101325.0, 10.0), (0.0, 1e-12), (0.0, 1e5)], ids=str)
+@pytest.mark.parametrize(
+    "scale", [(101325.0, 10.0), (0.0, 1e-12), (0.0, 1e5), (0.0, 0.07), (0.0, 30.0)], ids=str
+)
 def test_data_far_from_mean_0_and_size_1_are_normalised_by_the_proposal(scale, tmp_path):
     mean, deviation = scale
     report = checked(tmp_path, before=waves(300, 64), after=3 + waves(300, 64, seed=1), x=X)
@@ -217,6 +246,25 @@ def test_data_far_from_mean_0_and_size_1_are_normalised_by_the_proposal(scale, t
     assert "# 'before' has the mean" in line
     (words,) = [one for one in report.warnings if "train with normalisation: scalar" in one]
     assert words.startswith("'before' has the mean")
+
+
+@pytest.mark.parametrize(
+    ("mean", "deviation", "why"),
+    [(0, 1, None), (0, 0.31, None), (0, 0.29, "diverge"), (0, 3.2, None), (0, 3.4, "diverge"), (0, 0, None),
+     (-9, 1, None), (-11, 1, "learned nothing")],
+)  # fmt: skip
+def test_advice_on_normalisation_is_symmetrical_in_the_size_of_values(mean, deviation, why):
+    found = unscaled({"u": (mean, deviation)})
+    assert len(found) == (why is not None)
+    assert all(why in words and "train with normalisation: scalar" in words for words in found)
+
+
+def test_the_tutorial_states_what_is_looked_at_and_when_values_are_normalised():
+    page = (Path(__file__).parents[2] / "docs/tutorials/own-data.md").read_text(encoding="utf-8")
+    words = " ".join(page.split())
+    assert f"checks the first {LOOKED_AT} samples of each split" in words
+    assert f"below {SIZES[0]:.2g} or above {SIZES[1]:.2g}, or a mean is more than ten standard" in words
+    assert FAR == 10
 
 
 def test_where_only_a_person_knows_there_is_a_block_to_fill_in(tmp_path):
@@ -231,6 +279,61 @@ def test_where_only_a_person_knows_there_is_a_block_to_fill_in(tmp_path):
     assert "    input:  # one of T: 20 × 24, double precision; p: 20 × 24" in report.text()
     filled = {"input": "T", "target": "p", "axes": ["sample", "x"], "finest": 24, "grid": "periodic"}
     settings_of(block | filled | {"samples": {"train": 15, "validation": 2, "test": 3}}).with_contents()
+
+
+def uncommented(text: str, choice: int) -> dict:
+    """Return a configuration with one of its alternatives in every section, as a user leaves it."""
+    lines, chosen = [], None
+    for line in text.splitlines():
+        if line.lstrip().startswith(("# either, ", "# or:")):
+            chosen = 0 if "# either, " in line else chosen + 1
+        elif line.startswith("    # ") and chosen is not None:
+            lines += [line.replace("# ", "", 1)] if chosen == choice else []
+        else:
+            lines, chosen = [*lines, line], None
+    return yaml.safe_load("\n".join(lines))
+
+
+@pytest.mark.parametrize("choice", [0, 1])
+def test_an_alternative_without_its_comments_is_a_whole_configuration(choice, tmp_path, capsys):
+    report = checked(tmp_path, T=0.01 * waves(60, 64), q=waves(60, 64, seed=1))
+    assert report.text().splitlines()[3] == f"# incomplete: {report.problem}"
+    content = uncommented(report.text(), choice)
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(content))
+    assert check([str(tmp_path / "mine.yaml")]) == 0
+    assert "is valid; experiments: own_data" in capsys.readouterr().out
+    (block,), (experiment,) = content["datasets"].values(), content["experiments"].values()
+    assert (block["input"], block["target"]) == (("T", "q"), ("q", "T"))[choice]
+    assert experiment["training"]["normalisation"] == "scalar"
+
+
+@pytest.mark.parametrize("choice", [0, 1])
+def test_an_alternative_of_axes_has_its_own_model(choice, tmp_path, capsys):
+    report = checked(tmp_path, T=waves(60, 12, 48))
+    content = uncommented(report.text(), choice)
+    (block,), (experiment,) = content["datasets"].values(), content["experiments"].values()
+    assert block["axes"] == ["sample", *(("time", "x"), ("x", "time"))[choice]]
+    assert experiment["resolutions"] == [(48, 12)[choice]]
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(content))
+    assert check([str(tmp_path / "mine.yaml")]) == 0
+
+
+def test_a_block_to_fill_in_has_an_experiment(tmp_path, capsys):
+    report = checked(tmp_path, T=waves(60, 24), p=waves(60, 24), q=waves(60, 24))
+    content = yaml.safe_load(report.text())
+    assert content["build"] == {"experiments": ["own_data"]}
+    filled = {"input": "T", "target": "p", "axes": ["sample", "x"], "finest": 24, "grid": "periodic"}
+    content["datasets"]["own_data"] |= filled | {"samples": {"train": 25, "validation": 5, "test": 30}}
+    content["experiments"]["own_data"] |= {"models": ["tno"], "resolutions": [24]}
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(content))
+    assert check([str(tmp_path / "mine.yaml")]) == 0
+    assert "is valid; experiments: own_data" in capsys.readouterr().out
+    lines = report.text().splitlines()
+    first, *_, last = report.open_lines()
+    assert (lines[first - 1][:10], lines[last - 1][:16]) == ("    input:", "    resolutions:")
+    said = report.to_do("mine.yaml")
+    assert said.startswith(f"mine.yaml is incomplete: {report.problem}")
+    assert said.endswith("in lines 14 to 18, 20, 25 to 26, then run: resolvent check mine.yaml")
 
 
 def test_a_pair_of_functions_may_be_of_a_rectangle(tmp_path):

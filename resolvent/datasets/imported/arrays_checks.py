@@ -22,7 +22,8 @@ SEAMLESS = 1.0  # the same ratio, below which the seam is as smooth as the insid
 REPEATED = 1e-7  # difference relative to the largest value, below which the last value repeats the first
 LEVELS = 8  # piecewise constant functions have at most so many values; their jumps say nothing about a seam
 VANISHES = 0.02  # mean at an end relative to the mean size, below which the boundary value is zero
-FAR, SIZES = 10.0, (1e-2, 1e2)  # largest |mean| / deviation, and range of deviations, without normalisation
+FAR = 10.0  # largest |mean| / deviation without normalisation
+SIZES = 0.3, 1 / 0.3  # smallest and largest deviation without normalisation
 
 
 def seam(values: np.ndarray, axes: Iterable[int]) -> dict[str, float]:
@@ -168,12 +169,17 @@ def warnings_of(findings: dict, kinds: dict[str, str]) -> list[Words]:
 
 def unscaled(moments: dict[str, tuple[float, float]]) -> list[Words]:
     """Return warnings for functions with mean and deviation far from 0 and 1, with the remedy."""
-    return [
-        f"'{name}' has the mean {mean:.4g} and the standard deviation {deviation:.4g}: train with "
-        "normalisation: scalar, since otherwise even a model that learned nothing may have a small error."
-        for name, (mean, deviation) in moments.items()
-        if deviation and (abs(mean) > FAR * deviation or not SIZES[0] <= deviation <= SIZES[1])
-    ]
+    found: list[Words] = []
+    for name, (mean, deviation) in moments.items():
+        far, (low, high) = abs(mean) > FAR * deviation, SIZES
+        if deviation and (far or not low <= deviation <= high):
+            why = "even a model that learned nothing may have a small error"
+            why = why if far else "the training may diverge or be slow"
+            found.append(
+                f"'{name}' has the mean {mean:.4g} and the standard deviation {deviation:.4g}: train with "
+                f"normalisation: scalar, since otherwise {why}."
+            )
+    return found
 
 
 def grid_warnings(name: str, found: dict[str, float], kind: str) -> list[str]:

@@ -40,7 +40,7 @@ ON_UNEVEN_POINTS = {1: "tno", 2: "deeponet2d"}
 class Report:
     """Result of an inspection.
 
-    variables      one line for each variable: name, shape, type.
+    variables      for each of `files`, one line for each variable: name, shape, type.
     numbers        how to configure scalars of each sample as additional inputs.
     found          how input, target, axes and grid were recognised.
     configuration  configuration of a dataset and an experiment; None if there is a problem.
@@ -50,7 +50,7 @@ class Report:
     """
 
     files: list[str]
-    variables: list[str] = field(default_factory=list)
+    variables: list[list[str]] = field(default_factory=list)
     found: list[str] = field(default_factory=list)
     numbers: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
@@ -61,12 +61,36 @@ class Report:
 
     def text(self) -> str:
         """Return the report as YAML, with everything except the configuration in comments."""
-        lines = [*self.files, *(f"  {one}" for one in self.variables), *self.found, *self.numbers]
+        lines: list[str] = []
+        for file, variables in zip(self.files, self.variables, strict=True):
+            lines += [file, *(f"  {one}" for one in variables)]
+        lines += [*self.found, *self.numbers]
         lines += [f"warning: {one}" for one in self.warnings]
+        lines += [f"incomplete: {self.problem}"] if self.to_fill else []
         comments = "".join(f"# {printable(line)}\n" for line in lines)
         if self.configuration is None:
             return comments + ("\n" + self.to_fill if self.to_fill else "")
         return f"{comments}\n{_marked(_yaml(self.configuration), self.guessed)}"
+
+    def open_lines(self) -> list[int]:
+        """Return the line numbers of the text, from 1, that the user has to fill in or choose from."""
+        is_open = re.compile(r" {4}(# |\w+: *(#|$)|samples: \{train: ,)")
+        lines = self.text().splitlines() if self.to_fill else []
+        return [number for number, line in enumerate(lines, 1) if is_open.match(line)]
+
+    def to_do(self, path: Path | str) -> Words:
+        """Return what is left to do with the incomplete text in the file `path`."""
+        spans: list[list[int]] = []
+        for number in self.open_lines():
+            if spans and number == spans[-1][-1] + 1:
+                spans[-1].append(number)
+            else:
+                spans.append([number])
+        listed = ", ".join(f"{one[0]} to {one[-1]}" if len(one) > 1 else str(one[0]) for one in spans)
+        return (
+            f"{path} is incomplete: {self.problem}; fill in or choose in lines {listed}, then run: resolvent "
+            f"check {path}"
+        )
 
 
 def _marked(block: str, guessed: dict[str, Words]) -> str:
@@ -101,7 +125,7 @@ def check_file(*given: Path | str) -> Report:
         for part in opened:
             more = f"; and {len(part) - 1} more files" if len(part) > 1 else ""
             report.files.append(f"{part[0].path}: {part[0].version}{more}")
-            report.variables += [_line(part[0], name) for name in part[0].shapes]
+            report.variables.append([_line(part[0], name) for name in part[0].shapes])
         _look_into(report, sources, opened)
     except ValidationError as error:
         first = error.errors()[0]
@@ -139,23 +163,16 @@ def _look_into(report: Report, sources: list[Any], opened: list[list[ArraysFile]
     except Undecided as error:
         for file in files if not error.choices else []:
             file.require_real()  # a more specific error for variables in an unsupported form
-        blocks = []
+        proposals = []
         for stated in error.choices:
-            with suppress(DatasetError):
+            with suppress(DatasetError, ValidationError):
                 found = detect(roles, **stated)
-                blocks.append((_block(source, found, opened[0], test), found.guessed))
-        report.to_fill = _to_fill(name, source, files, blocks)
+                proposed = _proposal(name, _block(source, found, opened[0], test))
+                proposals.append((proposed[0], found.guessed | proposed[1]))
+        report.to_fill = _to_fill(name, source, files, proposals)
         raise
-    report.found, report.guessed = detected.remarks, detected.guessed
-    block = _block(source, detected, opened[0], test)
-    settings = ArraysDataset.model_validate(block)
-    task = settings.task()
-    sizes = {split: min(size, LOOKED_AT) for split, size in settings.samples.model_dump().items() if size}
-    parts = ([(split, index) for index in range(size)] for split, size in sizes.items())
-    batches = ((names, task.draw(names)) for names in parts)
-    findings = findings_of(task.channels, settings.along("grid"), batches)
-    report.warnings = warnings_of(findings, settings.along("grid"))
-    report.warnings += [*task.notes(), *filter(None, [of_few(settings.samples.test)])]
+    report.configuration, why, report.warnings = _proposal(name, _block(source, detected, opened[0], test))
+    report.found, report.guessed = detected.remarks, detected.guessed | why
     if detected.numbers:
         keys = {
             "input": [*detected.inputs, *detected.numbers],
@@ -163,30 +180,55 @@ def _look_into(report: Report, sources: list[Any], opened: list[list[ArraysFile]
         }
         said = f"one number for each sample: {', '.join(detected.numbers)}; to use it as an input, write"
         report.numbers = [said, *(f"    {line}" for line in _yaml(keys).splitlines())]
+
+
+def _proposal(name: str, block: dict) -> tuple[dict, dict[str, Words], list[Words]]:
+    """Return the configuration for the settings of a dataset, the reason for its training, and warnings.
+
+    Raises `DatasetError` if the first samples of a split cannot be imported.
+    """
+    settings = ArraysDataset.model_validate(block)
+    task = settings.task()
+    sizes = {split: min(size, LOOKED_AT) for split, size in settings.samples.model_dump().items() if size}
+    parts = ([(split, index) for index in range(size)] for split, size in sizes.items())
+    batches = ((names, task.draw(names)) for names in parts)
+    findings = findings_of(task.channels, settings.along("grid"), batches)
+    warnings = warnings_of(findings, settings.along("grid"))
+    warnings += [*task.notes(), *filter(None, [of_few(settings.samples.test)])]
     block |= {"stored_as": "float32"} if task.series.single() else {}
-    report.configuration = _configuration(name, block, settings)
-    if (far := unscaled(findings["mean_and_standard_deviation"])) and "experiments" in report.configuration:
-        report.configuration["experiments"][name]["training"]["normalisation"] = "scalar"
-        report.guessed["training"] = far[0].partition(":")[0]
+    configuration, why = _configuration(name, block, settings), dict[str, Words]()
+    if (far := unscaled(findings["mean_and_standard_deviation"])) and "experiments" in configuration:
+        configuration["experiments"][name]["training"]["normalisation"] = "scalar"
+        why["training"] = far[0].partition(":")[0]
+    return configuration, why, warnings
 
 
-def _to_fill(name: str, source: Any, files: list[ArraysFile], blocks: list[tuple[dict, dict]]) -> str:
+def _to_fill(
+    name: str, source: Any, files: list[ArraysFile], proposals: list[tuple[dict, dict[str, Words]]]
+) -> str:
     """Return a configuration for the user to complete: alternatives, or keys to fill in.
 
-    blocks  alternative settings of the dataset, each with its guesses.
+    proposals  alternative configurations, each with its guesses.
     """
-    top = _yaml({"name": name, "build": {"datasets": [name]}})
-    if blocks:
-        first, guessed = blocks[0]
-        common = {key: one for key, one in first.items() if all(b.get(key) == one for b, _ in blocks)}
-        text = _marked(_yaml({"datasets": {name: common}}), guessed)
-        for number, (block, guessed) in enumerate(blocks):
-            rest = {key: one for key, one in block.items() if key not in common}
-            text += "    # or:\n" if number else "    # either, without the '#':\n"
-            marked = _marked(indent(_yaml(rest), "    "), guessed)
-            text += "".join(f"    # {line[4:]}\n" for line in marked.splitlines())
-        return top + text
-    lines = [_line(file, one) for file in files for one, shape in file.shapes.items() if len(shape) > 1]
+    if proposals:
+        contents, trained = [one for one, _ in proposals], all("experiments" in one for one, _ in proposals)
+        text = _yaml({"name": name, "build": {"experiments" if trained else "datasets": [name]}})
+        for section in ("datasets", "models", "experiments") if trained else ("datasets",):
+            entries = [one.get(section, {}) for one in contents]
+            for entry in dict.fromkeys(entry for one in entries for entry in one):
+                # An alternative without this model can have any: it is not trained.
+                known = next(one[entry] for one in entries if entry in one)
+                guesses = [guessed for _, guessed in proposals]
+                text += f"{section}:\n  {entry}:\n"
+                text += _alternatives([one.get(entry, known) for one in entries], guesses)
+        return text
+    top = _yaml({"name": name, "build": {"experiments": [name]}})
+    lines = [
+        _line(file, one) + (f" in {file.name}" if len(files) > 1 else "")
+        for file in files
+        for one, shape in file.shapes.items()
+        if len(shape) > 1
+    ]
     files_named = yaml.safe_dump({"source": source}, sort_keys=False, allow_unicode=True, width=10**6)
     return (
         f"{top}datasets:\n  {name}:\n    equation: arrays\n{indent(files_named, '    ')}"
@@ -197,7 +239,26 @@ def _to_fill(name: str, source: Any, files: list[ArraysFile], blocks: list[tuple
         "    grid:  # periodic, nodes or cell_centres\n"
         "    length: 1.0\n"
         "    samples: {train: , validation: , test: }\n"
+        f"experiments:\n  {name}:\n    title: {name.replace('_', ' ')}\n    dataset: {name}\n"
+        "    models:  # [fno] on a line, [fno2d] on a square or rectangle\n"
+        "    resolutions:  # [points along x]\n"
+        "    training: {epochs: 50, batch_size: 8}\n"
     )
+
+
+def _alternatives(entries: list[dict], guesses: list[dict[str, Words]]) -> str:
+    """Return the lines of an entry of a section: common keys, then the others as commented alternatives."""
+    first = entries[0]
+    common = {key: one for key, one in first.items() if all(e.get(key) == one for e in entries)}
+    text = _marked(indent(_yaml(common), "    "), guesses[0])
+    if all(entry == common for entry in entries):
+        return text
+    for number, (entry, guessed) in enumerate(zip(entries, guesses, strict=True)):
+        rest = {key: one for key, one in entry.items() if key not in common}
+        text += "    # or:\n" if number else "    # either, without the '#':\n"
+        marked = _marked(indent(_yaml(rest), "    "), guessed)
+        text += "".join(f"    # {line[4:]}\n" for line in marked.splitlines())
+    return text
 
 
 def _line(file: ArraysFile, name: str) -> str:
@@ -257,19 +318,23 @@ def _one_or_each(values: dict[str, Any]) -> Any:
 
 
 def _samples(source: Any, count: int, tested: int, windows: int, stated: dict[str, int]) -> dict[str, int]:
-    """Return split sizes: a tenth each for validation and test, or up to a fifth for the test if few.
+    """Return split sizes: a tenth each for validation and test, but more test samples if they are few.
+
+    These are `FEW_TEST_SAMPLES` if that is at most a quarter of all, otherwise a fifth of all.
 
     count  rows, or rows of the training file if there is a test file with `tested` rows; each has `windows`.
     """
     if count == 1 and windows > 1:
         part = max(1, windows // 10)
-        return {"train": windows - 2 * part - 4, "validation": part, "test": part}
+        test = max(part, FEW_TEST_SAMPLES) if windows >= 4 * FEW_TEST_SAMPLES else part
+        return {"train": windows - part - test - 4, "validation": part, "test": test}
     if stated:
         return {split: size * windows for split, size in stated.items()}
     if count < 3 and not tested:
         raise DatasetError(f"{source}: has {count} samples; expected: at least 3, one for each split")
     part = max(1, count // 10)
-    test = tested or max(part, min(FEW_TEST_SAMPLES, count // 5))
+    few = FEW_TEST_SAMPLES if count >= 4 * FEW_TEST_SAMPLES else count // 5
+    test = tested or max(part, few)
     train = count - part - (0 if tested else test)
     return {"train": train * windows, "validation": part * windows, "test": test * windows}
 

@@ -223,8 +223,11 @@ def _function(
 def _choose(found: Detected, file: ArraysFile) -> None:
     """Choose input and target among the functions of one file."""
     functions = list(found.functions.values())
-    given = _named(functions, INPUTS)
-    wanted = _named([one for one in functions if one is not given], TARGETS)
+    # Operator learning maps u to v (DeepONet); other functions, times or channels suggest velocities instead.
+    names = sorted(one.name.rpartition("/")[2].lower() for one in functions)
+    usual = names == ["u", "v"] and all(one.size("time") < 2 and not one.size("channel") for one in functions)
+    given = _named(functions, ("u",) if usual else INPUTS)
+    wanted = _named([one for one in functions if one is not given], ("v",) if usual else TARGETS)
     evolving = next((one for one in functions if one.size("time") > 1), None)
     known = given or wanted
     others = [one for one in functions if one is not known and (known is None or one.fits(known))]
