@@ -103,6 +103,8 @@ shape of the targets, (samples, ...space), in the order of the inputs:
 
 {asked}
 
+Put one array into each file; it may have any name.
+
 Then, on a machine with the Python package Resolvent, run
 
     resolvent evaluate predictions --task {name}

@@ -211,7 +211,7 @@ def beside_solvers(record: dict) -> str:
     if fast := record["as_accurate"]:
         words, seconds = fast["solver"].removeprefix(f"{SOLVER}, "), fast["seconds_per_sample"]
         each = f"takes {short_duration(seconds)} per sample here"
-        return f"A {SOLVER} ({words}) is as accurate on {grid} and {each}{took}."
+        return f"A {SOLVER} ({words}) is at least as accurate on {grid} and {each}{took}."
     if record["classical"]:
         return f"No classical solver that was run here is as accurate on {grid}{took}."
     return "There is no classical solver for this equation to compare with."

@@ -58,6 +58,8 @@ def test_few_test_samples_are_accepted_and_warned_of(tmp_path, capsys):
             ", line 2, column 1: found character '\\t' that cannot start any token",
         ),
         ("name: mine\n  title: x\n", ", line 2, column 8: mapping values are not allowed here"),
+        ("models:\n    a: 1\n  b: 2\n", ", line 3, column 3: expected <block end>, but found"),
+        ("models:\n    a: 1\n  b: 2\n", "this line's indentation matches no line above it"),
         ("name: *other\n", ", line 1, column 7: found undefined alias 'other'"),
         ("name: 'mine\n", ", line 2, column 1: found unexpected end of stream"),
         ("name: one\nname: two\n", ", line 2: name: duplicate of the key in line 1; keep one"),

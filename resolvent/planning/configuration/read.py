@@ -47,6 +47,10 @@ UNQUOTED = "unquoted"
 RESOLVERS = {None: [(UNQUOTED, re.compile(""))]}
 # Characters that the C reader treats differently: tabs after a colon, byte order marks, tags.
 READ_OTHERWISE = "\t\ufeff!"
+# The usual cause of the parser's "expected <block end>, but found ...".
+INDENTED = (
+    "; usually this line's indentation matches no line above it: give keys of one level the same spaces"
+)
 LONGEST_TEXT = 500
 LARGEST = 2**63
 
@@ -124,7 +128,8 @@ def read_file(file: Path) -> Read:
         content = reading.value(node, (), ())
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
-        words = f"{shown}, line {mark.line + 1}, column {mark.column + 1}: {error.problem}"
+        hint = INDENTED if (error.problem or "").endswith(("mapping start>'", "sequence start>'")) else ""
+        words = f"{shown}, line {mark.line + 1}, column {mark.column + 1}: {error.problem}{hint}"
         raise ConfigurationError([words]) from None
     except (OSError, UnicodeError, yaml.reader.ReaderError, RecursionError) as error:
         raise ConfigurationError([f"{shown}: cannot be read: {' '.join(str(error).split())}"]) from None
