@@ -229,10 +229,15 @@ def import_file(
 
     The files are imported when a study with the dataset runs.
     """
-    text = _configuration_of(files)
+    from resolvent.datasets.imported.check import check_file
+
+    report = check_file(*files)
+    if report.problem and not report.to_fill:
+        print(report.text(), end="")
+        raise ResolventError(report.problem)
     try:
         with out.open("x", encoding="utf-8") as file:
-            file.write(text)
+            file.write(report.text())
     except OSError as error:
         fault = (
             "exists already"
@@ -240,6 +245,8 @@ def import_file(
             else f"cannot be written ({error.strerror})"
         )
         raise ResolventError(f"{out} {fault}: choose another file by --output") from None
+    if report.problem:
+        raise ResolventError(report.to_do(out))
     print(f"{out}: check it, then run: resolvent run --configfile {out}")
 
 

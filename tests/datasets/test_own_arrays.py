@@ -64,9 +64,7 @@ def test_a_dataset_is_stored_with_a_card_that_claims_no_error(tmp_path):
     (file,) = facts["imported"]["files"]
     assert f"which are not in this folder:\n\n- `data.npz`, SHA-256 `{file['sha256']}`" in page
     path.unlink()
-    with pytest.raises(
-        DatasetError, match=r"data\.npz does not exist; .* read again from data\.npz with the SHA"
-    ):
+    with pytest.raises(DatasetError, match=r"data\.npz does not exist; .* read from data\.npz with the SHA"):
         _hold_files(SimpleNamespace(card=facts, directory=tmp_path), settings_of(facts["settings"]))
 
 

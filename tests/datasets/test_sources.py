@@ -184,6 +184,21 @@ def test_the_check_prints_a_configuration_of_many_files(given, twelve):
     assert "nowhere/flow.yaml cannot be written (No such file or directory)" in str(nowhere.exception)
 
 
+def test_an_undecided_configuration_is_written_and_its_open_lines_are_named(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    np.savez("two.npz", b=rng.normal(size=(40, 32)), c=rng.normal(size=(40, 32)))
+    result = CliRunner().invoke(app, ["import", "two.npz", "-o", "mine.yaml"])
+    report = check_file("two.npz")
+    assert result.exit_code == 1
+    assert str(result.exception) == report.to_do("mine.yaml")
+    assert Path("mine.yaml").read_text() == report.text()
+    assert "either" in Path("mine.yaml").read_text().splitlines()[report.open_lines()[0] - 1]
+    np.savez("none.npz", name=np.array("k"))
+    result = CliRunner().invoke(app, ["import", "none.npz", "-o", "none.yaml"])
+    assert (result.exit_code, Path("none.yaml").exists()) == (1, False)
+
+
 def test_two_parts_of_one_name_are_no_pair(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     files(tmp_path, "part0.npy", "part1.npy")
