@@ -69,12 +69,12 @@ def grid_of(record: RunRecord, channels: int, shape: tuple[int, ...], inputs: An
         found = positions.get(name, axis.coordinates)
         if len(found) != axis.points or not np.allclose(found, axis.coordinates, rtol=1e-6, atol=1e-7):
             kind = axis.kind.replace("_", " ") if isinstance(axis, Grid) else "uneven, as in training"
-            wanted, given = (
+            expected, got = (
                 f"{len(line)} values from {line[0]:g} to {line[-1]:g}" for line in (axis.coordinates, found)
             )
             raise TrainingError(
-                f"the coordinate {name} of the inputs has {given}; for {axis.points} values per function the "
-                f"grid ({kind}) has {wanted}"
+                f"the coordinate {name} of the inputs has {got}; for {axis.points} values per function the "
+                f"grid ({kind}) has {expected}"
             )
     return grid
 
