@@ -215,7 +215,12 @@ def inspect(files: Files) -> None:
 
     Accepts NumPy, MAT, HDF5, NetCDF, Zarr and PyTorch files. Nothing is written.
     """
-    print(_configuration_of(files), end="")
+    from resolvent.datasets.imported.check import check_file
+
+    report = check_file(*files)
+    print(report.text(), end="")
+    if report.problem:
+        raise ResolventError(report.problem)
 
 
 @app.command(rich_help_panel=USE, name="import")
@@ -445,17 +450,6 @@ def main() -> int:
         print(f"resolvent: {missing[0]}", file=sys.stderr)
         return 1
     return 0
-
-
-def _configuration_of(files: list[str]) -> str:
-    """Return the configuration for files of arrays. If they cannot be imported, print it and raise."""
-    from resolvent.datasets.imported.check import check_file
-
-    report = check_file(*files)
-    if report.problem:
-        print(report.text(), end="")
-        raise ResolventError(report.problem)
-    return report.text()
 
 
 def _configured(files: list[str] | None) -> list[str]:
