@@ -79,7 +79,7 @@ def check_present(path: Path | str) -> Path:
     """Return `path` if it is a non-empty file. Raises `FileError` otherwise."""
     path = Path(path)
     if not path.is_file():
-        raise FileError(f"{path} is missing: make it with `snakemake {path}`")
+        raise FileError(f"{path} is missing", remedy=f"make it with `snakemake {path}`")
     if path.stat().st_size == 0:
         raise FileError(f"{path} is empty: delete it and run snakemake")
     return path

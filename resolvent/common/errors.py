@@ -12,10 +12,18 @@ def printable(text: str) -> Words:
 
 
 class ResolventError(Exception):
-    """An error with a message for the user: the fault and the remedy."""
+    """An error with a message for the user: the fault and the remedy.
+
+    A `remedy` given apart can be left out where something else has to be mended first.
+    """
+
+    def __init__(self, *fault: object, remedy: Words = ""):
+        super().__init__(*fault)
+        self.remedy = remedy
 
     def __str__(self) -> Words:
-        return printable(super().__str__())
+        fault = super().__str__()
+        return printable(f"{fault}: {self.remedy}" if self.remedy else fault)
 
 
 class FileError(ResolventError):

@@ -160,7 +160,7 @@ def read_predictions(path: Path) -> xarray.DataTree:
             tree.attrs = _attributes(file)
             return tree
     except FileNotFoundError:
-        raise FileError(f"{path} is missing: make it with `snakemake {path}`") from None
+        raise FileError(f"{path} is missing", remedy=f"make it with `snakemake {path}`") from None
     except (OSError, ValueError, KeyError, RuntimeError) as error:
         reason = str(error).partition("\n")[0]
         raise FileError(f"{path} is damaged ({reason}): delete it and run snakemake") from error

@@ -74,6 +74,8 @@ class _Log:
 def progress_bar(total: int, what: str, unit: str, done: int = 0) -> tqdm:
     """Return a bar of `total` steps, `done` of them complete; each step restarts the watchdog's timer."""
     terminal = sys.stderr.isatty()
+    if done:
+        print(f"{what}: resumed after {done} of {total} {unit}", file=sys.stderr)
     bar = {"total": total, "initial": done, "desc": what, "unit": f" {unit}", "leave": False}
     # A log gets at most one line a minute.
     return _Bar(**bar, mininterval=0.5 if terminal else 60, file=None if terminal else _Log())

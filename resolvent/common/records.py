@@ -201,7 +201,7 @@ def read_record(path: Path | str, kind: type[Record]) -> Record:
     try:
         content = read_json(Path(path), "the record")
     except FileNotFoundError:
-        raise FileError(f"{path} is missing: make it with `snakemake {path}`") from None
+        raise FileError(f"{path} is missing", remedy=f"make it with `snakemake {path}`") from None
     return _built(kind, content, str(path))
 
 

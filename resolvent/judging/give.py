@@ -103,7 +103,7 @@ shape of the targets, (samples, ...space), in the order of the inputs:
 
 {asked}
 
-Put one array into each file; it may have any name.
+Put one array into each file; it may have any name. Only the first file is required.
 
 Then, on a machine with the Python package Resolvent, run
 

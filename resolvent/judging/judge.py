@@ -63,10 +63,10 @@ def judge(
     Returns the record. Raises `FileError` or `EvaluationError` if predictions are missing or do not fit.
     """
     task = read_task(name)
-    groups = [group_name(one) for one in task.tested]
+    tested = {group_name(one): one for one in task.tested}
     if label.startswith(SOLVER):
         raise EvaluationError(f"--label '{label}': labels that start with '{SOLVER}' are reserved")
-    asked = predictor(source, groups)
+    asked = predictor(source, [*tested])
     there = read_json(out / RECORD, "the judgement") if (out / RECORD).exists() else None
     if there is not None and (there.get("source"), there.get("files")) != (asked.words, asked.files):
         raise FileError(f"{out} has the results of other predictions: choose another --out, or delete it")
@@ -74,8 +74,8 @@ def judge(
     tables: list[pd.DataFrame] = []
     known: list[dict] = []
     classical: list[dict] = []
-    for resolution, group in zip(task.tested, groups, strict=True):
-        samples = Split(card, resolution, "test", task.dataset.samples.test).all()
+    for group in asked.groups:
+        samples = Split(card, tested[group], "test", task.dataset.samples.test).all()
         prediction = asked.predict(samples, group)
         tables.append(_rows(label or asked.words, prediction, samples, group))
         # Classical solvers that need only the inputs.
@@ -88,8 +88,8 @@ def judge(
     errors = pd.concat(tables, ignore_index=True)
     write_atomically(out / ERRORS, lambda temporary: errors.to_csv(temporary, index=False))
     # The fastest classical solver on the first grid with at most the mean error of the predictions.
-    means = errors[errors["grid"] == groups[0]].groupby("who", sort=False)["relative_l2"].mean()
-    on_first = [one for one in classical if one["grid"] == groups[0]]
+    means = errors[errors["grid"] == asked.groups[0]].groupby("who", sort=False)["relative_l2"].mean()
+    on_first = [one for one in classical if one["grid"] == asked.groups[0]]
     accurate = [one for one in on_first if means[one["solver"]] <= means.iloc[0]]
     record = {
         "task": name,
@@ -101,6 +101,7 @@ def judge(
         "test_set": read_card(card)["content_hash"],
         "stated_accuracy": task.dataset.accuracy,
         "rows": list(_summaries(errors)),
+        "not_judged_on": [group for group in tested if group not in asked.groups],
         "classical": classical,
         "as_accurate": min(accurate, key=lambda one: one["seconds_per_sample"], default=None),
         "without_labels": known,
@@ -168,7 +169,7 @@ def table_of(records: list[dict], metric: str = "") -> Table:
     first metric.
     """
     first, *_ = records[0]["rows"]
-    grids = list(dict.fromkeys(row["grid"] for row in records[0]["rows"]))
+    grids = list(dict.fromkeys(row["grid"] for record in records for row in record["rows"]))
     labels = {one.name: one.label for one in OURS if metric in ("", one.name)}
     beside: dict[str, dict] = {}  # the record of each classical solver in the table
     for record in records:
@@ -223,6 +224,8 @@ def in_words(record: dict) -> Iterable[str]:
         if row["metric"] == "relative_l2" and row["who"] == record["label"]:
             interval = ends(row["low"], row["high"], row["mean"])
             yield f"{row['who']}, {row['grid']}: relative L² error {scientific(row['mean'])} {interval}"
+    if missing := record["not_judged_on"]:
+        yield f"No predictions on {', '.join(missing)}."
     yield beside_solvers(record)
     for one in record["without_labels"]:
         if one["kind"] == "theorem":

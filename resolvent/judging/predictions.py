@@ -40,12 +40,14 @@ class Predictor:
     words    description for the record.
     files    their SHA-256.
     answer   returns the predictions of test samples.
+    groups   names of the grids with predictions: the first test grid and any others.
     seconds  time per sample by grid name, if measured here.
     """
 
     kind: str
     words: str
     answer: Answer
+    groups: list[str]
     files: dict[str, str] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
 
@@ -95,20 +97,20 @@ def asked(words: str, when: str) -> Iterator[None]:
 def predictor(source: str, groups: list[str]) -> Predictor:
     """Return the predictor for `source`: a file, a folder, `module:name`, a program or a local server's URL.
 
-    groups  names of the test grids, such as "n512".
+    groups  names of the test grids, such as "n512". Stored predictions need only the first.
     Raises `FileError` if the source does not exist, and `EvaluationError` if it cannot be used.
     """
     path = Path(source)
     if path.suffix in PROGRAMS and path.is_file():
         with asked(source, "opening"):
             run = (_onnx if path.suffix == ".onnx" else _torch)(path)
-        return Predictor("program", path.name, run, {path.name: file_digest(path)})
+        return Predictor("program", path.name, run, groups, {path.name: file_digest(path)})
     if path.exists():
         return _stored(path, groups)
     if "://" in source:
-        return Predictor("program", source, _server(source))
+        return Predictor("program", source, _server(source), groups)
     if LOCATION.fullmatch(source):
-        return Predictor("program", source, _live(source))
+        return Predictor("program", source, _live(source), groups)
     raise FileError(
         f"{source} does not exist; accepted: a file or a folder of predictions, a program "
         f"({', '.join(PROGRAMS)}), module:name, or the URL of a server on this machine"
@@ -135,10 +137,12 @@ def _stored(path: Path, groups: list[str]) -> Predictor:
                     both = f"{found[group][1]} and {name} of {one.name}"
                     raise EvaluationError(f"{path} has two arrays for {group}, {both}: remove one")
                 found[group] = file, name
-    if missing := [group for group in groups if group not in found]:
+    first, *others = groups
+    if first not in found:
+        also = f"; also accepted: {', '.join(others)}" if others else ""
         raise EvaluationError(
-            f"{path} has no predictions on {', '.join(missing)}; expected: a file {missing[0]}.npz (.npy, "
-            f".nc, .zarr, .mat, .h5, .pt), or an array {missing[0]}, (samples, ...space), for each grid"
+            f"{path} has no predictions on {first}; expected: a file {first}.npz (.npy, .nc, .zarr, .mat, "
+            f".h5, .pt), or an array {first}, (samples, ...space){also}"
         )
     digests = {one.name: file_digest(one) for one in files if one.is_file()}
 
@@ -146,7 +150,8 @@ def _stored(path: Path, groups: list[str]) -> Predictor:
         file, name = found[group]
         return file.read(name, (slice(None),) * len(file.shape(name)))
 
-    return Predictor("predictions", path.name, answer, digests)
+    given = [group for group in groups if group in found]
+    return Predictor("predictions", path.name, answer, given, digests)
 
 
 def _live(location: str) -> Answer:

@@ -220,8 +220,9 @@ def show_what_there_is(
         write_front_page(plan.results)
         Path(file).touch()
     except (ResolventError, OSError) as error:
-        reason = str(error).partition(": make it with ")[0] if failed else error
-        sys.stderr.write(f"no front page: {reason}\n")
+        if failed and isinstance(error, ResolventError):
+            error.remedy = ""
+        sys.stderr.write(f"no front page: {error}\n")
 
 
 def _experiment(plan: Plan, papers: dict[str, PaperPlan], name: str) -> study.PlannedExperiment:

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+from resolvent.common.progress import progress_bar
+
 SCRIPT = """
 import sys, time
 from resolvent.common.progress import progress_bar
@@ -43,3 +45,9 @@ def test_a_job_that_ends_in_time_leaves_no_trace(tmp_path):
     assert finished.stderr.count("\n") == 1
     assert finished.stderr.startswith("steps:   0%")
     assert "\r" not in finished.stderr
+
+
+def test_the_log_of_a_resumed_training_says_after_which_epoch(capsys):
+    with progress_bar(10, "burgers/fno", "epochs", done=4):
+        pass
+    assert capsys.readouterr().err.startswith("burgers/fno: resumed after 4 of 10 epochs\n")

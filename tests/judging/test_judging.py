@@ -140,6 +140,29 @@ def test_stored_predictions_are_judged_beside_the_classical_solver(given, tmp_pa
         judge(str(tmp_path / "other.npz"), "burgers-v0", tmp_path / "out", data=tmp_path)
 
 
+def test_predictions_on_the_first_grid_alone_are_judged_there(place, tmp_path, monkeypatch):
+    folder = tmp_path / "tasks"
+    folder.mkdir()
+    monkeypatch.setattr(tasks, "FOLDER", folder)
+    content = yaml.safe_load((place / "burgers-v0.yaml").read_text()) | {"tested": [64, 128]}
+    (folder / "burgers-v0.yaml").write_text(yaml.safe_dump(content))
+    some, every = {"n64": np.ones((5, 64))}, {"n64": np.ones((5, 64)), "n128": np.ones((5, 128))}
+    for name, arrays in (("some", some), ("every", every), ("other", {"n128": every["n128"]})):
+        np.savez(tmp_path / f"{name}.npz", **arrays)
+    one, both = (
+        judge(str(tmp_path / f"{name}.npz"), "burgers-v0", tmp_path / name, data=tmp_path)
+        for name in ("some", "every")
+    )
+    assert (one["not_judged_on"], both["not_judged_on"]) == (["n128"], [])
+    assert one["rows"][0] | {"who": ""} == both["rows"][0] | {"who": ""}
+    assert "No predictions on n128." in list(in_words(one))
+    assert "No predictions were given on n128." in (tmp_path / "some/index.html").read_text()
+    line, _ = table_of([one, both]).rows
+    assert [cell.text for cell in line[:3]][2] == "—" != line[1].text
+    with pytest.raises(EvaluationError, match=r"no predictions on n64; .*also accepted: n128"):
+        judge(str(tmp_path / "other.npz"), "burgers-v0", tmp_path / "out", data=tmp_path)
+
+
 def errors_of(out):
     return pd.read_csv(out / "errors.csv")["who"].unique()
 

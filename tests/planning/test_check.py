@@ -170,6 +170,17 @@ def test_what_an_entry_has_from_another_has_the_line_where_it_is_said(tmp_path, 
     assert line.startswith(f"{tmp_path}/overlay.yaml, line 6: models.base.recipe: input should be 'paper'")
 
 
+def test_a_resolution_that_is_not_stored_names_the_line_of_the_dataset(tmp_path, capsys):
+    text = "datasets:\n  base: {like: burgers, resolutions: [64]}\n  mine: {like: base}\n"
+    text += "experiments:\n  mine: {like: burgers, dataset: mine, resolutions: [128], title: Mine}\n"
+    (line,) = (one for one in problems_of(text, tmp_path, capsys) if "experiments.mine.resolutions" in one)
+    place = f"{tmp_path}/overlay.yaml, line"
+    assert line.startswith(
+        f"{place} 5: experiments.mine.resolutions: 128 is not stored; dataset 'mine' has 64"
+    )
+    assert line.endswith(f"(datasets.mine.resolutions, {place} 2)")
+
+
 @pytest.mark.parametrize(
     ("entry", "words"),
     [

@@ -60,8 +60,9 @@ def test_after_a_failure_no_command_is_recommended(failed, tmp_path, monkeypatch
     plan = merged_configuration.planned("demo")
     plan.results = tmp_path
     monkeypatch.setenv("RESOLVENT_COMMAND", "snakemake")
-    message = "cost.json is missing: make it with `snakemake cost.json`"
-    monkeypatch.setattr(page, "write_front_page", Mock(side_effect=FileError(message)))
+    error = FileError("cost.json is missing", remedy="make it with `snakemake cost.json`")
+    message = str(error)
+    monkeypatch.setattr(page, "write_front_page", Mock(side_effect=error))
     show_what_there_is(plan, {}, tmp_path / "study.json", failed=failed)
     expected = "cost.json is missing" if failed else message
     assert capsys.readouterr().err == f"no front page: {expected}\n"

@@ -91,7 +91,7 @@ def read_study(folder: str | Path) -> Study:
     try:
         return Study(**read_json(path, "the plan of the study"))
     except FileNotFoundError:
-        raise FileError(f"{path} is missing: make it with `snakemake {path}`") from None
+        raise FileError(f"{path} is missing", remedy=f"make it with `snakemake {path}`") from None
     except ValidationError as error:
         first = error.errors()[0]
         words = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"

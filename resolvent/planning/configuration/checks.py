@@ -158,7 +158,8 @@ def _data_problems(
         stored = configuration.datasets[asked].resolutions
         known = ", ".join(map(str, stored))
         for resolution in dict.fromkeys(one for one in resolutions if one not in stored):
-            yield f"{at}.{key}: {resolution} is not stored; dataset '{asked}' has {known}"
+            has = f"dataset '{asked}' has {known} (datasets.{asked}.resolutions)"
+            yield f"{at}.{key}: {resolution} is not stored; {has}"
     if tested is not None and dataset.inverse:
         yield f"{at}.test_resolutions: inverse problems are tested on the training grids; remove this key"
     elif tested is not None:

@@ -15,6 +15,7 @@ from resolvent.planning.configuration.read import merged
 
 SECTIONS = {"datasets": "dataset", "models": "model", "experiments": "experiment"}
 ENTRY = re.compile(r"(\w+)\.(\w+)")  # section and entry at the beginning of a message
+OTHER = re.compile(r"(?<=\()\w+\.\w+\.\w+(?=\))")  # another key that a message names, in parentheses
 
 
 def without_like(content: Mapping) -> dict:
@@ -72,13 +73,18 @@ def _resolved(section: str, entries: Mapping, name: object, above: tuple) -> obj
 
 
 def placed(error: ConfigurationError, content: Mapping) -> ConfigurationError:
-    """Return the error with file and line before each problem, where the key was last set.
+    """Return the error with file and line where each key was last set: of the problem, and of other keys.
 
     `content` is the result of `resolvent.planning.configuration.read`.
     """
     places = {".".join(map(str, keys)): place for keys, place in getattr(content, "places", {}).items()}
-    keys = [_set_at(line, places, likes(content)) for line in error.lines]
-    lines = zip(keys, error.lines, strict=True)
+    bases = likes(content)
+
+    def with_place(other: re.Match) -> str:
+        key = _set_at(f"{other[0]}:", places, bases)
+        return f"{other[0]}, {places[key]}" if key else other[0]
+
+    lines = [(_set_at(line, places, bases), OTHER.sub(with_place, line)) for line in error.lines]
     return ConfigurationError(f"{places[key]}: {line}" if key else line for key, line in lines)
 
 
