@@ -33,7 +33,7 @@ ALONE = """<meta charset="utf-8">
 body { font: 15px/1.5 system-ui, sans-serif; margin: 1rem; color: #1f2328; background: #ffffff; }
 table { border-collapse: collapse; margin-bottom: 2.5rem; }
 caption { text-align: left; font-weight: 600; padding: .5rem 0; }
-th, td { padding: .35rem .8rem; text-align: left; vertical-align: top; white-space: nowrap; }
+th, td { padding: .35rem .6rem; text-align: left; vertical-align: top; white-space: nowrap; }
 thead th.group { text-align: center; }
 thead tr:last-child th, tbody.model { border-bottom: 1.5px solid #1f2328; }
 tbody tr { border-bottom: 1px solid #dde1e6; }

@@ -135,7 +135,7 @@ def of_every_condition(comparison: pd.DataFrame) -> Table:
     """Return a table with one row per model or baseline and test condition."""
     found, (names, heads) = by_condition(comparison), _columns(comparison)
     noisy = comparison["test_noise"].nunique() > 1
-    of_paper = any(isinstance(one.facts["paper"], str) for one in found)
+    of_paper = any(_reported(one) is not EMPTY for one in found)
     before = ["model", "trained at", "tested at", *["noise"] * noisy]
     after = [*["reported", "ours / reported"] * of_paper, "seeds", "status"]
     over_best = Column(OVER_BEST, name_of(names[0][0]), INTERVAL)
