@@ -30,7 +30,8 @@ def main() -> None:
     values = initial_values.section(ROOT, _runs(initial_values.RUNS))
     write_part("docs/equations/lorenz63.md", values, "initial-values", initial_values.COMMAND)
     results = planned().results
-    write_part(estimates.PAGE, estimates.section(results), estimates.PART, f"{estimates.COMMAND} {results}")
+    for part, found in ((estimates.PART, estimates.section(results)), ("atlas", estimates.atlas(results))):
+        write_part(estimates.PAGE, found, part, f"{estimates.COMMAND} {results}")
     write_default_run(ROOT)
     write_part("docs/default-run.md", overview(ROOT), "overview")
 

@@ -15,11 +15,19 @@ from resolvent.common.norms import relative_l2
 from resolvent.common.records import ESTIMATE_COLUMNS
 from resolvent.datasets.loading import load_samples
 from resolvent.datasets.tasks.registry import build_task, settings_class
-from resolvent.documentation.estimates import section
+from resolvent.documentation.estimates import atlas, coverage, section
 from resolvent.evaluation.estimates import errors_beside, measure_estimates
+from resolvent.figures.common.intervals import geometric_mean
+from resolvent.figures.common.numbers import times
 from resolvent.figures.common.results import read_runs
 from resolvent.figures.common.style import appearances
-from resolvent.figures.experiment.estimates import draw_stress, estimates_table, read_estimates, summaries
+from resolvent.figures.experiment.estimates import (
+    degradations,
+    draw_stress,
+    estimates_table,
+    read_estimates,
+    summaries,
+)
 from resolvent.planning.configuration.settings import Stress
 
 COUNTS = {"train": 20, "validation": 4, "test": 6}
@@ -81,7 +89,33 @@ def test_the_figure_has_a_panel_for_each_shift_and_the_table_says_how_much_large
     distributions = ["as trained", "viscosity × 0.5", "viscosity × 2", "horizon × 2"]
     assert [row[2].text for row in rows] == [one for one in distributions for _ in range(2)]
     assert [row[4].text for row in rows] == 4 * ["symmetries", "a classical solver"]
-    assert rows[0][3].text == "1.00"
+    assert (rows[0][3].text, rows[0][3].note) == ("1.00", "1.00 to 1.00")
+    factors = degradations(estimates)
+    of = estimates["model"][0], 64, "viscosity", 0.5
+    shifted, trained = (
+        estimates.query(f"shift == '{shift}' and factor == {factor}")["relative_l2"].to_numpy().reshape(2, 4)
+        for shift, factor in (of[2:], ("none", 1.0))
+    )
+    ratios = shifted / trained
+    assert factors[of] == geometric_mean(ratios)
+    assert rows[2][3].text == times(np.exp(np.log(ratios).mean()))
+    fewer = degradations(estimates.query("shift == 'none' or sample < 3"))
+    assert fewer[of] == geometric_mean(ratios[:, :3])
+
+
+def test_the_documentation_has_factors_of_degradation_and_the_coverage_of_balls(study, monkeypatch):
+    folder = study[2]
+    estimates = measured(study, "results/tiny/burgers/estimates.csv", 4, ("amplitude", 4.0))
+    monkeypatch.chdir(folder)
+    text = atlas(folder / "results/tiny")
+    (factor,) = (one for name, one in degradations(estimates).items() if name[2] == "amplitude")
+    head, _, row = text.splitlines()[-3:]
+    assert head.endswith("| error as trained | amplitude × 4 |")
+    assert row.endswith(f"| {times(factor.value)} ({times(factor.low)} to {times(factor.high)}) |")
+    trained, shifted = coverage(folder / "results/tiny").splitlines()[-2:]
+    for line, bounds in ((trained, (87, 93)), (shifted, (0, 80))):
+        balls = [float(cell.strip(" %")) for cell in line.split("|")[4:7]]
+        assert all(bounds[0] <= one <= bounds[1] for one in balls), line
 
 
 def test_without_shifts_the_table_has_what_is_known_as_trained(study):

@@ -1,6 +1,7 @@
 """Errors and label-free error estimates, also on shifted distributions."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -9,8 +10,8 @@ from resolvent.common.records import ESTIMATE_COLUMNS, UNSHIFTED
 from resolvent.figures.common import style
 from resolvent.figures.common.charts import Looks
 from resolvent.figures.common.exhibit import Exhibit
-from resolvent.figures.common.intervals import mean_interval
-from resolvent.figures.common.numbers import DASH, scientific, times
+from resolvent.figures.common.intervals import Interval, geometric_mean, mean_interval
+from resolvent.figures.common.numbers import DASH, absent, scientific, times
 from resolvent.figures.common.results import read_table, resolution_in_words
 from resolvent.figures.common.table import Cell, Column, Table
 
@@ -92,25 +93,53 @@ def summaries(estimates: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*OF_A_ROW, "way", *NUMBERS])
 
 
+def degradations(estimates: pd.DataFrame, error: str = "relative_l2") -> dict[tuple, Interval]:
+    """Return by (model, resolution, shift, factor) the ratio of errors to those without shift.
+
+    It is the geometric mean over seeds and samples of the ratio of two errors of one network, for the same
+    random numbers, with its 95 % interval. `error` is the column of the errors.
+    """
+    found = {}
+    for of, here in estimates.groupby(["model", "resolution"], sort=False):
+        table: Any = here.pivot(index=["shift", "factor", "seed"], columns="sample", values=error)
+        trained = table.loc[UNSHIFTED, 1.0]
+        for shift, factor in here[["shift", "factor"]].drop_duplicates().itertuples(index=False):
+            ratios = (table.loc[shift, factor] / trained).dropna(axis=1)  # shifts may have fewer samples
+            found[*of, shift, factor] = geometric_mean(ratios.to_numpy())
+    return found
+
+
+def distribution_in_words(shift: str, factor: float) -> str:
+    return "as trained" if shift == UNSHIFTED else f"{shift.replace('_', ' ')} × {factor:g}"
+
+
+def ratio_in_words(ratio: Interval) -> tuple[str, str]:
+    """Return a ratio and its interval; an interval without ends is empty."""
+    return times(ratio.value), "" if absent(ratio.low) else f"{times(ratio.low)} to {times(ratio.high)}"
+
+
 def estimates_table(estimates: pd.DataFrame) -> Table:
     """Return the `summaries` as a table; with shifts, also the ratio to the error without shift."""
     known, shifted = summaries(estimates), bool((estimates["shift"] != UNSHIFTED).any())
-    trained = known[known["shift"] == UNSHIFTED].set_index(["model", "resolution", "way"])["error"]
+    estimated = {way: WAYS[way][1] if way else "relative_l2" for way in known["way"]}
+    over = {error: degradations(estimates, error) for error in estimated.values() if shifted}
     rows = []
     for row in known.to_dict("records"):
         shift, factor = row["shift"], row["factor"]
-        words = "as trained" if shift == UNSHIFTED else f"{shift.replace('_', ' ')} × {factor:g}"
-        over = row["error"] / trained.get((row["model"], row["resolution"], row["way"]), np.nan)
         error, estimate, order, ratio = (float(row[name]) for name in NUMBERS)
+        grown = []
+        if shifted:
+            larger = over[estimated[row["way"]]][row["model"], row["resolution"], shift, factor]
+            grown = [Cell(distribution_in_words(shift, factor), prose=True)]
+            grown += [Cell(*ratio_in_words(larger), value=larger.value)]
         rows.append([
-            Cell(row["label"]), Cell(resolution_in_words(row["resolution"]), prose=True),
-            *[Cell(words, prose=True), Cell(times(over), value=over)] * shifted,
+            Cell(row["label"]), Cell(resolution_in_words(row["resolution"]), prose=True), *grown,
             Cell(row["way"] or DASH, prose=True),
             Cell(scientific(error), value=error), Cell(scientific(estimate), value=estimate),
             Cell(DASH if np.isnan(order) else f"{order:.2f}", value=order),
             Cell(DASH if np.isnan(ratio) else times(ratio), value=ratio),
         ])  # fmt: skip
-    heads = ["model", "grid", *["distribution", "ratio to training"] * shifted, "estimated by", *HEADS]
+    heads = ["model", "grid", *["distribution", "factor of degradation"] * shifted, "estimated by", *HEADS]
     return Table(list(map(Column, heads)), rows)
 
 

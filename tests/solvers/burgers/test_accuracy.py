@@ -51,6 +51,14 @@ def test_every_sample_is_as_accurate_as_asked(solver, viscosity, accuracy):
     assert found.work.mean() < 3
 
 
+@pytest.mark.parametrize("solver", BOTH)
+def test_a_large_field_is_solved_with_more_steps_not_with_modes_without_end(solver):
+    initial, viscosity = 4 * fields(4), 0.008
+    found = solved(solver, 1e-4, initial, viscosity, TIME)
+    assert largest_difference(found.solutions, independent(initial, viscosity, solver)) <= 1e-4
+    assert max(MODES[rung] for rung in found.rungs[:, 0]) < 500
+
+
 def test_ten_digits_by_both_methods():
     split, other = (solved(one, 1e-10, fields(8), 0.02, TIME).solutions for one in BOTH)
     assert largest_difference(split, other) <= 2e-10
