@@ -18,15 +18,18 @@ _watches: list[tuple[float, TextIO]] = []  # seconds and log of this process's w
 def watched(seconds: float, log: TextIO) -> Iterator[None]:
     """End the process with status 1 if `alive` is not called for `seconds`, and write the stacks to `log`.
 
-    The watchdog is a C thread, so it also detects hangs inside a library.
+    The watchdog is a C thread, so it also detects hangs inside a library. Stacks are also written if a fault
+    in a library ends the process (SIGSEGV, SIGBUS, …).
     """
     _watches.append((seconds, log))
     alive()
+    faulthandler.enable(log)
     try:
         yield
     finally:
         _watches.clear()
         faulthandler.cancel_dump_traceback_later()
+        faulthandler.disable()
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """A job without progress ends and shows where it hung; one with progress does not."""
 
+import signal
 import subprocess
 import sys
 
@@ -36,6 +37,19 @@ def test_a_job_that_hangs_ends_with_the_stacks_of_its_threads(tmp_path):
     assert finished.stdout == "alive\n"  # 1.8 seconds, a step in each third of one
     assert log.startswith("Timeout (0:00:01)!")
     assert "in hang" in log
+
+
+def test_a_fault_in_a_library_leaves_the_stacks_in_the_log(tmp_path):
+    (tmp_path / "shard").write_bytes(bytes(20_000))
+    last = (
+        "import mmap, os; os.chdir(os.path.dirname(sys.argv[1])); file = open('shard', 'r+b')\n"
+        "    mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)\n"
+        "    os.truncate('shard', 0)\n"
+        "    mapped[10_000]"
+    )
+    finished, log = run(tmp_path, last)
+    assert finished.returncode == -signal.SIGBUS
+    assert log.startswith("Fatal Python error: Bus error")
 
 
 def test_a_job_that_ends_in_time_leaves_no_trace(tmp_path):
