@@ -12,7 +12,7 @@ import pytest
 import yaml
 from merged_configuration import DEFAULT, merged
 from pipeline_project import ROOT, Project, job_counts
-from planning_forks import build, dry_run
+from planning_forks import EVERY_FORMAT, build, dry_run
 
 from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.rerun import everything_reached
@@ -89,7 +89,8 @@ class Laboratory:
             (self.package / module).write_text(snippet(f"docs/tutorials/{page}.md", words))
         (self.work / "heat.yaml").write_text(yaml.safe_dump(OVERLAY))
         self.environment = os.environ | {
-            "PYTHONPATH": os.pathsep.join(map(str, (self.package.parent, checkout)))
+            "PYTHONPATH": os.pathsep.join(map(str, (self.package.parent, checkout))),
+            EVERY_FORMAT: "1",
         }
 
     def build(self) -> None:

@@ -442,11 +442,13 @@ def test_a_store_that_is_gone_is_made_again_by_the_same_command(project, tmp_pat
 
 
 def test_a_page_of_a_run_that_is_missing_is_made_again(project):
-    for name in ("run.html", "run.js"):
-        file = project.folder / RUN.format(model="fno") / name
-        aside = file.rename(file.with_suffix(".aside"))
-        assert project.planned() == {"all": 1, "run_pages_burgers": 1}
-        aside.rename(file)
+    """Of one run the page is missing, and of a run of another experiment its script."""
+    of_another = "results/test/darcy_inverse_noise1/tiny2d_coarse/n17/seed1127802"
+    files = [project.folder / RUN.format(model="fno") / "run.html", project.folder / of_another / "run.js"]
+    aside = [file.rename(file.with_suffix(".aside")) for file in files]
+    assert project.planned() == {"all": 1, **RUN_PAGES}
+    for file, kept in zip(files, aside, strict=True):
+        kept.rename(file)
 
 
 def test_a_run_trained_anew_shows_itself_alone_on_the_board(project, tmp_path):

@@ -2,8 +2,6 @@
 
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -12,11 +10,13 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from browser import AXE, PHONE, WIDE, Reader, chromium
 from pages import Page
+from planning_forks import run_code
 
 ROOT = Path(__file__).resolve().parents[2]
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 FENCED = re.compile(r"^(`{3,4}|:::).*?^\1", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"`[^`]+`")
+SPHINX = "import sys; from sphinx.cmd.build import main; sys.exit(main(sys.argv[1:]))"
 
 
 @pytest.fixture(scope="module")
@@ -24,11 +24,9 @@ def site(tmp_path_factory):
     """Build the site, but that tutorials are not executed (test_tutorials.py does that)."""
     folder = tmp_path_factory.mktemp("site")
     words = ("-W", "--keep-going", "-n", "-q", "-D", "nb_execution_mode=off", str(ROOT / "docs"), str(folder))
-    done = subprocess.run(
-        [sys.executable, "-m", "sphinx", *words],
-        env=os.environ | {"JAX_PLATFORMS": "cpu"}, text=True, capture_output=True,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    environment = os.environ | {"JAX_PLATFORMS": "cpu"}
+    status, output = run_code(ROOT, SPHINX, *words, environment=environment)
+    assert status == 0, output
     return folder
 
 

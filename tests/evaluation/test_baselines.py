@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas
 import pytest
-from dataset_fixtures import make_dataset, small
+from dataset_fixtures import made_once
 from training_fixtures import rough_samples, smooth_samples
 
 from resolvent.common.records import BaselinesRecord, read_record
@@ -146,8 +146,8 @@ def test_a_baseline_without_an_answer_says_why_and_costs_no_other(name, fault, r
     assert set(errors["baseline"]) == set(LABELS) - {"ridge_regression"}
 
 
-def test_the_baselines_of_an_experiment_are_in_two_files(tmp_path):
-    card = make_dataset(tmp_path / "burgers", small("burgers"))
+def test_the_baselines_of_an_experiment_are_in_two_files(tmp_path_factory, tmp_path):
+    card = made_once(tmp_path_factory, "burgers")
     counts = {"train": 20, "validation": 4, "test": 6}
     given = {"counts": counts, "noise": 0.5, "realisations": 2}
     write_baselines(card, tmp_path, experiment="mine", resolutions=[64, 128], **given)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from dataset_fixtures import make_dataset, small
+from dataset_fixtures import made_once
 from torch import nn
 from training_fixtures import rough_samples, smooth_samples
 
@@ -35,7 +35,7 @@ STANDARDISED = {"normalisation": "scalar", "loss_units": "standardised", "gradie
 
 @pytest.fixture(scope="module")
 def lorenz(tmp_path_factory):
-    return make_dataset(tmp_path_factory.mktemp("lorenz63"), small("lorenz63"))
+    return made_once(tmp_path_factory, "lorenz63")
 
 
 @pytest.mark.parametrize("times", ["dt0.02", "random"])
@@ -167,8 +167,8 @@ def test_the_samples_of_median_worst_and_best_error_are_kept(lorenz):
 
 
 @pytest.mark.parametrize(("equation", "bound"), [("lorenz63", 0.02), ("controlled_ode", 1e-12)])
-def test_classical_answers_on_the_observed_times_are_close(equation, bound, tmp_path):
-    card = make_dataset(tmp_path, small(equation))
+def test_classical_answers_on_the_observed_times_are_close(equation, bound, tmp_path_factory):
+    card = made_once(tmp_path_factory, equation)
     errors, costs = measured_baselines(card, "dt0.02", COUNTS, noise=0.0, realisations=1)
     assert set(costs) == {"mean_predictor", "coarse_solve"}
     worst = errors.groupby("baseline")["relative_l2"].max()

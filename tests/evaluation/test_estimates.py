@@ -5,7 +5,7 @@ import shutil
 import numpy as np
 import pandas
 import pytest
-from dataset_fixtures import make_dataset, small
+from dataset_fixtures import copied_once, made_once, small
 from pydantic import ValidationError
 from run_files import write_estimates
 from training_fixtures import finished_run
@@ -20,7 +20,7 @@ from resolvent.evaluation.estimates import errors_beside, measure_estimates
 from resolvent.figures.common.intervals import geometric_mean
 from resolvent.figures.common.numbers import times
 from resolvent.figures.common.results import read_runs
-from resolvent.figures.common.style import appearances
+from resolvent.figures.common.style import appearances, save
 from resolvent.figures.experiment.estimates import (
     degradations,
     draw_stress,
@@ -41,7 +41,7 @@ EQUATIONS = {
 @pytest.fixture(scope="module")
 def study(tmp_path_factory):
     folder = tmp_path_factory.mktemp("study")
-    card = make_dataset(folder / "data/burgers", small("burgers"))
+    card = copied_once(tmp_path_factory, "burgers", folder / "data/burgers")
     runs = [finished_run(card, folder / f"results/tiny/burgers/fno/n64/seed{seed}") for seed in (3, 4)]
     return card, runs, folder
 
@@ -81,9 +81,10 @@ def test_the_labels_of_a_shift_are_those_of_the_equation_that_it_names(study):
     np.testing.assert_allclose(table["to_solver"], table["relative_l2"], atol=1e-3)
 
 
-def test_the_figure_has_a_panel_for_each_shift_and_the_table_says_how_much_larger(study):
+def test_the_figure_has_a_panel_for_each_shift_and_the_table_says_how_much_larger(study, tmp_path):
     estimates = measured(study, "more.csv", 4, ("viscosity", 0.5), ("viscosity", 2.0), ("horizon", 2.0))
     figure = draw_stress(estimates, appearances(read_runs([study[1][0]])))
+    assert all(file.exists() for file in save(figure, tmp_path / "stress.svg"))
     assert [panel.get_title(loc="left") for panel in figure.axes] == ["viscosity", "horizon"]
     rows = estimates_table(estimates).rows
     distributions = ["as trained", "viscosity × 0.5", "viscosity × 2", "horizon × 2"]
@@ -181,10 +182,10 @@ def test_the_table_of_the_documentation_has_the_range_of_the_models_of_an_archit
     [("burgers", 64, 1e-3), ("kolmogorov", 48, 1e-3), ("darcy", 33, 5e-3), ("lorenz63", "dt0.02", 1e-3),
      ("controlled_ode", "dt0.02", 1e-9)],
 )  # fmt: skip
-def test_the_distance_to_a_cheap_answer_is_the_error(equation, resolution, allowed, tmp_path):
+def test_the_distance_to_a_cheap_answer_is_the_error(equation, resolution, allowed, tmp_path_factory):
     """Predict what is wrong by a tenth and by a thirtieth, smoothly."""
     settings = small(equation)
-    samples = load_samples(make_dataset(tmp_path / equation, settings), resolution, "test", 2)
+    samples = load_samples(made_once(tmp_path_factory, equation), resolution, "test", 2)
     sizes = np.array([0.1, 0.03]).reshape(2, *[1] * (samples.targets.ndim - 1))
     wrong = samples.targets * (1 + sizes * np.cos(np.linspace(0, 3, samples.targets.shape[-1])))
     found = errors_beside(settings, lambda inputs: wrong, samples)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pandas
 import pytest
-from dataset_fixtures import make_dataset, small
+from dataset_fixtures import made_once, small
 from training_fixtures import finished_run
 
 from resolvent.common.norms import relative_l2
@@ -33,9 +33,9 @@ MODEL = {"device": "a", "train_seconds": 60.0, "data_seconds": 30.0, "many_secon
     ids=lambda value: getattr(value, "equation", None),
 )
 def test_a_cheap_solver_is_coarse_and_another_accurate(
-    settings, cheap, its_error, accurate, smallest, tmp_path
+    settings, cheap, its_error, accurate, smallest, tmp_path_factory
 ):
-    card = make_dataset(tmp_path, settings)
+    card = made_once(tmp_path_factory, settings.equation)
     task, resolution = build_task(settings), settings.resolutions[0]
     samples = Split(card, resolution, "test", settings.samples.test).read(range(settings.samples.test))
     errors = {
@@ -64,7 +64,7 @@ def test_a_model_is_held_against_the_fastest_solver_that_is_as_accurate():
 def study(tmp_path_factory):
     """Make a card, and runs at two grids of which the first seed of one has diverged."""
     folder = tmp_path_factory.mktemp("study")
-    card = make_dataset(folder / "burgers", small("burgers"))
+    card = made_once(tmp_path_factory, "burgers")
     diverged = finished_run(card, folder / "runs/fno/n128/seed2", 128, (128,))
     cost = read_record(diverged / "cost.json", CostRecord)
     write_record(diverged / "cost.json", replace(cost, status="diverged", diverged_epoch=1))

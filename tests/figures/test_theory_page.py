@@ -8,8 +8,7 @@ from pages import links
 
 from resolvent.common.errors import FileError
 from resolvent.common.runs import save_table
-from resolvent.figures.common import style
-from resolvent.figures.common.exhibit import Sources
+from resolvent.figures.common.exhibit import SUFFIXES, Sources
 from resolvent.figures.theory.page import EXHIBITS, write_theory_page
 from resolvent.measurements.settings import TheorySettings
 
@@ -111,14 +110,14 @@ def write_page(folder):
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
-    """Return the text of the page."""
+    """Return the text of the page, whose figures are written in every format."""
     folder = tmp_path_factory.mktemp("theory")
     (folder / "theory").mkdir()
     for name, one in TABLES.items():
         save_table(one, folder / f"theory/{name}.csv")
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(style, "FORMATS", {".svg": style.FORMATS[".svg"]})
-        write_page(folder)
+    write_page(folder)
+    for ending in SUFFIXES["figure"]:
+        assert {file.stem for file in (folder / "theory").glob(f"*{ending}")} == set(EXHIBITS)
     return (folder / "theory.html").read_text()
 
 
@@ -176,7 +175,7 @@ def test_every_operator_is_in_the_table_measured_or_not(page):
 
 def test_the_page_shows_the_tables_and_loads_nothing_from_elsewhere(page):
     assert {link for link in links(page) if not link.endswith(".csv")} == {
-        f"theory/{name}.svg" for name in EXHIBITS
+        f"theory/{name}{ending}" for name in EXHIBITS for ending in SUFFIXES["figure"]
     }
     assert "n = 16, 32; marks of all grids coincide" in page
     assert page.count("data:image/svg+xml;base64,") == 6

@@ -1,6 +1,7 @@
 """Small datasets of every equation, and the jobs that make them, without Snakemake."""
 
 import os
+import shutil
 from pathlib import Path
 
 from filelock import FileLock
@@ -39,6 +40,11 @@ def made_once(tmp_path_factory, equation: str, **changes) -> Path:
     card = folder / f"{equation}.json"  # written last
     with FileLock(folder.with_suffix(".lock")):
         return card if card.exists() else make_dataset(folder, settings)
+
+
+def copied_once(tmp_path_factory, equation: str, folder: Path) -> Path:
+    """Return the card of a copy of such a dataset, in a new `folder`."""
+    return shutil.copytree(made_once(tmp_path_factory, equation).parent, folder) / f"{equation}.json"
 
 
 def make_dataset(

@@ -7,6 +7,7 @@ environment and its output.
 """
 
 import atexit
+import gc
 import importlib.metadata
 import io
 import json
@@ -34,6 +35,7 @@ PACKAGES = [
 ]  # fmt: skip
 FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(PACKAGES)
+EVERY_FORMAT = "EVERY_FORMAT"  # in the environment of a build
 CLIENT = """\
 #!{python} -IS
 import json, os, socket, sys
@@ -54,35 +56,52 @@ def dry_run(folder: Path, *words: object, environment: dict[str, str] | None = N
 
     `environment` is in place of this process's.
     """
-    return _in_a_fork(folder, ["--dry-run", *words], environment, sys.executable)
+    return _in_a_fork(_snakemake, folder, ["--dry-run", *words], environment, sys.executable)
 
 
 def build(folder: Path, *words: object, environment: dict[str, str] | None = None) -> tuple[int, str]:
     """Do what `snakemake WORDS` does in `folder`, with jobs that are forks, too."""
-    return _in_a_fork(folder, words, environment, _python_of_forks())
+    return _in_a_fork(_snakemake, folder, words, environment, _python_of_forks())
 
 
-def _in_a_fork(folder: Path, words, environment: dict[str, str] | None, python: str) -> tuple[int, str]:
+def run_code(
+    folder: Path, code: str, *words: object, environment: dict[str, str] | None = None
+) -> tuple[int, str]:
+    """Do what `python -c CODE WORDS` does in `folder`; return its status and what it printed."""
+    return _in_a_fork(_code, folder, words, environment, code)
+
+
+def _in_a_fork(act, folder: Path, words, environment: dict[str, str] | None, given: str) -> tuple[int, str]:
     environment = dict(os.environ if environment is None else environment)
     with tempfile.NamedTemporaryFile("r") as output:
-        command = ["snakemake", *map(str, words)]
-        fork = FORKS.Process(target=_snakemake, args=(str(folder), command, environment, output.name, python))
+        started = (act, str(folder), [*map(str, words)], environment, output.name, given)
+        fork = FORKS.Process(target=_started, args=started)
         fork.start()
         fork.join()
         return fork.exitcode, output.read()
 
 
-def _snakemake(
-    folder: str, command: list[str], environment: dict[str, str], output: str, python: str
+def _started(
+    act, folder: str, words: list[str], environment: dict[str, str], output: str, given: str
 ) -> None:
+    gc.freeze()  # a look for garbage among what is imported would also copy its memory
     file = os.open(output, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
         os.dup2(file, stream.fileno())
     _enter(folder, environment, folder)
-    sys.argv, sys.executable = command, python
+    act(words, given)
+
+
+def _snakemake(words: list[str], python: str) -> None:
+    sys.argv, sys.executable = ["snakemake", *words], python
     from snakemake.cli import main
 
-    main(command[1:])
+    main(words)
+
+
+def _code(words: list[str], code: str) -> None:
+    sys.argv = ["-c", *words]
+    exec(code, {"__name__": "__main__"})
 
 
 def _enter(folder: str, environment: dict[str, str], first: str) -> None:
@@ -110,6 +129,7 @@ def _serve(address: str, ready) -> None:
     """Run each script that is asked for at the address in a fork, until the process that asks has ended."""
     asking = multiprocessing.parent_process().sentinel
     _prepare()
+    gc.freeze()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them: they answer for themselves
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(address)
@@ -125,15 +145,31 @@ def _serve(address: str, ready) -> None:
 
 
 def _prepare() -> None:
-    """Do once what each job would do for a second: read fonts, list what is installed, set up Numba."""
+    """Do once what each job would do for a second: read fonts, list what is installed, set up Numba.
+
+    As PNG and PDF of the figures of a report and of the theory, which take twice the time of the SVG, jobs
+    write a figure drawn here. In all formats they are drawn by tests/test_outside.py, where `EVERY_FORMAT` is
+    set, and by tests/figures/test_theory_page.py.
+    """
     import numba
     from matplotlib.figure import Figure
 
     numba.njit(lambda: 0)()
     figure = Figure()
     figure.subplots().set_title("$x^2$")
-    for kind in ("svg", "png", "pdf"):
-        figure.savefig(io.BytesIO(), format=kind)
+    drawn = {kind: io.BytesIO() for kind in ("svg", "png", "pdf")}
+    for kind, content in drawn.items():
+        figure.savefig(content, format=kind)
+    save = Figure.savefig
+
+    def save_svg(figure, path, *, format, **options) -> None:
+        brief = Path(path).parent.name in ("figures", "theory") and EVERY_FORMAT not in os.environ
+        if format == "svg" or not brief:
+            save(figure, path, format=format, **options)
+        else:
+            Path(path).write_bytes(drawn[format].getvalue())
+
+    Figure.savefig = save_svg
     importlib.metadata.packages_distributions = cache(importlib.metadata.packages_distributions)
     importlib.metadata.packages_distributions()
 

@@ -57,6 +57,12 @@ def write_task(folder, name, equation, resolution):
 
 
 @pytest.fixture(scope="module")
+def data(place, tmp_path_factory):
+    """Return the folder of the labels, which the first that asks for them makes there."""
+    return tmp_path_factory.mktemp("data")
+
+
+@pytest.fixture(scope="module")
 def given(place, tmp_path_factory):
     folder = tmp_path_factory.mktemp("given") / "burgers"
     give("burgers-v0", folder)
@@ -100,7 +106,7 @@ def test_other_formats_have_the_same_numbers(given, form, tmp_path):
             np.testing.assert_array_equal(found[name], expected[name])
 
 
-def test_stored_predictions_are_judged_beside_the_classical_solver(given, tmp_path):
+def test_stored_predictions_are_judged_beside_the_classical_solver(given, data, tmp_path):
     inputs = np.load(given / "test_n64.npz")["inputs"]
     model = Ridge()
     model.folder = given
@@ -108,9 +114,7 @@ def test_stored_predictions_are_judged_beside_the_classical_solver(given, tmp_pa
     answers = model.predict(inputs, {"x": None})
     (tmp_path / "predictions").mkdir()
     np.save(tmp_path / "predictions/n64.npy", answers)
-    record = judge(
-        str(tmp_path / "predictions"), "burgers-v0", tmp_path / "out", label="Ridge", data=tmp_path
-    )
+    record = judge(str(tmp_path / "predictions"), "burgers-v0", tmp_path / "out", label="Ridge", data=data)
     labels = tasks.arrays_of(small("burgers"), [("test", index) for index in range(5)])["n64/final_velocity"]
     errors = np.linalg.norm(answers - labels, axis=1) / np.linalg.norm(labels, axis=1)
     ours, classical = (
@@ -137,10 +141,10 @@ def test_stored_predictions_are_judged_beside_the_classical_solver(given, tmp_pa
     assert {row[0].text for row in table_of([record]).baselines} == solvers < set(errors_of(tmp_path / "out"))
     np.savez(tmp_path / "other.npz", n64=1.1 * answers)
     with pytest.raises(FileError, match="has the results of other predictions"):
-        judge(str(tmp_path / "other.npz"), "burgers-v0", tmp_path / "out", data=tmp_path)
+        judge(str(tmp_path / "other.npz"), "burgers-v0", tmp_path / "out", data=data)
 
 
-def test_predictions_on_the_first_grid_alone_are_judged_there(place, tmp_path, monkeypatch):
+def test_predictions_on_the_first_grid_alone_are_judged_there(place, data, tmp_path, monkeypatch):
     folder = tmp_path / "tasks"
     folder.mkdir()
     monkeypatch.setattr(tasks, "FOLDER", folder)
@@ -150,7 +154,7 @@ def test_predictions_on_the_first_grid_alone_are_judged_there(place, tmp_path, m
     for name, arrays in (("some", some), ("every", every), ("other", {"n128": every["n128"]})):
         np.savez(tmp_path / f"{name}.npz", **arrays)
     one, both = (
-        judge(str(tmp_path / f"{name}.npz"), "burgers-v0", tmp_path / name, data=tmp_path)
+        judge(str(tmp_path / f"{name}.npz"), "burgers-v0", tmp_path / name, data=data)
         for name in ("some", "every")
     )
     assert (one["not_judged_on"], both["not_judged_on"]) == (["n128"], [])
@@ -160,18 +164,18 @@ def test_predictions_on_the_first_grid_alone_are_judged_there(place, tmp_path, m
     line, _ = table_of([one, both]).rows
     assert [cell.text for cell in line[:3]][2] == "—" != line[1].text
     with pytest.raises(EvaluationError, match=r"no predictions on n64; .*also accepted: n128"):
-        judge(str(tmp_path / "other.npz"), "burgers-v0", tmp_path / "out", data=tmp_path)
+        judge(str(tmp_path / "other.npz"), "burgers-v0", tmp_path / "out", data=data)
 
 
 def errors_of(out):
     return pd.read_csv(out / "errors.csv")["who"].unique()
 
 
-def test_an_axis_of_one_channel_is_no_other_shape(place, tmp_path):
+def test_an_axis_of_one_channel_is_no_other_shape(data, tmp_path):
     torch.save({"n64": torch.ones(5, 1, 64)}, tmp_path / "mine.pt")
-    record = judge(str(tmp_path / "mine.pt"), "burgers-v0", tmp_path / "out", data=tmp_path)
+    record = judge(str(tmp_path / "mine.pt"), "burgers-v0", tmp_path / "out", data=data)
     np.savez(tmp_path / "mine.npz", n64=np.ones((5, 64)))
-    again = judge(str(tmp_path / "mine.npz"), "burgers-v0", tmp_path / "again", data=tmp_path)
+    again = judge(str(tmp_path / "mine.npz"), "burgers-v0", tmp_path / "again", data=data)
     assert record["rows"][0]["mean"] == again["rows"][0]["mean"]
 
 
@@ -181,13 +185,13 @@ def test_a_model_may_not_have_the_name_of_a_solver(place, tmp_path):
 
 
 @pytest.fixture(scope="module")
-def judged(place, tmp_path_factory):
+def judged(data, tmp_path_factory):
     """Judge two predictions, of which the second is better."""
     folder = tmp_path_factory.mktemp("judged")
     labels = tasks.arrays_of(small("burgers"), [("test", index) for index in range(5)])["n64/final_velocity"]
     for name, factor in (("worse", 1.2), ("better", 1.1)):
         np.savez(folder / f"{name}.npz", n64=factor * labels)
-        judge(str(folder / f"{name}.npz"), "burgers-v0", folder / name, data=folder, label=f"=the {name}")
+        judge(str(folder / f"{name}.npz"), "burgers-v0", folder / name, data=data, label=f"=the {name}")
     return folder
 
 
@@ -214,8 +218,14 @@ def test_a_damaged_judgement_is_refused_in_one_line(judged, change, tmp_path):
         compare([tmp_path])
 
 
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as started:
+        yield started
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_page_is_read_on_a_telephone(judged, scheme, tmp_path):
+def test_the_page_is_read_on_a_telephone(judged, browser, scheme, tmp_path):
     record = read_json(judged / "better/judged.json", "")
     rows = [
         row | {"who": row["who"].replace("=the better", "Galerkin transformer")} for row in record["rows"]
@@ -225,7 +235,7 @@ def test_the_page_is_read_on_a_telephone(judged, scheme, tmp_path):
         "seconds_per_sample": {"n64": 0.0574},
     }  # fmt: skip
     (tmp_path / "index.html").write_text(page_of(record, tasks.read_task("burgers-v0")))
-    with chromium() as browser, Reader(browser, viewport=PHONE, scheme=scheme) as reader:
+    with Reader(browser, viewport=PHONE, scheme=scheme) as reader:
         page = reader.open(tmp_path / "index.html")
         assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
         cut = (
@@ -254,8 +264,8 @@ def live(given, tmp_path, monkeypatch):
     return "elsewhere:Model"
 
 
-def test_a_live_model_a_program_and_a_server_are_asked(given, live, tmp_path):
-    expected = judge(live, "burgers-v0", tmp_path / "live", data=tmp_path, certify=True)
+def test_a_live_model_a_program_and_a_server_are_asked(given, live, data, tmp_path):
+    expected = judge(live, "burgers-v0", tmp_path / "live", data=data, certify=True)
     assert expected["kind"] == "program"
     assert expected["seconds_per_sample"]["n64"] > 0
     solver, scatter = expected["without_labels"]
@@ -297,7 +307,7 @@ def test_a_live_model_a_program_and_a_server_are_asked(given, live, tmp_path):
     address = f"http://localhost:{server.server_port}/predict"
     try:
         for number, source in enumerate((str(tmp_path / "model.pt2"), str(tmp_path / "model.onnx"), address)):
-            found = judge(source, "burgers-v0", tmp_path / f"out{number}", data=tmp_path)
+            found = judge(source, "burgers-v0", tmp_path / f"out{number}", data=data)
             assert found["rows"][0]["mean"] == pytest.approx(expected["rows"][0]["mean"], rel=1e-5)
     finally:
         server.shutdown()
@@ -315,7 +325,7 @@ def test_a_damaged_answer_of_a_server_is_one_line(monkeypatch):
             _server("http://localhost/p")(samples, "n4")
 
 
-def test_what_a_model_from_outside_raises_is_one_line(place, tmp_path, monkeypatch):
+def test_what_a_model_from_outside_raises_is_one_line(data, tmp_path, monkeypatch):
     class Fixed(torch.nn.Module):
         def forward(self, functions):
             return functions + torch.ones(32, 1)
@@ -336,7 +346,7 @@ def test_what_a_model_from_outside_raises_is_one_line(place, tmp_path, monkeypat
         ("raises:Predict", r"raises:Predict failed on n64: KeyError: 'mine' \(raises\.py, line 6\)"),
     ):
         with pytest.raises(EvaluationError, match=message) as refused:
-            judge(source, "burgers-v0", tmp_path / "out", data=tmp_path)
+            judge(source, "burgers-v0", tmp_path / "out", data=data)
         assert "\n" not in str(refused.value)
 
 
@@ -355,11 +365,11 @@ def test_a_program_is_asked_for_as_many_samples_as_it_takes(place, tmp_path):
         np.testing.assert_array_equal(found, np.full((5, 64), count))
 
 
-def test_the_bound_of_darcy_flow_holds_without_a_label(place, tmp_path):
+def test_the_bound_of_darcy_flow_holds_without_a_label(data, tmp_path):
     settings = small("darcy")
     arrays = tasks.arrays_of(settings, [("test", index) for index in range(5)])
     np.savez(tmp_path / "mine.npz", n33=1.05 * arrays["n33/pressure"])
-    record = judge(str(tmp_path / "mine.npz"), "darcy-v0", tmp_path / "out", data=tmp_path, certify=True)
+    record = judge(str(tmp_path / "mine.npz"), "darcy-v0", tmp_path / "out", data=data, certify=True)
     bound, solver = record["without_labels"]
     assert (bound["kind"], solver["kind"]) == ("theorem", "estimate")
     assert bound["low"] < 0.05 < bound["high"] < 0.11
@@ -375,10 +385,10 @@ def test_the_bound_of_darcy_flow_holds_without_a_label(place, tmp_path):
         ({"other": np.zeros((5, 64))}, "has no predictions on n64; expected: a file n64.npz"),
     ],
 )
-def test_predictions_that_do_not_fit_are_refused_in_one_line(place, values, message, tmp_path):
+def test_predictions_that_do_not_fit_are_refused_in_one_line(data, values, message, tmp_path):
     np.savez(tmp_path / "mine.npz", **values)
     with pytest.raises((EvaluationError, DatasetError), match=message):
-        judge(str(tmp_path / "mine.npz"), "burgers-v0", tmp_path / "out", data=tmp_path)
+        judge(str(tmp_path / "mine.npz"), "burgers-v0", tmp_path / "out", data=data)
     assert not (tmp_path / "out").exists()
 
 

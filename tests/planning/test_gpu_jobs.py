@@ -1,11 +1,10 @@
 """Scripts that Snakemake starts see the GPUs that they lease, through `resolvent.planning.job`."""
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from planning_forks import build
 
 ROOT = Path(__file__).resolve().parents[2]
 SNAKEFILE = f"""
@@ -80,10 +79,9 @@ def folder(tmp_path_factory):
     (folder / "task.py").write_text(TASK)
     given = {"RESOLVENT_GPUS": "a,b", "CUDA_VISIBLE_DEVICES": "1,0", "RESOLVENT_LEASES": f"{folder}/leases"}
     environment = {name: value for name, value in os.environ.items() if name != "SLURM_JOB_ID"} | given
-    words = ["--cores", "4", "--resources", "gpu=5", "--keep-going"]
-    command = [sys.executable, "-m", "snakemake", *words]
-    finished = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
-    assert finished.returncode == 1, finished.stderr  # for one job is refused
+    words = ("--cores", "4", "--resources", "gpu=5", "--keep-going")
+    status, output = build(folder, *words, environment=environment)
+    assert status == 1, output  # for one job is refused
     return folder
 
 

@@ -5,12 +5,12 @@ import inspect
 import json
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from dataset_fixtures import small_settings
+from planning_forks import run_code
 from training_fixtures import described
 
 from resolvent.datasets.tasks import registry
@@ -22,6 +22,7 @@ from resolvent.training.settings import TrainingSettings
 from resolvent.training.train import train_run
 
 # Plans each configuration in a fork, and prints the arguments of every digest that its rules ask for.
+# What neither this nor the next imports is imported already (planning_forks.py).
 PLANNED = """
 import json, os, sys
 from snakemake.cli import main
@@ -46,8 +47,7 @@ for study in studies:
 IMPORTED = """
 import gc, json, os, sys
 gc.disable()
-import jax, jinja2, matplotlib.pyplot, neuralop.models, numba, pandas, pydantic, scipy.sparse.linalg
-import torch.utils.tensorboard, xarray, zarr
+import neuralop.models, scipy.sparse.linalg
 
 for statements in json.loads(sys.argv[2]):
     if not os.fork():
@@ -121,15 +121,16 @@ def digests(tmp_path_factory) -> list[tuple[str, ...]]:
     folder, snakefile = tmp_path_factory.mktemp("planned"), str(ROOT / "Snakefile")
     studies = [str(ROOT / f"config/{name}.yaml") for name in ("stress", "stability")]
     lines = printed(PLANNED, snakefile, *studies, folder=folder)
-    calls = [json.loads(line) for line in lines if line.startswith("[[")]
+    calls = [json.loads(line) for line in lines]
     assert len(calls) == len(studies)
     return sorted({tuple(call) for one in calls for call in one})
 
 
 def printed(code: str, *words: str, folder=ROOT) -> list[str]:
-    command = [sys.executable, "-c", code, *words]
-    done = subprocess.run(command, cwd=folder, env=ROOT_FIRST, stdout=subprocess.PIPE, text=True, check=True)
-    return done.stdout.splitlines()
+    """Return the lists that the code prints."""
+    status, output = run_code(folder, code, *words, environment=ROOT_FIRST)
+    assert status == 0, output
+    return [line for line in output.splitlines() if line.startswith(("[[", '["'))]
 
 
 def modules_imported(statements: list[str]) -> list[set[str]]:

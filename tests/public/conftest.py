@@ -1,7 +1,7 @@
 """One small dataset and one small trained run, in a working folder as a study leaves it."""
 
 import pytest
-from dataset_fixtures import make_dataset, small
+from dataset_fixtures import copied_once
 from training_fixtures import RUN, finished_run
 
 
@@ -9,7 +9,7 @@ from training_fixtures import RUN, finished_run
 def study(tmp_path_factory):
     """Make a working folder with `data/burgers/burgers.json` and the run `RUN`."""
     folder = tmp_path_factory.mktemp("study")
-    card = make_dataset(folder / "data/burgers", small("burgers"))
+    card = copied_once(tmp_path_factory, "burgers", folder / "data/burgers")
     finished_run(card, folder / RUN)
     return folder
 

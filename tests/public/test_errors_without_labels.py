@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from dataset_fixtures import make_dataset, small
+from dataset_fixtures import copied_once, small
 from training_fixtures import SMALL_FNO_2D, finished_run
 
 import resolvent
@@ -21,7 +21,7 @@ SCALED = {"normalisation": "scalar", "epochs": 2}
 @pytest.fixture(scope="module")
 def darcy(tmp_path_factory):
     folder = tmp_path_factory.mktemp("darcy")
-    card = make_dataset(folder / "data/darcy", small("darcy"))
+    card = copied_once(tmp_path_factory, "darcy", folder / "data/darcy")
     where = folder / "results/tiny/darcy/fno2d/n33/seed3"
     run = finished_run(card, where, 33, (33,), "fno2d", SMALL_FNO_2D, FEW, batch_size=2, **SCALED)
     return resolvent.load_run(run, data=folder / "data")
