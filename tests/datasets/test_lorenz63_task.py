@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from dataset_fixtures import small
+from dataset_fixtures import make_dataset, small
 
 from resolvent.common.norms import relative_l2
+from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.loading import read_card, stacked
 from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.configuration.read import read_configuration
@@ -59,3 +60,10 @@ def test_the_solver_on_given_times_knows_that_initial_values_are_of_time_0(times
     )
     answers = task.solve_on_times(inputs, task.times["t"])
     assert np.median(relative_l2(answers, targets)) < limit
+
+
+def test_errors_are_measured_at_every_set_of_times(tmp_path):
+    sets = {"early": {"kind": "explicit", "times": [0.0, 0.01]}, "all": {"step": 0.05}}
+    given = {"observations": sets, "final_time": 5.0, "step": 0.02, "accuracy": 2e-12}
+    with pytest.raises(DatasetError, match="is not finalised"):
+        make_dataset(tmp_path, small("lorenz63", **given))
