@@ -169,7 +169,7 @@ class KolmogorovDataset(SpaceDataset):
         return np.concatenate([observe_2d(one, inputs.shape[-1]) for one in found.solutions])
 
     def symmetries(self) -> tuple[Symmetry, ...]:
-        return of_shear_forcing(self.forcing_wavenumber)
+        return of_shear_forcing(self.forcing_wavenumber, tuple(self.resolutions))
 
     def seconds_per_sample(self) -> float:
         modes, step = self.expected_discretisation()
