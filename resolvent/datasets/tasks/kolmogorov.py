@@ -176,6 +176,14 @@ class KolmogorovDataset(SpaceDataset):
         steps = (self.spin_up_time + (self.frames + PAIR_COST) * self.lead_time) / step
         return 1.5e-6 * modes**2 * steps
 
+    def bytes_of_solving(self) -> float:
+        # `largest_array` is one frame; the window of a shard is copied as often, in single precision.
+        frames = self.frames + 1 if self.frames > 1 else 0
+        return 16.0 * frames * self.largest_array * min(self.samples_per_shard, self.samples.total)
+
+    def bytes_of_checks(self) -> float:
+        return self.bytes_of_solving()
+
     def seconds_of_checks(self) -> float:
         return 7 * refined_samples(self.samples.total) * self.seconds_per_sample()
 
