@@ -86,7 +86,7 @@ def finalise(task: Task, store: Path, receipts: list[Path], card: Path, code_dig
 
 
 def _verified_digest(task: Task, store: Path, receipts: dict[Path, dict], code_digest: str) -> str:
-    """Check all numbers against the receipts and reject zero targets; return the digest of all numbers."""
+    """Check all numbers against the receipts; reject NaN, infinity and zero targets; return the digest."""
     content, place, targets = hashlib.sha256(), located(store), " and ".join(task.targets)
     stored = cache(partial(StoredArray, store))
     for shard, (path, receipt) in enumerate(receipts.items()):
@@ -100,6 +100,14 @@ def _verified_digest(task: Task, store: Path, receipts: dict[Path, dict], code_d
             values = stored(name).read(members)
             if digest(values) != expected:
                 raise damaged(place, f"is damaged: shard {shard} of '{name}' is not what was written")
+            lost = np.flatnonzero(~np.isfinite(values).reshape(len(values), -1).all(axis=1))
+            if lost.size:
+                split, index = task.layout.split_of(members[int(lost[0])])
+                raise DatasetError(
+                    f"{place} is not finalised: '{name}' is not finite in {split} sample {index}, counted "
+                    f"from 0 ({lost.size} such samples in its shard); correct the solver, or remove these "
+                    "samples"
+                )
             content.update(expected.encode())
             group, _, variable = name.partition("/")
             if variable in task.targets:

@@ -7,6 +7,7 @@ from dataset_fixtures import make_dataset, small_settings
 from resolvent.datasets.loading import load_samples, read_card
 from resolvent.datasets.tasks.burgers import BurgersDataset
 from resolvent.datasets.tasks.registry import build_task
+from resolvent.datasets.verify import faults_of_dataset
 from resolvent.solvers.common.fourier import coefficients_of, observe
 from resolvent.solvers.common.grid import Grid, restrict_by_stride
 
@@ -91,8 +92,10 @@ def test_a_viscosity_too_small_for_cole_hopf_is_said_so_in_the_card(tmp_path):
         final_time=0.02,
         samples={"train": 2, "validation": 1, "test": 1},
     )
-    budget = read_card(make_dataset(tmp_path, settings))["error_budget"]
+    card = make_dataset(tmp_path, settings)
+    budget = read_card(card)["error_budget"]
     assert "BurgersSplitStep" in budget["against_cole_hopf"]["not_available"]
+    assert faults_of_dataset(card) == []  # another check was made, and is within the accuracy
 
 
 def test_an_accuracy_alone_decides_and_the_card_says_what_it_took(tmp_path):

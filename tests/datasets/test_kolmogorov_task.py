@@ -7,6 +7,7 @@ from dataset_fixtures import make_dataset, small
 from resolvent.common.settings import settings_hash
 from resolvent.datasets.loading import read_card
 from resolvent.datasets.tasks.registry import build_task
+from resolvent.planning.prediction.costs import finalising, solving
 
 ALONE = {"num_modes": None, "step": None}
 SAMPLES = [("train", 0), ("train", 1), ("test", 0)]
@@ -71,3 +72,10 @@ def test_a_request_out_of_reach_is_refused_with_the_nearest_that_is_not(keys, wo
     with pytest.raises(ValueError, match=words):
         small("kolmogorov", **ALONE, **keys)
     assert small("kolmogorov", **keys)
+
+
+def test_memory_is_requested_for_the_windows_of_a_shard():
+    one, many = (small("kolmogorov", frames=frames) for frames in (1, 100))
+    windows = 4 * 101 * 48**2 * 4  # samples, frames, points and bytes: joined and written at once
+    for need in (solving, finalising):
+        assert need(many).bytes - need(one).bytes > 2 * windows

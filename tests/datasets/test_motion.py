@@ -10,7 +10,8 @@ from resolvent.datasets.preview import write_motion
 from resolvent.datasets.tasks.burgers import velocity_in_time
 from resolvent.datasets.tasks.registry import EQUATIONS, settings_class
 from resolvent.datasets.tasks.task import FRAMES
-from resolvent.solvers.common.fourier import coefficients_of
+from resolvent.solvers.burgers.etdrk4 import BurgersEtdrk4
+from resolvent.solvers.common.fourier import coefficients_of, observe
 
 
 @pytest.fixture(scope="module", params=[name for name in EQUATIONS if settings_class(name).moves])
@@ -55,6 +56,14 @@ def test_they_begin_and_end_at_what_is_stored(filmed):
         for column, name in enumerate(PATHS[equation]):
             at_times = np.interp(times, motion["times"], values[:, column])
             np.testing.assert_allclose(at_times, stored(card, "dt0.02", name)[:20], atol=1e-2)
+
+
+def test_a_film_of_thin_fronts_has_the_modes_that_they_need():
+    """A dataset of this viscosity can be made, so its page, which needs the film, can be made too."""
+    initial, physics = coefficients_of(np.sin(2 * np.pi * np.arange(64) / 64)[None]), (0.002, 0.3)
+    film = velocity_in_time(initial, *physics)
+    expected = BurgersEtdrk4(*physics, num_modes=1000, num_steps=2000).solve(initial)
+    assert relative_l2(film.values[-1:], observe(expected, film.values.shape[1])) < 1e-3
 
 
 def test_on_a_longer_circle_velocities_grow_with_it():

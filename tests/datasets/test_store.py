@@ -254,8 +254,50 @@ def test_a_shard_in_the_place_of_another_is_noticed_by_whoever_reads_it(dataset)
     Split(dataset / "burgers.json", 64, "train", 6).all()
 
 
+@pytest.mark.parametrize(
+    ("value", "name"), [(np.nan, "n64/initial_velocity"), (np.inf, "n64/final_velocity")]
+)
+def test_finalising_refuses_numbers_that_are_not_finite(value, name, tmp_path):
+    """Every sample is read then: checks of errors solve a few again, perhaps others."""
+
+    def task_of(settings):
+        task = build_task(settings)
+        solve = task.compute_with_errors
+
+        def spoiled(samples):
+            arrays, errors = solve(samples)
+            if ("train", 13) in samples:
+                arrays[name][samples.index(("train", 13)), 5] = value
+            return arrays, errors
+
+        task.compute_with_errors = spoiled
+        return task
+
+    with pytest.raises(DatasetError, match=rf"'{name}' .* not finite in train sample 13"):
+        make_dataset(tmp_path, small_settings(), kind=task_of)
+    assert not (tmp_path / "burgers.json").exists()
+
+
+def test_batches_of_another_size_are_one_line_with_the_remedy(tmp_path):
+    """A job that was killed on a machine with a GPU may go on without one, where batches are smaller."""
+    task, given = build_task(small_settings()), (0, tmp_path / "0.json", CODE)
+    task.batch, solve = 6, task.compute_with_errors
+
+    def killed(samples):
+        if samples[0] == ("train", 6):
+            raise KeyboardInterrupt
+        return solve(samples)
+
+    task.compute_with_errors = killed
+    with pytest.raises(KeyboardInterrupt):
+        generate_shard(task, tmp_path / "store.zarr", *given)
+    task.batch, task.compute_with_errors = 2, solve
+    with pytest.raises(DatasetError, match=r"delete .*store\.parts and run snakemake"):
+        generate_shard(task, tmp_path / "store.zarr", *given)
+
+
 def test_finalising_refuses_data_that_miss_the_stated_accuracy(tmp_path):
-    with pytest.raises(DatasetError, match=r"not finalised: its relative L2 error is .* solve more finely"):
+    with pytest.raises(DatasetError, match=r"1\.0e-12 \(against \w+ \w+\); solve more finely"):
         make_dataset(tmp_path, small_settings(num_modes=192, num_steps=480, accuracy=1e-12))
     assert not (tmp_path / "burgers.json").exists()
 

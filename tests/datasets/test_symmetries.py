@@ -52,9 +52,22 @@ def test_the_maps_of_an_equation_differ_and_are_as_many_as_said():
         maps = small(equation).symmetries()
         assert len(maps) == count
     values = np.random.default_rng(0).standard_normal((1, 16, 16))
-    images = [one.inputs(values).tobytes() for one in of_shear_forcing(4)]
+    images = [one.inputs(values).tobytes() for one in of_shear_forcing(4, (16,))]
     assert len({values.tobytes(), *images}) == 8
-    assert len({one.inputs(values[:, :15, :14]).tobytes() for one in of_shear_forcing(4)}) == 4  # no glide
+
+
+@pytest.mark.parametrize("points", [4, 6, 10, 16, 36])
+@pytest.mark.parametrize("equation", ["burgers", "kolmogorov"])
+def test_maps_differ_on_every_stored_grid(equation, points):
+    """A map that is the identity on a grid would make the scatter of predictions there too small."""
+    changes = {"resolutions": [points, 64], "num_modes": 4, "initial_distribution": {"num_modes": 4}}
+    dimension = 1 if equation == "burgers" else 2
+    name = {1: "cao_burgers", 2: "calvello_kolmogorov"}[dimension]
+    changes["initial_distribution"]["name"] = name
+    values = np.random.default_rng(0).standard_normal((1, *[points] * dimension))
+    images = [one.inputs(values).tobytes() for one in small(equation, **changes).symmetries()]
+    assert len({values.tobytes(), *images}) == 1 + len(images)
+    assert len(images) == (3 if equation == "kolmogorov" and points % 8 else 7)
 
 
 def test_the_coarse_coefficient_of_the_inverse_problem_is_mapped_with_its_pressure():

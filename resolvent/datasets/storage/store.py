@@ -100,7 +100,11 @@ def write_shard(
     with readable_disk_errors(path):
         for name, values in arrays:
             if len(values) != len(members):
-                raise DatasetError(f"shard {shard} of {place} has {len(members)} samples, got {len(values)}")
+                raise DatasetError(
+                    f"shard {shard} of {place} has {len(members)} samples, got {len(values)}: a job on "
+                    "another kind of machine has saved batches of another size; delete "
+                    f"{path.with_suffix('.parts')} and run snakemake"
+                )
             array: Any = root[name]
             # The last shard is seldom full, and Zarr would first read a present, possibly damaged file.
             chunk = "/".join([name, "c", str(shard), *["0"] * (array.ndim - 1)])

@@ -48,7 +48,7 @@ MOST_MODES = 8000  # adaptive limit: three quarters of the highest rung
 PILOT = 8  # samples that determine the first discretisation of all samples
 CHOSEN_BATCH = 256  # samples solved together adaptively; large, for full vector lanes
 MARCHES = ((12, 8), (24, 16), (48, 32), (96, 48), (128, 104))  # modes and steps of the timed solvers
-FILM_POINTS, FILM_MODES, FILM_STEPS = 512, 192, 8  # steps between two frames, a hundredth of the time apart
+FILM_POINTS, FILM_MODES, FILM_STEPS = 512, 192, 8  # least modes, and least steps between two frames
 PART = 256  # samples evaluated at once on a fine grid
 REFINED_SAMPLES = 64  # samples solved again with twice the modes and steps
 
@@ -483,11 +483,16 @@ def stepper(method: str) -> type[BurgersSolver]:
 
 
 def velocity_in_time(initial: np.ndarray, viscosity: float, final_time: float, length: float = 1.0) -> Motion:
-    """Solve from initial coefficients (1, modes) by the split-step method, for a film."""
-    interval, states = final_time / (FRAMES - 1), [initial]
-    physics = {"viscosity": viscosity, "final_time": interval, "length": length}
+    """Solve from initial coefficients (1, modes) by the split-step method, to the accuracy `CHEAP`."""
+    from resolvent.solvers.common.accuracy import MODES
+
+    interval, states, march = final_time / (FRAMES - 1), [initial], stepper("split-step")
+    whole = viscosity, final_time, length
+    ((modes, steps),) = march.solve_to(CHEAP, initial, march.pilot(CHEAP, initial, *whole), *whole).rungs
+    num_modes, num_steps = max(FILM_MODES, MODES[modes]), -(-march.steps[steps] // (FRAMES - 1))
+    solver = march(viscosity, interval, num_modes, max(FILM_STEPS, num_steps), length)
     for _ in range(FRAMES - 1):
-        states.append(solve_by("split-step", states[-1], physics, num_modes=FILM_MODES, num_steps=FILM_STEPS))
+        states.append(solver.unchecked(states[-1]))
     return Motion(
         kind="curve",
         times=interval * np.arange(FRAMES),

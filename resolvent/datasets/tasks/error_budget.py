@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from resolvent.common.errors import Words
     from resolvent.datasets.storage.store import Stored
     from resolvent.datasets.tasks.task import Task
 
@@ -119,5 +120,12 @@ def hold_to_accuracy(budget: dict, task: Task, store: Path | str) -> None:
     if not np.max(measured) <= accuracy:
         raise DatasetError(
             f"{store} is not finalised: its relative L2 error is {worst:.1e}, above the stated accuracy "
-            f"{accuracy:.1e}; solve more finely (more modes or steps, a smaller step or tolerance)"
+            f"{accuracy:.1e} ({_worst_check(budget)}); solve more finely (more modes or steps, a smaller "
+            "step or tolerance), or state a larger accuracy"
         )
+
+
+def _worst_check(budget: dict) -> Words:
+    """Return the check with the largest error, in words."""
+    errors = {key: entry for key, entry in budget.items() if key.startswith("against_")}
+    return max(errors, key=lambda key: errors[key].get("largest_relative_l2", 0)).replace("_", " ")

@@ -169,12 +169,20 @@ class KolmogorovDataset(SpaceDataset):
         return np.concatenate([observe_2d(one, inputs.shape[-1]) for one in found.solutions])
 
     def symmetries(self) -> tuple[Symmetry, ...]:
-        return of_shear_forcing(self.forcing_wavenumber)
+        return of_shear_forcing(self.forcing_wavenumber, tuple(self.resolutions))
 
     def seconds_per_sample(self) -> float:
         modes, step = self.expected_discretisation()
         steps = (self.spin_up_time + (self.frames + PAIR_COST) * self.lead_time) / step
         return 1.5e-6 * modes**2 * steps
+
+    def bytes_of_solving(self) -> float:
+        # `largest_array` is one frame; the window of a shard is copied as often, in single precision.
+        frames = self.frames + 1 if self.frames > 1 else 0
+        return 16.0 * frames * self.largest_array * min(self.samples_per_shard, self.samples.total)
+
+    def bytes_of_checks(self) -> float:
+        return self.bytes_of_solving()
 
     def seconds_of_checks(self) -> float:
         return 7 * refined_samples(self.samples.total) * self.seconds_per_sample()

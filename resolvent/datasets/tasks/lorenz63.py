@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
+from scipy.interpolate import CubicSpline
 
 from resolvent.common.norms import relative_l2
 from resolvent.datasets.storage.layout import Group, Variable, time_group
@@ -203,9 +204,10 @@ class Lorenz63Task(TrajectoryTask):
         return {"coarse_solve": self.solve_on_times}
 
     def solve_on_times(self, inputs: np.ndarray, times: Grid | Nodes) -> np.ndarray:
-        """Solve the equations from the observed x, and from z(0) if z is a target.
+        """Solve the equations from the observed x, and from y(0) and z(0) if z is a target.
 
-        `inputs` is x (samples, times), or x with the constants y(0) and z(0), (samples, 3, times).
+        `inputs` is x (samples, times), or x with the constants y(0) and z(0), (samples, 3, times). If the
+        first time is later than the longest interval between two times, y(0) and z(0) do not help.
         """
         from resolvent.solvers.lorenz63 import unobserved_y, unobserved_z
 
@@ -214,37 +216,66 @@ class Lorenz63Task(TrajectoryTask):
         if settings.targets == "y":
             return unobserved_y(inputs, times, settings.sigma)
         x, initial_y, initial_z = inputs[:, 0], inputs[:, 1, 0], inputs[:, 2, 0]
-        y = unobserved_y(x, times, settings.sigma)
-        if times.positions[0] == 0:
-            y[:, 0] = initial_y
-        return np.stack([y, unobserved_z(x, y, initial_z, times, settings.beta)], axis=1)
+        y, t = unobserved_y(x, times, settings.sigma), times.coordinates
+        if t[0] > np.diff(t).max():
+            return np.stack([y, self._fitted_z(x, y, times)], axis=1)
+        if t[0] > 0:  # initial values are of time 0: extrapolate x to it
+            start = CubicSpline(t, x, axis=-1)([0.0])
+            x, y = np.concatenate([start, x], axis=1), np.concatenate([start, y], axis=1)
+        y[:, 0] = initial_y
+        whole = times if t[0] == 0 else Nodes((0.0, *times.positions))
+        z = unobserved_z(x, y, initial_z, whole, settings.beta)
+        return np.stack([y, z], axis=1)[..., -len(t) :]
+
+    def _fitted_z(self, x: np.ndarray, y: np.ndarray, times: Nodes) -> np.ndarray:
+        """Return z at times that begin long after 0, without z(0).
+
+        Least squares of the second equation, for z = particular solution + z₀ e^{-β(t - t₀)}.
+        """
+        from resolvent.solvers.lorenz63 import unobserved_z
+
+        t, settings = times.coordinates, self.settings
+        decay = np.exp(-settings.beta * (t - t[0]))
+        z = unobserved_z(x, y, np.zeros(len(x)), times, settings.beta)
+        missing = x * (settings.rho - z) - y - CubicSpline(t, y, axis=-1)(t, 1)
+        weights = times.weights * x * decay
+        first = (weights * missing).sum(axis=1) / (weights * x * decay).sum(axis=1)
+        return z + first[:, None] * decay
 
     def error_budget(self, stored: Stored) -> dict:
-        """Measure the errors of the stored trajectories, over all components, at the first set of times.
+        """Measure the errors of the stored trajectories, over all components, at the worst set of times.
 
         Compares with half the step, and with an independent adaptive integrator (diffrax, Dopri8).
         """
         from resolvent.solvers.lorenz63 import longest_step, solve_diffrax
 
-        (name, times), settings = next(iter(self.times.items())), self.settings
+        settings = self.settings
+        every = sorted({time for times in self.times.values() for time in times.positions})
         positions = stored.random_positions(REFINED_SAMPLES)
         initial = self.draw(stored.names(positions))
         components = ("x", *self.targets)
-        values = np.stack([stored.values(f"{name}/{v}", positions) for v in components], axis=1)
+        kept = ["xyz".index(component) for component in components]
 
         def facts(states: np.ndarray) -> dict:
-            kept = states[:, ["xyz".index(v) for v in components]]
-            return error_facts(relative_l2(values, kept), stored.layout.num_samples)
+            errors = []
+            for name, times in self.times.items():
+                values = [stored.values(f"{name}/{component}", positions) for component in components]
+                expected = states[:, kept][..., np.searchsorted(every, times.positions)]
+                errors.append(relative_l2(np.stack(values, axis=1), expected))
+            return error_facts(np.max(errors, axis=0), stored.layout.num_samples)
 
         parameters = self._parameters()
-        budget: dict = {"observed_at": name}
+        budget: dict = {"observed_at": ", ".join(self.times)}
         if settings.step is None:
             keys = ("order", "estimated", "work")
-            chosen = {key: stored.errors[f"{name}/{key}"] for key in keys}
+            chosen = {
+                key: np.concatenate([stored.errors[f"{name}/{key}"] for name in self.times]) for key in keys
+            }
             budget["chosen_for_each_sample"] = chosen_facts(chosen, ("order",))
         step = settings.step or longest_step(**parameters) / 2
         growth = math.exp(min(GROWTH * settings.final_time, 50))  # of the errors of the integrator
         tolerance = min(max(0.01 * settings.accuracy / growth, 1e-15), 1e-12)
+        times = Nodes(tuple(every))
         independent = solve_diffrax(initial, times, **parameters, tolerance=tolerance)
         return budget | {
             "against_refined_run": facts(self._solver(step / 2).solve(initial, times)),

@@ -62,12 +62,13 @@ def of_the_square(rotated: bool = True) -> tuple[Symmetry, ...]:
     return tuple(made(turns, swapped) for swapped, turns in found if swapped or turns)
 
 
-def of_shear_forcing(wavenumber: int) -> tuple[Symmetry, ...]:
+def of_shear_forcing(wavenumber: int, sides: tuple[int, ...]) -> tuple[Symmetry, ...]:
     """Return the symmetries of vorticity, [y, x], under a body force sin(n y) along x.
 
-    They combine a shift along x by half a period, a rotation by 180° (vorticity keeps its sign), and
-    ω(x, y) → -ω(-x, y - π/n), which is the identity on grids without points at a shift by π/n.
+    They combine a shift along x by half a period, a rotation by 180° (vorticity keeps its sign), and, if
+    grids of `sides` points have points at a shift by π/n, ω(x, y) → -ω(-x, y - π/n).
     """
+    glides = (False, True) if all(points % (2 * wavenumber) == 0 for points in sides) else (False,)
 
     def half(w: np.ndarray) -> np.ndarray:
         return np.roll(w, w.shape[-1] // 2, -1)
@@ -77,7 +78,7 @@ def of_shear_forcing(wavenumber: int) -> tuple[Symmetry, ...]:
 
     def glided(w: np.ndarray, way: int) -> np.ndarray:
         points, left = divmod(w.shape[-2], 2 * wavenumber)
-        return w if left else np.roll(-_reversed(w, -1), way * points, -2)
+        return w if left else np.roll(-_reversed(w, -1), way * points, -2)  # values on another grid
 
     def made(shift: bool, turn: bool, glide: bool) -> Symmetry:
         def forwards(w: np.ndarray) -> np.ndarray:
@@ -92,7 +93,7 @@ def of_shear_forcing(wavenumber: int) -> tuple[Symmetry, ...]:
 
         return Symmetry(forwards, backwards)
 
-    return tuple(made(*which) for which in product((False, True), repeat=3) if any(which))
+    return tuple(made(*which) for which in product((False, True), (False, True), glides) if any(which))
 
 
 def of_signs(inputs: tuple[int, ...], targets: tuple[int, ...]) -> tuple[Symmetry, ...]:
