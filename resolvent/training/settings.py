@@ -34,7 +34,8 @@ class TrainingSettings(Settings):
     schedule: Literal["1cycle", "plateau"] = Field(
         "1cycle",
         description="learning rate schedule. 1cycle: rises and falls as a cosine, every step; plateau: "
-        "halved when the validation error has not fallen for plateau_patience epochs",
+        "halved after more than plateau_patience epochs in a row without a validation error at least 0.01 % "
+        "below the lowest before",
     )
     learning_rate: float = Field(
         1e-3, ge=1e-12, le=1e9, description="peak of the 1cycle schedule; initial learning rate of plateau"
@@ -50,7 +51,9 @@ class TrainingSettings(Settings):
     final_division: float = Field(
         1.0, ge=1, le=1e12, description="first learning rate divided by the last (paper: 1; its code: 1e4)"
     )
-    plateau_patience: int = Field(2, ge=0, description="epochs without a lower validation error (plateau)")
+    plateau_patience: int = Field(
+        2, ge=0, description="epochs without a lower validation error that do not yet halve the learning rate"
+    )
     early_stopping: int | None = Field(
         None, ge=1, description="stop after as many epochs without a lower validation error; none: never"
     )

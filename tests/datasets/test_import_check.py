@@ -336,6 +336,19 @@ def test_a_block_to_fill_in_has_an_experiment(tmp_path, capsys):
     assert said.endswith("in lines 14 to 18, 20, 25 to 26, then run: resolvent check mine.yaml")
 
 
+@pytest.mark.parametrize("shape", [(16, 16), (8, 8, 8)])
+def test_several_targets_are_proposed_with_a_training_that_accepts_them(shape, tmp_path, capsys):
+    axes = ("z", "y", "x")[-len(shape) :]
+    velocity = np.stack([waves(60 * 2, *shape, seed=one).reshape(60, 2, *shape) for one in range(2)], axis=2)
+    fields = {"velocity": (("sample", "time", "channel", *axes), velocity)}
+    xarray.Dataset(fields).to_netcdf(tmp_path / "own.nc", engine="h5netcdf")
+    report = check_file(tmp_path / "own.nc")
+    assert settings_of(block_of(report)).out_channels == 2
+    (tmp_path / "mine.yaml").write_text(report.text())
+    assert check([str(tmp_path / "mine.yaml")]) == 0
+    assert "is valid; experiments: " in capsys.readouterr().out
+
+
 def test_a_pair_of_functions_may_be_of_a_rectangle(tmp_path):
     report = checked(tmp_path, a=waves(60, 32, 48), u=waves(60, 32, 48, seed=1))
     assert "    # axes: [sample, y, x]\n    # finest: {y: 32, x: 48}\n" in report.text()

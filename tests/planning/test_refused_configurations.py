@@ -93,6 +93,13 @@ SLIPS = [
     ("experiments.burgers.training_of.galerkin.epoch", 3, "did you mean 'epochs'"),
     ("experiments.burgers.training.loss_units", "standardised",
      "accepted: pointwise, scalar", "experiments.burgers"),
+    ("experiments.burgers.training", {"loss_units": "standardised", "normalisation": "scalar"},
+     "accepted gradient_weight: 0, got 0.1", "experiments.burgers"),
+    ("experiments.burgers.training", {"epochs": 1, "batch_size": 64, "peak_fraction": 0.25},
+     "peak_fraction 0.25 of 4 steps", "experiments.burgers"),
+    ("experiments.burgers", {"training": {"batch_size": 64, "peak_fraction": 0.125},
+                             "tuning": {"epochs": 2, "learning_rate": [1e-3, 1e-4]}},
+     "peak_fraction 0.125 of 8 steps"),
     ("experiments.darcy", {"models": ["fno"], "shown": None},
      "'fno' (fno1d) takes functions of 1 variable(s), but dataset 'darcy_cao'", "experiments.darcy.models"),
     ("", {"models": {"coarse": {"label": "C", "architecture": "transformer2d_coarse"}},
@@ -273,6 +280,50 @@ def test_a_slip_is_one_line_that_names_the_key_and_what_is_accepted(slip, monkey
     path, value, words, key = (*slip, slip[0])[:4]
     (line,) = problems(change_of(path, value))
     assert line.startswith(f"{key}: ")
+    assert words in line
+
+
+ON_A_SQUARE = {
+    "equation": "arrays", "source": "own.npz", "input": "a", "target": "u", "axes": ["sample", "y", "x"],
+    "finest": 33, "grid": "nodes",
+}  # fmt: skip
+ON_A_LINE = {"axes": ["sample", "x"]}
+ON_A_RECTANGLE = {"length": {"y": 1, "x": 2}}
+POINTWISE, ZERO = {"normalisation": "pointwise"}, {"boundary": "zero"}
+OF_A_COEFFICIENT, AS_CODED = {"gradient_coefficient": "input"}, {"target_gradient": "public_code"}
+# Changes of the dataset, training settings, and what the answer says; "" if they are accepted.
+OWN_DATA = [
+    ({"target": ["u", "v"]}, {}, "gradient_weight 0.1 needs a single target, but 'own' has 2; accepted: 0"),
+    ({"target": ["u", "v"]}, {"gradient_weight": 0, **OF_A_COEFFICIENT, **POINTWISE, **ZERO}, ""),
+    (ON_A_RECTANGLE | {"target": ["u", "v"]}, {}, ""),
+    (ON_A_RECTANGLE | {"target": ["u", "v"]}, OF_A_COEFFICIENT, "'input' needs a single input and target"),
+    ({"input": ["a", "b"]}, OF_A_COEFFICIENT, "'input' needs a single input and target, but 'own' has 2"),
+    ({}, OF_A_COEFFICIENT, ""),
+    (ON_A_LINE, OF_A_COEFFICIENT, ""),
+    (ON_A_LINE, POINTWISE, "'pointwise' is only for functions on the nodes of a square; 'own' has another"),
+    (ON_A_LINE, ZERO, "'zero' is only for functions on the nodes of a square; 'own' has another grid"),
+    (ON_A_RECTANGLE, POINTWISE | ZERO, ""),
+    (ON_A_LINE, AS_CODED, ""),
+    (ON_A_RECTANGLE, AS_CODED, "'public_code' needs axes that are alike, but 'own' has unlike axes"),
+    (ON_A_RECTANGLE, AS_CODED | {"gradient_weight": 0}, ""),
+]
+
+
+@pytest.mark.parametrize(("changes", "training", "words"), OWN_DATA)
+def test_training_settings_that_do_not_fit_own_data_are_refused(changes, training, words, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    dataset = ON_A_SQUARE | changes
+    model = {"label": "Own", "architecture": "fno1d" if "y" not in dataset["axes"] else "fno2d"}
+    experiment = {
+        "title": "Own", "dataset": "own", "models": ["own"], "resolutions": [33], "training": training
+    }  # fmt: skip
+    change = {"datasets": {"own": dataset}, "models": {"own": model}, "experiments": {"own": experiment}}
+    change["build"] = {"experiments": ["own"]}
+    if not words:
+        loaded(change)
+        return
+    (line,) = problems(change)
+    assert line.startswith("experiments.own: ")
     assert words in line
 
 

@@ -348,6 +348,7 @@ def _configuration(name: str, block: dict, settings: ArraysDataset) -> dict:
         model, architecture, modes = MODELS[settings.dimension]
         if (few := min(sides.values()) // 2) < modes or model is None:
             model, own = f"{name}_fno", {"settings": {"modes": min(few, modes)}}
+            own["training"] = {"gradient_weight": 0}  # as `fno` and `fno2d`, and for several targets
             content["models"] = {model: {"label": "FNO", "architecture": architecture, **own}}
     elif settings.dimension in ON_UNEVEN_POINTS:
         model = ON_UNEVEN_POINTS[settings.dimension]

@@ -45,7 +45,12 @@ class SplitSizes(Settings):
 
     train: int = Field(1024, ge=0, description="training samples")
     validation: int = Field(100, ge=0, description="validation samples, which select the checkpoint")
-    test: int = Field(100, ge=0, description="test samples, which no training job can read")
+    test: int = Field(
+        100,
+        ge=0,
+        description="test samples; a training reads them only with record_test_error, and never "
+        "selects by them",
+    )
 
     @model_validator(mode="after")
     def _not_empty(self):

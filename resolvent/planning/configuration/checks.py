@@ -31,8 +31,12 @@ from resolvent.planning.configuration.settings import (
 )
 from resolvent.training.settings import TrainingSettings
 
-# Values of training settings that need functions on the nodes of a square.
-ON_NODES = {"normalisation": "pointwise", "boundary": "zero", "gradient_coefficient": "input"}
+# Values of training settings that need functions on the nodes of a square, and in which dimensions they work.
+ON_NODES = {
+    "normalisation": ("pointwise", [2]),
+    "boundary": ("zero", [2]),
+    "gradient_coefficient": ("input", [1, 2]),
+}
 # The only accepted values for inverse problems, whose target jumps and does not vanish on the boundary.
 OF_A_JUMP = {"gradient_weight": 0.0, "boundary": "free"}
 # Lists of an experiment without repeated entries.
@@ -279,15 +283,19 @@ def _training_problems(at: str, experiment: Experiment, dataset, models: dict[st
             continue  # reported with the part that is wrong
         train = min(available, settings.train_samples or available)
         shares = experiment.processes_for(key), experiment.nodes_for(key)
-        words = _misfits(settings, dataset, experiment.dataset, train, *shares)
+        epochs = {settings.epochs, experiment.tuning.epochs if experiment.tuning else settings.epochs}
+        words = _misfits(settings, dataset, experiment.dataset, train, epochs, *shares)
         found |= dict.fromkeys(f"{at}: {one}" for one in words)
     yield from found
 
 
 def _misfits(
-    settings: TrainingSettings, dataset, name: str, train: int, processes: int, nodes: int
+    settings: TrainingSettings, dataset, name: str, train: int, epochs: set[int], processes: int, nodes: int
 ) -> Iterator[str]:
-    """Yield the merged training settings that contradict each other or the functions of dataset `name`."""
+    """Yield the merged training settings that contradict each other or the functions of dataset `name`.
+
+    `epochs` are of the run and, with tuning, of its short runs.
+    """
     if settings.batch_size > train:
         yield f"batch_size {settings.batch_size} is more than the {train} training samples"
     if processes > settings.batch_size:
@@ -295,6 +303,10 @@ def _misfits(
     if processes % nodes:
         fitting = processes // nodes * nodes or nodes
         yield f"{processes} processes cannot be divided evenly among {nodes} nodes; accepted: {fitting}"
+    for steps in (one * (train // settings.batch_size) for one in sorted(epochs)):
+        if settings.schedule == "1cycle" and settings.peak_fraction * steps == 1:  # torch divides by zero
+            peak = f"peak_fraction {settings.peak_fraction} of {steps} steps"
+            yield f"{peak} leaves no steps before the peak of the learning rate; accepted: any other value"
     weight = settings.gradient_weight
     if weight and (settings.loss.startswith("h1") or ":" in settings.loss):
         why = "is the whole loss" if ":" in settings.loss else "contains the gradient"
@@ -304,18 +316,33 @@ def _misfits(
         yield f"fresh_samples have the gradient of their own grid; {got}; accepted: 'grid'"
     if settings.loss_units == "standardised" and settings.normalisation == "none":
         yield "loss_units standardised need a normalisation; accepted: pointwise, scalar"
-    for key, only in ON_NODES.items() if dataset.grid_kind != "nodes" or dataset.dimension == 3 else ():
-        if getattr(settings, key) == only:
+    elif settings.loss_units == "standardised" and weight:
+        why = "gradients of targets are in physical units"
+        yield f"loss_units standardised: {why}; accepted gradient_weight: 0, got {weight}"
+    for key, (only, dimensions) in ON_NODES.items():
+        fits = dataset.grid_kind == "nodes" and dataset.dimension in dimensions
+        if getattr(settings, key) == only and not fits:
             yield f"{key} '{only}' is only for functions on the nodes of a square; '{name}' has another grid"
     for key, accepted in OF_A_JUMP.items() if dataset.inverse else ():
         if (value := getattr(settings, key)) != accepted:
             yield f"{key} {value!r} does not fit a coefficient that jumps; accepted: {accepted!r}"
     on_even_grids = "is only for functions on an even grid"
+    functions = dataset.in_channels, dataset.out_channels
+    axes = getattr(dataset, "even_axes", None)  # of arrays from files, whose axes may differ
+    alike = axes is None or len({*axes(dataset.resolutions[0]).values()}) == 1
     if dataset.grid_kind == "explicit" and weight:
         yield f"gradient_weight {weight} {on_even_grids}; accepted for trajectories: 0"
-    if dataset.uneven and weight:
+    elif dataset.uneven and weight:
         uneven = f"'{name}', uneven along {' and '.join(dataset.uneven)}"
         yield f"gradient_weight {weight} {on_even_grids}; accepted for {uneven}: 0"
+    elif weight and alike and functions[1] > 1:
+        yield f"gradient_weight {weight} needs a single target, but '{name}' has {functions[1]}; accepted: 0"
+    elif weight and settings.gradient_coefficient == "input" and functions != (1, 1):
+        has = f"'{name}' has {functions[0]} and {functions[1]}; accepted: 'one'"
+        yield f"gradient_coefficient 'input' needs a single input and target, but {has}"
+    elif weight and settings.target_gradient == "public_code" and not alike:
+        has = f"'{name}' has unlike axes; accepted: 'grid'"
+        yield f"target_gradient 'public_code' needs axes that are alike, but {has}"
     if dataset.grid_kind == "explicit" and settings.loss.startswith("h1"):
         yield f"loss {settings.loss} {on_even_grids}"
     if settings.fresh_samples and hasattr(dataset, "source"):
