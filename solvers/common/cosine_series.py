@@ -77,22 +77,6 @@ def cosine_coefficients_of(
     return result
 
 
-def power_of_cosines(
-    values: Float[np.ndarray, "*batch points"], kind: str
-) -> Float[np.ndarray, "*batch points"]:
-    """Return the contribution of each cosine, k = 0, …, points - 1, to the mean square on an interval.
-
-    `kind` is the kind of the grid, "nodes" or "cell_centres".
-    """
-    points = values.shape[-1]
-    intervals, transform = (points - 1, 1) if kind == "nodes" else (points, 2)
-    power = 2 * (scipy.fft.dct(values, transform) / (2 * intervals)) ** 2
-    power[..., 0] /= 2
-    if kind == "nodes":  # the last cosine is ±1 at every node
-        power[..., -1] /= 2
-    return power
-
-
 def _folded(
     coefficients: Float[np.ndarray, "modes others"], points: int, kind: str
 ) -> Float[np.ndarray, "points others"]:
