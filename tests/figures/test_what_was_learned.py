@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from run_files import replace_errors, vouched
+from scipy import stats
 
 from resolvent.figures.common.comparison import TO_LINEAR, TO_MEAN, by_condition, leading, read_comparison
 from resolvent.figures.common.results import on_training_grid
@@ -92,6 +93,18 @@ def test_models_that_learned_nothing_are_neither_bold_nor_the_best(make_run, bas
     table, found = compared(constant, baselines, tmp_path)
     assert found["constant"].verdict == "predicts the same for every input"
     assert "no model is better than predicting the mean" in verdicts(table)[0]
+
+
+def test_the_spread_between_seeds_of_a_model_is_not_that_of_a_baseline(make_run, baselines, tmp_path):
+    """A baseline has no seeds: half its errors are clearly fewer, though seeds differ by a fifth."""
+    runs = [
+        make_run("fno", seed=seed, errors=errors_about(0.5 * factor, 1))
+        for seed, factor in enumerate(np.exp([-0.2, 0.0, 0.2]))
+    ]
+    _, found = compared(runs, baselines, tmp_path)
+    ratio, spread = found["fno"].error(statistic=TO_MEAN), stats.t.ppf(0.975, 2) * 0.2 / np.sqrt(3)
+    assert np.log([ratio.value / ratio.low, ratio.high / ratio.value]) == pytest.approx(spread, rel=0.01)
+    assert found["fno"].verdict == ""
 
 
 def test_of_data_in_pascals_the_page_leads_with_standardised_errors(make_run, baselines, tmp_path):
