@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from exhibits import printed as balanced
-from run_files import replace_errors, vouched
+from run_files import replace_errors, vouched, write_inference
 
 from resolvent.common.digests import write_digest
 from resolvent.common.errors import FileError
@@ -17,6 +17,7 @@ from resolvent.figures.common.numbers import UNIT, duration, ends, in_units, pla
 from resolvent.figures.common.results import error_matrix, read_arrays
 from resolvent.figures.common.table import as_csv, as_html
 from resolvent.figures.experiment.comparison import write_comparison
+from resolvent.figures.experiment.cost import read_inference
 from resolvent.figures.experiment.error_table import headline, of_all_metrics, write_error_tables
 
 ERRORS = np.linspace(1e-3, 2e-3, 30)
@@ -337,6 +338,15 @@ def test_realisations_of_the_noise_are_averaged_before_anything_else(make_run, m
     errors.loc[errors["noise"].eq(0.01) & errors["realisation"].eq(1), "relative_l2"] = np.nan
     assert error_matrix([errors], 512, 0.01).empty
     assert error_matrix([errors], 512, 0.05).shape == (1, 2)
+
+
+def test_names_that_look_like_numbers_or_like_nothing_are_names(make_run, compare, tmp_path):
+    table, csv, *_ = compare([make_run("8", label="None"), make_run("007", label="NA")])
+    assert list(dict.fromkeys(table["key"])) == ["8", "007"]
+    assert {line.partition(",")[0] for line in csv.splitlines()} >= {"None", "NA"}
+    timed = write_inference(tmp_path, {"kind": "model", "key": "8", "label": "null"})
+    (read,) = read_inference(timed).to_dict("records")
+    assert (read["key"], read["label"]) == ("8", "null")
 
 
 def test_each_level_of_noise_is_a_row_and_a_contest_of_its_own(make_run, make_baselines, tmp_path):
