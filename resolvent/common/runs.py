@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 # End of the path of a run that the pipeline made: experiment, model, resolution and seed.
 PLACE = re.compile(r"(?:^|/)([^/]+)/([^/]+)/([^/]+)/(seed\d+)$")
 
-NAMES = dict.fromkeys(("key", "label", "model", "baseline"), str)  # columns of names, for example "None" or "8"
+# Columns of names, which are text, such as "None" or "8".
+NAMES = dict.fromkeys(("key", "label", "model", "baseline"), str)
 
 
 @dataclass(frozen=True)
