@@ -79,7 +79,7 @@ def test_models_that_learned_nothing_are_neither_bold_nor_the_best(make_run, bas
         assert 0.9 < to_linear.value < 1.1
     (words,) = verdicts(table)
     assert words.startswith(
-        "On n = 512 no model is better than predicting the mean of the targets: “fno” has the"
+        "On n = 512 no model is clearly better than predicting the mean of the targets: “fno” has the"
     )
     assert "; the mean of the targets has 1.0" in words
     assert "textbf" not in as_latex(headline(table))
@@ -92,7 +92,7 @@ def test_models_that_learned_nothing_are_neither_bold_nor_the_best(make_run, bas
     constant = [with_facts(one, prediction_spread=0.0) for one in three_seeds(make_run, constant=0.1)]
     table, found = compared(constant, baselines, tmp_path)
     assert found["constant"].verdict == "predicts the same for every input"
-    assert "no model is better than predicting the mean" in verdicts(table)[0]
+    assert "no model is clearly better than predicting the mean" in verdicts(table)[0]
 
 
 def test_the_spread_between_seeds_of_a_model_is_not_that_of_a_baseline(make_run, baselines, tmp_path):
