@@ -13,7 +13,7 @@ from resolvent.common.digests import write_digest
 from resolvent.common.errors import FileError
 from resolvent.figures.common.comparison import by_condition, errors_of, read_comparison
 from resolvent.figures.common.errors import ResultError
-from resolvent.figures.common.numbers import UNIT, duration, ends, in_units, plain, scientific
+from resolvent.figures.common.numbers import UNIT, duration, ends, in_units, plain, scientific, times
 from resolvent.figures.common.results import error_matrix, read_arrays
 from resolvent.figures.common.table import as_csv, as_html
 from resolvent.figures.experiment.comparison import write_comparison
@@ -255,6 +255,8 @@ def test_numbers_carry_their_own_exponent():
     assert ends(None, None, 2e-2) == ""
     found = [in_units(one, UNIT) for one in (1.2034e-3, 14.6e-3, 0.9114, 4e-7)]
     assert found == ["1.203", "14.60", "911.4", "4.0e-04"]
+    found = [times(one) for one in (4e-3, 0.0123, 0.999, 12.3, 26000)]
+    assert found == ["4.0 × 10⁻³", "0.01", "1.00", "12.3", "2.6 × 10⁴"]
     assert [duration(one) for one in (8.42, 192, 5400, None)] == ["8.4 s", "3.2 min", "1.5 h", "—"]
 
 
