@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 # End of the path of a run that the pipeline made: experiment, model, resolution and seed.
 PLACE = re.compile(r"(?:^|/)([^/]+)/([^/]+)/([^/]+)/(seed\d+)$")
 
-# Columns of names, which are text, such as "None" or "8".
-NAMES = dict.fromkeys(("key", "label", "model", "baseline"), str)
+# Columns of names and hashes, which are text: "None", "8" or "1234e5678901".
+NAMES = dict.fromkeys(("key", "label", "model", "baseline", "config_hash", "code_digest"), str)
 
 
 @dataclass(frozen=True)

@@ -343,8 +343,9 @@ def test_realisations_of_the_noise_are_averaged_before_anything_else(make_run, m
 
 
 def test_names_that_look_like_numbers_or_like_nothing_are_names(make_run, compare, tmp_path):
-    table, csv, *_ = compare([make_run("8", label="None"), make_run("007", label="NA")])
-    assert list(dict.fromkeys(table["key"])) == ["8", "007"]
+    runs = [("8", "None", "1234e5678901"), ("007", "NA", "012345678901")]
+    table, csv, *_ = compare([make_run(key, label=label, config_hash=hashed) for key, label, hashed in runs])
+    assert list(dict.fromkeys(zip(table["key"], table["label"], table["config_hash"], strict=True))) == runs
     assert {line.partition(",")[0] for line in csv.splitlines()} >= {"None", "NA"}
     timed = write_inference(tmp_path, {"kind": "model", "key": "8", "label": "null"})
     (read,) = read_inference(timed).to_dict("records")
