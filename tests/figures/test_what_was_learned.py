@@ -95,6 +95,16 @@ def test_models_that_learned_nothing_are_neither_bold_nor_the_best(make_run, bas
     assert "no model is clearly better than predicting the mean" in verdicts(table)[0]
 
 
+def test_a_metric_that_few_seeds_have_is_not_ranked(make_run, baselines, tmp_path):
+    few, *rest = three_seeds(make_run, fno=0.1)
+    runs = [with_columns(few, mine=1.0), *(with_columns(one, mine=np.nan) for one in rest)]
+    runs += [with_columns(one, mine=1.0) for one in three_seeds(make_run, galerkin=0.2)]
+    _, found = compared(runs, with_columns(baselines, mine=1.0), tmp_path)
+    assert found["fno"].is_ranked()
+    assert found["galerkin"].is_ranked("mine")
+    assert not found["fno"].is_ranked("mine")
+
+
 def test_the_spread_between_seeds_of_a_model_is_not_that_of_a_baseline(make_run, baselines, tmp_path):
     """A baseline has no seeds: half its errors are clearly fewer, though seeds differ by a fifth."""
     runs = [
