@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 # End of the path of a run that the pipeline made: experiment, model, resolution and seed.
 PLACE = re.compile(r"(?:^|/)([^/]+)/([^/]+)/([^/]+)/(seed\d+)$")
 
+# Columns of names and hashes, which are text: "None", "8" or "1234e5678901".
+NAMES = dict.fromkeys(("key", "label", "model", "baseline", "config_hash", "code_digest"), str)
+
 
 @dataclass(frozen=True)
 class Run:
@@ -130,7 +133,7 @@ def parse_table(path: Path, columns: Iterable[str], *, may_be_empty: bool = Fals
     remedy = "delete it and run snakemake"
     check_present(path)
     try:
-        table = pandas.read_csv(path)
+        table = pandas.read_csv(path, dtype=NAMES, keep_default_na=False, na_values=["", "nan"])
     except (pandas.errors.ParserError, pandas.errors.EmptyDataError, UnicodeDecodeError) as error:
         raise FileError(f"{path} is not a table ({error}): {remedy}") from error
     absent = [column for column in columns if column not in table]

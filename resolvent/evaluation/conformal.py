@@ -12,6 +12,7 @@ Statist. Assoc. 113, 1094, whose section 5.2 has scores over an estimate of thei
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 
@@ -65,7 +66,7 @@ def calibrated(
     count = len(prediction)
     rank = math.ceil((count + 1) * level)
     if rank > count:
-        least = math.ceil(level / (1 - level))
+        least = next(n for n in itertools.count(count) if math.ceil((n + 1) * level) <= n)
         raise EvaluationError(f"level {level:g} needs at least {least} samples, got {count}")
     off = prediction - target
     size = np.sqrt(square_norm(off, grid.weights) / square_norm(prediction, grid.weights))

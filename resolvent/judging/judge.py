@@ -140,14 +140,15 @@ def _without_labels(
         _, scatter = under_symmetries(predict, samples.inputs, prediction, grid, symmetries)
     errors = pd.Series(relative_l2(prediction, samples.targets, grid.weights))
     for name, known in known_of(task.dataset, samples.inputs, prediction, grid, scatter).items():
-        facts = {"grid": group, "name": name, "kind": known.attrs["kind"]}
         if "bound" in known.dims:
-            low, high = map(float, known.mean("sample"))
-            yield facts | {"low": low, "high": high}
+            inputs = samples.inputs.astype(np.float64)
+            own = task.dataset.energy_error(inputs, prediction, samples.targets)
+            numbers = dict(zip(("low", "high"), known.mean("sample"), strict=True)) | {"error": own.mean()}
         else:
-            order = float(pd.Series(known.values).corr(errors, method="spearman"))
-            means = {"value": float(known.mean()), "error": float(errors.mean())}
-            yield facts | means | {"rank_correlation": order}
+            order = pd.Series(known.values).corr(errors, method="spearman")  # NaN for equal errors
+            numbers = {"value": known.mean(), "error": errors.mean(), "rank_correlation": order}
+        found = {key: float(one) if np.isfinite(one) else None for key, one in numbers.items()}
+        yield {"grid": group, "name": name, "kind": known.attrs["kind"], **found}
 
 
 def _summaries(errors: pd.DataFrame) -> Iterable[dict[str, Any]]:

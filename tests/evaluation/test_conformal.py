@@ -47,5 +47,7 @@ def test_a_level_that_takes_more_samples_is_refused():
     with pytest.raises(EvaluationError, match=r"level 0\.95 needs at least 19 samples, got 18"):
         calibrated(np.ones((18, 16)), np.zeros((18, 16)), GRID, 0.95)
     calibrated(np.ones((19, 16)), np.zeros((19, 16)), GRID, 0.95)
+    with pytest.raises(EvaluationError, match=r"level 0\.9 needs at least 9 samples, got 8"):
+        calibrated(np.ones((8, 16)), np.zeros((8, 16)), GRID)
     with pytest.raises(EvaluationError, match="level must be between 0 and 1, got 1"):
         calibrated(np.ones((18, 16)), np.zeros((18, 16)), GRID, 1.0)

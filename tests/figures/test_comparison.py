@@ -7,16 +7,17 @@ import numpy as np
 import pandas as pd
 import pytest
 from exhibits import printed as balanced
-from run_files import replace_errors, vouched
+from run_files import replace_errors, vouched, write_inference
 
 from resolvent.common.digests import write_digest
 from resolvent.common.errors import FileError
 from resolvent.figures.common.comparison import by_condition, errors_of, read_comparison
 from resolvent.figures.common.errors import ResultError
-from resolvent.figures.common.numbers import UNIT, duration, ends, in_units, plain, scientific
+from resolvent.figures.common.numbers import UNIT, duration, ends, in_units, plain, scientific, times
 from resolvent.figures.common.results import error_matrix, read_arrays
 from resolvent.figures.common.table import as_csv, as_html
 from resolvent.figures.experiment.comparison import write_comparison
+from resolvent.figures.experiment.cost import read_inference
 from resolvent.figures.experiment.error_table import headline, of_all_metrics, write_error_tables
 
 ERRORS = np.linspace(1e-3, 2e-3, 30)
@@ -254,6 +255,8 @@ def test_numbers_carry_their_own_exponent():
     assert ends(None, None, 2e-2) == ""
     found = [in_units(one, UNIT) for one in (1.2034e-3, 14.6e-3, 0.9114, 4e-7)]
     assert found == ["1.203", "14.60", "911.4", "4.0e-04"]
+    found = [times(one) for one in (4e-3, 0.0123, 0.999, 12.3, 26000)]
+    assert found == ["4.0 × 10⁻³", "0.01", "1.00", "12.3", "2.6 × 10⁴"]
     assert [duration(one) for one in (8.42, 192, 5400, None)] == ["8.4 s", "3.2 min", "1.5 h", "—"]
 
 
@@ -337,6 +340,16 @@ def test_realisations_of_the_noise_are_averaged_before_anything_else(make_run, m
     errors.loc[errors["noise"].eq(0.01) & errors["realisation"].eq(1), "relative_l2"] = np.nan
     assert error_matrix([errors], 512, 0.01).empty
     assert error_matrix([errors], 512, 0.05).shape == (1, 2)
+
+
+def test_names_that_look_like_numbers_or_like_nothing_are_names(make_run, compare, tmp_path):
+    runs = [("8", "None", "1234e5678901"), ("007", "NA", "012345678901")]
+    table, csv, *_ = compare([make_run(key, label=label, config_hash=hashed) for key, label, hashed in runs])
+    assert list(dict.fromkeys(zip(table["key"], table["label"], table["config_hash"], strict=True))) == runs
+    assert {line.partition(",")[0] for line in csv.splitlines()} >= {"None", "NA"}
+    timed = write_inference(tmp_path, {"kind": "model", "key": "8", "label": "null"})
+    (read,) = read_inference(timed).to_dict("records")
+    assert (read["key"], read["label"]) == ("8", "null")
 
 
 def test_each_level_of_noise_is_a_row_and_a_contest_of_its_own(make_run, make_baselines, tmp_path):

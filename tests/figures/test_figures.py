@@ -1,6 +1,7 @@
 """Every figure is drawn from whatever runs there are, and twice to the same bytes."""
 
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -112,6 +113,8 @@ def test_appearances_are_fixed_by_the_kind_and_distinct(make_run):
     assert len(set(looks.values())) == 5
     assert looks["a"].colour == looks["a_regular"].colour != looks["b"].colour
     assert looks["a"] == appearances(runs[:1])["a"]
+    many = [SimpleNamespace(model=f"{one:02}", record=runs[-1].record) for one in range(40)]
+    assert len(appearances(many)) == 40
 
 
 def test_a_line_that_leaves_the_panel_is_named_at_its_edge_and_the_layout_holds():

@@ -302,6 +302,25 @@ def test_a_row_says_after_how_many_functions_it_has_paid_and_on_what(finished):
     assert 'title="compared with coarse; training on a; model on b; solver on b"' in page
 
 
+def test_names_are_shown_as_they_are_and_no_model_is_lost(finished, capsys):
+    content = json.loads((finished / "study.json").read_text())
+    rows = content["experiments"]["burgers"]["rows"]
+    content["experiments"]["burgers"]["title"] = "Burgers [red]"
+    for row, label in zip(rows, ("FNO [ours]", "[/b]", "[/b]"), strict=True):
+        row["label"] = label
+    write_json(finished / "study.json", content)
+    target = {"variables": {"u": {"long_name": "start"}, "v": {"long_name": 'end"><b>'}}}
+    write_json(finished / "data/w.json", CARD | {"groups": {"n8": target}})
+    show(finished)
+    said = capsys.readouterr().out
+    assert "Burgers [red]" in said
+    assert "FNO [ours]" in said
+    assert said.count("[/b] ") == 2
+    page = (finished / "index.html").read_text()
+    assert [row[0] for row in rows_of(page, "matrix")].count("[/b]") == 2
+    assert 'aria-label="One sample: end&quot;&gt;&lt;b&gt;"' in page
+
+
 def test_a_single_seed_has_one_short_line(finished):
     content = json.loads((finished / "study.json").read_text())
     del content["experiments"]["burgers"]

@@ -145,7 +145,9 @@ def test_the_remainder_counts_once():
 
 def test_an_error_of_zero_has_no_ratio_and_one_sample_no_interval():
     zero = LADDER * (LADDER[0] < LADDER)
-    found = [paired_ratio(LADDER, zero), geometric_mean(zero), *ratios_to_best_other([zero, LADDER])]
+    never = np.where(zero > 0, 1.0, np.inf)  # ratios to such errors
+    found = [paired_ratio(LADDER, zero), *map(geometric_mean, (zero, never))]
+    found += ratios_to_best_other([zero, LADDER])
     assert np.isnan([ends(one) for one in found]).all()
     for one in (paired_ratio([[2.0]], [[1.0]]), ratios_to_best_other([[2.0], [1.0]])[0]):
         assert one.value == pytest.approx(2.0)

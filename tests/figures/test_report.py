@@ -180,6 +180,8 @@ def test_a_verdict_says_whether_the_difference_is_real(make_run, make_baselines,
     assert "The best baseline, “Coarse classical solve”, has 3." in words
     (words,) = verdicts(write_comparison(equal, [], tmp_path / "equal.csv"))
     assert words.endswith("The data do not show which of these is best: “good”, “other”.")
+    fewer = verdicts(write_comparison(equal[:5], [], tmp_path / "fewer.csv"))[0]  # seeds of “other”
+    assert fewer.endswith("The data do not show that “good” is better than every other model.")
     (words,) = verdicts(write_comparison([clear[0], clear[3]], [], tmp_path / "single.csv"))
     assert "“bad” is next with 2.00 times that error. Models are ranked only with 3 seeds or more." in words
     lost = [make_run("lost", diverged_epoch=2)]

@@ -108,6 +108,21 @@ def test_the_figure_shows_every_width(family):
     assert names == ["FNO, width 16", "FNO, width 32"]
 
 
+def test_the_figure_is_of_the_most_points(make_run, tmp_path):
+    runs = [
+        make_run(
+            f"fno_n{samples}", label=f"FNO, {samples} samples", resolution=resolution,
+            training={"train_samples": samples}, seconds=float(samples),
+            errors=10 / resolution / samples * HARDNESS,
+        )
+        for samples in (64, 128)
+        for resolution in (512, 1024)
+    ]  # fmt: skip
+    figure = drawn(SCALING, runs, inference=write_inference(tmp_path))
+    errors = figure.axes[0].lines[0].get_ydata()
+    assert errors == pytest.approx([10 / 1024 / 64, 10 / 1024 / 128])
+
+
 def test_where_all_diverged_there_is_no_curve(make_run, tmp_path):
     runs = [make_run(label="FNO, 64 samples", training={"train_samples": 64}, diverged_epoch=1)]
     inference = write_inference(tmp_path)

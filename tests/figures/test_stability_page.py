@@ -3,6 +3,7 @@
 import re
 from itertools import product
 
+import numpy as np
 import pandas as pd
 import pytest
 from pages import links
@@ -10,7 +11,15 @@ from pages import links
 from resolvent.common.digests import write_digest
 from resolvent.common.runs import save_table
 from resolvent.figures.common.errors import ResultError
-from resolvent.figures.stability.page import COLUMNS, counts, read_study, write_stability_page
+from resolvent.figures.stability.page import (
+    COLUMNS,
+    TOP,
+    counts,
+    draw_panel,
+    gap_in_words,
+    read_study,
+    write_stability_page,
+)
 
 pytestmark = pytest.mark.every_format  # pages link to the PNG and the PDF
 
@@ -62,6 +71,14 @@ def test_no_number_in_the_last_epoch_is_a_collapse(study, tmp_path):
     write_digest(table)
     found = read_study([table], {"Galerkin": {"as printed": "galerkin"}})
     assert found[(found["seed"] == 1) & (found["peak"] == min(PEAKS))]["collapsed"].all()
+
+
+def test_where_every_training_diverged_there_is_a_page(study):
+    lost = study.assign(status="diverged", error=np.nan, collapsed=True)
+    (panel, *_), runs = PANELS, lost.drop_duplicates(["model", "peak", "seed"])
+    low, high = draw_panel(lost, panel).axes[1].get_ylim()
+    assert low < TOP < high
+    assert gap_in_words(runs) == "no run has a final error; 24 diverged and were stopped"
 
 
 def test_the_page_has_a_figure_a_panel_and_every_count(study, tmp_path):

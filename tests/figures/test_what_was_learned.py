@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from run_files import replace_errors, vouched
+from scipy import stats
 
 from resolvent.figures.common.comparison import TO_LINEAR, TO_MEAN, by_condition, leading, read_comparison
 from resolvent.figures.common.results import on_training_grid
@@ -78,7 +79,7 @@ def test_models_that_learned_nothing_are_neither_bold_nor_the_best(make_run, bas
         assert 0.9 < to_linear.value < 1.1
     (words,) = verdicts(table)
     assert words.startswith(
-        "On n = 512 no model is better than predicting the mean of the targets: “fno” has the"
+        "On n = 512 no model is clearly better than predicting the mean of the targets: “fno” has the"
     )
     assert "; the mean of the targets has 1.0" in words
     assert "textbf" not in as_latex(headline(table))
@@ -91,7 +92,29 @@ def test_models_that_learned_nothing_are_neither_bold_nor_the_best(make_run, bas
     constant = [with_facts(one, prediction_spread=0.0) for one in three_seeds(make_run, constant=0.1)]
     table, found = compared(constant, baselines, tmp_path)
     assert found["constant"].verdict == "predicts the same for every input"
-    assert "no model is better than predicting the mean" in verdicts(table)[0]
+    assert "no model is clearly better than predicting the mean" in verdicts(table)[0]
+
+
+def test_a_metric_that_few_seeds_have_is_not_ranked(make_run, baselines, tmp_path):
+    few, *rest = three_seeds(make_run, fno=0.1)
+    runs = [with_columns(few, mine=1.0), *(with_columns(one, mine=np.nan) for one in rest)]
+    runs += [with_columns(one, mine=1.0) for one in three_seeds(make_run, galerkin=0.2)]
+    _, found = compared(runs, with_columns(baselines, mine=1.0), tmp_path)
+    assert found["fno"].is_ranked()
+    assert found["galerkin"].is_ranked("mine")
+    assert not found["fno"].is_ranked("mine")
+
+
+def test_the_spread_between_seeds_of_a_model_is_not_that_of_a_baseline(make_run, baselines, tmp_path):
+    """A baseline has no seeds: half its errors are clearly fewer, though seeds differ by a fifth."""
+    runs = [
+        make_run("fno", seed=seed, errors=errors_about(0.5 * factor, 1))
+        for seed, factor in enumerate(np.exp([-0.2, 0.0, 0.2]))
+    ]
+    _, found = compared(runs, baselines, tmp_path)
+    ratio, spread = found["fno"].error(statistic=TO_MEAN), stats.t.ppf(0.975, 2) * 0.2 / np.sqrt(3)
+    assert np.log([ratio.value / ratio.low, ratio.high / ratio.value]) == pytest.approx(spread, rel=0.01)
+    assert found["fno"].verdict == ""
 
 
 def test_of_data_in_pascals_the_page_leads_with_standardised_errors(make_run, baselines, tmp_path):

@@ -373,8 +373,23 @@ def test_the_bound_of_darcy_flow_holds_without_a_label(data, tmp_path):
     bound, solver = record["without_labels"]
     assert (bound["kind"], solver["kind"]) == ("theorem", "estimate")
     assert bound["low"] < 0.05 < bound["high"] < 0.11
+    assert bound["error"] == pytest.approx(0.05)
     assert solver["value"] == pytest.approx(0.05, rel=0.05)
     assert ", the distance to the answer of a cheap solver, an estimate" in "\n".join(in_words(record))
+
+
+def test_a_bound_is_of_the_solution_on_the_grid_and_stands_beside_the_error_measured(place, tmp_path):
+    """The labels, of a finer grid, have no error, and yet not the solution on theirs."""
+    write_task(place, "coarse-v0", "darcy", 17)
+    arrays = tasks.arrays_of(small("darcy"), [("test", index) for index in range(5)])
+    np.savez(tmp_path / "mine.npz", n17=arrays["n17/pressure"])
+    record = judge(str(tmp_path / "mine.npz"), "coarse-v0", tmp_path / "out", data=tmp_path, certify=True)
+    bound = record["without_labels"][0]
+    assert bound["low"] > bound["error"] == 0.0
+    assert record["without_labels"][1]["rank_correlation"] is None  # equal errors have no order
+    page = (tmp_path / "out/index.html").read_text()
+    assert "within, for every sample" not in page
+    assert "labels of a finer grid" in page
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@
 row per model or baseline and training condition, with facts that do not depend on the metric.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pandas as pd
@@ -88,6 +88,7 @@ class Tested:
 
     facts: dict
     errors: dict[tuple[str, str], Interval]
+    seeds: dict[str, int] = field(default_factory=dict)  # number with finite errors, by metric
 
     @property
     def leads(self) -> str:
@@ -109,7 +110,8 @@ class Tested:
     def is_ranked(self, metric: str | None = None) -> bool:
         """Return whether it is compared with other models and has enough seeds to be called worse."""
         ratio = self.error(metric, RATIO)
-        return not (pd.isna(ratio.low) or pd.isna(ratio.high)) and self.facts["seeds"] >= SEEDS_TO_RANK
+        seeds = self.seeds.get(metric or self.leads, 0)
+        return not (pd.isna(ratio.low) or pd.isna(ratio.high)) and seeds >= SEEDS_TO_RANK
 
     def is_among_the_best(self, metric: str | None = None) -> bool:
         """Return whether it has learned, is ranked, and is not worse than the best other model."""
@@ -148,5 +150,6 @@ def by_condition(comparison: pd.DataFrame) -> list[Tested]:
             (metric, statistic): Interval(*row)
             for metric, statistic, *row in rows[STATISTIC].itertuples(index=False)
         }
-        tested.append(Tested(rows.iloc[0].to_dict(), errors))
+        seeds = dict(zip(rows["metric"], rows["seeds"], strict=True))
+        tested.append(Tested(rows.iloc[0].to_dict(), errors, seeds))
     return tested

@@ -232,9 +232,12 @@ def resampled_means(errors: np.ndarray, number: int) -> np.ndarray:
 
 
 def geometric_mean(ratios: np.ndarray) -> Interval:
-    """Return the geometric mean of ratios (seeds, samples) of one model's errors, such as on two grids."""
+    """Return the geometric mean of ratios (seeds, samples) of one model's errors.
+
+    The divisors are its errors on another grid, or those of a baseline, which has no seeds.
+    """
     ratios = as_matrix(ratios)
-    if not (ratios > 0).all():
+    if not ((ratios > 0) & (ratios < np.inf)).all():
         return UNKNOWN
     logarithms, samples = np.log(ratios), ratios.shape[1]
     value = np.exp(logarithms.mean())

@@ -67,8 +67,10 @@ def power(unit: float) -> str:
 
 
 def times(ratio: float) -> str:
-    """Return a ratio: 0.83, 12.3, 2.6 × 10⁴."""
-    return f"{ratio:.2f}" if ratio < 10 else f"{ratio:.1f}" if ratio < 1000 else scientific(ratio, 2)
+    """Return a ratio: 4.0 × 10⁻³, 0.83, 12.3, 2.6 × 10⁴."""
+    if not 0.01 <= ratio < 1000:
+        return scientific(ratio, 2)
+    return f"{ratio:.2f}" if ratio < 10 else f"{ratio:.1f}"
 
 
 def duration(seconds: float | None) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -103,7 +104,7 @@ def appearances(runs: Iterable[Run]) -> dict[str, Appearance]:
     """Choose the appearance of each model, from its attention or architecture, else the next spare colour."""
     records = {run.model: run.record for run in runs}
     chosen: dict[str, Appearance] = {}
-    spare = iter(SPARE * (1 + len(records) // len(SPARE)))
+    spare = cycle(SPARE)
     for model in sorted(records):
         settings = records[model].settings
         regular = settings.get("layer_norm") == "regular"

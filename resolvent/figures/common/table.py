@@ -51,7 +51,8 @@ SPECIAL = {character: f"\\{character}" for character in "&%#_${}"} | {
     "—": "---",
     "–": "--",
     "…": r"\ldots{}",
-    "[": "{[}",  # after the end of a row it would begin an option
+    "[": "{[}",  # after the end of a row, [ or * would begin an option
+    "*": "{*}",
     **{sign: f"${sign}$" for sign in "<>|"},  # other signs in LaTeX's default fonts
 }
 GREEK = """\

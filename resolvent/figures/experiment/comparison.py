@@ -271,5 +271,7 @@ def _compare_with_baselines(blocks: list[Block]) -> None:
         for key, statistic in AGAINST.items():
             other = baselines.get((key, *condition_of(block.facts)))
             if other is not None and list(block.errors.columns) == list(other.errors.columns):
-                ratio = intervals.paired_ratio(block.errors.to_numpy(), other.errors.to_numpy())
+                # A baseline has no seeds, so all spread between seeds is the model's.
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    ratio = intervals.geometric_mean(block.errors.to_numpy() / other.errors.to_numpy())
                 block.rows.append({**block.facts, "statistic": statistic, **asdict(ratio)})

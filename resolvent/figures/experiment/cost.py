@@ -77,7 +77,7 @@ def draw_inference(inference: pd.DataFrame, looks: Looks):
 
     Models are markers; the equation's solvers, from fast to accurate, are connected by a dashed line.
     """
-    resolutions = sorted(inference["resolution"].unique(), key=str) or [None]
+    resolutions = sorted(inference["resolution"].unique()) or [None]
     size = (8.6, 0.2 + 3.6 * len(resolutions))
     figure, axes = style.new_figure(len(resolutions), 2, size=size, sharey=True)
     named: dict[str, object] = {}

@@ -200,7 +200,7 @@ def budget_table(family: Family) -> Table:
 
 def draw_scaling(family: Family, looks: Looks):
     """Draw errors at the finest resolution against training samples and against seconds, with the curves."""
-    finest = max((resolution for _, resolution in family), key=str, default=None)
+    finest = max((resolution for _, resolution in family), default=None)
     figure, (panels,) = style.new_figure(1, 2, size=(8.6, 3.8), sharey=True)
     panel, in_time = panels
     named: dict[str, object] = {}

@@ -50,7 +50,8 @@ def _verdict(where: str, models: list[Tested], baselines: list[Tested]) -> str:
     if all(one.verdict for one in models):
         mean = [one for one in baselines if AGAINST.get(one.facts["key"]) == TO_MEAN]
         of_mean = f"; the mean of the targets has {scientific(mean[0].error().value)}" if mean else ""
-        words = [f"{where} no model is better than predicting the mean of the targets: {lowest}{of_mean}."]
+        none = "no model is clearly better than predicting the mean of the targets"
+        words = [f"{where} {none}: {lowest}{of_mean}."]
     else:
         words = [f"{where} {lowest}."]
         words += [_difference(models)] if len(models) > 1 else []
@@ -84,9 +85,11 @@ def _difference(models: list[Tested]) -> str:
         )
     among = [one for one in models if one.is_among_the_best()]
     if len(among) == 1:
-        over = among[0].error(statistic=RATIO)
+        over, name = among[0].error(statistic=RATIO), _named(among[0])
+        if over.high >= 1:  # such as with a model of fewer seeds
+            return f"The data do not show that {name} is better than every other model."
         return (
-            f"The difference is real: {_named(among[0])} has {times(over.value)} times the errors of the "
+            f"The difference is real: {name} has {times(over.value)} times the errors of the "
             f"best other model, sample by sample (95 % interval {times(over.low)} to {times(over.high)})."
         )
     return f"The data do not show which of these is best: {', '.join(map(_named, among))}." if among else ""

@@ -46,25 +46,27 @@ def matrices(results: Results) -> list[dict]:
     of the ratio to each experiment's lowest error; and the error of the `classical` solver, or why it has
     none.
     """
-    finest: dict[str, dict[str, Row]] = {}
+    finest: dict[str, dict[tuple[str, int], Row]] = {}
     for row in results.rows:
         planned = results.study.experiments[row.experiment]
         if row.experiment not in results.not_begun and row.planned.resolution == planned.finest:
-            finest.setdefault(row.experiment, {})[row.planned.label] = row
+            column = finest.setdefault(row.experiment, {})
+            label = row.planned.label  # of several models, if they have the same
+            column[label, sum(label == other for other, _ in column)] = row
     models = {name: {row.planned.model for row in column.values()} for name, column in finest.items()}
     found = []
     for group in sharing(models):
         columns = [finest[name] for name in group]
         lowest = [min((row.error.value for row in one.values() if row.error), default=0.0) for one in columns]
         lines = []
-        for label in dict.fromkeys(label for column in columns for label in column):
-            cells = [column.get(label) for column in columns]
+        for place in dict.fromkeys(place for column in columns for place in column):
+            cells = [column.get(place) for column in columns]
             above = [
                 math.log(row.error.value / least) if least > 0 else 0.0
                 for row, least in zip(cells, lowest, strict=True)
                 if row and row.error
             ]
-            lines.append((sum(above) / len(above) if above else math.inf, label, cells))
+            lines.append((sum(above) / len(above) if above else math.inf, place[0], cells))
         lines.sort(key=lambda line: line[0])
         found.append({
             "experiments": group,
@@ -91,7 +93,7 @@ def best_in_words(rows: list[Row]) -> str:
     learned = [row for row in found if row.tested and not row.tested.verdict]
     if not learned:
         lowest = scientific(by_error(found[0]))
-        return f"no model is better than predicting the mean of the targets: {lowest}"
+        return f"no model is clearly better than predicting the mean of the targets: {lowest}"
     for row in learned:
         if row.verdict == "best":
             value, between = ratio_in_words(row)

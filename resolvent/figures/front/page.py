@@ -3,6 +3,7 @@
 import base64
 import io
 from collections import Counter
+from html import escape
 from pathlib import Path
 
 import numpy as np
@@ -103,7 +104,7 @@ def _picture(preview: DatasetPreview) -> str:
     functions = [one for one in preview.functions if one.role == "target"][:3]
     if not functions:
         return ""
-    names = [one.long_name for one in functions]
+    names = [escape(one.long_name) for one in functions]
     samples = [np.asarray(one.samples[0], float) for one in functions]
     if len(functions[0].dims) > 1:
         from matplotlib.image import imsave

@@ -9,6 +9,7 @@ from shutil import which
 from rich import box
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from resolvent.common.counts import counted
 from resolvent.figures.common.intervals import Interval
@@ -60,7 +61,9 @@ def print_leaderboard(results: Results, console: Console | None = None) -> None:
 
 
 def _table(title: str, rows: list[Row], ranked: bool) -> Table:
-    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    # As `Text`, in which [words] are no style.
+    named = Text(title, "bold")
+    table = Table(title=named, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("model")
     for head in ("n", "relative L² error", "ratio", "training"):
         table.add_column(head, justify="right", no_wrap=True)
@@ -70,7 +73,7 @@ def _table(title: str, rows: list[Row], ranked: bool) -> Table:
         error = with_interval(row.error) if row.error else row.verdict
         cells = [error, ratio_in_words(row)[0] or DASH, duration(row.seconds)]
         verdict = [row.verdict if row.error else ""] * ranked
-        table.add_row(row.planned.label, str(row.planned.resolution), *cells, *verdict)
+        table.add_row(Text(row.planned.label), str(row.planned.resolution), *cells, *verdict)
     for place, one in {row.planned.resolution: row.classical for row in rows}.items():
         if isinstance(one, Interval):
             cells = [str(place), scientific(one.value), DASH, DASH]

@@ -90,7 +90,8 @@ def draw_panel(study: pd.DataFrame, panel: str):
     upper.set_yticks([0, 0.5, 1], ["0", "½", "1"])
     title(upper, panel)
     lower.axhline(COLLAPSED_ERROR, color=MUTED, lw=0.9, ls=(0, (3, 2)), zorder=0)
-    lower.set(yscale="log", ylim=(study["error"].min() / 1.4, 1.5 * TOP), xlim=(-0.5, len(peaks) - 0.5))
+    lowest = study["error"].where(study["error"] < TOP, TOP).min()
+    lower.set(yscale="log", ylim=(lowest / 1.4, 1.5 * TOP), xlim=(-0.5, len(peaks) - 0.5))
     lower.set(xlabel="peak of the learning rate", ylabel="relative L² error, last epoch")
     lower.set_xticks(range(len(peaks)), [f"{peak:g}" for peak in peaks])
     keys = upper.get_legend_handles_labels()
@@ -155,7 +156,6 @@ def gap_in_words(runs: pd.DataFrame) -> str:
     """Return words on the gap between errors of trained and of collapsed runs, without diverged runs."""
     ended = runs[runs["status"] != "diverged"]
     trained, collapsed = (ended.loc[ended["collapsed"] == kind, "error"] for kind in (False, True))
-    words = f"the largest final error without collapse is {trained.max():.2g}"
-    if not collapsed.dropna().empty:
-        words += f" and the smallest with collapse is {collapsed.min():.2g}"
-    return f"{words}; {len(runs) - len(ended)} diverged and were stopped"
+    ends = {"largest final error without": trained.max(), "smallest with": collapsed.min()}
+    words = " and ".join(f"the {kind} collapse is {error:.2g}" for kind, error in ends.items() if error > 0)
+    return f"{words or 'no run has a final error'}; {len(runs) - len(ended)} diverged and were stopped"
