@@ -278,6 +278,9 @@ def test_own_options_stay_before_two_dashes(monkeypatch):
     assert start.start_snakemake(["-n", "--configfile", "demo", "--", "burgers"]) == 0
     assert started[0][-2:] == ["--", "burgers"]
     assert "--workflow-profile" in started[0][:-2]
+    for option in ("--configfile=config.yaml", "--logger-config config.yaml"):
+        monkeypatch.chdir(places.HOME)
+        assert start.start_snakemake(["-n", *option.split()]) == 0
 
 
 @pytest.mark.parametrize(
@@ -295,6 +298,29 @@ def test_overlays_are_read_before_snakemake_starts(name, words, tmp_path, monkey
         "write the values themselves",
     ]
     assert not (tmp_path / "executed").exists()
+
+
+@pytest.mark.parametrize(
+    "words", ["run mine.yaml", "run --configfile demo mine.yaml", "plan mine.yaml", "run -n -- mine.yaml"]
+)
+def test_a_configuration_given_as_a_target_is_one_line(words, monkeypatch, capsys):
+    """Snakemake would print its whole usage, or that no rule makes it."""
+    monkeypatch.setattr(start.subprocess, "Popen", lambda *_: pytest.fail("Snakemake was started"))
+    assert failing(monkeypatch, capsys, *words.split()) == (
+        "resolvent: mine.yaml is a configuration, not a rule or a result: write --configfile mine.yaml\n"
+    )
+
+
+@pytest.mark.parametrize("made", [False, True])
+def test_a_dry_run_of_the_demo_succeeds(made, own_folder, monkeypatch):
+    monkeypatch.setattr(command, "start_snakemake", lambda _: 0)
+    folders = []
+    monkeypatch.setattr(terminal, "show", lambda folder, **_: folders.append(folder))
+    if made:
+        (own_folder / "results/demo").mkdir(parents=True)
+        (own_folder / "results/demo/index.html").touch()
+    assert CliRunner().invoke(command.app, ["demo", "-n"]).exit_code == 0
+    assert len(folders) == made
 
 
 def test_control_c_waits_for_snakemake(monkeypatch):
