@@ -92,6 +92,26 @@ def test_a_store_of_ours_is_read_at_the_resolution_of_the_training(here, tmp_pat
         assert found.sizes["x"] == 128
 
 
+def test_an_archive_may_have_functions_called_x_and_numbers_of_each_sample(tmp_path):
+    """As an export of Lorenz-63 has: x(·), y(0) and z(0), and times."""
+    names = ("x", "y_initial", "z_initial")
+    given = {"x": np.arange(10.0).reshape(2, 5), "y_initial": np.array([7.0, 8.0]), "z_initial": np.ones(2)}
+    np.savez(tmp_path / "in.npz", **given, time=np.linspace(0, 1, 5), split=np.array(["test"] * 2))
+    seen = []
+    run = SimpleNamespace(
+        inputs=[SimpleNamespace(name=name) for name in names],
+        predict=lambda inputs, x, **_: seen.append((inputs, x)) or inputs[:, :2],
+    )
+    assert files.predict_file(run, tmp_path / "in.npz", tmp_path / "out.npz") == (2, 2, 5)
+    inputs, times = seen[0]
+    np.testing.assert_array_equal(inputs[:, 0], given["x"])
+    np.testing.assert_array_equal(inputs[:, 1:, -1], [[7, 1], [8, 1]])
+    np.testing.assert_array_equal(times, np.linspace(0, 1, 5))
+    np.savez(tmp_path / "in.npz", **given | {"z_initial": np.ones((2, 4))})
+    with pytest.raises(FileError, match=r"unlike shapes: x \(2, 5\), y_initial \(2,\), z_initial \(2, 4\)"):
+        files.predict_file(run, tmp_path / "in.npz", tmp_path / "out.npz")
+
+
 def test_a_long_file_is_predicted_in_pieces(here, tmp_path, monkeypatch):
     velocity = resolvent.open_dataset("burgers").numpy("train", 64)[0]
     np.save(tmp_path / "in.npy", velocity)
