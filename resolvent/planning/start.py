@@ -76,6 +76,6 @@ def study_folder(files: Iterable[str]) -> Path:
 
 
 def own_overlay(word: str) -> str:
-    """Return the path of config/NAME.yaml if `word` is NAME and no such file exists here."""
+    """Return the path of config/NAME.yaml if `word` is NAME and no file has this name here."""
     own = HOME / "config" / f"{word}.yaml"
-    return str(own) if not Path(word).exists() and own.exists() else word
+    return str(own) if not Path(word).is_file() and own.exists() else word

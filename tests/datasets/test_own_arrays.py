@@ -134,6 +134,16 @@ def test_sizes_that_single_precision_lacks_are_refused(size, words, tmp_path):
     assert "expected: sizes from 1e-38" in check_file(path).problem
 
 
+def test_windows_need_as_many_times_of_the_target_as_of_the_input(tmp_path):
+    values = np.random.default_rng(0).normal(size=(12, 20, POINTS))
+    path = write_npz(tmp_path / "data.npz", {"a": values, "u": values[:, :15]})
+    given = {"axes": ["sample", "time", "x"], "input_times": [0], "target_times": [1], "window_every": 1}
+    with pytest.raises(
+        DatasetError, match=r"lengths: 20 times of 'a' in .*, 15 times of 'u' in .*: one length"
+    ):
+        settings(str(path), **given)
+
+
 def test_axes_are_put_in_order(tmp_path):
     values = arrays(2)
     turned = {name: one.transpose(2, 0, 1) for name, one in values.items()}  # x, sample, y

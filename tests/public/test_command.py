@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -341,6 +342,14 @@ def test_a_dry_run_of_the_demo_succeeds(made, own_folder, monkeypatch):
         (own_folder / "results/demo/index.html").touch()
     assert CliRunner().invoke(command.app, ["demo", "-n"]).exit_code == 0
     assert len(folders) == made
+
+
+def test_a_folder_called_as_a_configuration_of_the_package_does_not_hide_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("demo").mkdir()
+    assert start.own_overlay("demo") == str(places.HOME / "config/demo.yaml")
+    Path("test").write_text("name: mine")
+    assert start.own_overlay("test") == "test"
 
 
 def test_control_c_waits_for_snakemake(monkeypatch):

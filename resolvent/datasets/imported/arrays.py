@@ -48,7 +48,7 @@ class GroupSplits(Settings):
 class About(Settings):
     """Description on the page of data with an unknown equation."""
 
-    equation: str = Field("an equation that is not stated", description="the equation in words")
+    equation: str = Field("an equation that is not stated", min_length=1, description="the equation in words")
     symbols: str = Field("not stated", description="the equation in symbols")
     operator: str = Field("", description="the operator in symbols; default: the names of input and target")
     source: str = Field("not stated", description="authors of the data, and where they are described")
