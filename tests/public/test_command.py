@@ -94,7 +94,7 @@ def test_a_store_of_ours_is_read_at_the_resolution_of_the_training(here, tmp_pat
 
 
 def test_an_archive_may_have_functions_called_x_and_numbers_of_each_sample(tmp_path):
-    """As an export of Lorenz-63 has: x(·), y(0) and z(0), and times."""
+    """An export of Lorenz-63 has x(·), y(0), z(0) and times."""
     names = ("x", "y_initial", "z_initial")
     given = {"x": np.arange(10.0).reshape(2, 5), "y_initial": np.array([7.0, 8.0]), "z_initial": np.ones(2)}
     np.savez(tmp_path / "in.npz", **given, time=np.linspace(0, 1, 5), split=np.array(["test"] * 2))
