@@ -87,9 +87,10 @@ def demo(context: typer.Context, cores: Cores = "all") -> None:
     """
     if status := start_snakemake(["--cores", cores, "--configfile", "demo", *context.args]):
         raise typer.Exit(status)
-    from resolvent.figures.front.terminal import show
+    if Path("results/demo/index.html").is_file():  # unless it was a dry run, or has another results_root
+        from resolvent.figures.front.terminal import show
 
-    show(Path("results/demo"))
+        show(Path("results/demo"), write=False)
 
 
 @app.command(rich_help_panel=STUDIES, context_settings=TO_SNAKEMAKE)

@@ -60,6 +60,18 @@ def partial_path(path: Path) -> Path:
     return path.with_name(f"{prefix}{os.getpid()}.partial")
 
 
+def everything_below(folder: Path) -> list[Path]:
+    """Return all files and folders below a folder, sorted, also through links, but no content twice."""
+    found, seen = list[Path](), set[str]()
+    for place, folders, files in os.walk(folder, followlinks=True):
+        if (real := os.path.realpath(place)) in seen:
+            folders.clear()
+        else:
+            found += [Path(place, name) for name in (*folders, *files)]
+        seen.add(real)
+    return sorted(found)
+
+
 def remove(path: Path) -> None:
     """Remove a file, or a folder with its content, if it exists."""
     if path.is_dir():

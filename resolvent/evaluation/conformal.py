@@ -12,7 +12,6 @@ Statist. Assoc. 113, 1094, whose section 5.2 has scores over an estimate of thei
 
 from __future__ import annotations
 
-import itertools
 import math
 from dataclasses import dataclass
 
@@ -48,6 +47,17 @@ class Calibration:
         return self.radius * scatter if self.scaled else self.radius
 
 
+def rank_of(level: float, count: int) -> int:
+    """Return the rank of the error, out of `count`, that is the bound. Raises as `calibrated`."""
+    if not 0 < level < 1:
+        raise EvaluationError(f"level must be between 0 and 1, got {level}")
+    rank = math.ceil((count + 1) * level)
+    if rank > count:
+        least = math.ceil(level / (1 - level) - 1e-9)  # rounding must not ask for one more
+        raise EvaluationError(f"level {level:g} needs at least {least} samples, got {count}")
+    return rank
+
+
 def calibrated(
     prediction: np.ndarray,
     target: np.ndarray,
@@ -61,13 +71,8 @@ def calibrated(
 
     Raises `EvaluationError` if the level is not between 0 and 1, or needs more samples.
     """
-    if not 0 < level < 1:
-        raise EvaluationError(f"level must be between 0 and 1, got {level}")
     count = len(prediction)
-    rank = math.ceil((count + 1) * level)
-    if rank > count:
-        least = next(n for n in itertools.count(count) if math.ceil((n + 1) * level) <= n)
-        raise EvaluationError(f"level {level:g} needs at least {least} samples, got {count}")
+    rank = rank_of(level, count)
     off = prediction - target
     size = np.sqrt(square_norm(off, grid.weights) / square_norm(prediction, grid.weights))
     scores = size if scatter is None else size / scatter

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterable
 from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
 
 from resolvent.common.errors import FileError
@@ -19,9 +20,9 @@ SLURM = "snakemake_executor_plugin_slurm"
 def start_snakemake(words: list[str]) -> int:
     """Run Snakemake in the working folder; return its exit status.
 
-    Raises `FileError` if SLURM is requested without its plugin. Raises `ConfigurationError` if a file of
-    `--configfile` cannot be read or has values that YAML 1.1 misreads: Snakemake would execute expressions
-    in it, or end in a traceback.
+    Raises `FileError` if SLURM is requested without its plugin, or a configuration is given as a target.
+    Raises `ConfigurationError` if a file of `--configfile` cannot be read or has values that YAML 1.1
+    misreads: Snakemake would execute expressions in it, or end in a traceback.
     """
     # Imported here so that help and completion stay fast.
     from resolvent.planning.configuration.errors import ConfigurationError
@@ -34,6 +35,10 @@ def start_snakemake(words: list[str]) -> int:
         raise FileError("SLURM needs a Snakemake plugin: pip install 'resolvent[slurm]'")
     os.environ["RESOLVENT_COMMAND"] = shlex.join(["resolvent", "snakemake", *words])  # for the pages
     words, files = _with_own_overlays(words)
+    for before, word in pairwise(["--", *words]):
+        is_target = word[:1] != "-" and word not in files and (before == "--" or before[:1] != "-")
+        if is_target and word.endswith((".yaml", ".yml")):
+            raise FileError(f"{word} is a configuration, not a rule or a result: write --configfile {word}")
     if (overlay := read_overlays(files)).problems:
         raise placed(ConfigurationError(overlay.problems), overlay)
     if not any(word.startswith("--workflow-profile") for word in words):
@@ -71,6 +76,6 @@ def study_folder(files: Iterable[str]) -> Path:
 
 
 def own_overlay(word: str) -> str:
-    """Return the path of config/NAME.yaml if `word` is NAME and no such file exists here."""
+    """Return the path of config/NAME.yaml if `word` is NAME and no file has this name here."""
     own = HOME / "config" / f"{word}.yaml"
-    return str(own) if not Path(word).exists() and own.exists() else word
+    return str(own) if not Path(word).is_file() and own.exists() else word

@@ -22,7 +22,7 @@ import pandas
 from resolvent.common.counts import counted
 from resolvent.common.digests import SUFFIX, Unverified, check_digest, digest_path, file_digest
 from resolvent.common.errors import ResolventError, Words, printable
-from resolvent.common.files import OWN_DIGEST, read_json
+from resolvent.common.files import OWN_DIGEST, everything_below, read_json
 from resolvent.common.predictions import node_name
 from resolvent.common.records import (
     CHECKPOINT,
@@ -51,6 +51,7 @@ from resolvent.figures.front.results import read_results
 from resolvent.figures.front.study import STUDY_FILE, read_study
 
 BEGINNINGS = {".png": b"\x89PNG\r\n\x1a\n", ".pdf": b"%PDF-"}
+CHECKED = (".csv", ".html", ".json", ".svg", ".tex", *BEGINNINGS)  # other files may be large
 POOLED = ("mean", "median", "worst")  # statistics that do not depend on the order of runs
 # Columns that identify a row of a comparison.
 ROW = (
@@ -85,6 +86,8 @@ def faults_below(paths: list[Path]) -> Iterator[str]:
     for path in paths:
         if not path.exists() and path not in stores:
             yield f"{path}: is missing"
+        elif path.is_dir() and not any(map(Path.is_file, everything_below(path))):
+            yield f"{path}: has no files"
     for file in files_below(paths):
         yield from lost_digest(file)
         yield from _faults_of_file(file, cards)
@@ -92,7 +95,7 @@ def faults_below(paths: list[Path]) -> Iterator[str]:
 
 def files_below(paths: list[Path]) -> list[Path]:
     stores = {store for path in paths for store in _stores(path)}
-    found = {one for path in paths for one in (path, *path.rglob("*")) if one.is_file()}
+    found = {one for path in paths for one in (path, *everything_below(path)) if one.is_file()}
     return sorted(one for one in found if one not in stores and stores.isdisjoint(one.parents))
 
 
@@ -101,8 +104,10 @@ def _stores(path: Path) -> list[Path]:
     if path.suffix in (".zarr", ".json"):
         store = path.with_suffix(".zarr")
         return [store] if store.exists() or path.exists() else []
-    gone = (receipts.with_suffix(".zarr") for receipts in path.rglob("*.shards"))
-    return [*path.rglob("*.zarr"), *(one for one in gone if one.with_suffix(".json").exists())]
+    below = everything_below(path)
+    gone = (one.with_suffix(".zarr") for one in below if one.suffix == ".shards")
+    there = [one for one in below if one.suffix == ".zarr"]
+    return [*there, *(one for one in gone if one.with_suffix(".json").exists())]
 
 
 def faults_of_run(folder: Path, cards: dict[str, set[str]] | None = None) -> list[str]:
@@ -180,13 +185,15 @@ def _faults_of_file(file: Path, cards: dict[str, set[str]]) -> list[str]:
                 return _faults_of_sums(file)
             case name if name.startswith(".") and name.endswith(".partial"):
                 return [f"{file}: partial file of a job that was killed or is still running"]
+        return _faults_of_format(file)
     except ResolventError as error:
         return [_line(error)]
-    return _faults_of_format(file)
+    except OSError as error:
+        return [f"{file}: cannot be read: {error.strerror}"]
 
 
 def _listed(sums: Path) -> list[tuple[str, Path]]:
-    lines = [line.partition("  ") for line in sums.read_text(encoding="utf-8").splitlines()]
+    lines = [line.partition("  ") for line in sums.read_text("utf-8", errors="replace").splitlines()]
     return [(digest, sums.parent / name) for digest, _, name in lines]
 
 
@@ -201,8 +208,10 @@ def _faults_of_sums(file: Path) -> list[str]:
 
 
 def _faults_of_format(file: Path) -> list[str]:
+    if file.suffix not in CHECKED:
+        return []
     content = file.read_bytes()
-    if not content and file.suffix in (".csv", ".html", ".json", ".svg", ".tex", *BEGINNINGS):
+    if not content:
         return [f"{file}: is empty"]
     try:
         if file.suffix == ".json":

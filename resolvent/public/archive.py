@@ -13,7 +13,7 @@ from pathlib import Path
 from resolvent.common.counts import counted
 from resolvent.common.digests import file_digest
 from resolvent.common.errors import FileError
-from resolvent.common.files import json_text, read_json, write_atomically
+from resolvent.common.files import everything_below, json_text, read_json, write_atomically
 from resolvent.figures.dataset.card import licence
 from resolvent.figures.front.page import PAGE
 from resolvent.figures.front.results import Results, read_results
@@ -44,7 +44,7 @@ def export_study(folder: str | Path, out: str | Path) -> int:
     results = read_results(read_study(folder), folder)
     inside = {
         path.relative_to(folder).as_posix(): path
-        for path in sorted(folder.rglob("*"))
+        for path in everything_below(folder)
         if path.is_file() and not any(path.match(pattern) for pattern in LEFT_OUT)
     }
     # Datasets are too large for an archive; their cards have all that is needed to regenerate them.

@@ -32,7 +32,7 @@ def predict_file(
 
     Raises `FileError` if a file cannot be used, and `TrainingError` if the functions do not fit the run.
 
-    source     .npy; .npz with positions along an axis in the array `x` or `time`; NetCDF (.nc) or a Zarr
+    source     .npy; .npz with positions along an axis in an array (n,) `x` or `time`; NetCDF (.nc) or a Zarr
                store readable by xarray. Values are in physical units, with axes as in `TrainedRun.predict`.
     target     .npy; .npz with the array "prediction" and the positions; .nc or .zarr if the source has
                coordinates. An existing target is replaced.
@@ -72,9 +72,23 @@ def _numpy(path: Path, run: TrainedRun, variables: Sequence[str]) -> tuple[Any, 
         arrays = dict(content)
     except (OSError, *DAMAGED_NUMPY) as error:
         raise FileError(f"{path} cannot be read as a NumPy file ({error})") from None
-    positions = {name: arrays.pop(name) for name in POSITIONS if name in arrays}
-    found = [arrays[name] for name in _chosen(path, list(arrays), run, variables)]
-    return found[0] if len(found) == 1 else np.stack(found, axis=1), positions
+    inputs = {*variables, *(one.name for one in run.inputs or ())}
+    found = [one for one in POSITIONS if one in arrays and one not in inputs and arrays[one].ndim == 1]
+    positions = {name: arrays.pop(name) for name in found}
+    names = _chosen(path, list(arrays), run, variables)
+    if len(names) == 1:
+        return arrays[names[0]], positions
+    shape = max((arrays[name].shape for name in names), key=len)
+    if any(arrays[name].shape not in (shape, shape[:1]) for name in names):
+        listed = ", ".join(f"{name} {arrays[name].shape}" for name in names)
+        raise FileError(
+            f"{path}: input functions of unlike shapes: {listed}; expected: one shape, or a number each"
+        )
+    # A number for each sample is a constant function.
+    functions = (
+        arrays[name].reshape(*arrays[name].shape, *[1] * (len(shape) - arrays[name].ndim)) for name in names
+    )
+    return np.stack([np.broadcast_to(one, shape) for one in functions], axis=1), positions
 
 
 def _xarray(path: Path, run: TrainedRun, variables: Sequence[str], group: str | None) -> xarray.DataArray:

@@ -133,6 +133,8 @@ class TrainedRun(Run):
         TrainingError
             If the run diverged, or the inputs do not fit it; or if symmetries, iterations or error estimates
             are requested, but the dataset's card is not available or the equation does not support them.
+        FileError
+            If these are requested, but the equation is code that was not allowed (`load_run`).
         SolverError
             If error estimates are requested, but the equation cannot be solved for the inputs.
         """
@@ -161,7 +163,7 @@ class TrainedRun(Run):
         known_errors = None
         if symmetrise or correct or certify:
             how = symmetrise, correct, certify
-            result, known_errors = asked(answer, values, grid, self._equation, *how)
+            result, known_errors = asked(answer, values, grid, self.equation, *how)
         else:
             result = answer(values)
         if tensor:
@@ -205,7 +207,10 @@ class TrainedRun(Run):
         Raises
         ------
         EvaluationError
-            If the level needs more samples, or `scaled` is set and the equation has no known symmetries.
+            If the level needs more samples, the dataset is read from files, which have no new samples, or
+            `scaled` is set and the equation has no known symmetries.
+        FileError
+            If the equation is code that was not allowed (`load_run`).
         TrainingError
             If the run diverged, or the card of its dataset is not available.
         """
@@ -214,12 +219,18 @@ class TrainedRun(Run):
         from resolvent.common.errors import EvaluationError
         from resolvent.datasets.loading import FreshSplit, Samples
         from resolvent.evaluation.conditions import predict as predicted
-        from resolvent.evaluation.conformal import calibrated
+        from resolvent.evaluation.conformal import calibrated, rank_of
         from resolvent.evaluation.without_labels import under_symmetries
 
-        symmetries = self._equation.symmetries() if scaled else ()
+        equation = self.equation
+        symmetries = equation.symmetries() if scaled else ()
         if scaled and not symmetries:
-            raise EvaluationError(f"no symmetries are known for {self._equation.equation}: omit scaled")
+            raise EvaluationError(f"no symmetries are known for {equation.equation}: omit scaled")
+        if hasattr(equation, "source"):
+            raise EvaluationError(
+                f"the dataset {self.record.dataset} is read from files: it has no new samples"
+            )
+        rank_of(level, samples)  # refuses too few samples before any is solved
         asked = self.record.resolution if resolution is None else resolution
         split = FreshSplit("", asked, "validation", 0, grids=self.record.grids, card=self.card)
         drawn = split.read(range(samples))
@@ -233,15 +244,27 @@ class TrainedRun(Run):
         return calibrated(prediction, drawn.targets, grid, level, given)
 
     @property
-    def _equation(self) -> Any:
-        """Return the settings of the dataset. Raises `TrainingError` if its card is not available."""
+    def equation(self) -> Any:
+        """Return the settings of the dataset, whose equation may be code of the run's authors.
+
+        Raises `TrainingError` if the card of the dataset is not available, and `FileError` if its settings
+        are invalid, or their code was not allowed (`load_run`).
+        """
         from resolvent.datasets.tasks.registry import settings_of
         from resolvent.training.errors import TrainingError
 
         if self.card is None:
             words = f"the card of the dataset {self.record.dataset}, which names the equation, was not found"
             raise TrainingError(f"{words}: use load_run(…, data=<folder of the datasets>)")
-        return settings_of(self.card["settings"])
+        given = self.card.get("settings", {})
+        check_allowed(self.directory, [str(given.get("equation"))], self.allow)
+        try:
+            return settings_of(given)
+        except ValueError as error:
+            reason = " ".join(str(error).split())
+            raise FileError(
+                f"the card of {self.directory} has invalid settings of the dataset: {reason}"
+            ) from None
 
     def export(self, folder: Path | str, **how: Any) -> Path:
         """Export the run: see `resolvent.public.export.export_run`."""
@@ -264,8 +287,9 @@ class TrainedRun(Run):
         if given is not None:
             folders = [local_folder(str(given))]
         else:
-            study = self.directory.resolve().parents[3] / "study.json"
-            with suppress(FileError, FileNotFoundError, KeyError):
+            # A run outside of a study may be in a folder with fewer parents.
+            with suppress(FileError, FileNotFoundError, IndexError, KeyError):
+                study = self.directory.resolve().parents[3] / "study.json"
                 planned = read_json(study, "the plan of the study")["datasets"][record.dataset]["card"]
                 folders.insert(0, (study.parent / planned).parents[1])
         return card_with_content(record.dataset_hash, record.dataset, folders)

@@ -39,6 +39,7 @@ class Streaming(IterableDataset):
     def __init__(self, split: Split):
         super().__init__()
         self.split = split
+        self.kept: dict[tuple[int, int], tuple[torch.Generator, torch.Generator]] = {}  # of workers
         self.coordinates, self.target_coordinates = _coordinates(split)
 
     def __len__(self) -> int:
@@ -58,16 +59,24 @@ class Streaming(IterableDataset):
     def __iter__(self) -> Iterator[tuple[Tensor, Tensor]]:
         worker = get_worker_info()
         number, workers = (0, 1) if worker is None else (worker.id, worker.num_workers)
-        # A DataLoader draws one number per epoch; a worker's seed is this number plus the worker's number.
-        seed = int(torch.empty((), dtype=torch.int64).random_()) if worker is None else worker.seed - number
-        common = torch.Generator().manual_seed(seed)
+        # A DataLoader draws one number when it starts its workers; a worker's seed is this number plus the
+        # worker's number. A persistent worker keeps its seed, so it continues with its generators.
+        if worker is None:
+            common, own = _generators(int(torch.empty((), dtype=torch.int64).random_()), number)
+        else:
+            made = _generators(worker.seed - number, number)
+            common, own = self.kept.setdefault((number, worker.seed), made)
         chunks = self.chunks()
         order = torch.randperm(len(chunks), generator=common).tolist()
-        own = torch.Generator().manual_seed(seed + number + 1)
         for chunk in order[number::workers]:
             inputs, targets = _tensors(self.split, chunks[chunk])
             for sample in torch.randperm(len(inputs), generator=own).tolist():
                 yield inputs[sample], targets[sample]
+
+
+def _generators(seed: int, number: int) -> tuple[torch.Generator, torch.Generator]:
+    """Return the generators of the order of chunks, common to all workers, and of samples in a chunk."""
+    return torch.Generator().manual_seed(seed), torch.Generator().manual_seed(seed + number + 1)
 
 
 def _tensors(split: Split, members: range) -> tuple[Tensor, Tensor]:

@@ -18,6 +18,7 @@ from typing import Any
 
 import pandas as pd
 
+from resolvent.common.digests import check_present
 from resolvent.common.errors import FileError, ResolventError
 from resolvent.common.files import read_json, write_json
 from resolvent.common.records import WEIGHTS, file_digests
@@ -25,6 +26,7 @@ from resolvent.common.settings import settings_hash
 from resolvent.public.consent import Allowed, addresses_in, check_allowed
 from resolvent.public.runs import CARD, RECORD, TrainedRun, load_run
 
+FILES = (RECORD, WEIGHTS, CARD, "errors.csv")  # of a verified run, with digests in the report
 VERIFIED, JUDGED = "verified.json", "judged.json"
 RELATIVE = 1e-3  # tolerance of a mean error, for rounding in labels and in the float32 operator
 CONDITIONS = ["resolution", "noise"]
@@ -71,7 +73,7 @@ def verify_run(
         "run": _named(run),
         "dataset": run.record.dataset,
         "test_set": test_set(run.card),
-        "files": file_digests(folder, (RECORD, WEIGHTS, CARD, "errors.csv")),
+        "files": file_digests(folder, FILES),
         "holds": all(row["holds"] for row in rows),
         "rows": rows,
         "not_verified": sorted(set(run.record.metrics) - set(measured.columns)),
@@ -182,9 +184,11 @@ def _stands(folder: Path, report: dict) -> bool:
 
     Measured numbers are not recomputed, only checked to be within the tolerance of the numbers in errors.csv.
     """
-    if not report["holds"] or file_digests(folder, report["files"]) != report["files"]:
-        return False
     try:
+        for name in FILES:
+            check_present(folder / name)
+        if not report["holds"] or file_digests(folder, FILES) != report["files"]:
+            return False
         run = load_run(folder)
         _ = run.checkpoint
         means = run.errors.groupby(CONDITIONS)["relative_l2"].mean()
@@ -201,14 +205,9 @@ def _stands(folder: Path, report: dict) -> bool:
 def _test_samples(run: TrainedRun, place: Path) -> Path:
     """Recompute the run's test samples from the settings on the card, and return their card."""
     from resolvent.datasets.making import make_dataset
-    from resolvent.datasets.tasks.registry import settings_of
     from resolvent.datasets.tasks.settings import SplitSizes
 
-    try:
-        settings = settings_of(run.card["settings"])
-    except ValueError as error:
-        reason = " ".join(str(error).split())
-        raise FileError(f"{run.directory / CARD} has invalid settings of the dataset: {reason}") from None
+    settings = run.equation
     name = run.record.dataset  # used as the name of a folder
     if not name or name.startswith(".") or "/" in name or "\0" in name:
         raise FileError(f"{run.directory / RECORD}: invalid dataset name {name!r}: download the run again")
@@ -252,9 +251,15 @@ def _rows(run: TrainedRun, measured: pd.DataFrame, accuracy: float) -> Iterator[
 
     `accuracy` is the accuracy of the recomputed labels.
     """
-    recorded = run.errors.groupby(CONDITIONS)
-    for condition, again in measured.groupby(CONDITIONS):
-        before = recorded.get_group(condition)
+    recorded = dict(iter(run.errors.groupby(CONDITIONS)))
+    again_by = dict(iter(measured.groupby(CONDITIONS)))
+    if set(recorded) != set(again_by):
+        raise FileError(
+            f"{run.directory / 'errors.csv'} has other resolutions or levels of noise than {RECORD}: "
+            "download the run again"
+        )
+    for condition, again in again_by.items():
+        before = recorded[condition]
         for metric in (name for name in run.record.metrics if name in measured.columns):
             then, now = float(before[metric].mean()), float(again[metric].mean())
             tolerance = RELATIVE * then + accuracy

@@ -169,3 +169,28 @@ def test_a_missing_value_and_a_chunk_in_one_group_are_found(tmp_path):
     with pytest.raises(DatasetError, match=r"'u' has a missing value \(_FillValue\) in row 8 of 12"):
         file.read("u", ())
     assert file.notes == ["'run9/u' lacks 1 of 1 chunks, which are read as 0.0"]
+
+
+def test_joined_groups_do_not_replace_other_variables(tmp_path):
+    """Neither those of the file, nor those of groups with another prefix."""
+    groups = {"case0": {"u": A[0]}, "case1": {"u": A[1]}, "run0": {"u": U[0]}, "run1": {"u": U[1]}}
+    found = open_source(by_hdf5(tmp_path / "two", groups))
+    assert set(found.variables) == {"u", "run/u"}
+    np.testing.assert_array_equal(found.read("u", ()), A[:2])
+    np.testing.assert_array_equal(found.read("run/u", ()), U[:2])
+    path = by_hdf5(tmp_path / "whole", {"run0": {"u": U[0]}, "run1": {"u": U[1]}})
+    with h5py.File(path, "a") as file:
+        file["u"] = 7 * U
+    found = open_source(path)
+    np.testing.assert_array_equal(found.read("u", ()), 7 * U)
+    np.testing.assert_array_equal(found.read("run/u", ()), U[:2])
+
+
+def test_a_store_whose_last_shard_is_not_full_lacks_nothing(tmp_path):
+    array = zarr.create_group(tmp_path / "data.zarr").create_array(
+        "u", shape=A.shape, chunks=(2, POINTS), shards=(8, POINTS), dtype="f8"
+    )
+    array[:] = A + 10  # other than the fill value
+    found = open_source(tmp_path / "data.zarr")
+    assert found.shape("u") == A.shape
+    assert found.notes == []

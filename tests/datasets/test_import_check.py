@@ -393,6 +393,29 @@ def test_uneven_points_are_found_and_trained_on_by_what_takes_them(tmp_path):
     assert experiment["models"] == ["tno"]
 
 
+@pytest.mark.parametrize("kind", ["text", "bytes", "MAT"])
+def test_the_splits_of_a_file_are_taken_whatever_their_type_and_their_short_names(kind, tmp_path):
+    words = np.array(["test"] * 3 + ["Training"] * 5 + ["val"] * 2)
+    values = pair(10, 32) | {"split": words.astype("S") if kind == "bytes" else words}
+    if kind == "MAT":
+        scipy.io.savemat(path := tmp_path / "data.mat", values)
+    else:
+        np.savez(path := tmp_path / "data.npz", **values)
+    block = block_of(check_file(path))
+    own = {"train": ["Training"], "validation": ["val"], "test": ["test"]}
+    assert block["groups"] == {"variable": "split"} | own
+    assert block["samples"] == {"train": 5, "validation": 2, "test": 3}
+    drawn = settings_of(block).with_contents().task().draw([("test", 0), ("train", 0)])
+    np.testing.assert_array_equal(drawn[:, 0], values["a"][[0, 3]])
+
+
+def test_splits_of_a_file_that_are_not_taken_are_named(tmp_path):
+    report = checked(tmp_path, **pair(10, 32), split=np.array(["test"] * 3 + ["train"] * 7))
+    assert "groups" not in block_of(report)
+    (words,) = (one for one in report.found if "is not used" in one)
+    assert "the variable 'split' is not used: it has the values test, train, not train, validation" in words
+
+
 def test_names_of_axes_that_are_not_known_are_asked_for(tmp_path):
     data = xarray.Dataset({"fice": (("time", "hlat", "hlon"), waves(30, 24, 40))})
     data.to_netcdf(tmp_path / "ice.nc", engine="h5netcdf")

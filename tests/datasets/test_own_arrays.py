@@ -86,6 +86,64 @@ def test_input_and_target_may_be_two_files_or_channels_of_one(tmp_path):
     np.testing.assert_array_equal(drawn, np.stack([values["a"], values["u"]], axis=1)[:8])
 
 
+@pytest.mark.parametrize("places", ["two files", "two groups"])
+@pytest.mark.parametrize("of_target", ["falling", "longer", "alike", "none"])
+def test_coordinates_of_the_target_are_held_to_the_grid_too(places, of_target, tmp_path):
+    x = np.arange(POINTS) / POINTS
+    lines = {"falling": x[::-1], "longer": 2 * x, "alike": x, "none": None}
+    line, given = lines[of_target], {"input": "a", "target": "u"}
+    parts = {"in": {"a": arrays()["a"], "x": x}, "out": {"u": arrays()["u"]}}
+    parts["out"] |= {} if line is None else {"x": line}
+    if places == "two files":
+        files = {name: str(write_npz(tmp_path / f"{name}.npz", one)) for name, one in parts.items()}
+        source = {"input": files["in"], "target": files["out"]}
+    else:
+        values = {f"{place}/{name}": one for place, part in parts.items() for name, one in part.items()}
+        source, given = str(write_hdf5(tmp_path / "one.h5", values)), {"input": "in/a", "target": "out/u"}
+        given["coordinates"] = {"x": "in/x"}
+    if of_target in ("alike", "none"):
+        np.testing.assert_array_equal(samples(source, **given)[:, 1], arrays()["u"][:8])
+        return
+    words = {
+        "falling": "differ in direction .* expected: one grid for input and target",
+        "longer": "length: 2",
+    }
+    with pytest.raises(DatasetError, match=words[of_target]):
+        settings(source, **given)
+
+
+def test_uneven_points_of_input_and_target_may_differ_by_rounding(tmp_path):
+    x = np.cumsum(np.linspace(1, 2, POINTS))
+    write_npz(tmp_path / "in.npz", {"a": arrays()["a"], "x": x})
+    write_npz(tmp_path / "out.npz", {"u": arrays()["u"], "x": x.astype(np.float32)})
+    source = {"input": str(tmp_path / "in.npz"), "target": str(tmp_path / "out.npz")}
+    assert settings(source, grid="uneven").series().positions["x"] == tuple(x)
+    write_npz(tmp_path / "out.npz", {"u": arrays()["u"], "x": x**2})
+    with pytest.raises(DatasetError, match=r"uneven points .* one grid for input and target"):
+        settings(source, grid="uneven")
+
+
+@pytest.mark.parametrize(
+    ("size", "words"),
+    [(1e45, "variable 'u' is too large in row 1"), (1e200, "too large"), (1e-45, "has values up to .*e-44")],
+)
+def test_sizes_that_single_precision_lacks_are_refused(size, words, tmp_path):
+    path = write_npz(tmp_path / "data.npz", arrays() | {"u": size * arrays()["u"]})
+    with pytest.raises(DatasetError, match=f"{words}.*; expected: sizes from 1e-38 to 3e\\+38"):
+        make_dataset(tmp_path / "made", settings(str(path)), name="mine")
+    assert "expected: sizes from 1e-38" in check_file(path).problem
+
+
+def test_windows_need_as_many_times_of_the_target_as_of_the_input(tmp_path):
+    values = np.random.default_rng(0).normal(size=(12, 20, POINTS))
+    path = write_npz(tmp_path / "data.npz", {"a": values, "u": values[:, :15]})
+    given = {"axes": ["sample", "time", "x"], "input_times": [0], "target_times": [1], "window_every": 1}
+    with pytest.raises(
+        DatasetError, match=r"lengths: 20 times of 'a' in .*, 15 times of 'u' in .*: one length"
+    ):
+        settings(str(path), **given)
+
+
 def test_axes_are_put_in_order(tmp_path):
     values = arrays(2)
     turned = {name: one.transpose(2, 0, 1) for name, one in values.items()}  # x, sample, y

@@ -1,11 +1,15 @@
 """Bad configuration: one line that names the key, what is wrong and what is accepted."""
 
+import os
+import runpy
+
 import pytest
 import yaml
 from merged_configuration import DEFAULT, ROOT, loaded, merged, problems
 
 from resolvent.figures.papers.cao2021.reported import TABLE_8
 from resolvent.figures.published.tables import reported_rows
+from resolvent.planning.configuration import read
 from resolvent.planning.configuration.errors import ConfigurationError
 from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.configuration.read import DEFAULTS
@@ -129,3 +133,11 @@ def test_a_missing_part_and_several_faults_have_a_line_each():
     lines = str(caught.value).splitlines()
     assert len(lines) == 3
     assert "experiments: required, but absent" in lines
+
+
+def test_files_of_editors_are_no_defaults(monkeypatch):
+    """Such as Vim's `.cao2021.yaml.swp`, which is there while the file is open."""
+    listed = os.listdir
+    others = [".cao2021.yaml.swp", "cao2021.yaml~", ".#cao2021.yaml", "cao2021.yaml.orig"]
+    monkeypatch.setattr(os, "listdir", lambda folder: [*listed(folder), *others])
+    assert runpy.run_path(read.__file__)["DEFAULTS"] == DEFAULTS

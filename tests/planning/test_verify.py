@@ -3,6 +3,7 @@
 import json
 import shutil
 from dataclasses import asdict
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -295,6 +296,31 @@ def test_a_path_that_is_not_there_is_a_fault(tmp_path):
 def printed_of(folder, capsys):
     status = verify([folder])
     return status, capsys.readouterr().out.splitlines()
+
+
+def test_a_folder_without_files_is_a_fault(tmp_path):
+    (tmp_path / "empty/inner").mkdir(parents=True)
+    assert list(faults_below([tmp_path / "empty"])) == [f"{tmp_path}/empty: has no files"]
+
+
+def test_linked_folders_are_verified_once(copy, tmp_path):
+    (copy / "data/burgers").rename(tmp_path / "scratch")
+    (copy / "data/burgers").symlink_to(tmp_path / "scratch")
+    (tmp_path / "scratch/again").symlink_to(copy / "data")
+    assert list(faults_below([copy / "data", copy / "results"])) == []
+    shutil.rmtree(tmp_path / "scratch/burgers.zarr/n64/final_velocity/c")
+    assert any("lacks shard 0" in fault for fault in faults_below([copy / "data"]))
+
+
+def test_a_file_that_cannot_be_read_is_a_fault(copy, monkeypatch):
+    def failing(path):
+        raise OSError(5, "Input/output error")
+
+    (copy / "results/demo/SHA256SUMS").write_bytes(b"\xff\xfe\n")
+    monkeypatch.setattr(Path, "read_bytes", failing)
+    faults = list(faults_below([copy / "results"]))
+    assert f"{copy}/{EXPERIMENT}/curve.svg: cannot be read: Input/output error" in faults
+    assert any("SHA256SUMS lists it" in fault for fault in faults)
 
 
 def test_what_nothing_vouches_for_is_listed(copy, capsys):

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -90,6 +91,26 @@ def test_a_store_of_ours_is_read_at_the_resolution_of_the_training(here, tmp_pat
     printed("predict", RUN, "data/burgers/burgers.zarr", tmp_path / "fine.nc", "--group", "n128")
     with xarray.open_dataset(tmp_path / "fine.nc", engine="h5netcdf") as found:
         assert found.sizes["x"] == 128
+
+
+def test_an_archive_may_have_functions_called_x_and_numbers_of_each_sample(tmp_path):
+    """An export of Lorenz-63 has x(·), y(0), z(0) and times."""
+    names = ("x", "y_initial", "z_initial")
+    given = {"x": np.arange(10.0).reshape(2, 5), "y_initial": np.array([7.0, 8.0]), "z_initial": np.ones(2)}
+    np.savez(tmp_path / "in.npz", **given, time=np.linspace(0, 1, 5), split=np.array(["test"] * 2))
+    seen = []
+    run = SimpleNamespace(
+        inputs=[SimpleNamespace(name=name) for name in names],
+        predict=lambda inputs, x, **_: seen.append((inputs, x)) or inputs[:, :2],
+    )
+    assert files.predict_file(run, tmp_path / "in.npz", tmp_path / "out.npz") == (2, 2, 5)
+    inputs, times = seen[0]
+    np.testing.assert_array_equal(inputs[:, 0], given["x"])
+    np.testing.assert_array_equal(inputs[:, 1:, -1], [[7, 1], [8, 1]])
+    np.testing.assert_array_equal(times, np.linspace(0, 1, 5))
+    np.savez(tmp_path / "in.npz", **given | {"z_initial": np.ones((2, 4))})
+    with pytest.raises(FileError, match=r"unlike shapes: x \(2, 5\), y_initial \(2,\), z_initial \(2, 4\)"):
+        files.predict_file(run, tmp_path / "in.npz", tmp_path / "out.npz")
 
 
 def test_a_long_file_is_predicted_in_pieces(here, tmp_path, monkeypatch):
@@ -278,6 +299,9 @@ def test_own_options_stay_before_two_dashes(monkeypatch):
     assert start.start_snakemake(["-n", "--configfile", "demo", "--", "burgers"]) == 0
     assert started[0][-2:] == ["--", "burgers"]
     assert "--workflow-profile" in started[0][:-2]
+    for option in ("--configfile=config.yaml", "--logger-config config.yaml"):
+        monkeypatch.chdir(places.HOME)
+        assert start.start_snakemake(["-n", *option.split()]) == 0
 
 
 @pytest.mark.parametrize(
@@ -295,6 +319,37 @@ def test_overlays_are_read_before_snakemake_starts(name, words, tmp_path, monkey
         "write the values themselves",
     ]
     assert not (tmp_path / "executed").exists()
+
+
+@pytest.mark.parametrize(
+    "words", ["run mine.yaml", "run --configfile demo mine.yaml", "plan mine.yaml", "run -n -- mine.yaml"]
+)
+def test_a_configuration_given_as_a_target_is_one_line(words, monkeypatch, capsys):
+    """Snakemake would print its whole usage, or that no rule makes it."""
+    monkeypatch.setattr(start.subprocess, "Popen", lambda *_: pytest.fail("Snakemake was started"))
+    assert failing(monkeypatch, capsys, *words.split()) == (
+        "resolvent: mine.yaml is a configuration, not a rule or a result: write --configfile mine.yaml\n"
+    )
+
+
+@pytest.mark.parametrize("made", [False, True])
+def test_a_dry_run_of_the_demo_succeeds(made, own_folder, monkeypatch):
+    monkeypatch.setattr(command, "start_snakemake", lambda _: 0)
+    folders = []
+    monkeypatch.setattr(terminal, "show", lambda folder, **_: folders.append(folder))
+    if made:
+        (own_folder / "results/demo").mkdir(parents=True)
+        (own_folder / "results/demo/index.html").touch()
+    assert CliRunner().invoke(command.app, ["demo", "-n"]).exit_code == 0
+    assert len(folders) == made
+
+
+def test_a_folder_called_as_a_configuration_of_the_package_does_not_hide_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("demo").mkdir()
+    assert start.own_overlay("demo") == str(places.HOME / "config/demo.yaml")
+    Path("test").write_text("name: mine")
+    assert start.own_overlay("test") == "test"
 
 
 def test_control_c_waits_for_snakemake(monkeypatch):

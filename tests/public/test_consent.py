@@ -99,7 +99,7 @@ PLACES = {
 
 
 @pytest.mark.parametrize("name", PLACES)
-@pytest.mark.parametrize("use", ["operator", "predict", "export", "verify"])
+@pytest.mark.parametrize("use", ["operator", "predict", "export", "verify", "certify", "calibrate"])
 def test_code_that_a_run_names_is_not_executed(name, use, folder, tmp_path, monkeypatch):
     PLACES[name](folder)
     np.save("in.npy", np.zeros((1, 64)))
@@ -108,9 +108,14 @@ def test_code_that_a_run_names_is_not_executed(name, use, folder, tmp_path, monk
         "export": ["export-run", "folder", "again"],
         "verify": ["verify-run", "folder"],
     }
-    if use == "operator":
-        with suppress(FileError):
-            _ = load_run("folder").operator
+    uses = {
+        "operator": lambda run: run.operator,
+        "certify": lambda run: run.predict(np.zeros((1, 64)), certify=True),
+        "calibrate": lambda run: run.calibrate(samples=9),
+    }
+    if use in uses:
+        with suppress(ResolventError):
+            uses[use](load_run("folder"))
     else:
         monkeypatch.setattr(sys, "argv", ["resolvent", *commands[use]])
         with suppress(SystemExit):
@@ -132,6 +137,18 @@ def test_the_command_does_not_execute_code_beside_the_weights(folder, tmp_path):
         in done.stderr
     )
     assert not (tmp_path / "EXECUTED").exists()
+
+
+def test_estimates_of_an_equation_of_the_authors_ask_for_consent(folder):
+    PLACES["the equation of the data"](folder)
+    run = load_run("folder")
+    assert run.predict(np.zeros((1, 64))).shape == (1, 64)
+    for ask in ({"certify": True}, {"symmetrise": True}, {"correct": 1}):
+        with pytest.raises(FileError, match=r"folder needs code by its authors, folder\.evil:Own: read it"):
+            run.predict(np.zeros((1, 64)), **ask)
+    in_settings(folder, equation="burgerz")
+    with pytest.raises(FileError, match="invalid settings of the dataset: unknown equation 'burgerz'"):
+        load_run("folder").calibrate()
 
 
 @pytest.mark.parametrize("command", [["verify-run", "folder"], ["predict", "folder", "in.npy", "out.npy"]])
@@ -223,6 +240,15 @@ def test_no_address_is_contacted_before_it_was_allowed(name, folder, server):
     in_weights(folder, architecture="deeponet1d")  # other refusals come before any contact, too
     with pytest.raises(FileError, match="another run"):
         verify_run("folder", allow=[f"{at}/u.npz"])
+    assert not asked
+
+
+def test_imported_data_have_no_new_samples_and_no_address_is_contacted_for_them(folder, server):
+    at, asked = server
+    settings = IMPORTED | {"source": at + "/u.npz"}
+    in_record(folder, "dataset.json", settings=settings, imported={"files": []})
+    with pytest.raises(ResolventError, match="the dataset burgers is read from files: it has no new samples"):
+        load_run("folder").calibrate()
     assert not asked
 
 

@@ -95,6 +95,16 @@ def test_workers_share_the_samples(here, monkeypatch, workers):
     assert first != second
 
 
+def test_persistent_workers_take_a_new_order_in_each_epoch(here):
+    stream = resolvent.open_dataset("burgers").torch("train", n=64, streaming=True)
+    loader = DataLoader(stream, batch_size=2, num_workers=2, persistent_workers=True)
+    torch.manual_seed(1)
+    first, second = samples_of(loader), samples_of(loader)
+    assert sorted(first) == sorted(second)
+    assert len(set(first)) == len(first) == 20
+    assert first != second
+
+
 def test_the_stream_reads_a_chunk_at_a_time(here):
     stream = resolvent.open_dataset("burgers").torch("validation", n=128, streaming=True)
     members = [one for chunk in stream.chunks() for one in chunk]

@@ -2,6 +2,8 @@
 
 import shutil
 import warnings
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
@@ -137,6 +139,18 @@ def test_an_exported_run_loads_by_itself_and_predicts_the_same(velocity, exporte
         np.testing.assert_array_equal(run.predict(velocity.values), expected)
     assert run.errors["relative_l2"].notna().all()
     run.operator.load_state_dict(load_file(exported / "model.safetensors"))
+
+
+def test_an_exported_run_without_a_card_may_be_in_any_folder(velocity, exported, monkeypatch):
+    monkeypatch.chdir(exported.parent)
+    with TemporaryDirectory() as folder:  # fewer folders are above it than above a run of a study
+        shutil.copytree(exported, place := Path(folder) / "run")
+        (place / "dataset.json").unlink()
+        run = resolvent.load_run(place)
+        assert len(place.resolve().parents) <= 3
+        assert run.card is None
+        with pytest.warns(OutsideTraining, match="was not found"):
+            run.predict(velocity.values)
 
 
 def test_the_model_card_states_errors_data_recipe_and_licence(exported):

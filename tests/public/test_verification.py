@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from resolvent.common.errors import FileError
-from resolvent.common.files import read_json
+from resolvent.common.files import read_json, write_json
 from resolvent.common.records import file_digests
 from resolvent.judging.tasks import listed
 from resolvent.public import verification
@@ -100,6 +100,28 @@ def test_a_verified_run_that_was_changed_afterwards_is_not_listed(submission, ma
     assert compare([submission]).empty
     with pytest.raises(TrainingError, match="damaged"):
         verify_run(submission, work=made)
+
+
+def test_a_verified_run_that_lost_a_file_is_not_listed(submission, made, tmp_path):
+    report = verify_run(submission, work=made)
+    for name in report["files"]:
+        shutil.copytree(submission, less := tmp_path / f"less-{name}")
+        (less / name).unlink()
+        assert compare([less]).empty
+    # Which files have to be there is not what the report of others says.
+    write_json(submission / VERIFIED, report | {"files": {}})
+    assert compare([submission]).empty
+
+
+def test_errors_of_other_conditions_than_the_record_names_are_refused(submission, made):
+    errors = pd.read_csv(submission / "errors.csv")
+    for changed in (errors[errors["resolution"] == 64], pd.concat([errors, errors.assign(resolution=32)])):
+        changed.to_csv(submission / "errors.csv", index=False)
+        record = read_json(submission / "run.json", "the record")
+        record["files"] |= file_digests(submission, ("errors.csv",))
+        write_json(submission / "run.json", record)
+        with pytest.raises(FileError, match=r"errors\.csv has other resolutions or levels of noise"):
+            verify_run(submission, work=made)
 
 
 def test_a_folder_that_is_no_exported_run_is_refused(submission, tmp_path):

@@ -48,7 +48,7 @@ class GroupSplits(Settings):
 class About(Settings):
     """Description on the page of data with an unknown equation."""
 
-    equation: str = Field("an equation that is not stated", description="the equation in words")
+    equation: str = Field("an equation that is not stated", min_length=1, description="the equation in words")
     symbols: str = Field("not stated", description="the equation in symbols")
     operator: str = Field("", description="the operator in symbols; default: the names of input and target")
     source: str = Field("not stated", description="authors of the data, and where they are described")
@@ -242,12 +242,12 @@ class ArraysDataset(FilesDataset):
         sizes, pools = self.samples.model_dump(), found_pools(self.source)
         opened = Series(pools, self.channels, finest, sizes, self.window_every, self.rows, groups)
         axes, origins = self.even_axes(finest["x"]), self.along("origin")
-        for file in [pair["input"] for pair in opened.pairs]:
-            found.append(held_axes(file, self.channels, axes, finest, origins, self.coordinates))
+        for pair in opened.pairs:
+            found.append(held_axes(pair, self.channels, axes, finest, origins, self.coordinates))
             if found[-1] != found[0]:
                 raise DatasetError(
-                    f"{file.path}: its coordinates differ from the first file's in direction or in uneven "
-                    "points; expected: one grid for all files"
+                    f"{pair['input'].path}: its coordinates differ from the first file's in direction or in "
+                    "uneven points; expected: one grid for all files"
                 )
         opened.falling, opened.positions = found[0]
         return opened

@@ -12,6 +12,8 @@ import numpy as np
 from resolvent.common.counts import counted
 from resolvent.common.errors import Words
 from resolvent.common.moments import Moments
+from resolvent.datasets.errors import DatasetError
+from resolvent.datasets.imported.readers.arrays_file import SMALLEST, UNIT
 from resolvent.datasets.imported.series import Channel, read_rows
 
 if TYPE_CHECKING:
@@ -100,6 +102,8 @@ def findings_of(
 
     kinds    kinds of the axes of space, in stored order.
     batches  pairs of [(split, index), …] and samples (samples, channels, ...space).
+
+    Raises `DatasetError` for a function or scalar whose values are all too small for single precision.
     """
     inputs, targets = (
         [number for number, one in enumerate(channels) if one.role == role] for role in ("input", "target")
@@ -128,6 +132,9 @@ def findings_of(
             for along, (_, axes) in parts.items() if channel.space else ():
                 ends[channel.stored + along].append(seam(values, axes))
     stored = [one.stored for one in channels]
+    for channel, size in zip(channels, np.maximum(np.abs(low), np.abs(high)), strict=True):
+        if 0 < size < SMALLEST:
+            raise DatasetError(f"'{channel.words}' has values up to {size:.2g}; expected: {UNIT}")
     deviations = [[float(f"{one.mean:.6g}"), float(f"{one.variance**0.5:.6g}")] for one in moments]
     at_the_ends: dict[str, dict[str, float]] = {}
     for name, found in ((name, found) for name, found in ends.items() if found):

@@ -155,62 +155,84 @@ def is_even(values: np.ndarray) -> bool:
 
 
 def held_axes(
-    file: ArraysFile,
+    files: Mapping[str, ArraysFile],
     channels: list[Channel],
     axes: Mapping[str, Grid | None],
     finest: Mapping[str, int],
     origins: Mapping[str, float],
     named: Mapping[Any, str],
 ) -> tuple[set[str], dict[str, tuple[float, ...]]]:
-    """Check the coordinates of a file against its grid, and read the points of uneven axes.
+    """Check the coordinates of all functions against the grid, and read the points of uneven axes.
 
+    files   the file of each role: input and target may have coordinates of their own.
     axes    axes of space in stored order: a grid with left end at `origins`, or None for uneven points, which
             need coordinates.
     finest  points along each axis.
     named   variables with coordinates given by the user; others are searched for.
 
     Returns the axes with decreasing coordinates, whose values must be flipped, and the positions of uneven
-    points. Raises `DatasetError` if coordinates do not fit the grid.
+    points. Raises `DatasetError` if coordinates do not fit the grid, or differ between functions.
     """
     falling, positions, taken = set(), {}, {one.variable for one in channels}
+    functions = dict.fromkeys((files[one.role], one.variable) for one in channels if one.space)
     for axis, grid in axes.items():
-        points = finest[axis]
-        name = named.get(axis) or coordinates_of(file, axis, points, taken, channels[0].variable)
-        if name is None:
-            if grid is None:
+        # Whether they decrease and the points of an uneven axis, by file and name of the coordinates.
+        known: dict[tuple[ArraysFile, str], tuple[bool, np.ndarray | None]] = {}
+        for file, variable in functions:
+            name = coordinates_of(file, axis, finest[axis], taken, variable)
+            # The user's choice replaces coordinates that apply to the first function, too.
+            if axis in named and (name is None or near(name, channels[0].variable)):
+                name = named[axis] if named[axis] in file.variables or file is files["input"] else name
+            if name is None or (file, name) in known:
+                continue
+            values = line_of(file, name, even=grid is not None)
+            if len(values) != finest[axis]:
                 raise DatasetError(
-                    f"{file.path}: has no coordinates for the uneven axis {axis}; name the variable under "
-                    f"coordinates, {axis}: …, or set another grid"
+                    f"{file.path}: coordinates '{name}' have {len(values)} points; expected: {finest[axis]} "
+                    "(finest)"
                 )
-            continue
-        values = line_of(file, name, even=grid is not None)
-        if len(values) != points:
+            if falls := bool(values[-1] < values[0]):
+                fall = f"'{name}' decreases from {values[0]:g} to {values[-1]:g}"
+                file.remarks[f"{fall}: values are flipped along {axis}"] = None
+                values = values[::-1]
+            if grid is not None:
+                # Other origins do not matter: stored grids start at 0.
+                origin = origins[axis] if axis == "x" or axis in named else None
+                _hold_line(file, name, values, grid, origin)
+            known[file, name] = falls, None if grid else values
+        if not known and grid is None:
             raise DatasetError(
-                f"{file.path}: coordinates '{name}' have {len(values)} points; expected: {points} (finest)"
+                f"{files['input'].path}: has no coordinates for the uneven axis {axis}; name the variable "
+                f"under coordinates, {axis}: …, or set another grid"
             )
-        if values[-1] < values[0]:
-            falling.add(axis)
-            fall = f"'{name}' decreases from {values[0]:g} to {values[-1]:g}"
-            file.remarks[f"{fall}: values are flipped along {axis}"] = None
-            values = values[::-1]
-        if grid is None:
-            positions[axis] = tuple(map(float, values))
-            continue
-        h = (values[-1] - values[0]) / (len(values) - 1)
-        half, origin = h / 2 if grid.kind == "cell_centres" else 0.0, origins[axis]
-        if axis != "x" and axis not in named:  # the origin does not matter: stored grids start at 0
-            values = values - values[0] + origin + half
-        length, allowed = h * (len(values) - (grid.kind == "nodes")), _allowed(values)
-        off = abs(values[0] - origin - half) > allowed
-        if off or abs(length - grid.length) > len(values) * allowed:
-            found = found_grid(values, None)
-            raise DatasetError(
-                f"{file.path}: coordinates '{name}' go from {values[0]:g} to {values[-1]:g} in steps of "
-                f"{h:g}; expected: grid: {grid.kind}, length: {grid.length:g}, origin: {origin:g}; as "
-                f"{grid.kind} they have length: {length:.10g}, origin: {values[0] - half:.6g}; most likely "
-                f"they are grid: {found.kind}, length: {found.length:.10g}, origin: {found.origin:.6g}"
-            )
+        for (file, name), (falls, points) in known.items():
+            (other, its), (fell, line) = next(iter(known.items()))
+            apart = line is not None and bool(np.abs(points - line).max() > _allowed(line))
+            if falls != fell or apart:
+                raise DatasetError(
+                    f"{file.path}: coordinates '{name}' differ in direction or in uneven points from '{its}' "
+                    f"of {other.name}; expected: one grid for input and target"
+                )
+            falling |= {axis} if fell else set()
+            positions |= {axis: tuple(map(float, line))} if line is not None else {}
     return falling, positions
+
+
+def _hold_line(file: ArraysFile, name: str, values: np.ndarray, grid: Grid, origin: float | None) -> None:
+    """Raise `DatasetError` if increasing coordinates do not fit an axis; None accepts any origin."""
+    h = (values[-1] - values[0]) / (len(values) - 1)
+    half = h / 2 if grid.kind == "cell_centres" else 0.0
+    origin = values[0] - half if origin is None else origin
+    length, allowed = h * (len(values) - (grid.kind == "nodes")), _allowed(values)
+    off = abs(values[0] - origin - half) > allowed
+    if off or abs(length - grid.length) > len(values) * allowed:
+        found = found_grid(values, None)
+        raise DatasetError(
+            f"{file.path}: coordinates '{name}' go from {values[0]:g} to {values[-1]:g} in steps of "
+            f"{h:g}; expected: grid: {grid.kind}, length: {grid.length:g}, origin: {origin:g}; as "
+            f"{grid.kind} they have length: {length:.10g}, origin: {values[0] - half:.6g}; most likely "
+            f"they are grid: {found.kind}, length: {found.length:.10g}, origin: {found.origin:.6g}"
+        )
 
 
 def found_grid(values: np.ndarray, periodic: bool | None) -> FoundGrid:

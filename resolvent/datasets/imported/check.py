@@ -27,7 +27,6 @@ from resolvent.datasets.imported.readers.arrays_file import ArraysFile
 from resolvent.datasets.imported.readers.source import open_source
 from resolvent.datasets.imported.series import AXES, variable_of
 from resolvent.datasets.imported.sources import in_natural_order, paths_of, without_numbers
-from resolvent.datasets.storage.layout import SPLITS
 
 FEWEST = 10  # with fewer samples, series are cut into windows
 LAG = 4  # upper bound of the time lag of a window
@@ -308,7 +307,7 @@ def _block(source: Any, detected: Detected, files: list[ArraysFile], test: list[
         count, tested = (sum(file.shape(first.name)[axis] for file in part) for part in (files, test))
     block["samples"] = _samples(source, count, tested, windows, detected.split_sizes)
     if detected.split:
-        block["groups"] = {"variable": detected.split, **{split: [split] for split in SPLITS}}
+        block["groups"] = {"variable": detected.split, **detected.split_words}
     return block
 
 

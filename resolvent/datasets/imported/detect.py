@@ -27,7 +27,8 @@ from resolvent.datasets.imported.axes import (
 )
 from resolvent.datasets.imported.readers.arrays_file import ArraysFile
 from resolvent.datasets.imported.series import variable_of
-from resolvent.datasets.storage.layout import SPACE, SPLITS
+from resolvent.datasets.imported.sources import BEGINNINGS
+from resolvent.datasets.storage.layout import SPACE
 
 # Usual names of inputs and targets, the likeliest first; also as a prefix, `initial_…`.
 INPUTS = ("input", "inputs", "a", "coeff", "coefficient", "nu", "x", "u0", "initial", "before", "control",
@@ -83,6 +84,7 @@ class Detected:
     grids    grid along each axis of space, in stored order; kind "uneven" for uneven points.
     remarks  findings, one line each.
     guessed  reasons for guesses, by key of the configuration.
+    split    variable with the split of each sample, with the size and the words of each split.
     numbers  axes of variables with one number per sample, by entry for `input`.
     """
 
@@ -95,6 +97,7 @@ class Detected:
     guessed: dict[str, Words] = field(default_factory=dict)
     split: str | None = None
     split_sizes: dict[str, int] = field(default_factory=dict)
+    split_words: dict[str, list[str]] = field(default_factory=dict)
     numbers: dict[str, list[str]] = field(default_factory=dict)
 
     def function(self, entry: str) -> Function:
@@ -164,11 +167,21 @@ def detect(
     _find_grid(found, files)
     for name, variable in file.variables.items():
         if name.rpartition("/")[2] == "split" and variable.kind == "text":
-            words = file.values(name).ravel().tolist()
-            sizes = {split: words.count(split) for split in SPLITS}
-            if all(sizes.values()):
-                found.split, found.split_sizes = name, sizes
+            words = list(map(str, file.values(name).ravel()))
+            named = {
+                split: [one for one in dict.fromkeys(words) if one.lower().startswith(beginning)]
+                for beginning, split in BEGINNINGS[0].items()
+            }
+            if all(named.values()):
+                found.split, found.split_words = name, named
+                found.split_sizes = {split: sum(map(words.count, own)) for split, own in named.items()}
                 found.remarks.append(f"splits from the variable '{name}'")
+            else:
+                values = ", ".join([*dict.fromkeys(words)][:FEW])
+                found.remarks.append(
+                    f"the variable '{name}' is not used: it has the values {values}, not train, validation "
+                    "and test; to split by it, state groups or rows"
+                )
     count = found.function(found.inputs[0]).size("sample")
     taken = {*found.coordinates.values(), found.split, *found.functions}
     for name, variable in file.variables.items():

@@ -201,9 +201,14 @@ class Series:
         self.pairs = [pair for _, pairs in opened for pair in pairs]
         self.windows = 1  # windows per series
         if self.every is not None:
-            times = {pair["input"].path: self._size(pair, "time") for pair in self.pairs}
+            times = {
+                f"'{one.variable}' in {pair[one.role].path}": self._size(pair, "time", one)
+                for pair in self.pairs
+                for one in self.channels
+                if "time" in one.axes
+            }
             if len(set(times.values())) > 1:
-                found = ", ".join(f"{count} times in {path}" for path, count in times.items())
+                found = ", ".join(f"{count} times of {name}" for name, count in times.items())
                 raise DatasetError(f"series have different lengths: {found}; expected: one length")
             self.windows = (next(iter(times.values())) - self.span) // self.every + 1
         self._units: dict[str, tuple[list[tuple[Pair, int]], np.ndarray]] = {}
@@ -299,9 +304,9 @@ class Series:
                 )
         return sizes.get("sample", 1)
 
-    def _size(self, files: Pair, axis: str) -> int:
-        """Return the length of the first function along an axis; 1 without such an axis."""
-        channel = self.channels[0]
+    def _size(self, files: Pair, axis: str, channel: Channel | None = None) -> int:
+        """Return the length of a function, by default the first, along an axis; 1 without such an axis."""
+        channel = channel or self.channels[0]
         shape = files[channel.role].shape(channel.variable)
         return dict(zip(channel.axes, shape, strict=True)).get(axis, 1)
 

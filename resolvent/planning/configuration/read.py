@@ -27,6 +27,7 @@ DEFAULTS = (
         f"config/{folder}/{name}"
         for folder in ("models", "experiments")
         for name in sorted(os.listdir(HOME / "config" / folder), key=lambda name: name[-9:])
+        if name.endswith(".yaml") and name[0] != "."  # and no file of an editor
     ),
     "config.yaml",
 )

@@ -5,7 +5,9 @@ The jobs come from Snakemake's own graph, with the resources of their rules, so 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import disk_usage
@@ -15,11 +17,13 @@ from resolvent.common.counts import counted
 from resolvent.common.files import write_text
 from resolvent.common.machine import machine_memory
 from resolvent.planning.configuration.load import remarks
+from resolvent.planning.gpus import GpuError, devices_for
 from resolvent.planning.prediction.costs import Need, drawing
 from resolvent.planning.prediction.needs import Needs
 
 HEADER = ("rule", "jobs", "done", "core-hours", "GPU-hours", "GB of a job", "GB on disk")
 COLUMNS = ("rule", "output", "seconds", "memory_bytes", "disk_bytes")  # of the table with one row per job
+TRAININGS = ("train", "train_short", "measure_stability")
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,10 @@ def jobs(workflow, gpu: bool) -> list[Job]:
 def print_forecast(workflow, needs: Needs, table: Path) -> None:
     """Print the forecast, and write the prediction for each job to the file `table`."""
     gpus = workflow.global_resources.get("gpu").value or 0
+    # The default profile allows one GPU, which this host may not have. `--resources gpu=2` may be a question
+    # about another host.
+    if workflow.nodes is None and not any(word.startswith("gpu=") for word in sys.argv):
+        gpus = min(gpus, usable_gpus(needs.plan.configuration.gpu_jobs_per_device))
     needs.gpu = gpus > 0
     listed = jobs(workflow, needs.gpu)
     rows = [(one.rule, one.outputs[0], one.need.seconds, one.need.bytes, one.need.disk) for one in listed]
@@ -67,6 +75,13 @@ def print_forecast(workflow, needs: Needs, table: Path) -> None:
     print(forecast(listed, workflow.cores or 1, gpus))
     for words in remarks(needs.plan.configuration):
         print(f"Warning: {words}")
+
+
+def usable_gpus(jobs_per_device: int) -> int:
+    """Return the number of jobs that can use a GPU of this host at once."""
+    with suppress(GpuError):  # of CUDA_VISIBLE_DEVICES, which the jobs report
+        return jobs_per_device * len(devices_for(1, lambda message: None))
+    return 0
 
 
 def forecast(listed: list[Job], cores: int, gpus: int) -> str:
@@ -106,7 +121,7 @@ def shortages(listed: Iterable[Job]) -> Iterator[str]:
             sizes = f"{size / 1e9:,.1f} GB will be written, but {free / 1e9:,.1f} GB are free on the disk of"
             yield f"{sizes} {places[device]}; set data_root or results_root to another disk"
     memory = machine_memory()
-    others = (job for job in waiting if job.gpu or job.rule != "train")
+    others = (job for job in waiting if job.gpu or job.rule not in TRAININGS)
     largest = max(others, key=lambda job: job.need.bytes, default=None)
     if largest and largest.need.bytes > memory:
         needs = f"a job of {largest.rule} needs {largest.need.bytes / 1e9:,.1f} GB of memory"

@@ -13,6 +13,11 @@ from resolvent.common.errors import Words
 from resolvent.datasets.errors import DatasetError, in_one_line
 
 EXACT = 2**53  # float64 does not represent all integers beyond this
+# Models train in single precision, in which larger numbers are infinite, and smaller ones lose their digits.
+LARGEST, SMALLEST = float(np.finfo(np.float32).max), float(np.finfo(np.float32).tiny)
+UNIT: Words = (
+    f"sizes from {SMALLEST:.0e} to {LARGEST:.0e}, since models train in single precision; change the unit"
+)
 SMALL, RATIO = 2**28, 200  # larger and more compressed variables are refused: bytes, and compression ratio
 Selection = tuple[slice, ...]
 MISSING = ("_FillValue", "missing_value")  # attributes with the fill value for missing numbers
@@ -171,8 +176,8 @@ class ArraysFile:
     def read(self, name: str, selection: Selection) -> np.ndarray:
         """Read a part of a variable in float64, given slices of the first axes.
 
-        Raises `DatasetError` as `shape`, and for missing and non-finite values, and for integers that float64
-        cannot represent.
+        Raises `DatasetError` as `shape`, and for missing and non-finite values, and for numbers that float32
+        and integers that float64 cannot represent.
         """
         shape, found = self.shape(name), self._part(name, selection)
         values = found.astype(np.float64)
@@ -185,6 +190,7 @@ class ArraysFile:
                     present = ~np.isnan(values) if np.isnan(code) else found != code
                     checks.append((f"has a missing value ({key})", present, FILL))
         checks.append(("is not finite", np.isfinite(values), FILL))
+        checks.append(("is too large", np.abs(values) <= LARGEST, UNIT))
         if found.dtype.kind in "iu" and found.dtype.itemsize == 8:
             exact = (found <= EXACT) & (found >= (-EXACT if found.dtype.kind == "i" else 0))
             remedy: Words = "integers up to 2^53; save smaller numbers, such as differences"
@@ -209,7 +215,8 @@ class ArraysFile:
         """Read a whole variable without conversion, including text. Raises `DatasetError` on failure."""
         if name not in self.variables or self.variables[name].kind != "text":
             self.shape(name)
-        return self._part(name, ())
+        found = self._part(name, ())
+        return np.char.decode(found, "utf-8", "replace") if found.dtype.kind == "S" else found
 
     def _part(self, name: str, selection: Selection) -> np.ndarray:
         try:

@@ -55,7 +55,11 @@ def by_sample(file: ArraysFile) -> ArraysFile:
         elif not (named and alike and count > 1):
             continue
         samples = [prefix + number for number in numbers]
-        joined = {before + rest: _joined(file, one, samples) for rest, one in members.items()}
+        group = before + prefix.strip("_-") + "/"  # for names that other variables have
+        joined = {
+            (group if before + rest in file.variables else before) + rest: _joined(file, one, samples)
+            for rest, one in members.items()
+        }
         for name in [name for one in members.values() for name in one.values()]:
             del file.variables[name]
         if grouped and version == "HDF5":

@@ -174,7 +174,8 @@ def open_zarr(path: Path | str, content: Any, storage_options: dict | None = Non
             values = max(math.prod(array.shape[1:]), math.prod(array.shards or array.chunks))
             row = float(values * np.dtype(array.dtype).itemsize)
             stored = float(array.nbytes_stored()) if row > SMALL else row
-            missing = array.nchunks - array.nchunks_initialized
+            # Shards count as whole, and so may have more chunks than the array.
+            missing = max(0, array.nchunks - array.nchunks_initialized)
             return Storage(row, stored, missing, array.nchunks, array.fill_value)
 
         return Variable(

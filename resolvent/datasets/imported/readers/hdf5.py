@@ -192,6 +192,8 @@ def open_mat_5(path: Path | str, content: Any) -> ArraysFile:
             values = scipy.io.loadmat(content, variable_names=[name], appendmat=False)[name]
             if np.iscomplexobj(values):  # not visible in the header
                 raise not_real(path, name, "complex")
+            if given["kind"] == "text":  # one string for each row of characters
+                return np.char.rstrip(values.ravel())
             return values.reshape(given["shape"])
 
         storage = Storage(whole, stored)
