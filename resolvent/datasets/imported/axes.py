@@ -173,7 +173,9 @@ def held_axes(
     Returns the axes with decreasing coordinates, whose values must be flipped, and the positions of uneven
     points. Raises `DatasetError` if coordinates do not fit the grid, or differ between functions.
     """
-    falling, positions, taken = set(), {}, {one.variable for one in channels}
+    falling: set[str] = set()
+    positions: dict[str, tuple[float, ...]] = {}
+    taken = {one.variable for one in channels}
     functions = dict.fromkeys((files[one.role], one.variable) for one in channels if one.space)
     for axis, grid in axes.items():
         # Whether they decrease and the points of an uneven axis, by file and name of the coordinates.

@@ -168,13 +168,13 @@ def detect(
     for name, variable in file.variables.items():
         if name.rpartition("/")[2] == "split" and variable.kind == "text":
             words = list(map(str, file.values(name).ravel()))
-            named = {
+            groups = {
                 split: [one for one in dict.fromkeys(words) if one.lower().startswith(beginning)]
                 for beginning, split in BEGINNINGS[0].items()
             }
-            if all(named.values()):
-                found.split, found.split_words = name, named
-                found.split_sizes = {split: sum(map(words.count, own)) for split, own in named.items()}
+            if all(groups.values()):
+                found.split, found.split_words = name, groups
+                found.split_sizes = {split: sum(map(words.count, own)) for split, own in groups.items()}
                 found.remarks.append(f"splits from the variable '{name}'")
             else:
                 values = ", ".join([*dict.fromkeys(words)][:FEW])
