@@ -442,7 +442,7 @@ def test_a_store_that_is_gone_is_made_again_by_the_same_command(project, tmp_pat
 
 
 def test_a_page_of_a_run_that_is_missing_is_made_again(project):
-    """Of one run the page is missing, and of a run of another experiment its script."""
+    """The page of one run is missing, and the script of a run of another experiment."""
     of_another = "results/test/darcy_inverse_noise1/tiny2d_coarse/n17/seed1127802"
     files = [project.folder / RUN.format(model="fno") / "run.html", project.folder / of_another / "run.js"]
     aside = [file.rename(file.with_suffix(".aside")) for file in files]

@@ -33,12 +33,14 @@ RUN = "Record of a training: settings, versions, digests."
 def export_study(folder: str | Path, out: str | Path) -> int:
     """Write all pages, tables, records and dataset cards of the study in `folder` to the zip archive `out`.
 
-    Returns the number of files in it. Raises `FileError` if the folder has no front page, if `out` exists, or
-    if a file is damaged.
+    Returns the number of files in it. Raises `FileError` if the folder has no front page, if `out` exists or
+    is in the folder, or if a file is damaged.
     """
     folder, out = Path(folder), Path(out)
     if out.exists():
         raise FileError(f"{out} exists: choose another name, or delete it")
+    if out.resolve().is_relative_to(folder.resolve()):
+        raise FileError(f"{out} is in the study's folder, and would be packed again: choose another place")
     if not (folder / PAGE).is_file():
         raise FileError(f"{folder} has no {PAGE}: give the folder of a study, such as results/demo")
     results = read_results(read_study(folder), folder)

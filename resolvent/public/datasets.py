@@ -147,6 +147,8 @@ class StoredDataset(xarray.DataTree):
             remedy = "open the whole dataset with resolvent.open_dataset, without a split"
             raise DatasetError(f"a selection cannot return arrays: {remedy}") from None
         card, count = self.attrs, len(places_of(self.attrs, split))
+        if not count:
+            raise DatasetError(f"{card['dataset']} has no {split} samples")
         stored = [name for name, group in card["groups"].items() if card["inputs"][0] in group["variables"]]
         if n is None and len(stored) > 1:
             accepted = ", ".join(str(resolution_of(name)) for name in stored)

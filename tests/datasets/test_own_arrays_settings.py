@@ -237,7 +237,7 @@ def test_series_of_different_lengths_cannot_be_cut(tmp_path):
         tmp_path, 4, 7, window_every=1, source={"train": paths, "test": paths[0]},
         samples={"train": 5, "validation": 0, "test": 5},
     )  # fmt: skip
-    with pytest.raises(DatasetError, match=rf"lengths: 7 times in {paths[0]}, 9 times in {paths[1]}"):
+    with pytest.raises(DatasetError, match=rf"7 times of 'u' in {paths[0]}, 9 times of 'u' in {paths[1]}"):
         given.series()
 
 

@@ -492,6 +492,8 @@ def test_a_packed_study_is_a_crate_that_describes_each_of_its_files(finished, tm
 def test_what_cannot_be_packed_is_refused(finished, tmp_path):
     with pytest.raises(FileError, match=r"has no index\.html: give the folder of a study"):
         export_study(finished, tmp_path / "small.zip")
+    with pytest.raises(FileError, match=r"would be packed again: choose another place"):
+        export_study(finished, finished / "small.zip")
     (tmp_path / "small.zip").touch()
     with pytest.raises(FileError, match="exists"):
         export_study(finished, tmp_path / "small.zip")

@@ -124,6 +124,10 @@ def test_what_there_is_not_is_one_line(here):
         resolvent.open_dataset("burgers", "test", 65)
     with pytest.raises(DatasetError, match="the dataset is not finished"):
         resolvent.open_dataset("data/burgers/none.json")
+    empty = resolvent.open_dataset("burgers")
+    empty.attrs["samples"] = empty.attrs["samples"] | {"validation": 0}
+    with pytest.raises(DatasetError, match="burgers has no validation samples"):
+        empty.numpy("validation", 64)
     with pytest.raises(DatasetError, match="a selection cannot return arrays"):
         resolvent.open_dataset("burgers").isel(sample=slice(3)).torch("train", n=64)
 
