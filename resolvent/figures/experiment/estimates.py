@@ -130,8 +130,9 @@ def estimates_table(estimates: pd.DataFrame) -> Table:
         grown = []
         if shifted:
             larger = over[estimated[row["way"]]][row["model"], row["resolution"], shift, factor]
+            over_trained = ("1", "") if shift == UNSHIFTED else ratio_in_words(larger)
             grown = [Cell(distribution_in_words(shift, factor), prose=True)]
-            grown += [Cell(*ratio_in_words(larger), value=larger.value)]
+            grown += [Cell(*over_trained, value=larger.value)]
         rows.append([
             Cell(row["label"]), Cell(resolution_in_words(row["resolution"]), prose=True), *grown,
             Cell(row["way"] or DASH, prose=True),
