@@ -14,6 +14,7 @@ import numpy as np
 import xarray
 import zarr
 
+from resolvent.common.errors import Words
 from resolvent.common.files import read_json, text_with_digest, write_json
 from resolvent.common.machine import DASK_SCHEDULER
 from resolvent.common.norms import square_norm
@@ -100,29 +101,31 @@ def _verified_digest(task: Task, store: Path, receipts: dict[Path, dict], code_d
             values = stored(name).read(members)
             if digest(values) != expected:
                 raise damaged(place, f"is damaged: shard {shard} of '{name}' is not what was written")
-            lost = np.flatnonzero(~np.isfinite(values).reshape(len(values), -1).all(axis=1))
-            if lost.size:
-                split, index = task.layout.split_of(members[int(lost[0])])
+            infinite = ~np.isfinite(values).reshape(len(values), -1).all(axis=1)
+            if infinite.any():
+                where = _samples(task, members, infinite)
                 raise DatasetError(
-                    f"{place} is not finalised: '{name}' is not finite in {split} sample {index}, counted "
-                    f"from 0 ({lost.size} such samples in its shard); correct the solver, or remove these "
-                    "samples"
+                    f"{place} is not finalised: '{name}' is not finite in {where}; correct the solver, or "
+                    "remove these samples"
                 )
             content.update(expected.encode())
             group, _, variable = name.partition("/")
             if variable in task.targets:
                 norms[group] = norms.get(group, 0) + square_norm(values)
         for group, squares in norms.items():
-            zero = np.flatnonzero(squares == 0)
-            if zero.size:
-                split, index = task.layout.split_of(members[int(zero[0])])
+            if (squares == 0).any():
+                where, verb = _samples(task, members, squares == 0), "are" if " and " in targets else "is"
                 raise DatasetError(
-                    f"{place} is not finalised: {targets} on {group} {'are' if ' and ' in targets else 'is'} "
-                    f"zero everywhere in {split} sample {index}, counted from 0 ({zero.size} such samples in "
-                    "its shard), but relative errors and losses divide by the norm of the target; remove "
-                    "these samples"
+                    f"{place} is not finalised: {targets} on {group} {verb} zero everywhere in {where}, but "
+                    "relative errors and losses divide by the norm of the target; remove these samples"
                 )
     return content.hexdigest()
+
+
+def _samples(task: Task, members: range, faulty: np.ndarray) -> Words:
+    """Return the first faulty sample of a shard, and their number, in words."""
+    split, index = task.layout.split_of(members[int(faulty.argmax())])
+    return f"{split} sample {index}, counted from 0 ({faulty.sum()} such samples in its shard)"
 
 
 def statistics(store: Path) -> dict[str, dict[str, float]]:

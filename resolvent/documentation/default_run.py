@@ -20,9 +20,9 @@ from resolvent.common.files import write_text
 from resolvent.documentation.pages import planned, table
 from resolvent.evaluation.baselines import LABELS
 from resolvent.figures.common.comparison import Tested, by_condition, read_comparison
-from resolvent.figures.common.numbers import DASH, duration, scientific
+from resolvent.figures.common.numbers import DASH, duration, ratio_in_words, scientific
 from resolvent.figures.common.results import on_training_grid, read_runs
-from resolvent.figures.front.leaderboard import by_experiment, ratio_in_words, with_interval
+from resolvent.figures.front.leaderboard import by_experiment, with_interval
 from resolvent.figures.front.results import CLASSICAL, Results, read_results
 from resolvent.figures.front.study import STUDY_FILE, read_study
 
@@ -117,7 +117,7 @@ def experiment_rows(
             "n": str(row.planned.resolution),
             "error": with_interval(row.error) if row.error else "",
             "error_in_training": "" if in_training is None else scientific(in_training),
-            "ratio_to_best_other": ratio_in_words(row)[0],
+            "ratio_to_best_other": ratio_in_words(row.ratio)[0],
             "verdict": row.verdict,
             "runs": f"{sum(run.state == 'finished' for run in row.runs)} of {len(row.runs)}",
             "training": duration(row.seconds).replace(DASH, ""),

@@ -15,22 +15,20 @@ import pandas as pd
 import torch
 
 from resolvent.common.counts import counted
-from resolvent.common.norms import square_norm
+from resolvent.common.norms import relative_l2
 from resolvent.common.predictions import node_name
 from resolvent.common.records import UNSHIFTED, RunRecord, read_record
 from resolvent.datasets.loading import FreshSplit, Samples
-from resolvent.datasets.tasks.registry import settings_of
 from resolvent.documentation.pages import paragraph, table, write_part
 from resolvent.evaluation.conditions import predict
 from resolvent.evaluation.conformal import calibrated
 from resolvent.evaluation.without_labels import under_symmetries
-from resolvent.figures.common.numbers import scientific, times
+from resolvent.figures.common.numbers import ratio_in_words, scientific, times
 from resolvent.figures.experiment.estimates import (
     HEADS,
     NUMBERS,
     degradations,
     distribution_in_words,
-    ratio_in_words,
     read_estimates,
     summaries,
 )
@@ -142,14 +140,13 @@ def coverage(results: Path) -> str | None:
 def _covered(folder: Path, shifts: list[tuple[str, float]]) -> Iterator[tuple[str, ...]]:
     """Yield distribution and coverage of ball, scaled ball and band, for a run."""
     run = load_run(folder)
-    equation = settings_of(run.card["settings"])
+    equation, record = run.equation, run.record
     splits = [np.random.default_rng(k).permutation(DRAWN) for k in range(SPLITS)]
     fits = {}
     found: dict[str, list[list[float]]] = {}
     for shift, factor in [(UNSHIFTED, 1.0), *shifts]:
         settings = equation if shift == UNSHIFTED else equation.shifted(shift, factor)
         card = run.card | {"settings": settings.model_dump(mode="json")}
-        record = run.record
         new = FreshSplit("", record.resolution, "validation", 0, grids=record.grids, card=card)
         drawn = new.read(range(DRAWN))
 
@@ -161,7 +158,7 @@ def _covered(folder: Path, shifts: list[tuple[str, float]]) -> Iterator[tuple[st
         symmetries = equation.symmetries()
         _, scatter = under_symmetries(answer, drawn.inputs, prediction, grid, symmetries)
         off = prediction - target
-        size = np.sqrt(square_norm(off, grid.weights) / square_norm(prediction, grid.weights))
+        size = relative_l2(target, prediction, grid.weights)
         shares = []
         for number, order in enumerate(splits):
             own, rest = order[: DRAWN // 2], order[DRAWN // 2 :]

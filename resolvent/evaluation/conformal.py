@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from resolvent.common.errors import EvaluationError
-from resolvent.common.norms import square_norm
+from resolvent.common.norms import relative_l2
 from resolvent.solvers.common.grid import AnyGrid
 
 
@@ -74,7 +74,7 @@ def calibrated(
     count = len(prediction)
     rank = rank_of(level, count)
     off = prediction - target
-    size = np.sqrt(square_norm(off, grid.weights) / square_norm(prediction, grid.weights))
+    size = relative_l2(target, prediction, grid.weights)
     scores = size if scatter is None else size / scatter
     band = np.partition(abs(off), rank - 1, axis=0)[rank - 1]
     return Calibration(level, count, float(np.sort(scores)[rank - 1]), band, scatter is not None)

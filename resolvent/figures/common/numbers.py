@@ -1,7 +1,13 @@
 """Format numbers for readers (errors in a unit, powers of ten, durations), and names of metrics."""
 
+from __future__ import annotations
+
 import math
 import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from resolvent.figures.common.intervals import Interval
 
 UNIT = 1e-3  # default unit of errors
 DASH = "—"
@@ -71,6 +77,13 @@ def times(ratio: float) -> str:
     if not 0.01 <= ratio < 1000:
         return scientific(ratio, 2)
     return f"{ratio:.2f}" if ratio < 10 else f"{ratio:.1f}"
+
+
+def ratio_in_words(ratio: Interval | None) -> tuple[str, str]:
+    """Return a ratio and its interval, "0.78 to 1.05"; what is unknown is empty."""
+    if ratio is None:
+        return "", ""
+    return times(ratio.value), "" if absent(ratio.low) else f"{times(ratio.low)} to {times(ratio.high)}"
 
 
 def duration(seconds: float | None) -> str:

@@ -21,8 +21,8 @@ from resolvent.figures.common.numbers import (
     ends,
     in_units,
     name_of,
+    ratio_in_words,
     scientific,
-    times,
 )
 from resolvent.figures.common.results import on_training_grid, resolution_in_words, same_noise, without_answer
 from resolvent.figures.common.table import ALONE, EMPTY, Cell, Column, Table, write_table
@@ -233,8 +233,7 @@ def _ratio(one: Tested, metric: str | None = None) -> Cell:
     ratio = one.error(metric, RATIO)
     if not ratio.known:
         return NO_NUMBER
-    note = "" if absent(ratio.low) else f"{times(ratio.low)} to {times(ratio.high)}"
-    return Cell(times(ratio.value), note=note, value=ratio.value)
+    return Cell(*ratio_in_words(ratio), value=ratio.value)
 
 
 def _by_place(found: list[Tested]) -> tuple[list[Place], list[Row], list[Row]]:

@@ -11,7 +11,7 @@ from resolvent.figures.common import style
 from resolvent.figures.common.charts import Looks
 from resolvent.figures.common.exhibit import Exhibit
 from resolvent.figures.common.intervals import Interval, geometric_mean, mean_interval
-from resolvent.figures.common.numbers import DASH, absent, scientific, times
+from resolvent.figures.common.numbers import DASH, ratio_in_words, scientific, times
 from resolvent.figures.common.results import read_table, resolution_in_words
 from resolvent.figures.common.table import Cell, Column, Table
 
@@ -111,11 +111,6 @@ def degradations(estimates: pd.DataFrame, error: str = "relative_l2") -> dict[tu
 
 def distribution_in_words(shift: str, factor: float) -> str:
     return "as trained" if shift == UNSHIFTED else f"{shift.replace('_', ' ')} × {factor:g}"
-
-
-def ratio_in_words(ratio: Interval) -> tuple[str, str]:
-    """Return a ratio and its interval; an interval without ends is empty."""
-    return times(ratio.value), "" if absent(ratio.low) else f"{times(ratio.low)} to {times(ratio.high)}"
 
 
 def estimates_table(estimates: pd.DataFrame) -> Table:

@@ -12,7 +12,7 @@ import pandas as pd
 from scipy.sparse.csgraph import connected_components
 
 from resolvent.figures.common.intervals import Interval
-from resolvent.figures.common.numbers import absent, ends, scientific, times
+from resolvent.figures.common.numbers import ends, ratio_in_words, scientific
 from resolvent.figures.front.results import NOT_RANKED, Results, Row
 
 SEEDS = "No ranking: each model needs at least three seeds."
@@ -22,13 +22,6 @@ def with_interval(error: Interval) -> str:
     """Return an error with its interval and a common exponent: "2.02 (1.56 to 2.91) × 10⁻²"."""
     shown = ends(error.low, error.high, error.value)
     return f"{scientific(error.value).removesuffix(shown.rpartition(')')[2])} {shown}".rstrip()
-
-
-def ratio_in_words(row: Row) -> tuple[str, str]:
-    ratio = row.ratio
-    if ratio is None:
-        return "", ""
-    return times(ratio.value), "" if absent(ratio.low) else f"{times(ratio.low)} to {times(ratio.high)}"
 
 
 def pays_in_words(row: Row) -> tuple[str, str]:
@@ -96,7 +89,7 @@ def best_in_words(rows: list[Row]) -> str:
         return f"no model is clearly better than predicting the mean of the targets: {lowest}"
     for row in learned:
         if row.verdict == "best":
-            value, between = ratio_in_words(row)
+            value, between = ratio_in_words(row.ratio)
             return f"{row.planned.label} is the best, with {value} times the error of the next ({between})"
     tied = [row.planned.label for row in learned if row.verdict == "tied for the best"]
     if tied:

@@ -10,7 +10,7 @@ import numpy as np
 
 from resolvent.common.files import write_text
 from resolvent.figures.common.commands import size_of
-from resolvent.figures.common.numbers import DASH
+from resolvent.figures.common.numbers import DASH, ratio_in_words
 from resolvent.figures.common.page import render
 from resolvent.figures.common.results import read_json
 from resolvent.figures.dataset.error_budget import summary
@@ -44,7 +44,7 @@ def write_front_page(folder: str | Path) -> Results:
         not_begun=[study.experiments[name].title for name in results.not_begun],
         no_solver=NO_SOLVER if any(NO_SOLVER in table["classical"] for table in tables) else "",
         rows=leaderboard.by_experiment(results),
-        ratio=leaderboard.ratio_in_words,
+        ratio=lambda row: ratio_in_words(row.ratio),
         pays=leaderboard.pays_in_words,
         note="" if results.is_ranked or not any(row.error for row in rows) else leaderboard.SEEDS,
         experiments=[

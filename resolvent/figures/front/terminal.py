@@ -13,8 +13,8 @@ from rich.text import Text
 
 from resolvent.common.counts import counted
 from resolvent.figures.common.intervals import Interval
-from resolvent.figures.common.numbers import DASH, duration, scientific
-from resolvent.figures.front.leaderboard import SEEDS, by_error, ratio_in_words, with_interval
+from resolvent.figures.common.numbers import DASH, duration, ratio_in_words, scientific
+from resolvent.figures.front.leaderboard import SEEDS, by_error, with_interval
 from resolvent.figures.front.page import PAGE, write_front_page
 from resolvent.figures.front.results import Results, Row, read_results
 from resolvent.figures.front.study import read_study
@@ -71,7 +71,7 @@ def _table(title: str, rows: list[Row], ranked: bool) -> Table:
         table.add_column("verdict")
     for row in sorted(rows, key=by_error):
         error = with_interval(row.error) if row.error else row.verdict
-        cells = [error, ratio_in_words(row)[0] or DASH, duration(row.seconds)]
+        cells = [error, ratio_in_words(row.ratio)[0] or DASH, duration(row.seconds)]
         verdict = [row.verdict if row.error else ""] * ranked
         table.add_row(Text(row.planned.label), str(row.planned.resolution), *cells, *verdict)
     for place, one in {row.planned.resolution: row.classical for row in rows}.items():
