@@ -207,8 +207,8 @@ class TrainedRun(Run):
         Raises
         ------
         EvaluationError
-            If the level needs more samples, the dataset is read from files, which have no new samples, or
-            `scaled` is set and the equation has no known symmetries.
+            If the level needs more samples, the dataset is read from files, which have no new samples, the
+            run was trained with noise, or `scaled` is set and the equation has no known symmetries.
         FileError
             If the equation is code that was not allowed (`load_run`).
         TrainingError
@@ -229,6 +229,11 @@ class TrainedRun(Run):
         if hasattr(equation, "source"):
             raise EvaluationError(
                 f"the dataset {self.record.dataset} is read from files: it has no new samples"
+            )
+        if self.record.noise:
+            raise EvaluationError(
+                f"the run was trained with noise of {self.record.noise:g}, and new samples have none: a ball "
+                "for them would be too small for noisy inputs"
             )
         rank_of(level, samples)  # refuses too few samples before any is solved
         asked = self.record.resolution if resolution is None else resolution

@@ -18,6 +18,7 @@ from torch import Tensor
 from resolvent.common.machine import SAMPLES_GB
 from resolvent.datasets.gradients import gradient
 from resolvent.datasets.loading import Members, Samples, Source, Split
+from resolvent.training.errors import TrainingError
 from resolvent.training.settings import TrainingSettings
 from resolvent.training.tensors import as_samples, coordinate_tensor, function_tensor
 
@@ -122,17 +123,19 @@ def training_data(
 
 
 def read_where_it_fits(
-    split: Split, device: torch.device, settings: TrainingSettings | None = None
+    split: Split, device: torch.device, settings: TrainingSettings | None = None, processes: int = 1
 ) -> Source:
     """Read the samples, with the gradients that the loss needs, or return the split if they do not fit.
 
-    The limit is RESOLVENT_SAMPLES_GB, by default half of the free main memory; on a GPU also half of its own.
+    The limit is RESOLVENT_SAMPLES_GB, by default half of the free main memory, divided by the number of
+    `processes` that read them; on a GPU also half of its own.
     """
     one = split.read(range(1))
     sizes = [one.inputs.size, one.targets.size]
     gradients = settings is not None and settings.gradient_weight > 0
     numbers = len(split) * (sum(sizes) + gradients * sizes[1] * one.target_grid.dimension)
     limit = float(os.environ.get(SAMPLES_GB) or 0) * 1e9 or psutil.virtual_memory().available / 2
+    limit /= processes
     fits = 12 * numbers <= limit  # double precision when read, and single precision for training
     if fits and device.type == "cuda":
         fits = 4 * numbers <= torch.cuda.mem_get_info(device)[0] / 2
@@ -147,6 +150,17 @@ def read_where_it_fits(
     return split
 
 
+def _check_varying(targets: np.ndarray) -> None:
+    """Raise `TrainingError` if a target is constant: the loss is relative to the norm of its gradient."""
+    flat = targets.reshape(len(targets), -1)
+    constant = np.ptp(flat, axis=1) <= np.finfo(np.float32).eps * abs(flat).max(axis=1)
+    if number := int(constant.sum()):
+        raise TrainingError(
+            f"{number} of {len(targets)} targets are constant, and the loss is relative to the norm of the "
+            "target's gradient: use gradient_weight: 0 in the training settings"
+        )
+
+
 def _tensors(samples: Samples, settings: TrainingSettings | None) -> Batch:
     """Return the samples in float32, with gradients and coefficients if the regulariser needs them."""
     inputs = function_tensor(samples.inputs, samples.grid)
@@ -154,6 +168,7 @@ def _tensors(samples: Samples, settings: TrainingSettings | None) -> Batch:
     if settings is not None and settings.gradient_weight > 0:
         known = samples.gradients
         known = gradient(samples.targets, samples.target_grid) if known is None else known
+        _check_varying(samples.targets)
         gradients = torch.from_numpy(known.astype(np.float32))
         coefficients = inputs.squeeze(-1) if settings.gradient_coefficient == "input" else None
     targets = as_samples(function_tensor(samples.targets, samples.target_grid))

@@ -6,6 +6,7 @@ import ctypes
 import os
 import platform
 import resource
+import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
@@ -98,7 +99,8 @@ def peak_memory_bytes(device: torch.device) -> int:
     """Return the peak memory so far in bytes: of torch's allocator on a GPU, else of the process."""
     if device.type == "cuda":
         return torch.cuda.max_memory_allocated(device)
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024  # Linux counts in kilobytes
+    unit = 1 if sys.platform == "darwin" else 1024  # bytes; Linux counts in kilobytes
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
 def is_out_of_memory(error: Exception) -> bool:

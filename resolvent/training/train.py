@@ -94,7 +94,7 @@ def train_in_group(
     def split(name: str, kind: type[Split] = Split) -> Split:
         return kind(path, resolution, name, run["samples"][name], grids=run["grids"], noise=noise)
 
-    train = read_where_it_fits(split("train"), device, settings)
+    train = read_where_it_fits(split("train"), device, settings, group.size)
     some = train.read(range(min(CHECKED, len(train))))
     operator = build(run["architecture"], run["settings"], seed)
     check_output(operator, some, run["architecture"])
@@ -104,13 +104,15 @@ def train_in_group(
     trainer = Trainer(
         operator,
         train,
-        read_where_it_fits(split("validation"), device),
+        read_where_it_fits(split("validation"), device, None, group.size),
         settings,
         seed=seed,
         device=device,
         identity=run_identity(path, run, resolution, seed, code_digest),
         directory=Path(folder),
-        test=read_where_it_fits(split("test"), device) if settings.record_test_error else None,
+        test=read_where_it_fits(split("test"), device, None, group.size)
+        if settings.record_test_error
+        else None,
         group=group,
     )
     progress = trainer.fit()

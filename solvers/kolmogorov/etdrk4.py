@@ -137,7 +137,8 @@ def pilot(
     found, steps, _ = _climbed(accuracy, few, initial, physics, lambda _, k: min(courant / k, longest))
     courant = min(courant, (steps * np.array(MODES_2D)[found.rungs[:, 0]]).min())
     needs = first(_in_modes(found.solutions) <= accuracy)
-    start = cheapest(needs[:, None], lambda rung: MODES_2D[rung[0]] ** 3)[0]
+    forced = int(np.searchsorted(MODES_2D, forcing_wavenumber))
+    start = max(forced, cheapest(needs[:, None], lambda rung: MODES_2D[rung[0]] ** 3)[0])
     courant, safe = CALM * courant, MODES_2D[start] * longest / SPREAD
     # True if a pair of runs for each flow costs more than steps short enough for all flows.
     if courant / safe <= 1 + (1 + 1 / PAIR) * (MODES_2D[few] / MODES_2D[start]) ** 3:

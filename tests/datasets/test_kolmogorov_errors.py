@@ -54,6 +54,23 @@ def test_every_sample_has_an_estimate_in_the_receipts_and_the_largest_is_on_the_
         assert alone["over_the_lead_time"][0] == errors[position]
 
 
+def test_data_of_a_long_lead_time_are_held_to_their_accuracy(tmp_path):
+    """The second-order scheme of the check is not as accurate over all of it."""
+    given = {"resolutions": [32], "spin_up_time": 0.2, "lead_time": 3.0, "num_modes": None, "step": None}
+    task = build_task(small("kolmogorov", accuracy=2e-5, samples_per_shard=6, **given))
+    store, receipt = tmp_path / "store.zarr", tmp_path / "0.json"
+    generate_shard(task, store, 0, receipt, CODE)
+    facts = finalise(task, store, [receipt], tmp_path / "store.json", CODE)
+    check = facts["error_budget"]["against_other_scheme_over_the_lead_time"]
+    assert check["scheme"] == "split-step over the last 0.1"
+
+
+@pytest.mark.parametrize("wavenumber", [4, 12])
+def test_timed_solvers_resolve_the_force(wavenumber):
+    task = build_task(small("kolmogorov", num_modes=16, forcing_wavenumber=wavenumber))
+    assert len(task.classical_solvers()) == 5
+
+
 @pytest.mark.parametrize("bad", [3, 5])
 def test_one_pair_above_the_accuracy_is_enough_to_refuse_the_dataset(bad, tmp_path, monkeypatch):
     task, store, receipts = build_task(small("kolmogorov")), tmp_path / "store.zarr", []

@@ -9,12 +9,14 @@ from dataset_fixtures import make_dataset
 from training_fixtures import SMALL_FNO_2D, Killed, described, killed_after
 
 import resolvent.training.train
+from resolvent.common.errors import EvaluationError
 from resolvent.common.predictions import condition, functions, read_predictions
 from resolvent.datasets.loading import load_samples, training_noise
 from resolvent.datasets.tasks.registry import settings_of
 from resolvent.evaluation.baselines import RidgeRegression, measured_baselines
 from resolvent.evaluation.evaluate import evaluate_run
 from resolvent.evaluation.metrics import relative_l2
+from resolvent.public.runs import load_run
 from resolvent.training import checkpoints
 from resolvent.training.fit import Trainer
 from resolvent.training.settings import TrainingSettings
@@ -107,6 +109,13 @@ def test_a_run_is_trained_and_evaluated_on_its_grids(card, tmp_path, grids):
     for name in ("error", "prediction"):
         assert node[f"{name}_power"].dims == ("noise", "wavenumber")
     assert node["target_power"].dims == ("wavenumber",)
+
+
+def test_clean_samples_do_not_calibrate_a_run_trained_with_noise(card, tmp_path):
+    train(card, tmp_path, "fine")
+    evaluated(card, tmp_path, "fine")
+    with pytest.raises(EvaluationError, match=r"trained with noise of 0\.1"):
+        load_run(tmp_path, data=card).calibrate(samples=9)
 
 
 def test_every_realisation_is_another_and_a_louder_level_the_same_one_louder(card, tmp_path):

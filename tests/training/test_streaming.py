@@ -21,6 +21,7 @@ from resolvent.evaluation.baselines import Baseline, measured_baselines
 from resolvent.evaluation.evaluate import evaluate_run
 from resolvent.training import checkpoints
 from resolvent.training.data import AHEAD, InMemory, Streamed, read_where_it_fits
+from resolvent.training.errors import TrainingError
 from resolvent.training.normalisation import Normaliser
 from resolvent.training.settings import TrainingSettings
 from resolvent.training.train import train_run
@@ -120,10 +121,20 @@ def test_samples_are_kept_in_memory_up_to_the_byte(card, weight, less, monkeypat
     assert isinstance(read_where_it_fits(split, torch.device("cuda"), settings), kept)
     monkeypatch.setenv(SAMPLES_GB, repr((12 * numbers - less) / 1e9))
     assert isinstance(read_where_it_fits(split, CPU, settings), kept)
+    monkeypatch.setenv(SAMPLES_GB, repr(3 * (12 * numbers - less) / 1e9))
+    assert isinstance(read_where_it_fits(split, CPU, settings, processes=3), kept)
     monkeypatch.delenv(SAMPLES_GB)
     free = SimpleNamespace(available=2 * 12 * numbers - less)
     monkeypatch.setattr(psutil, "virtual_memory", lambda: free)
     assert isinstance(read_where_it_fits(split, CPU, settings), kept)
+
+
+def test_a_constant_target_has_no_relative_gradient(card):
+    samples = Split(card, 17, "train", 32).all()
+    samples.targets[3] = 0.5
+    InMemory(samples, CPU, SETTINGS.model_copy(update={"gradient_weight": 0.0}))
+    with pytest.raises(TrainingError, match=r"1 of 32 targets are constant.*gradient_weight: 0"):
+        InMemory(samples, CPU, SETTINGS.model_copy(update={"gradient_weight": 0.1}))
 
 
 def test_a_sample_that_cannot_be_read_ends_the_training_in_one_line(card, monkeypatch):

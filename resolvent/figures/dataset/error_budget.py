@@ -9,7 +9,7 @@ MEANING = {
     "steps: the error of the map that a model learns.",
     "against_refined_run_later": "The target, solved from the initial field with finer steps and more modes.",
     "against_other_scheme_over_the_lead_time": "The target of a refined run, computed over the lead time by "
-    "an independent scheme.",
+    "an independent scheme; for a lead time above 0.1, over its last 0.1.",
     "against_cole_hopf": "The closed form by the Cole-Hopf transformation, exact up to rounding.",
     "against_split_step": "An independent solution by the split-step method in time.",
     "against_direct_solve": "The same discrete equations solved by a sparse direct method: the remaining "
