@@ -122,10 +122,13 @@ def coverage(results: Path) -> str | None:
     for file in sorted(results.glob("*/estimates.csv")):
         estimates = read_estimates(file)
         shifts = estimates[["shift", "factor"]].drop_duplicates().itertuples(index=False, name=None)
-        others = [one for one in shifts if one[0] != UNSHIFTED]
+        others, drawn = [one for one in shifts if one[0] != UNSHIFTED], dict[tuple, Samples]()
         for one in estimates.drop_duplicates("architecture").to_dict("records"):
             folder = file.parent / one["model"] / node_name(one["resolution"]) / f"seed{one['seed']}"
-            rows += [(file.parent.name, f"`{one['architecture']}`", *row) for row in _covered(folder, others)]
+            rows += [
+                (file.parent.name, f"`{one['architecture']}`", *row)
+                for row in _covered(folder, others, drawn)
+            ]
     if not rows:
         return None
     about = (
@@ -137,18 +140,26 @@ def coverage(results: Path) -> str | None:
     return f"{paragraph(about)}\n\n{table(heads, rows)}"
 
 
-def _covered(folder: Path, shifts: list[tuple[str, float]]) -> Iterator[tuple[str, ...]]:
-    """Yield distribution and coverage of ball, scaled ball and band, for a run."""
+def _covered(
+    folder: Path, shifts: list[tuple[str, float]], known: dict[tuple, Samples]
+) -> Iterator[tuple[str, ...]]:
+    """Yield distribution and coverage of ball, scaled ball and band, for a run.
+
+    `known` are the samples drawn for other runs of the experiment, to which this run's are added.
+    """
     run = load_run(folder)
     equation, record = run.equation, run.record
     splits = [np.random.default_rng(k).permutation(DRAWN) for k in range(SPLITS)]
     fits = {}
     found: dict[str, list[list[float]]] = {}
     for shift, factor in [(UNSHIFTED, 1.0), *shifts]:
-        settings = equation if shift == UNSHIFTED else equation.shifted(shift, factor)
-        card = run.card | {"settings": settings.model_dump(mode="json")}
-        new = FreshSplit("", record.resolution, "validation", 0, grids=record.grids, card=card)
-        drawn = new.read(range(DRAWN))
+        key = shift, factor, record.resolution, record.grids
+        if key not in known:
+            settings = equation if shift == UNSHIFTED else equation.shifted(shift, factor)
+            card = run.card | {"settings": settings.model_dump(mode="json")}
+            new = FreshSplit("", record.resolution, "validation", 0, grids=record.grids, card=card)
+            known[key] = new.read(range(DRAWN))
+        drawn = known[key]
 
         def answer(inputs, drawn=drawn):
             some = Samples(drawn.grid, inputs, drawn.targets, None, drawn.target_grid)
