@@ -85,21 +85,6 @@ def test_curves_of_every_width_and_of_time(family):
     assert by_width["misfit"].tolist() == pytest.approx([0, 0], abs=1e-9)
 
 
-def test_models_with_equal_labels_have_curves_of_their_own(make_run, tmp_path):
-    runs = [
-        make_run(
-            f"{model}_n{samples}", label=f"FNO, {samples} samples", training={"train_samples": samples},
-            errors=2 * samples**-exponent * HARDNESS, seconds=float(samples),
-        )
-        for model, exponent in (("fno", 0.5), ("other", 0.7))
-        for samples in (64, 128, 256)
-    ]  # fmt: skip
-    curves = scaling_curves(sizes_of(read_runs(runs), read_inference(write_inference(tmp_path))))
-    curves = curves[curves["against"] == "samples"]
-    assert curves["sizes"].tolist() == [3, 3]
-    assert curves["exponent"].tolist() == pytest.approx([0.5, 0.7], rel=1e-9)
-
-
 def test_a_budget_buys_samples_at_the_width_of_the_least_error(family):
     runs, inference = family
     table = budget_table(sizes_of(read_runs(runs), read_inference(inference)))

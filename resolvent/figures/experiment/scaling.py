@@ -102,7 +102,7 @@ class Size:
         return self.train_seconds + self.data_seconds
 
 
-Family = dict[tuple[str, str, int | str], list[Size]]  # by model, label and resolution
+Family = dict[tuple[str, int | str], list[Size]]  # by label and resolution
 
 
 def sizes_of(runs: list[Run], inference: pd.DataFrame) -> Family:
@@ -124,10 +124,7 @@ def sizes_of(runs: list[Run], inference: pd.DataFrame) -> Family:
             float(np.mean([run.cost.train_seconds for run in finished])),
             samples * float(costs.iloc[0]) / each if len(costs) else 0.0,
         )  # fmt: skip
-        # Labels may be alike; names end as `planning.configuration.variants` makes them.
-        model = record.model.removesuffix(f"_w{width}").removesuffix(f"_n{samples}")
-        key = model, record.label.removesuffix(ending), record.resolution
-        found.setdefault(key, []).append(size)
+        found.setdefault((record.label.removesuffix(ending), record.resolution), []).append(size)
     return found
 
 
@@ -154,7 +151,7 @@ def _fits(sizes: list[Size], against: str) -> list[tuple[int | None, list[Size],
 def scaling_curves(family: Family) -> pd.DataFrame:
     """Return the rows of scaling.csv."""
     rows = []
-    for ((_, label, resolution), sizes), against in product(family.items(), ("samples", "seconds")):
+    for ((label, resolution), sizes), against in product(family.items(), ("samples", "seconds")):
         for width, here, x, curve in _fits(sizes, against):
             row: dict[str, object] = {"label": label, "resolution": resolution, "against": against}
             row |= {"width": width, "sizes": len(here), "coefficient": curve.coefficient[0]}
@@ -171,7 +168,7 @@ def scaling_curves(family: Family) -> pd.DataFrame:
 def budget_table(family: Family) -> Table:
     """Return the width and number of samples with the lowest error on the curves, for budgets in seconds."""
     rows = []
-    for (_, label, resolution), sizes in family.items():
+    for (label, resolution), sizes in family.items():
         curves = _fits(sizes, "samples")
         for times in BUDGETS if curves else ():
             budget, options = times * max(one.seconds for one in sizes), {}
@@ -203,12 +200,12 @@ def budget_table(family: Family) -> Table:
 
 def draw_scaling(family: Family, looks: Looks):
     """Draw errors at the finest resolution against training samples and against seconds, with the curves."""
-    finest = max((resolution for *_, resolution in family), default=None)
+    finest = max((resolution for _, resolution in family), default=None)
     figure, (panels,) = style.new_figure(1, 2, size=(8.6, 3.8), sharey=True)
     panel, in_time = panels
     named: dict[str, object] = {}
-    shown = [(label, sizes) for (_, label, resolution), sizes in family.items() if resolution == finest]
-    for label, sizes in shown:
+    shown = {label: sizes for (label, resolution), sizes in family.items() if resolution == finest}
+    for label, sizes in shown.items():
         look = looks[sizes[0].model]
         marks = {"ls": "", "ms": 6, "zorder": 4, **look.marks()}
         several = len({one.width for one in sizes}) > 1
@@ -224,7 +221,7 @@ def draw_scaling(family: Family, looks: Looks):
         for _, _, x, curve in _fits(sizes, "seconds"):
             dense = np.geomspace(x[0], x[-1], 50)
             in_time.plot(dense, [curve(one)[0] for one in dense], color=look.colour, lw=1.5)
-    every = [one for _, sizes in shown for one in sizes]
+    every = [one for sizes in shown.values() for one in sizes]
     counts = sorted({one.samples for one in every})
     panel.set_xscale("log")
     panel.set_xticks(counts, list(map(str, counts)))
