@@ -15,6 +15,8 @@ from resolvent.datasets.tasks.registry import settings_of
 from resolvent.evaluation.baselines import RidgeRegression, measured_baselines
 from resolvent.evaluation.evaluate import evaluate_run
 from resolvent.evaluation.metrics import relative_l2
+from resolvent.public.runs import load_run
+from resolvent.solvers.common.grid import Grid
 from resolvent.training import checkpoints
 from resolvent.training.fit import Trainer
 from resolvent.training.settings import TrainingSettings
@@ -107,6 +109,18 @@ def test_a_run_is_trained_and_evaluated_on_its_grids(card, tmp_path, grids):
     for name in ("error", "prediction"):
         assert node[f"{name}_power"].dims == ("noise", "wavenumber")
     assert node["target_power"].dims == ("wavenumber",)
+
+
+def test_predictions_on_a_coarser_grid_have_symmetries(card, tmp_path):
+    train(card, tmp_path, epochs=1)
+    evaluated(card, tmp_path, levels=(0.1,), realisations=1)
+    run, inputs = load_run(tmp_path, data=card), loaded(card, "test").inputs
+    mean, known = run.predict(inputs, symmetrise=True, certify=True)
+    swapped = run.predict(inputs.swapaxes(1, 2).copy()).swapaxes(1, 2)
+    off = (run.predict(inputs) - swapped) / 2
+    np.testing.assert_allclose(mean, swapped + off)
+    scatter = np.sqrt(2) * relative_l2(mean + off, mean, Grid("nodes", COARSE, dimension=2))
+    np.testing.assert_allclose(known["scatter"], scatter)
 
 
 def test_every_realisation_is_another_and_a_louder_level_the_same_one_louder(card, tmp_path):
