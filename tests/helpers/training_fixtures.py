@@ -112,6 +112,7 @@ def described(run: dict, resolution, seed: int, counts: dict[str, int], **testin
         "dataset": "small", "dataset_settings": {},
         "training": {
             **run["training"],
+            "noise": run["noise"],
             "noise_samples": run["noise_samples"],
             **{f"{split}_samples": count for split, count in counts.items()},
         },

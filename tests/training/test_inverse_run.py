@@ -13,6 +13,7 @@ from resolvent.common.predictions import condition, functions, read_predictions
 from resolvent.datasets.loading import load_samples, training_noise
 from resolvent.datasets.tasks.registry import settings_of
 from resolvent.evaluation.baselines import RidgeRegression, measured_baselines
+from resolvent.evaluation.estimates import measure_estimates
 from resolvent.evaluation.evaluate import evaluate_run
 from resolvent.evaluation.metrics import relative_l2
 from resolvent.public.runs import load_run
@@ -112,7 +113,7 @@ def test_a_run_is_trained_and_evaluated_on_its_grids(card, tmp_path, grids):
 
 
 def test_predictions_on_a_coarser_grid_have_symmetries(card, tmp_path):
-    train(card, tmp_path, epochs=1)
+    train(card, tmp_path)
     evaluated(card, tmp_path, levels=(0.1,), realisations=1)
     run, inputs = load_run(tmp_path, data=card), loaded(card, "test").inputs
     mean, known = run.predict(inputs, symmetrise=True, certify=True)
@@ -121,6 +122,18 @@ def test_predictions_on_a_coarser_grid_have_symmetries(card, tmp_path):
     np.testing.assert_allclose(mean, swapped + off)
     scatter = np.sqrt(2) * relative_l2(mean + off, mean, Grid("nodes", COARSE, dimension=2))
     np.testing.assert_allclose(known["scatter"], scatter)
+
+
+def test_samples_of_a_shift_have_the_noise_of_the_run(card, tmp_path):
+    """Shifted by a factor of 1 they are the test samples, with the same noise."""
+    train(card, tmp_path)
+    errors, _ = evaluated(card, tmp_path, levels=(0.1,), realisations=1)
+    how = {"shifts": [("contrast", 1.0)], "samples": 2, "counts": COUNTS, "threads": 1, "gpus": 0}
+    measure_estimates(card, card, [tmp_path], tmp_path / "estimates.csv", **how)
+    found = pandas.read_csv(tmp_path / "estimates.csv", keep_default_na=False)
+    assert found["shift"].tolist() == ["none", "none", "contrast", "contrast"]
+    expected = 2 * errors["relative_l2"][:2].tolist()
+    np.testing.assert_allclose(found["relative_l2"].astype(float), expected, rtol=1e-6)
 
 
 def test_every_realisation_is_another_and_a_louder_level_the_same_one_louder(card, tmp_path):
