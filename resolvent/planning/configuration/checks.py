@@ -39,6 +39,8 @@ ON_NODES = {
 }
 # The only accepted values for inverse problems, whose target jumps and does not vanish on the boundary.
 OF_A_JUMP = {"gradient_weight": 0.0, "boundary": "free"}
+# Settings of a dataset that do not change the functions of a sample.
+NOT_OF_FUNCTIONS = {"resolutions", "observations", "samples", "samples_per_shard", "accuracy", "frames"}
 # Lists of an experiment without repeated entries.
 LISTS = ("models", "resolutions", "test_resolutions", "test_noise", "seeds", "metrics", "baselines")
 # Reserved names: other folders next to the folders of experiments, and of an experiment's models.
@@ -148,7 +150,7 @@ def _experiment_problems(
             if missing := missing_packages(one.architecture):
                 yield f"{at}.models: {key!r}: {missing}"
             yield from _fit_problems(at, experiment, dataset, test_dataset, tested, key, one)
-    yield from _training_problems(at, experiment, dataset, models)
+    yield from _training_problems(at, experiment, dataset, test_dataset, models)
 
 
 def _data_problems(
@@ -293,9 +295,18 @@ def _factor_problems(key: str, model: Model, experiment: Experiment, dataset) ->
             yield f"models.{key}: downsampling_factor {factor} {words}; accepted: {accepted}"
 
 
-def _training_problems(at: str, experiment: Experiment, dataset, models: dict[str, Model]) -> Iterator[str]:
+def _training_problems(
+    at: str, experiment: Experiment, dataset, test_dataset, models: dict[str, Model]
+) -> Iterator[str]:
     """Yield the merged training settings that do not fit the data, each problem once for all models."""
     available = experiment.samples.train or dataset.samples.train
+    # A training with `record_test_error` reads the test samples of its own dataset.
+    trained, tested = (one.model_dump(exclude=NOT_OF_FUNCTIONS) for one in (dataset, test_dataset))
+    recorded = min(
+        experiment.samples.test or test_dataset.samples.test,
+        experiment.samples.validation or dataset.samples.validation,
+    )
+    others = trained != tested or dataset.samples.test < recorded
     candidates = experiment.tuning.candidates.values() if experiment.tuning else [{}]
     found: dict[str, None] = {}
     for resolution, tuned, (key, model) in product(experiment.resolutions, candidates, models.items()):
@@ -308,6 +319,9 @@ def _training_problems(at: str, experiment: Experiment, dataset, models: dict[st
         epochs = {settings.epochs, experiment.tuning.epochs if experiment.tuning else settings.epochs}
         words = _misfits(settings, dataset, experiment.dataset, train, epochs, *shares)
         found |= dict.fromkeys(f"{at}: {one}" for one in words)
+        if settings.record_test_error and others:
+            own = f"records errors on test samples of '{experiment.dataset}', not of test_dataset"
+            found[f"{at}: record_test_error {own} '{experiment.test_dataset}'; accepted: false"] = None
     yield from found
 
 
