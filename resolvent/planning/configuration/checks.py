@@ -219,6 +219,10 @@ def _unlike(test_name: str, test_dataset, name: str, dataset) -> str:
             tested, trained = (one.along("grid") for one in (test_dataset, dataset))
         if tested != trained:
             return f"'{test_name}' does not fit '{name}': {words} {tested}; accepted: {trained}"
+    points = "sides" if isinstance(dataset.resolutions[0], int) else "times_of"
+    for resolution in (one for one in test_dataset.resolutions if one in dataset.resolutions):
+        if getattr(test_dataset, points)(resolution) != getattr(dataset, points)(resolution):
+            return f"'{test_name}' does not fit '{name}': other points at {resolution}; accepted: the same"
     return ""
 
 
