@@ -69,12 +69,14 @@ def write_baselines(
     realisations: int,
     metrics: Iterable[str] = (),
     own: Iterable[str] = (),
+    test_card: Path | None = None,
 ) -> None:
     """Measure the baselines of an experiment on all its grids; write errors.csv and, last, cost.json.
 
-    Raises `EvaluationError` if user-defined `metrics` or baselines (`own`), "module:name", cannot be used.
+    `card` and `test_card` (default: `card`) are of training and test data. Raises `EvaluationError` if
+    user-defined `metrics` or baselines (`own`), "module:name", cannot be used.
     """
-    facts = read_card(card)
+    facts = read_card(test_card or card)
     known = metrics_with(metrics, facts["targets"])
     try:
         added = [find(location, Baseline) for location in own]
@@ -82,7 +84,8 @@ def write_baselines(
         raise EvaluationError(f"baselines: {error}") from None
     tables, costs = [], {}
     for one in resolutions:
-        errors, costs[str(one)] = measured_baselines(card, one, counts, noise, realisations, known, added)
+        how = card, one, counts, noise, realisations, known, added
+        errors, costs[str(one)] = measured_baselines(*how, test_card)
         tables.append(errors)
     errors = pandas.concat(tables)
     write_text(folder / "errors.csv", errors.to_csv(index=False))
@@ -104,17 +107,19 @@ def measured_baselines(
     realisations: int,
     metrics: tuple[Metric, ...] = METRICS,
     own: Iterable[Baseline] = (),
+    test_card: Path | None = None,
 ) -> tuple[pandas.DataFrame, dict[str, BaselineCost]]:
-    """Return the errors and costs of the baselines on one grid of the training dataset `card`.
+    """Return the errors and costs of the baselines on one grid.
 
-    `counts` is the number of samples of each split, `noise` the level on the inputs of training and test,
-    `realisations` the number of draws of noise on each test sample.
+    `card` and `test_card` (default: `card`) are of training and test data, `counts` is the number of samples
+    of each split, `noise` the level on the inputs of training and test, `realisations` the number of draws of
+    noise on each test sample.
     """
-    unit = training_noise(card, resolution, counts["train"], noise)
+    unit, tested = training_noise(card, resolution, counts["train"], noise), test_card or card
     return baselines(
         read_where_it_fits(Split(card, resolution, "train", counts["train"], noise=unit), CPU),
-        list(measured(card, [resolution], levels=[noise], realisations=realisations, counts=counts)),
-        build_task(settings_of(read_card(card)["settings"])),
+        list(measured(tested, [resolution], levels=[noise], realisations=realisations, counts=counts)),
+        build_task(settings_of(read_card(tested)["settings"])),
         metrics,
         own,
     )

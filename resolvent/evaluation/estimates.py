@@ -16,7 +16,7 @@ import torch
 from resolvent.common.norms import relative_l2
 from resolvent.common.records import ESTIMATE_COLUMNS, UNSHIFTED, CostRecord, RunRecord, read_record
 from resolvent.common.runs import save_table
-from resolvent.datasets.loading import FreshSplit, Samples, read_card
+from resolvent.datasets.loading import FreshSplit, Samples, read_card, training_noise
 from resolvent.datasets.tasks.registry import settings_of
 from resolvent.datasets.tasks.settings import DatasetSettings
 from resolvent.evaluation.conditions import first_tested, predict
@@ -40,9 +40,9 @@ def measure_estimates(
 ) -> None:
     """Write errors and estimates of the finished `runs` on their training grids to the table `output`.
 
-    Uses the first `samples` test samples of `test_card`, with the noise of each run, and as many without
-    noise for every shift of the dataset `card`. `counts` is the number of samples of each split. Raises
-    `SolverError` if samples of a shift cannot be solved to the accuracy of the dataset.
+    Uses the first `samples` test samples of `test_card`, and as many for every shift of the dataset `card`,
+    both with the noise of each run. `counts` is the number of samples of each split. Raises `SolverError` if
+    samples of a shift cannot be solved to the accuracy of the dataset.
     """
     torch.set_num_threads(threads)
     device = choose_device(gpus)
@@ -61,13 +61,13 @@ def measure_estimates(
         }
         drawn: dict[tuple, Samples] = {}
         for run, record in records.items():
-            noise = record.noise if shift == UNSHIFTED else 0.0
-            key = record.resolution, record.grids, noise
+            key = record.resolution, record.grids, record.noise
             if key not in drawn and shift == UNSHIFTED:
                 drawn[key] = first_tested(test_card, record, counts, samples)
             elif key not in drawn:
-                new = FreshSplit("", record.resolution, "test", 0, grids=record.grids, card=layout)
-                drawn[key] = new.read(range(samples))
+                noise = training_noise(card, record.resolution, counts["train"], record.noise)
+                how: dict[str, Any] = {"grids": record.grids, "noise": noise, "card": layout}
+                drawn[key] = FreshSplit("", record.resolution, "test", 0, **how).read(range(samples))
             operator = trained_operator(checkpoints.load(run / "checkpoint.pt"))
             assert operator is not None  # the run is finished
             operator = operator.to(device)
@@ -77,7 +77,9 @@ def measure_estimates(
 
             row = {name: getattr(record, name) for name in ("model", "label", "architecture", "resolution")}
             row |= {"equation": settings.equation, "seed": record.seed, "shift": shift, "factor": factor}
-            tables.append(pandas.DataFrame(row | errors_beside(settings, answer, drawn[key], not noise)))
+            tables.append(
+                pandas.DataFrame(row | errors_beside(settings, answer, drawn[key], not record.noise))
+            )
     table = pandas.concat(tables, ignore_index=True) if tables else pandas.DataFrame()
     save_table(table.reindex(columns=list(ESTIMATE_COLUMNS)), output)
 

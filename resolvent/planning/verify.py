@@ -113,8 +113,8 @@ def _stores(path: Path) -> list[Path]:
 def faults_of_run(folder: Path, cards: dict[str, set[str]] | None = None) -> list[str]:
     """Return the faults of the run in `folder`.
 
-    `cards` maps names of the available datasets to their content hashes: the run's dataset, if it is
-    available, must have one of them.
+    `cards` maps names of the available datasets to their content hashes: if the run's dataset is among them,
+    one of them must have the data on which the run was tested.
     """
     try:
         run = read_run(folder)
@@ -133,7 +133,8 @@ def faults_of_run(folder: Path, cards: dict[str, set[str]] | None = None) -> lis
     tested = {node_name(resolution) for resolution in record.test_resolutions}
     if set(found := predictions.children) != tested:
         faults.append(f"predictions.nc: has {', '.join(found)}; expected {', '.join(sorted(tested))}")
-    known = (cards or {}).get(record.dataset)
+    # With `test_dataset` the run was tested on another dataset, which the record does not name.
+    known = set[str]().union(*cards.values()) if cards and record.dataset in cards else set[str]()
     if known and record.dataset_hash not in known:
         faults.append(f"run.json: tested on other data than the dataset '{record.dataset}' has now")
     return [f"{folder}/{fault}" for fault in faults]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -214,14 +216,9 @@ def card_of(name: Path | str, data: Path | str = LOCAL_FOLDER) -> Path:
     raise DatasetError(f"{data} has no finished dataset '{name}'; accepted: {accepted}; finished: {there}")
 
 
-def card_with_content(content_hash: str, name: str, roots: list[Path]) -> dict | None:
-    """Return the card of the dataset `name` with this content hash from the first match in `roots`."""
+def cards_below(roots: list[Path], name: str) -> Iterator[dict]:
+    """Yield the cards of all datasets in the folders `roots`, in each those of the dataset `name` first."""
     for root in roots:
-        for path in sorted(root.glob(f"{name}/*.json")):
-            try:
-                card = read_json(path, "the dataset card")
-            except FileError:
-                continue
-            if card.get("content_hash") == content_hash:
-                return card
-    return None
+        for path in sorted(root.glob("*/*.json"), key=lambda path: (path.parent.name != name, path)):
+            with suppress(FileError, FileNotFoundError):
+                yield read_json(path, "the dataset card")

@@ -188,11 +188,12 @@ def warn_outside(values: np.ndarray, known: Sequence[Quantity], dimension: int, 
         )
 
 
-def warn_unknown(dataset: str, content_hash: str) -> None:
-    """Warn that the range of the training data is unknown."""
+def warn_unknown(dataset: str, content_hash: str | None) -> None:
+    """Warn that the range of the training data is unknown; `content_hash` is of their card, if known."""
+    which = f" (content hash {content_hash[:12]})" if content_hash else ""
     _warn(
-        f"the card of the dataset {dataset} (content hash {content_hash[:12]}) was not found, so inputs are "
-        "not checked against the range of the training data: use load_run(…, data=<folder of the datasets>)"
+        f"the card of the dataset {dataset}{which} was not found, so inputs are not checked "
+        "against the range of the training data: use load_run(…, data=<folder of the datasets>)"
     )
 
 

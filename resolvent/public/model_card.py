@@ -36,6 +36,9 @@ def text(run: TrainedRun, programs: list[str], licence: str | None) -> str:
     `programs` are the exported programs in the folder.
     """
     record, card, cost = run.record, run.card, run.cost
+    data = f"Dataset `{record.dataset}`"
+    if card is not None and card["dataset"] != record.dataset:
+        data = f"Trained on the dataset `{record.dataset}`; tested on `{card['dataset']}`"
     files = [name for name in WORDS if name not in ("model.pt2", "model.onnx", "dataset.json")]
     files += programs + (["dataset.json"] if card is not None else [])
     allow = ', allow=["folder of its code; read it first"]' if ":" in record.architecture else ""
@@ -56,7 +59,7 @@ def text(run: TrainedRun, programs: list[str], licence: str | None) -> str:
         "## Errors on the test samples",
         _errors(run),
         "## Data",
-        f"Dataset `{record.dataset}` with the content hash (SHA-256) `{record.dataset_hash}`.",
+        f"{data} with the content hash (SHA-256) `{record.dataset_hash}`.",
     ]
     if card is not None:
         equation = card["equation"]

@@ -17,13 +17,14 @@ from resolvent.common.records import CHECKPOINT, WEIGHTS, check_file, check_same
 from resolvent.common.runs import Run, read_run
 from resolvent.datasets.storage.addresses import LOCAL_FOLDER, local_folder
 from resolvent.public.consent import Allowed, check_allowed
-from resolvent.public.datasets import ENDINGS, card_with_content
+from resolvent.public.datasets import ENDINGS, cards_below
 from resolvent.public.inputs import (
     Quantity,
     as_values,
     grid_of,
     labelled,
     quantities,
+    regridded,
     warn_outside,
     warn_unknown,
 )
@@ -46,8 +47,9 @@ def load_run(
     results
         Folder to search for names: `results_root` of the configuration.
     data
-        The training dataset, used to check the range of inputs: its card, or the folder of datasets. By
-        default the study's folder of datasets, `data` in the working folder, or the card of an exported run.
+        The folder of datasets, or the card of the dataset on which the run was tested. The training dataset,
+        which is the same unless `test_dataset` was set, is used to check the range of inputs. By default the
+        study's folder of datasets, `data` in the working folder, or the card of an exported run.
     allow
         Folders of modules that may run, for an architecture `module:name`. Read the modules first: they run
         with all your permissions. Without `allow`, such a run shows its records but cannot predict.
@@ -154,7 +156,7 @@ class TrainedRun(Run):
             warn_outside(values, known, grid.dimension, self.record.model)
         elif not self.__dict__.get("_said"):
             self.__dict__["_said"] = True
-            warn_unknown(self.record.dataset, self.record.dataset_hash)
+            warn_unknown(self.record.dataset, self.record.dataset_hash if self.card is None else None)
 
         def answer(values: Any) -> Any:
             return predicted(operator.to(place), Samples(grid, values, values), place)
@@ -163,7 +165,11 @@ class TrainedRun(Run):
         known_errors = None
         if symmetrise or correct or certify:
             how = symmetrise, correct, certify
-            result, known_errors = asked(answer, values, grid, self.equation, *how)
+            equation = self.equation
+            target_grid = grid
+            if (sides := answer(values[:1]).shape[-grid.dimension :]) != grid.shape:  # inverse problems
+                target_grid = regridded(grid, sides)
+            result, known_errors = asked(answer, values, target_grid, equation, *how)
         else:
             result = answer(values)
         if tensor:
@@ -187,7 +193,7 @@ class TrainedRun(Run):
     ) -> Any:
         """Calibrate a ball around a prediction that contains the target with probability `level`.
 
-        New samples of the dataset's distribution are drawn and solved.
+        New samples of the distribution of the test samples are drawn and solved.
 
         Parameters
         ----------
@@ -288,26 +294,46 @@ class TrainedRun(Run):
             if card.get("content_hash") != record.dataset_hash:
                 raise FileError(f"{path} is not the card of the dataset that {self.directory / RECORD} names")
             return card
+        for card in cards_below(self._folders, record.dataset):
+            if card.get("content_hash") == record.dataset_hash:
+                return card
+        return None
+
+    @property
+    def _folders(self) -> list[Path]:
+        """Return the folders of datasets in which cards are searched."""
+        if self.data is not None:
+            given = Path(self.data)
+            return [given.parent.parent if given.suffix in ENDINGS else local_folder(str(given))]
         folders = [Path(LOCAL_FOLDER)]
-        if given is not None:
-            folders = [local_folder(str(given))]
-        else:
-            # A run outside of a study may be in a folder with fewer parents.
-            with suppress(FileError, FileNotFoundError, IndexError, KeyError):
-                study = self.directory.resolve().parents[3] / "study.json"
-                planned = read_json(study, "the plan of the study")["datasets"][record.dataset]["card"]
-                folders.insert(0, (study.parent / planned).parents[1])
-        return card_with_content(record.dataset_hash, record.dataset, folders)
+        # A run outside of a study may be in a folder with fewer parents.
+        with suppress(FileError, FileNotFoundError, IndexError, KeyError):
+            study = self.directory.resolve().parents[3] / "study.json"
+            planned = read_json(study, "the plan of the study")["datasets"][self.record.dataset]["card"]
+            folders.insert(0, (study.parent / planned).parents[1])
+        return folders
+
+    @cached_property
+    def training_card(self) -> Any:
+        """Return the card of the training dataset, or None. It is `card` unless `test_dataset` was set."""
+        name, settings = self.record.dataset, self.record.dataset_settings
+        if self.card is None or self.card.get("dataset") == name:
+            return self.card
+        for card in cards_below(self._folders, name):
+            if (card.get("dataset"), card.get("settings")) == (name, settings):
+                return card
+        return None
 
     @property
     def inputs(self) -> tuple[Quantity, ...] | None:
-        """Return the input functions by channel, with units and ranges; None without `card`."""
-        return None if self.card is None else quantities(self.card, "inputs", self.record.noise)
+        """Return the input functions by channel, with units and ranges; None without `training_card`."""
+        card = self.training_card
+        return None if card is None else quantities(card, "inputs", self.record.noise)
 
     @property
     def targets(self) -> tuple[Quantity, ...] | None:
-        """Return the output functions by channel, with units and ranges; None without `card`."""
-        return None if self.card is None else quantities(self.card, "targets")
+        """Return the output functions by channel, with units and ranges; None without `training_card`."""
+        return None if self.training_card is None else quantities(self.training_card, "targets")
 
     @cached_property
     def operator(self) -> Any:

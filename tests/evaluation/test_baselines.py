@@ -5,11 +5,13 @@ from types import SimpleNamespace
 import numpy as np
 import pandas
 import pytest
-from dataset_fixtures import made_once
+from array_files import POINTS, SAMPLES, SETTINGS, arrays, write_npz
+from dataset_fixtures import made_once, make_dataset
 from training_fixtures import rough_samples, smooth_samples
 
 from resolvent.common.records import BaselinesRecord, read_record
 from resolvent.datasets.loading import load_samples, read_card
+from resolvent.datasets.tasks.registry import settings_of
 from resolvent.evaluation.baselines import (
     LABELS,
     RidgeRegression,
@@ -65,6 +67,23 @@ def test_where_no_classical_answer_is_known_a_linear_operator_is_fitted():
     expected = relative_errors(RidgeRegression(train.inputs, train.targets)(tests[1].inputs), tests[1])
     here = (errors["baseline"] == "ridge_regression") & (errors["realisation"] == 1)
     np.testing.assert_allclose(errors[here]["relative_l2"], expected, rtol=1e-12)
+
+
+def test_baselines_learn_from_the_training_data_and_are_tested_on_the_test_data(tmp_path):
+    cards = {}
+    for name, size in (("own", 1), ("other", 3)):
+        source = write_npz(tmp_path / f"{name}.npz", {key: size * one for key, one in arrays().items()})
+        settings = settings_of({**SETTINGS, "source": str(source)}).with_contents()
+        cards[name] = make_dataset(tmp_path / name, settings, name=name)
+    given = {"experiment": "e", "resolutions": [POINTS], "noise": 0.0, "realisations": 1}
+    write_baselines(cards["own"], tmp_path, counts=SAMPLES, test_card=cards["other"], **given)
+    errors = pandas.read_csv(tmp_path / "errors.csv").query("baseline == 'mean_predictor'")
+    train, test = (load_samples(cards[of], POINTS, split, SAMPLES[split]).targets
+                   for of, split in (("own", "train"), ("other", "test")))  # fmt: skip
+    expected = np.linalg.norm(test - train.mean(axis=0), axis=1) / np.linalg.norm(test, axis=1)
+    np.testing.assert_allclose(errors["relative_l2"], expected)
+    record = read_record(tmp_path / "cost.json", BaselinesRecord)
+    assert record.dataset_hash == read_card(cards["other"])["content_hash"]
 
 
 def relative_errors(prediction, samples):

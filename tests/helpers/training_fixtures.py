@@ -12,7 +12,7 @@ from run_files import COST, IDENTITY
 from resolvent.common.records import write_record
 from resolvent.common.runs import PLACE
 from resolvent.common.settings import settings_hash
-from resolvent.datasets.loading import Samples
+from resolvent.datasets.loading import Samples, read_card
 from resolvent.evaluation.evaluate import evaluate_run
 from resolvent.models.build import build
 from resolvent.models.registry import settings_class
@@ -122,9 +122,12 @@ def described(run: dict, resolution, seed: int, counts: dict[str, int], **testin
 
 def finished_run(
     card, folder, resolution=64, tested=(64, 128), architecture="fno1d", settings=SMALL_FNO, counts=COUNTS,
-    **training,
+    test_card=None, **training,
 ):  # fmt: skip
-    """Train and evaluate a small run of the dataset at `card` in `folder`, and return the folder."""
+    """Train and evaluate a small run of the dataset at `card` in `folder`, and return the folder.
+
+    With `test_card` it is evaluated on another dataset.
+    """
     training = {"epochs": 2, "batch_size": 4, "gradient_weight": 0.0} | training
     run = {
         "architecture": architecture, "settings": settings, "grids": "stored", "noise": 0.0,
@@ -139,7 +142,9 @@ def finished_run(
     description = described(
         run, resolution, seed, counts, test_resolutions=list(tested), dataset=card.parent.name, **names
     )
-    evaluate_run(card, folder, description, threads=1, gpus=0)
+    if test_card is not None:
+        description["dataset_settings"] = read_card(card)["settings"]
+    evaluate_run(test_card or card, folder, description, threads=1, gpus=0)
     return folder
 
 

@@ -9,12 +9,17 @@ import numpy as np
 import pytest
 import torch
 import xarray
+from array_files import POINTS, SAMPLES, SETTINGS, arrays, write_npz
+from dataset_fixtures import make_dataset
 from safetensors.torch import load_file
 from training_fixtures import RUN, finished_run
 
 import resolvent
 from resolvent.common.errors import FileError
 from resolvent.common.files import read_json, write_json
+from resolvent.datasets.tasks.registry import settings_of
+from resolvent.planning.verify import faults_below
+from resolvent.public import model_card
 from resolvent.public.inputs import OutsideTraining, quantities
 from resolvent.public.weights import read_weights
 from resolvent.training.errors import TrainingError
@@ -218,3 +223,30 @@ def test_damaged_weights_and_others_cards_are_refused(exported, tmp_path):
     write_json(folder / "dataset.json", card | {"content_hash": "another"})
     with pytest.raises(FileError, match=r"dataset\.json is not the card of the dataset that"):
         _ = resolvent.load_run(folder).card
+
+
+@pytest.mark.parametrize("where", ["data", "data/shifted/shifted.json"])
+def test_a_run_tested_on_another_dataset_has_the_range_of_its_training_data(tmp_path, monkeypatch, where):
+    monkeypatch.chdir(tmp_path)
+    cards = {}
+    for name, size in (("own", 1), ("shifted", 3)):
+        values = {key: size * one for key, one in arrays().items()}
+        source = write_npz(tmp_path / f"{name}.npz", values)
+        settings = settings_of({**SETTINGS, "source": str(source)}).with_contents()
+        cards[name] = make_dataset(tmp_path / "data" / name, settings, name=name)
+    folder = finished_run(
+        cards["own"], tmp_path / "results/tiny/own/fno/n16/seed3", POINTS, (POINTS,), counts=SAMPLES,
+        test_card=cards["shifted"],
+    )  # fmt: skip
+    run = resolvent.load_run(folder, data=where)
+    assert run.card["dataset"] == "shifted"
+    (known,) = quantities(read_json(cards["own"], "the card"), "inputs")
+    assert run.inputs == (known,)
+    with pytest.warns(OutsideTraining, match="outside the range"):
+        run.predict(resolvent.open_dataset("shifted", "test", POINTS)["a"])
+    assert "Trained on the dataset `own`; tested on `shifted`" in model_card.text(run, [], None)
+    assert not list(faults_below([tmp_path / "data", folder]))
+
+    shutil.rmtree(cards["own"].parent)
+    with pytest.warns(OutsideTraining, match="the card of the dataset own was not found"):
+        resolvent.load_run(folder).predict(np.ones((1, POINTS)))

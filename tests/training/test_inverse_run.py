@@ -14,9 +14,11 @@ from resolvent.common.predictions import condition, functions, read_predictions
 from resolvent.datasets.loading import load_samples, training_noise
 from resolvent.datasets.tasks.registry import settings_of
 from resolvent.evaluation.baselines import RidgeRegression, measured_baselines
+from resolvent.evaluation.estimates import measure_estimates
 from resolvent.evaluation.evaluate import evaluate_run
 from resolvent.evaluation.metrics import relative_l2
 from resolvent.public.runs import load_run
+from resolvent.solvers.common.grid import Grid
 from resolvent.training import checkpoints
 from resolvent.training.fit import Trainer
 from resolvent.training.settings import TrainingSettings
@@ -116,6 +118,30 @@ def test_clean_samples_do_not_calibrate_a_run_trained_with_noise(card, tmp_path)
     evaluated(card, tmp_path, "fine")
     with pytest.raises(EvaluationError, match=r"trained with noise of 0\.1"):
         load_run(tmp_path, data=card).calibrate(samples=9)
+
+
+def test_predictions_on_a_coarser_grid_have_symmetries(card, tmp_path):
+    train(card, tmp_path)
+    evaluated(card, tmp_path, levels=(0.1,), realisations=1)
+    run, inputs = load_run(tmp_path, data=card), loaded(card, "test").inputs
+    mean, known = run.predict(inputs, symmetrise=True, certify=True)
+    swapped = run.predict(inputs.swapaxes(1, 2).copy()).swapaxes(1, 2)
+    off = (run.predict(inputs) - swapped) / 2
+    np.testing.assert_allclose(mean, swapped + off)
+    scatter = np.sqrt(2) * relative_l2(mean + off, mean, Grid("nodes", COARSE, dimension=2))
+    np.testing.assert_allclose(known["scatter"], scatter)
+
+
+def test_samples_of_a_shift_have_the_noise_of_the_run(card, tmp_path):
+    """Shifted by a factor of 1 they are the test samples, with the same noise."""
+    train(card, tmp_path)
+    errors, _ = evaluated(card, tmp_path, levels=(0.1,), realisations=1)
+    how = {"shifts": [("contrast", 1.0)], "samples": 2, "counts": COUNTS, "threads": 1, "gpus": 0}
+    measure_estimates(card, card, [tmp_path], tmp_path / "estimates.csv", **how)
+    found = pandas.read_csv(tmp_path / "estimates.csv", keep_default_na=False)
+    assert found["shift"].tolist() == ["none", "none", "contrast", "contrast"]
+    expected = 2 * errors["relative_l2"][:2].tolist()
+    np.testing.assert_allclose(found["relative_l2"].astype(float), expected, rtol=1e-6)
 
 
 def test_every_realisation_is_another_and_a_louder_level_the_same_one_louder(card, tmp_path):

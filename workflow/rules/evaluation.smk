@@ -84,6 +84,7 @@ use rule inference as estimates with:
 rule baselines:
     input:
         card=lambda wildcards: card_of(plan.dataset_of(wildcards.experiment)),
+        test_card=lambda wildcards: card_of(plan.test_dataset_of(wildcards.experiment)),
     output:
         errors=f"{plan.results}/{{experiment}}/baselines/errors.csv",
         cost=f"{plan.results}/{{experiment}}/baselines/cost.json",
@@ -100,6 +101,7 @@ rule baselines:
             "baselines",
             lambda wildcards: [
                 *plan.dataset_of(wildcards.experiment).modules,
+                *plan.test_dataset_of(wildcards.experiment).modules,
                 *plan.experiment(wildcards.experiment).metrics,
                 *plan.experiment(wildcards.experiment).baselines,
             ],

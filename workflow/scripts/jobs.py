@@ -114,8 +114,8 @@ def evaluate():
 def baselines():
     from resolvent.evaluation.baselines import write_baselines
 
-    folder = Path(made.cost).parent
-    write_baselines(Path(files.card), folder, experiment=wildcards.experiment, **arguments)
+    folder, of_test = Path(made.cost).parent, {"test_card": Path(files.test_card)}
+    write_baselines(Path(files.card), folder, experiment=wildcards.experiment, **of_test, **arguments)
 
 
 def inference():

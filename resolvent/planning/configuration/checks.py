@@ -39,6 +39,8 @@ ON_NODES = {
 }
 # The only accepted values for inverse problems, whose target jumps and does not vanish on the boundary.
 OF_A_JUMP = {"gradient_weight": 0.0, "boundary": "free"}
+# Settings of a dataset that do not change the functions of a sample.
+NOT_OF_FUNCTIONS = {"resolutions", "observations", "samples", "samples_per_shard", "accuracy", "frames"}
 # Lists of an experiment without repeated entries.
 LISTS = ("models", "resolutions", "test_resolutions", "test_noise", "seeds", "metrics", "baselines")
 # Reserved names: other folders next to the folders of experiments, and of an experiment's models.
@@ -137,6 +139,9 @@ def _experiment_problems(
         accepted = "another dataset of the same equation, not of an inverse problem"
         yield f"{at}.test_dataset: '{test_name}' solves {equations}; accepted: {accepted}"
         return
+    if unlike := _unlike(test_name, test_dataset, experiment.dataset, dataset):
+        yield f"{at}.test_dataset: {unlike}"
+        return
     yield from _data_problems(configuration, at, experiment, test_name)
     models = {key: configuration.models[key] for key in experiment.models if key in configuration.models}
     tested = experiment.test_resolutions or test_dataset.resolutions
@@ -144,8 +149,8 @@ def _experiment_problems(
         if is_architecture(one.architecture):  # others are reported with the model
             if missing := missing_packages(one.architecture):
                 yield f"{at}.models: {key!r}: {missing}"
-            yield from _fit_problems(at, experiment, dataset, tested, key, one)
-    yield from _training_problems(at, experiment, dataset, models)
+            yield from _fit_problems(at, experiment, dataset, test_dataset, tested, key, one)
+    yield from _training_problems(at, experiment, dataset, test_dataset, models)
 
 
 def _data_problems(
@@ -153,20 +158,22 @@ def _data_problems(
 ) -> Iterator[str]:
     """Yield the resolutions, counts, noise and shifts of an experiment that its datasets do not have."""
     dataset, tested = configuration.datasets[experiment.dataset], experiment.test_resolutions
+    stored = configuration.datasets[test_name].resolutions
     wanted = {
         "resolutions": (experiment.dataset, experiment.resolutions),
         "training_at": (experiment.dataset, experiment.training_at),
         "test_resolutions": (test_name, tested or []),
     }
     for key, (asked, resolutions) in wanted.items():
-        stored = configuration.datasets[asked].resolutions
-        known = ", ".join(map(str, stored))
-        for resolution in dict.fromkeys(one for one in resolutions if one not in stored):
+        there = configuration.datasets[asked].resolutions
+        known = ", ".join(map(str, there))
+        for resolution in dict.fromkeys(one for one in resolutions if one not in there):
             has = f"dataset '{asked}' has {known} (datasets.{asked}.resolutions)"
             yield f"{at}.{key}: {resolution} is not stored; {has}"
     if tested is not None and dataset.inverse:
         yield f"{at}.test_resolutions: inverse problems are tested on the training grids; remove this key"
-    elif tested is not None:
+    elif tested is not None or test_name != experiment.dataset:
+        tested = stored if tested is None else tested
         for resolution in (one for one in experiment.resolutions if one not in tested):
             yield f"{at}.test_resolutions: {tested} lacks the training resolution {resolution}"
     for split, count in experiment.samples.model_dump().items():
@@ -199,6 +206,26 @@ def _data_problems(
         yield f"{at}.test_noise: {experiment.tested_noise} lacks the training noise {experiment.noise}"
 
 
+def _unlike(test_name: str, test_dataset, name: str, dataset) -> str:
+    """Say in what the functions of a test dataset differ from those of the training dataset, or return ""."""
+    for key, words in (
+        ("dimension", "variables"),
+        ("in_channels", "inputs"),
+        ("out_channels", "targets"),
+        ("grid_kind", "grid"),
+    ):
+        tested, trained = getattr(test_dataset, key), getattr(dataset, key)
+        if tested == trained == "mixed":  # arrays from files, whose axes differ
+            tested, trained = (one.along("grid") for one in (test_dataset, dataset))
+        if tested != trained:
+            return f"'{test_name}' does not fit '{name}': {words} {tested}; accepted: {trained}"
+    points = "sides" if isinstance(dataset.resolutions[0], int) else "times_of"
+    for resolution in (one for one in test_dataset.resolutions if one in dataset.resolutions):
+        if getattr(test_dataset, points)(resolution) != getattr(dataset, points)(resolution):
+            return f"'{test_name}' does not fit '{name}': other points at {resolution}; accepted: the same"
+    return ""
+
+
 def _repeated(at: str, lists: dict[str, list | None]) -> Iterator[str]:
     for key, entries in lists.items():
         for entry, count in Counter(entries or []).items():
@@ -207,11 +234,11 @@ def _repeated(at: str, lists: dict[str, list | None]) -> Iterator[str]:
 
 
 def _fit_problems(
-    at: str, experiment: Experiment, dataset, tested: list, key: str, model: Model
+    at: str, experiment: Experiment, dataset, test_dataset, tested: list, key: str, model: Model
 ) -> Iterator[str]:
-    """Yield the mismatches between a model and its dataset: dimension, grids, channels, settings.
+    """Yield the mismatches between a model and its datasets: dimension, grids, channels, settings.
 
-    `dataset` are the settings of the training data, `tested` the test resolutions.
+    `dataset` and `test_dataset` are the settings of the data, `tested` the test resolutions.
     """
     architecture, name = settings_class(model.architecture), experiment.dataset
     which = f"{at}.models: '{key}' ({model.architecture})"
@@ -247,10 +274,11 @@ def _fit_problems(
         on_training_grid = dataset.inverse or architecture.one_grid
         try:
             settings = model_settings(model, resolution, dataset)
-            for grid in [resolution] if on_training_grid else [resolution, *tested]:
+            on_grids = [resolution] if on_training_grid else tested
+            for data, grid in [(dataset, resolution), *((test_dataset, grid) for grid in on_grids)]:
                 coarse = dataset.inverse and model.grids == "coarse"
                 if isinstance(grid, int) and not architecture.coarse_output:  # and no set of times
-                    settings.check_grid(dataset.sides(dataset.coarse_of(grid) if coarse else grid))
+                    settings.check_grid(data.sides(data.coarse_of(grid) if coarse else grid))
         except ValueError as error:
             yield f"models.{key}: for experiments with dataset '{name}': {error}"
             break
@@ -271,9 +299,18 @@ def _factor_problems(key: str, model: Model, experiment: Experiment, dataset) ->
             yield f"models.{key}: downsampling_factor {factor} {words}; accepted: {accepted}"
 
 
-def _training_problems(at: str, experiment: Experiment, dataset, models: dict[str, Model]) -> Iterator[str]:
+def _training_problems(
+    at: str, experiment: Experiment, dataset, test_dataset, models: dict[str, Model]
+) -> Iterator[str]:
     """Yield the merged training settings that do not fit the data, each problem once for all models."""
     available = experiment.samples.train or dataset.samples.train
+    # A training with `record_test_error` reads the test samples of its own dataset.
+    trained, tested = (one.model_dump(exclude=NOT_OF_FUNCTIONS) for one in (dataset, test_dataset))
+    recorded = min(
+        experiment.samples.test or test_dataset.samples.test,
+        experiment.samples.validation or dataset.samples.validation,
+    )
+    others = trained != tested or dataset.samples.test < recorded
     candidates = experiment.tuning.candidates.values() if experiment.tuning else [{}]
     found: dict[str, None] = {}
     for resolution, tuned, (key, model) in product(experiment.resolutions, candidates, models.items()):
@@ -286,6 +323,9 @@ def _training_problems(at: str, experiment: Experiment, dataset, models: dict[st
         epochs = {settings.epochs, experiment.tuning.epochs if experiment.tuning else settings.epochs}
         words = _misfits(settings, dataset, experiment.dataset, train, epochs, *shares)
         found |= dict.fromkeys(f"{at}: {one}" for one in words)
+        if settings.record_test_error and others:
+            own = f"records errors on test samples of '{experiment.dataset}', not of test_dataset"
+            found[f"{at}: record_test_error {own} '{experiment.test_dataset}'; accepted: false"] = None
     yield from found
 
 
