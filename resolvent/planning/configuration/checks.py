@@ -173,9 +173,9 @@ def _data_problems(
     if tested is not None and dataset.inverse:
         yield f"{at}.test_resolutions: inverse problems are tested on the training grids; remove this key"
     elif tested is not None or test_name != experiment.dataset:
-        tested = stored if tested is None else tested
-        for resolution in (one for one in experiment.resolutions if one not in tested):
-            yield f"{at}.test_resolutions: {tested} lacks the training resolution {resolution}"
+        grids = list(stored if tested is None else tested)
+        for resolution in (one for one in experiment.resolutions if one not in grids):
+            yield f"{at}.test_resolutions: {grids} lacks the training resolution {resolution}"
     for split, count in experiment.samples.model_dump().items():
         asked = test_name if split == "test" else experiment.dataset
         available = getattr(configuration.datasets[asked].samples, split)
