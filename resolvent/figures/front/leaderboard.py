@@ -15,7 +15,7 @@ from resolvent.figures.common.intervals import Interval
 from resolvent.figures.common.numbers import ends, ratio_in_words, scientific
 from resolvent.figures.front.results import NOT_RANKED, Results, Row
 
-SEEDS = "No ranking: each model needs at least three seeds."
+SEEDS = "No ranking: it needs two models with at least three seeds each."
 
 
 def with_interval(error: Interval) -> str:
