@@ -1,0 +1,58 @@
+"""Pages of odd but legal studies: models that lost a grid, equal labels, errors of zero, one model alone."""
+
+import re
+
+import numpy as np
+import pytest
+from exhibits import compared
+
+from resolvent.figures.common.comparison import read_comparison
+from resolvent.figures.common.results import read_runs
+from resolvent.figures.common.style import appearances
+from resolvent.figures.common.table import as_html
+from resolvent.figures.experiment import curves, error_location, rows_of_errors
+from resolvent.figures.experiment.error_table import BEST_TEST, headline
+from resolvent.figures.experiment.verdict import verdicts
+
+
+def test_every_column_of_numbers_is_sorted_by_its_numbers(make_run, tmp_path):
+    """The mantissa of 8 × 10⁻⁴ is more than 0.28."""
+    runs = [make_run(best_test=(8e-4, 3)), make_run("linear", level=0.3, best_test=(0.28, 4))]
+    table = headline(read_comparison(compared(runs, tmp_path)))
+    place = [column.head for column in table.columns].index(BEST_TEST)
+    rows = re.findall("<tr><th.*</tr>", as_html(table))
+    keys = [re.findall(r'data-sort="([^"]*)"', row)[place - 1] for row in rows[1:]]
+    assert list(map(float, keys)) == [8e-4, 0.28]
+
+
+@pytest.mark.parametrize("seeds", [1, 3])
+def test_a_model_without_any_error_is_compared(make_run, tmp_path, seeds):
+    runs = [
+        make_run(model, attention=model, seed=seed, **options)
+        for model, options in (("galerkin", {"errors": np.zeros(40)}), ("fourier", {}))
+        for seed in range(1, 1 + seeds)
+    ]
+    (words,) = verdicts(read_comparison(compared(runs, tmp_path)))
+    assert "“galerkin” has the lowest mean relative L² error, 0.00" in words
+    assert re.search(r"“fourier” is next with \d\.\d\d\s×\s10⁻⁴\. They cannot be ranked", words)
+
+
+def test_a_model_that_lost_its_first_grid_is_in_the_legend(make_run, tmp_path):
+    made = [
+        make_run(model, attention=model, resolution=points, tested=(512, 1024), diverged_epoch=lost)
+        for model in ("galerkin", "fourier")
+        for points, lost in ((512, 0 if model == "fourier" else None), (1024, None))
+    ]
+    runs = read_runs(made)
+    looks, comparison = appearances(runs), read_comparison(compared(made, tmp_path))
+    for chart in (curves.chart_resolutions(comparison, looks), curves.chart_training(runs, looks)):
+        assert [one.name for one in chart.data if one.showlegend] == ["galerkin", "fourier"]
+
+
+def test_models_with_one_label_have_rows_and_lines_of_their_own(make_run):
+    runs = read_runs(make_run(model, attention=model, label="target") for model in ("galerkin", "fourier"))
+    looks = appearances(runs)
+    rows = rows_of_errors.chart_distributions(runs, [], looks)
+    assert len({one.name for one in rows.data}) == 2
+    lines = error_location.chart(runs, looks)
+    assert [one.name for one in lines.data if one.showlegend] == ["target"] * 2
