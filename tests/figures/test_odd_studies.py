@@ -1,11 +1,14 @@
 """Pages of odd but legal studies: models that lost a grid, equal labels, errors of zero, one model alone."""
 
 import re
+from dataclasses import asdict
 
 import numpy as np
+import pandas as pd
 import pytest
 from exhibits import compared
 
+from resolvent.common.files import write_json
 from resolvent.figures.common.comparison import read_comparison
 from resolvent.figures.common.results import read_runs
 from resolvent.figures.common.style import appearances
@@ -13,6 +16,9 @@ from resolvent.figures.common.table import as_html
 from resolvent.figures.experiment import curves, error_location, rows_of_errors
 from resolvent.figures.experiment.error_table import BEST_TEST, headline
 from resolvent.figures.experiment.verdict import verdicts
+from resolvent.figures.front.leaderboard import COLUMNS
+from resolvent.figures.front.page import write_front_page
+from resolvent.figures.front.study import Study
 
 
 def test_every_column_of_numbers_is_sorted_by_its_numbers(make_run, tmp_path):
@@ -56,3 +62,10 @@ def test_models_with_one_label_have_rows_and_lines_of_their_own(make_run):
     assert len({one.name for one in rows.data}) == 2
     lines = error_location.chart(runs, looks)
     assert [one.name for one in lines.data if one.showlegend] == ["target"] * 2
+
+
+def test_a_study_without_experiments_has_a_table_without_rows(tmp_path):
+    write_json(tmp_path / "study.json", asdict(Study(name="data")))
+    write_front_page(tmp_path)
+    assert list(pd.read_csv(tmp_path / "leaderboard.csv")) == COLUMNS
+    assert "This configuration has no experiment." in (tmp_path / "index.html").read_text()

@@ -15,6 +15,11 @@ from resolvent.figures.common.intervals import Interval
 from resolvent.figures.common.numbers import ends, ratio_in_words, scientific
 from resolvent.figures.front.results import NOT_RANKED, Results, Row
 
+COLUMNS = [
+    "experiment", "problem", "paper", "model", "label", "recipe", "trained_resolution", "noise", "seeds",
+    "finished", "diverged", "metric", "error", "low", "high", "verdict", "ratio_to_best_other", "ratio_low",
+    "ratio_high", "classical_solver", "train_seconds", "break_even_queries", "break_even_solver", "timed_on",
+]  # fmt: skip
 SEEDS = "No ranking: it needs two models with at least three seeds each."
 
 
@@ -133,4 +138,4 @@ def as_table(results: Results) -> pd.DataFrame:
             "break_even_queries": pays_in_words(row)[0].replace(",", "") or None,
             "break_even_solver": pays and pays["solver"], "timed_on": pays and pays["timed_on"],
         })  # fmt: skip
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=COLUMNS)
