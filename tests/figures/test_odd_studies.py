@@ -1,24 +1,29 @@
 """Pages of odd but legal studies: models that lost a grid, equal labels, errors of zero, one model alone."""
 
+import io
 import re
 from dataclasses import asdict
 
 import numpy as np
 import pandas as pd
 import pytest
-from exhibits import compared
+from exhibits import compared, given
+from rich.console import Console
 
 from resolvent.common.files import write_json
 from resolvent.figures.common.comparison import read_comparison
+from resolvent.figures.common.exhibit import Sources
 from resolvent.figures.common.results import read_runs
 from resolvent.figures.common.style import appearances
 from resolvent.figures.common.table import as_html
 from resolvent.figures.experiment import curves, error_location, rows_of_errors
 from resolvent.figures.experiment.error_table import BEST_TEST, headline
+from resolvent.figures.experiment.report import READERS
 from resolvent.figures.experiment.verdict import verdicts
 from resolvent.figures.front.leaderboard import COLUMNS
 from resolvent.figures.front.page import write_front_page
 from resolvent.figures.front.study import Study
+from resolvent.public.describe import describe
 
 
 def test_every_column_of_numbers_is_sorted_by_its_numbers(make_run, tmp_path):
@@ -69,3 +74,18 @@ def test_a_study_without_experiments_has_a_table_without_rows(tmp_path):
     write_front_page(tmp_path)
     assert list(pd.read_csv(tmp_path / "leaderboard.csv")) == COLUMNS
     assert "This configuration has no experiment." in (tmp_path / "index.html").read_text()
+
+
+def test_the_caption_of_training_has_the_settings_of_every_model(make_run, tmp_path):
+    runs = [make_run(setting={"batch_size": 8}), make_run("other", setting={"batch_size": 20, "epochs": 4})]
+    page = Sources(READERS, **given(runs, compared(runs, tmp_path)))
+    drawn = tmp_path / "training_curves.svg"
+    curves.TRAINING_CURVES.write(page, drawn)
+    caption = curves.TRAINING_CURVES.on_page(page, drawn, tmp_path)["caption"]
+    assert "1,024 training samples, 4 and 100 epochs, batch size 8 and 20." in caption
+
+
+def test_realisations_of_the_noise_are_no_further_samples(make_run):
+    run, said = make_run(noise=0.1, tested_noise=(0.1,), realisations=5), io.StringIO()
+    describe(str(run), Console(file=said, width=100))
+    assert re.search(r"512 .* 0\.1 .* 40 ", said.getvalue())

@@ -37,6 +37,11 @@ def pays_in_words(row: Row) -> tuple[str, str]:
     return words, f"compared with {pays['solver']}; {pays['timed_on']}"
 
 
+def why_not_ranked(results: Results) -> str:
+    """Return why no model is ranked; an empty text if some are, or if there is nothing to rank."""
+    return "" if results.is_ranked or not any(row.error for row in results.rows) else SEEDS
+
+
 def matrices(results: Results) -> list[dict]:
     """Return one matrix per group of started experiments that share models.
 
