@@ -9,8 +9,10 @@ import pandas as pd
 import pytest
 from exhibits import compared, given
 from rich.console import Console
+from run_files import one_level, set_resolution, vouched
 
 from resolvent.common.files import write_json
+from resolvent.common.predictions import tree_of, write_predictions
 from resolvent.figures.common.comparison import read_comparison
 from resolvent.figures.common.exhibit import Sources
 from resolvent.figures.common.results import read_runs
@@ -19,6 +21,7 @@ from resolvent.figures.common.table import as_html
 from resolvent.figures.experiment import curves, error_location, rows_of_errors
 from resolvent.figures.experiment.error_table import BEST_TEST, headline
 from resolvent.figures.experiment.report import READERS
+from resolvent.figures.experiment.samples import draw_sample_trajectories
 from resolvent.figures.experiment.verdict import verdicts
 from resolvent.figures.front.leaderboard import COLUMNS
 from resolvent.figures.front.page import write_front_page
@@ -89,3 +92,15 @@ def test_realisations_of_the_noise_are_no_further_samples(make_run):
     run, said = make_run(noise=0.1, tested_noise=(0.1,), realisations=5), io.StringIO()
     describe(str(run), Console(file=said, width=100))
     assert re.search(r"512 .* 0\.1 .* 40 ", said.getvalue())
+
+
+def test_every_observed_function_of_a_trajectory_is_drawn(make_run):
+    run = make_run("tno", attention=None, dimension=2, resolution=3)
+    times = np.linspace(0, 2, 21)
+    observed = np.stack([np.sin(times), np.cos(times), np.full(21, 0.3)]) * np.ones((3, 1, 1))
+    part = one_level(0.0, {"time": times}, observed, observed[:, :1], observed[:, :1], samples=(0, 1))
+    write_predictions(run / "predictions.nc", tree_of({"dt0.1": [part]}, {}))
+    set_resolution(run, "dt0.1")
+    figure = draw_sample_trajectories(read_runs([vouched(run)])[0])
+    lines = [line.get_ydata() for line in figure.axes[0].lines]
+    np.testing.assert_allclose(lines, observed[0, :2])
