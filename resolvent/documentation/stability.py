@@ -37,7 +37,7 @@ def section(root: Path) -> str | None:
         paragraph(
             "A run counts as collapsed if it diverged, or if its mean relative L² error on the "
             f"{facts['validation']} validation samples is above {COLLAPSED_ERROR:g} in its last epoch. Among "
-            f"these runs, {gap_in_words(runs)}. Any threshold between these errors gives the same counts."
+            f"these runs, {gap_in_words(runs)}."
         ),
     ]
     if missing := [model for model, one in tables.items() if not one.exists()]:

@@ -23,7 +23,10 @@ from resolvent.planning.places import HOME
 FOLDER = "huggingface"
 SUMS = "SHA256SUMS"
 FEW = 2  # samples of each split, in the table for Croissant loaders
-SIZES = {"n<1K": 1e3, "1K<n<10K": 1e4, "10K<n<100K": 1e5, "100K<n<1M": 1e6}  # size categories of the hub
+SIZES = {  # size categories of the hub
+    "n<1K": 1e3, "1K<n<10K": 1e4, "10K<n<100K": 1e5, "100K<n<1M": 1e6, "1M<n<10M": 1e7, "10M<n<100M": 1e8,
+    "100M<n<1B": 1e9,
+}  # fmt: skip
 
 
 def export(card: Path, layout: str, out: Path, resolution: int | str | None = None) -> list[Path]:
@@ -95,7 +98,7 @@ def _readme(facts: dict) -> str:
     front = {
         "pretty_name": name,
         "license": "mit" if known == "MIT" else "other",
-        "size_categories": [next((size for size, most in SIZES.items() if total < most), "n>1T")],
+        "size_categories": [next((size for size, most in SIZES.items() if total < most), "n>1B")],
         "tags": ["operator-learning", "pde", "croissant", facts["settings"]["equation"].replace(":", "-")],
     }
     if known != "MIT":

@@ -20,8 +20,8 @@ from resolvent.planning.provenance import command, provenance
 # Stand for all files of a run, since run.json holds their digests: each further input slows planning down.
 RECORDS = ("run.json", "cost.json")
 CHOSEN = {  # which test samples the pages show: of functions of space, of trajectories
-    False: "The same four of the {test} test samples for every model{compare}.",
-    True: "Of the {test} test samples that of median error and the worst one{compare}.",
+    False: "The same {some} for every model{compare}.",
+    True: "Of {all} that of median error and the worst one{compare}.",
 }
 LOCATED = {  # where errors are drawn: of functions of space, of trajectories
     False: "The root mean power of targets and errors by wavenumber: a model whose error reaches "
@@ -136,13 +136,15 @@ def caption_facts(plan: Plan, experiment: str) -> dict:
     ]
     compare = "; ".join(f"compare {name}, {samples}" for name, samples in compared if samples)
     counts = plan.sample_counts(experiment)
+    tests = counted(counts["test"], "test sample")
+    shown = {"all": tests, "some": f"four of the {tests}" if counts["test"] > 4 else tests}
     return {
         **counts,
         "epochs": e.training.epochs,
         "batch_size": e.training.batch_size,
         "seeds": counted(len(e.seeds), "seed"),
         "tested": tested if in_time else f"{tested} points{' along x' * unlike}",
-        "chosen": CHOSEN[in_time].format(compare=f" ({compare})" if compare else "", **counts)
+        "chosen": CHOSEN[in_time].format(compare=f" ({compare})" if compare else "", **shown)
         + SLICE * (dataset.dimension == 3),
         "located": LOCATED[in_time] + SLICE * (dataset.dimension == 3),
         **dict(zip(("input", "target"), dataset.quantities, strict=True)),

@@ -319,6 +319,7 @@ class Plan:
     def stability_facts(self, study: Stability) -> dict:
         return {
             "panels": study.panels,
+            "dataset": study.dataset,
             "resolution": study.resolution,
             "epochs": study.training.epochs,
             "batch_size": study.training.batch_size,

@@ -85,7 +85,7 @@ def _run(run: TrainedRun, console: Console) -> None:
     for column in ("resolution", "noise", "samples", "mean", "median", "largest"):
         table.add_column(column, justify="right")
     for (resolution, noise), part in run.errors.groupby(["resolution", "noise"], sort=False):
-        errors = part["relative_l2"]
+        errors = part.groupby("sample")["relative_l2"].mean()  # over realisations of the noise, as on pages
         numbers = (errors.mean(), errors.median(), errors.max())
         table.add_row(str(resolution), f"{noise:g}", str(len(errors)), *(f"{one:.4g}" for one in numbers))
     console.print(table)

@@ -220,7 +220,7 @@ def test_the_papers_protocol_is_a_column_of_its_own_where_recorded(make_run, com
     rows, best = printed(csv).set_index("model"), "n = 512: best epoch on the test samples"
     assert list(rows[best]) == ["1.300e-03", "—", "1.900e-03"]
     assert rows.loc["galerkin", f"{best} (note)"] == "epoch 98"
-    cell = '<td class="number" data-sort="1.300">1.300 × 10⁻³<span class="interval">epoch 98</span></td>'
+    cell = '<td class="number" data-sort="0.0013">1.300 × 10⁻³<span class="interval">epoch 98</span></td>'
     assert cell in html  # never bold
     assert html.count("best epoch on the test samples") == latex.count("best epoch on the test samples") == 1
 
@@ -256,7 +256,7 @@ def test_numbers_carry_their_own_exponent():
     found = [in_units(one, UNIT) for one in (1.2034e-3, 14.6e-3, 0.9114, 4e-7)]
     assert found == ["1.203", "14.60", "911.4", "4.0e-04"]
     found = [times(one) for one in (4e-3, 0.0123, 0.999, 12.3, 26000)]
-    assert found == ["4.0 × 10⁻³", "0.01", "1.00", "12.3", "2.6 × 10⁴"]
+    assert found == ["4.0 × 10⁻³", "0.012", "1.00", "12.3", "2.6 × 10⁴"]
     assert [duration(one) for one in (8.42, 192, 5400, None)] == ["8.4 s", "3.2 min", "1.5 h", "—"]
 
 

@@ -336,7 +336,7 @@ def test_a_single_seed_has_one_short_line(finished):
     assert "<dd>in an object store</dd>" in page
     assert ">no solver known</td>" in page
     assert "“no solver known”: there is no classical solver for this grid" in text_of(page)
-    assert page.count("No ranking: each model needs at least three seeds.") == 1
+    assert page.count("No ranking: it needs two models with at least three seeds each.") == 1
     assert "Bold" not in page
 
 

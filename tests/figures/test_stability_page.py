@@ -28,7 +28,8 @@ PANELS = {
     "Fourier": {"as printed": "fourier"},
 }
 FACTS = {
-    "panels": PANELS, "resolution": 32, "epochs": 2, "batch_size": 8, "train": 512, "validation": 100,
+    "panels": PANELS, "dataset": "darcy", "resolution": 32, "epochs": 2, "batch_size": 8, "train": 512,
+    "validation": 100,
 }  # fmt: skip
 PEAKS = (3e-3, 1e-3)
 
@@ -91,11 +92,13 @@ def test_the_page_has_a_figure_a_panel_and_every_count(study, tmp_path):
     )  # fmt: skip
     page = re.sub(r"\s+", " ", output.read_text())
     assert page.count('<img class="static" src="data:image/svg+xml;base64,') == 2
+    assert "The dataset darcy, n = 32: 512 training samples" in page
     assert "24 trainings" in page
     assert "3 of 4 [0.19, 0.99]" in page
     assert "0 of 4 [0.00, 0.60]" in page
     assert "6.500 [5.000, 8.000]" in page
     assert "without collapse is 0.008 and the smallest with collapse is 1; 2 diverged" in page
+    assert "Any threshold between these errors" in page
     assert "12.0 min on one thread of A processor" in page
     assert links(page) == {f"{panel}.{suffix}" for panel in PANELS for suffix in ("svg", "png", "pdf")}
 

@@ -97,6 +97,12 @@ def test_the_shown_model_is_the_last_by_default(chosen):
     assert caption_facts(paper.plan, "burgers")["model"] == "Transolver"
 
 
+@pytest.mark.parametrize(("count", "words"), [(3, "3 test samples"), (40, "four of the 40 test samples")])
+def test_the_caption_of_samples_counts_those_that_there_are(count, words):
+    plan = planned({"burgers": []}, samples={"test": count}).plan
+    assert caption_facts(plan, "burgers")["chosen"] == f"The same {words} for every model."
+
+
 @pytest.mark.parametrize(
     ("shows", "message"),
     [

@@ -181,6 +181,8 @@ SLIPS = [
     ("experiments.burgers.training.epochs", 100000000000, "less than or equal to 1000000"),
     ("experiments.burgers.training.learning_rate", 1e-300, "greater than or equal to 0.000000000001"),
     ("experiments.burgers.training.gradient_clip", 1e-300, "greater than or equal to 0.000000001"),
+    ("experiments.burgers.stress.viscosity", [0.5, 2, 2.0], "2.0 is named 2 times"),
+    ("experiments.burgers.stress.viscosity", [0.5, 1], "1 is the training distribution"),
     # models
     ("models.galerkin.settings.in_channels", 2, "2, but dataset 'burgers' has 1; remove the setting"),
     ("models.galerkin2d.settings_at.141.downsampling_factr", 0.5,

@@ -69,6 +69,12 @@ def test_sizes_that_do_not_fit_are_refused(scaling, words):
     assert words in "\n".join(merged_configuration.problems(change(scaling)))
 
 
+def test_models_with_one_label_are_not_fitted_by_one_curve():
+    alike = change()
+    alike["models"]["fno"] = {"label": DEFAULT["models"]["galerkin"]["label"]}
+    assert "experiments.burgers.scaling: several models" in "\n".join(merged_configuration.problems(alike))
+
+
 SWEEP = {"galerkin": {"settings": {"width": [64, 96]}, "training": {"learning_rate": [1.0e-3, 3.0e-3]}}}
 
 

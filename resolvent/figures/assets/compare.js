@@ -118,15 +118,16 @@
       place.classList.toggle("empty", !known);
       if (!known) {
         const lost = [a, b].filter((run) => run.diverged !== null).map((run) => `${named(run)} diverged in epoch ${run.diverged}`);
-        words.textContent = lost.length ? `${lost.join("; ")}: there is nothing to compare.` : "These runs were not tested on the same samples.";
+        words.textContent = lost.length ? `${lost.join("; ")}: there is nothing to compare.` : samples.length ? "An error is zero: there is no ratio." : "These runs were not tested on the same samples.";
         return;
       }
       const { value, low, high } = ratioOf(data, Number(one.value), Number(other.value), samples.map(({ ratio }) => ratio));
-      const wins = samples.filter(({ ratio }) => ratio < 1).length;
+      const [wins, losses] = [samples.filter(({ ratio }) => ratio < 1).length, samples.filter(({ ratio }) => ratio > 1).length];
+      const equal = samples.length - wins - losses;
       words.textContent = `On ${samples.length} test samples the errors of the first are ${scientific(value)} times those of the second (geometric mean; `
         + (low ? `95 % interval over the samples ${scientific(low)} to ${scientific(high)}; it does not include the variation between seeds). `
-          : "no interval is computed for this many runs). ")
-        + `The first run is better on ${wins}, the second on ${samples.length - wins}.`
+          : `${one.value === other.value ? "both are the same run" : samples.length > 1 ? "no interval is computed for this many runs" : "one sample has no interval"}). `)
+        + `The first run is better on ${wins}, the second on ${losses}${equal ? `; errors are equal on ${equal}` : ""}.`
         + (a.where === b.where ? "" : " The two runs were trained and tested on different grids, with the same functions.");
       const plot = find("errors");
       plot.closest("figure").classList.add("drawn");

@@ -73,10 +73,10 @@ def power(unit: float) -> str:
 
 
 def times(ratio: float) -> str:
-    """Return a ratio: 4.0 × 10⁻³, 0.83, 12.3, 2.6 × 10⁴."""
+    """Return a ratio: 4.0 × 10⁻³, 0.048, 0.83, 12.3, 2.6 × 10⁴."""
     if not 0.01 <= ratio < 1000:
         return scientific(ratio, 2)
-    return f"{ratio:.2f}" if ratio < 10 else f"{ratio:.1f}"
+    return f"{ratio:.{3 if ratio < 0.1 else 2 if ratio < 10 else 1}f}"
 
 
 def ratio_in_words(ratio: Interval | None) -> tuple[str, str]:

@@ -71,6 +71,7 @@ def chart_resolutions(comparison: pd.DataFrame, looks: Looks):
     models, baselines = (rows[np.isfinite(rows["value"])] for rows in _on_all_grids(comparison))
     trained = sorted(models["trained_resolution"].unique())
     figure = charts.panels_of([f"trained on {resolution_in_words(one)}" for one in trained])
+    named: set[tuple] = set()  # a model has a line only where it finished
     for number, place in enumerate(trained, 1):
         here = pd.concat([models[models["trained_resolution"] == place], baselines])
         for (kind, key), group in here.groupby(["kind", "key"], sort=False):
@@ -79,15 +80,16 @@ def chart_resolutions(comparison: pd.DataFrame, looks: Looks):
             figure.add_scatter(
                 x=[str(one) for one in group["test_resolution"]], y=charts.rounded(group["value"].to_list()),
                 mode="lines+markers", name=facts["label"], legendgroup=f"{kind} {key}",
-                showlegend=number == 1, marker=charts.marker_of(facts, looks),
+                showlegend=(kind, key) not in named, marker=charts.marker_of(facts, looks),
                 line=charts.line_of(facts, looks),
                 text=[
                     f"{row.label}<br>tested at {row.test_resolution}: {scientific(row.value)}"
-                    f"<br>95 % interval {ends(row.low, row.high, row.value)}"
+                    + (f"<br>95 % interval {words}" if (words := ends(row.low, row.high, row.value)) else "")
                     for row in group.itertuples()
                 ],
                 hovertemplate="%{text}<extra></extra>", row=number, col=1,
             )  # fmt: skip
+            named.add((kind, key))
     tested = [str(one) for one in sorted(models["test_resolution"].unique())]
     reach = charts.rounded(np.log10(charts.around(models["value"])))
     figure.update_xaxes(type="category", categoryorder="array", categoryarray=tested)
@@ -153,6 +155,7 @@ def chart_training(runs: list[Run], looks: Looks):
     """Chart median errors over seeds by epoch, on validation and (fainter) training samples."""
     places = sorted({run.resolution for run in runs})
     figure = charts.panels_of([f"trained on {resolution_in_words(one)}" for one in places])
+    named: set[str] = set()
     for group in grouped(runs):
         first, row = group[0], 1 + places.index(group[0].resolution)
         line = charts.line_of({"kind": "model", "key": first.model}, looks)
@@ -177,11 +180,12 @@ def chart_training(runs: list[Run], looks: Looks):
                     "marker": {"symbol": "x", "size": 10, "color": looks[run.model].colour},
                     "hovertemplate": f"{words}<extra></extra>",
                 })  # fmt: skip
-        for number, trace in enumerate(traces):
+        for trace in traces:
             figure.add_scatter(
                 **trace, name=first.label, legendgroup=first.model, row=row, col=1,
-                showlegend=row == 1 and number == 0,
+                showlegend=first.model not in named,
             )  # fmt: skip
+            named.add(first.model)
     figure.update_yaxes(title="relative L² error", **charts.LOGARITHMIC)
     # For few epochs, ticks at every epoch, not between.
     figure.update_xaxes(dtick=1 if max(run.record.training["epochs"] for run in runs) <= 8 else None)

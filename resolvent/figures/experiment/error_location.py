@@ -113,17 +113,17 @@ def chart(runs: list[Run], looks: Looks):
     figure = charts.panels_of([f"by {kind}, {resolution_in_words(place)}" for kind, place, _ in panels])
     named: set[str] = set()
 
-    def add_line(row: int, x: np.ndarray, y: np.ndarray, line: dict, name: str) -> None:
+    def add_line(row: int, x: np.ndarray, y: np.ndarray, line: dict, name: str, key: str = "") -> None:
         on_log_axis = panels[row - 1][0] == "wavenumber"
         kept = (y > 0) & ((x > 0) | (not on_log_axis))
         x, y = x[kept], y[kept]
         some = charts.picked(len(x), logarithmic=on_log_axis)
         figure.add_scatter(
             x=charts.rounded(x[some]), y=charts.rounded(y[some]), mode="lines", line=line, name=name,
-            legendgroup=name, showlegend=name not in named, row=row, col=1,
+            legendgroup=key, showlegend=key not in named, row=row, col=1,
             hovertemplate=f"{name}<br>%{{x}}: %{{y:.3e}}<extra></extra>",
         )  # fmt: skip
-        named.add(name)
+        named.add(key)
 
     for row, (kind, _, found) in enumerate(panels, 1):
         by_wavenumber = kind == "wavenumber"
@@ -141,7 +141,8 @@ def chart(runs: list[Run], looks: Looks):
             else:
                 ((name, x),), values = one.axes.items(), one.values
                 figure.update_xaxes(title=name, row=row, col=1)
-            add_line(row, x, values, charts.line_of({"kind": "model", "key": run.model}, looks), run.label)
+            line = charts.line_of({"kind": "model", "key": run.model}, looks)
+            add_line(row, x, values, line, run.label, run.model)
     figure.update_yaxes(**charts.LOGARITHMIC)
     return figure
 

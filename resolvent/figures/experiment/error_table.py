@@ -205,7 +205,7 @@ def _columns(comparison: pd.DataFrame) -> tuple[list[tuple[str, str]], list[Colu
 
 
 def _number(value: float | None, note: str = "") -> Cell:
-    return EMPTY if value is None or absent(value) else Cell(scientific(value, 4), note=note)
+    return EMPTY if value is None or absent(value) else Cell(scientific(value, 4), note, value=value)
 
 
 def _median(one: Tested) -> Cell:

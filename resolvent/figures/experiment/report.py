@@ -42,6 +42,7 @@ TABLES = (
     "comparison.csv", "models.csv", "inference.csv", "estimates.csv", "scaling.csv", "table.csv", "table.tex",
     "metrics.tex",
 )  # fmt: skip
+OF_TRAINING = {"train": "train_samples", "epochs": "epochs", "batch_size": "batch_size"}  # in captions
 # Sources of the exhibits on this page, also of users' exhibits, by the names of their parameters.
 READERS: dict[str, Callable[..., Any]] = {
     "runs": lambda run_folders: results.read_runs(run_folders),
@@ -53,8 +54,11 @@ READERS: dict[str, Callable[..., Any]] = {
     "family": lambda runs, inference: sizes_of(runs, inference),
     "shown": lambda candidates, named: results.choose_shown(candidates, named),
     "rollout": lambda rollout_file: results.read_arrays(rollout_file),
-    "facts": lambda planned_facts, shown, comparison: (
-        planned_facts | {"shown": shown.words, "mean_error": f"M{mean_error(comparison)[1:]}"}
+    "facts": lambda planned_facts, runs, shown, comparison: (
+        planned_facts
+        | {"shown": shown.words, "mean_error": f"M{mean_error(comparison)[1:]}"}
+        # Models and grids may have settings of their own.
+        | {name: reported_numbers.values_of(runs, of) for name, of in OF_TRAINING.items()}
     ),
 }
 

@@ -109,9 +109,13 @@ def chart_distributions(runs: list[Run], baselines: list[Baseline], looks: Looks
     titles = [ON_GRID.format(resolution_in_words(place)) for place in panels]
     figure = charts.panels_of(titles, list(panels.values()))
     for panel, rows in enumerate(panels.values(), 1):
+        named: set[str] = set()
         for row in rows:
             lines = textwrap.wrap(row.label, LINE_WIDTH, break_long_words=False, break_on_hyphens=False)
             name = "<br>".join(lines)
+            while name in named:  # a row of its own for a model with the label of another
+                name += "\u200b"
+            named.add(name)
             if row.beyond(*reach):
                 value = row.errors.median()
                 below, number = value < reach[0], f"median {scientific(value)}"

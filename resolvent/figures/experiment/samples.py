@@ -144,7 +144,8 @@ def draw_sample_trajectories(
         panels = axes[:, column]
         words = _error(relative.get(sample), "relative L² error ")
         title(panels[0], f"{which} (test sample {sample}): {words}")
-        panels[0].plot(times, rows[0][0][column], color=BASELINE, lw=1.1)
+        for observation in rows[0]:
+            panels[0].plot(times, observation[column], color=BASELINE, lw=1.1)
         for panel, (target, prediction) in zip(panels[1:-1], rows[1:-1], strict=True):
             panel.plot(times, target[column], color=INK, lw=1.8, label="target")
             panel.plot(times, prediction[column], color=colour, lw=1.4, ls=DASHES, label="prediction")
@@ -175,7 +176,7 @@ def draw_sample_trajectories(
 def _trajectories(run: Run, where: str) -> tuple[list[int], np.ndarray, list[list[np.ndarray]]]:
     """Return samples, times, and the curves of each row of panels, (2, times) each.
 
-    The rows are the observation, target and prediction of every component, and the largest error.
+    The rows are the observations, target and prediction of every component, and the largest error.
     """
     stored = condition(run.predictions, where, run.noise).sel(extreme=list(EXTREMES))
     given, target, prediction = (
@@ -183,8 +184,9 @@ def _trajectories(run: Run, where: str) -> tuple[list[int], np.ndarray, list[lis
     )
     largest = np.maximum(np.abs(prediction - target).max(axis=1), FLOOR)
     pairs = [[target[:, one], prediction[:, one]] for one in range(target.shape[1])]
-    # Initial values, the other inputs, are constants.
-    rows = [[given[:, 0]], *pairs, [largest]]
+    # Other inputs, such as initial values, are constants.
+    observed = [one for one in np.moveaxis(given, 1, 0) if np.ptp(one, axis=-1).any()] or [given[:, 0]]
+    rows = [observed, *pairs, [largest]]
     return [int(sample) for sample in stored["extreme_sample"].values], stored["time"].values, rows
 
 

@@ -78,11 +78,12 @@ def _verdict(where: str, models: list[Tested], baselines: list[Tested]) -> str:
 def _difference(models: list[Tested]) -> str:
     """Return a sentence on the models shown to be worse than the first, consistent with bold numbers."""
     if not any(one.is_ranked() for one in models):
-        ratio = models[1].error().value / models[0].error().value
-        return (
-            f"{_named(models[1])} is next with {times(ratio)} times that error. Models are ranked only with "
-            f"{SEEDS_TO_RANK} seeds or more."
-        )
+        lowest, error = (one.error().value for one in models[:2])
+        words = f"{times(error / lowest)} times that error" if lowest else scientific(error)
+        why = f"Models are ranked only with {SEEDS_TO_RANK} seeds or more."
+        if not any(one.error(statistic=RATIO).known for one in models):
+            why = "They cannot be ranked: an error is zero, or their targets differ."
+        return f"{_named(models[1])} is next with {words}. {why}"
     among = [one for one in models if one.is_among_the_best()]
     if len(among) == 1:
         over, name = among[0].error(statistic=RATIO), _named(among[0])

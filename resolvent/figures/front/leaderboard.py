@@ -15,7 +15,12 @@ from resolvent.figures.common.intervals import Interval
 from resolvent.figures.common.numbers import ends, ratio_in_words, scientific
 from resolvent.figures.front.results import NOT_RANKED, Results, Row
 
-SEEDS = "No ranking: each model needs at least three seeds."
+COLUMNS = [
+    "experiment", "problem", "paper", "model", "label", "recipe", "trained_resolution", "noise", "seeds",
+    "finished", "diverged", "metric", "error", "low", "high", "verdict", "ratio_to_best_other", "ratio_low",
+    "ratio_high", "classical_solver", "train_seconds", "break_even_queries", "break_even_solver", "timed_on",
+]  # fmt: skip
+SEEDS = "No ranking: it needs two models with at least three seeds each."
 
 
 def with_interval(error: Interval) -> str:
@@ -30,6 +35,11 @@ def pays_in_words(row: Row) -> tuple[str, str]:
         return "", ""
     words = f"{pays['queries']:,.0f}" if math.isfinite(pays["queries"]) else "never"
     return words, f"compared with {pays['solver']}; {pays['timed_on']}"
+
+
+def why_not_ranked(results: Results) -> str:
+    """Return why no model is ranked; an empty text if some are, or if there is nothing to rank."""
+    return "" if results.is_ranked or not any(row.error for row in results.rows) else SEEDS
 
 
 def matrices(results: Results) -> list[dict]:
@@ -133,4 +143,4 @@ def as_table(results: Results) -> pd.DataFrame:
             "break_even_queries": pays_in_words(row)[0].replace(",", "") or None,
             "break_even_solver": pays and pays["solver"], "timed_on": pays and pays["timed_on"],
         })  # fmt: skip
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=COLUMNS)

@@ -46,7 +46,7 @@ def write_front_page(folder: str | Path) -> Results:
         rows=leaderboard.by_experiment(results),
         ratio=lambda row: ratio_in_words(row.ratio),
         pays=leaderboard.pays_in_words,
-        note="" if results.is_ranked or not any(row.error for row in rows) else leaderboard.SEEDS,
+        note=leaderboard.why_not_ranked(results),
         experiments=[
             {
                 "title": planned.title,

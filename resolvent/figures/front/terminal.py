@@ -14,7 +14,7 @@ from rich.text import Text
 from resolvent.common.counts import counted
 from resolvent.figures.common.intervals import Interval
 from resolvent.figures.common.numbers import DASH, duration, ratio_in_words, scientific
-from resolvent.figures.front.leaderboard import SEEDS, by_error, with_interval
+from resolvent.figures.front.leaderboard import by_error, why_not_ranked, with_interval
 from resolvent.figures.front.page import PAGE, write_front_page
 from resolvent.figures.front.results import Results, Row, read_results
 from resolvent.figures.front.study import read_study
@@ -57,7 +57,7 @@ def print_leaderboard(results: Results, console: Console | None = None) -> None:
         console.print(_table(planned.title, results.of(name), results.is_ranked))
     counts = Counter(run.state for run in results.runs)
     words = ", ".join(f"{counts[state]} {state}" for state in ("finished", "diverged", "missing"))
-    console.print(f"{counted(len(results.runs), 'run')}: {words}. {'' if results.is_ranked else SEEDS}")
+    console.print(f"{counted(len(results.runs), 'run')}: {words}. {why_not_ranked(results)}")
 
 
 def _table(title: str, rows: list[Row], ranked: bool) -> Table:

@@ -143,7 +143,7 @@ def reported_number(facts: RunRecord, cost: CostRecord, table: PaperTable | None
 def summarise(runs: list[Run]) -> str:
     """Describe the runs in a few sentences."""
     models, seeds = len({run.model for run in runs}), len({run.seed for run in runs})
-    resolutions, epochs = sorted({run.resolution for run in runs}), _range(runs, "epochs")
+    resolutions, epochs = sorted({run.resolution for run in runs}), values_of(runs, "epochs")
     ended = "all of which finished" if len(runs) > 1 else "which finished"
     if lost := sum(run.diverged for run in runs):
         ended = f"of which {lost} diverged"
@@ -153,10 +153,11 @@ def summarise(runs: list[Run]) -> str:
         f"{counted(models, 'model')} trained on {_names(resolutions)}"
         f"{'' if isinstance(resolutions[0], str) else ' grid points'} with "
         f"{counted(seeds, 'seed')} each: {counted(len(runs), 'run')}, {ended}. "
-        f"Training used {_range(runs, 'train_samples')} samples, {_range(runs, 'validation_samples')} more "
-        f"to choose the checkpoint, {epochs} epoch{'' if epochs == '1' else 's'} and batches of "
-        f"{_range(runs, 'batch_size')}{noise}; "
-        f"errors are measured on {_range(runs, 'test_samples')} test samples that training never saw. "
+        f"Training used {values_of(runs, 'train_samples')} samples, "
+        f"{values_of(runs, 'validation_samples')} more to choose the checkpoint, "
+        f"{epochs} epoch{'' if epochs == '1' else 's'} and batches of "
+        f"{values_of(runs, 'batch_size')}{noise}; "
+        f"errors are measured on {values_of(runs, 'test_samples')} test samples that training never saw. "
         f"Training took {duration(sum(run.cost.train_seconds for run in runs))} in total on "
         f"{_names(sorted({_machine(run) for run in runs}))}."
     )
@@ -196,7 +197,8 @@ def _names(values: list) -> str:
     return " and ".join(filter(None, [", ".join(map(str, values[:-1])), str(values[-1])]))
 
 
-def _range(runs: list[Run], name: str) -> str:
+def values_of(runs: list[Run], name: str) -> str:
+    """Return the values of a training setting in the runs: "8 and 20"."""
     values = sorted({run.record.training[name] for run in runs if name in run.record.training})
     return _names([f"{value:,}" for value in values]) if values else "an unrecorded number of"
 

@@ -158,4 +158,5 @@ def gap_in_words(runs: pd.DataFrame) -> str:
     trained, collapsed = (ended.loc[ended["collapsed"] == kind, "error"] for kind in (False, True))
     ends = {"largest final error without": trained.max(), "smallest with": collapsed.min()}
     words = " and ".join(f"the {kind} collapse is {error:.2g}" for kind, error in ends.items() if error > 0)
-    return f"{words or 'no run has a final error'}; {len(runs) - len(ended)} diverged and were stopped"
+    every = ". Any threshold between these errors gives the same counts" if " and " in words else ""
+    return f"{words or 'no run has a final error'}; {len(runs) - len(ended)} diverged and were stopped{every}"

@@ -65,6 +65,12 @@ def each_once(values: list) -> list:
     return values
 
 
+def _shifted(values: list) -> list:
+    if 1 in values:
+        raise ValueError("1 is the training distribution, which is always tested; remove it")
+    return values
+
+
 def _in_labels(values: list) -> list:
     for one in values:
         _words(str(one))
@@ -84,4 +90,9 @@ DataRoot = Annotated[str, AfterValidator(_data_root)]
 # Lists of an experiment: sizes, values that become part of labels, and factors of a parameter.
 Sizes = Annotated[list[Annotated[int, Field(ge=1)]], AfterValidator(each_once)]
 Values = Annotated[list[Any], Field(min_length=1), AfterValidator(each_once), AfterValidator(_in_labels)]
-Factors = Annotated[list[Annotated[float, Field(gt=0)]], Field(min_length=1)]
+Factors = Annotated[
+    list[Annotated[float, Field(gt=0)]],
+    Field(min_length=1),
+    AfterValidator(each_once),
+    AfterValidator(_shifted),
+]

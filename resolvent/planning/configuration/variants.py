@@ -42,6 +42,10 @@ def with_variants(configuration: Configuration) -> tuple[Configuration, Origins]
         for key in experiment.sweep.keys() - experiment.models:
             words = unknown("model of the experiment", key, experiment.models)
             raise ConfigurationError([f"{at}.sweep: {words}"])
+        labels = [known[key].label for key in experiment.models if key in known]
+        if experiment.scaling and (alike := next((one for one in labels if labels.count(one) > 1), None)):
+            words = f"several models have the label '{alike}', which would be fitted by one curve; rename one"
+            raise ConfigurationError([f"{at}.scaling: {words}"])
         made: dict[str, list[Variant]] = {}
         taken = set(known)
         for key in (one for one in experiment.models if one in known):  # others are reported later
