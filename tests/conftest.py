@@ -3,34 +3,38 @@
 import gc
 import importlib.metadata
 import os
-import shutil
-import tempfile
+import sys
 from collections import Counter
 from functools import cache
 
+import jax
 import pytest
 
 from resolvent.planning.job import keep_compiled
+
+gc.set_threshold(100_000)  # what tests import makes many objects and little garbage
 
 # `make test` runs two processes: threads of theirs that wait for one another would take the cores from both.
 for library in ("OMP", "OPENBLAS", "MKL"):
     os.environ[f"{library}_NUM_THREADS"] = "1"
 
-# What JAX compiles in one process of the tests, or in a job that it starts, is there for all others, in
-# a folder of this run of the tests, which the first of its processes makes and removes.
-COMPILED = "JAX_COMPILATION_CACHE_DIR"
-MADE = None if COMPILED in os.environ else tempfile.mkdtemp(prefix="resolvent-compiled-")
-os.environ.setdefault(COMPILED, MADE or "")
+# Many containers set it. Each of hundreds of processes would then compile the project afresh.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
+# What JAX compiles in one process of the tests, or in a job that it starts, is there for all others and for
+# the next run of the tests, as it is in a working folder. JAX reads the variables when it is imported, which
+# the checks of shapes (`--jaxtyping-packages`) have done already, so its settings are changed as well.
 keep_compiled()
+for name, kind in (
+    ("jax_compilation_cache_dir", str),
+    ("jax_compilation_cache_max_size", int),
+    ("jax_persistent_cache_min_compile_time_secs", float),
+):
+    jax.config.update(name, kind(os.environ[name.upper()]))
 
 # Each training asks, for half a second, what packages are installed; during the tests they stay the same.
 importlib.metadata.packages_distributions = cache(importlib.metadata.packages_distributions)
-
-
-def pytest_unconfigure():
-    """Remove what was compiled."""
-    if MADE:
-        shutil.rmtree(MADE, ignore_errors=True)
 
 
 # Files that take longest, in the order in which `make test` starts them: a long one that came last would keep
@@ -64,9 +68,8 @@ FIRST = (
 
 
 def pytest_collection_finish():
-    """Look for garbage less often, and not among what the tests have imported: a look takes a second."""
+    """Do not look for garbage among what the tests have imported: a look takes a second."""
     gc.freeze()
-    gc.set_threshold(100_000)
 
 
 def pytest_collection_modifyitems(items):

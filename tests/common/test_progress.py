@@ -15,8 +15,8 @@ def hang():
     time.sleep(60)
 
 with open(sys.argv[1], "w") as log, watched(1.0, log):
-    with progress_bar(6, "steps", "steps") as bar:
-        for _ in range(6):
+    with progress_bar(4, "steps", "steps") as bar:
+        for _ in range(4):
             time.sleep(0.3)
             bar.set_postfix(loss="1", refresh=False)
             bar.update()
@@ -34,7 +34,7 @@ def run(tmp_path, last):
 def test_a_job_that_hangs_ends_with_the_stacks_of_its_threads(tmp_path):
     finished, log = run(tmp_path, "hang()")
     assert finished.returncode == 1
-    assert finished.stdout == "alive\n"  # 1.8 seconds, a step in each third of one
+    assert finished.stdout == "alive\n"  # 1.2 seconds, a step in each third of one
     assert log.startswith("Timeout (0:00:01)!")
     assert "in hang" in log
 

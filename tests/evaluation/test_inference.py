@@ -76,7 +76,8 @@ def study(tmp_path_factory):
     return card, runs, folder
 
 
-def test_operators_and_solvers_are_timed_on_the_same_samples(study):
+def test_operators_and_solvers_are_timed_on_the_same_samples(study, monkeypatch):
+    monkeypatch.setattr("resolvent.evaluation.inference.SHORTEST", 1e-3)
     card, runs, folder = study
     counts = {"train": 16, "validation": 4, "test": 6}
     measure_inference(card, card, runs, folder / "inference.csv", counts=counts, threads=1, gpus=0)

@@ -40,6 +40,7 @@ def place(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tasks, "FOLDER", folder)
         patch.setattr("resolvent.judging.give.FOLDER", folder)
+        patch.setattr("resolvent.evaluation.inference.SHORTEST", 1e-3)  # how exact times are is not looked at
         for name, resolution in (("burgers", 64), ("darcy", 33)):
             write_task(folder, f"{name}-v0", name, resolution)
         yield folder

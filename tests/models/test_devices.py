@@ -2,13 +2,13 @@
 
 import copy
 import json
-import subprocess
-import sys
+import os
 from pathlib import Path
 
 import pytest
 import torch
 from model_variants import NAMES, SMALL, VARIANTS, points
+from planning_forks import run_code
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from resolvent.models.build import build
@@ -28,8 +28,9 @@ COMPILED = {
 QUICK = ("fno1d", "transformer2d_coarse", "universal_approximator2d", "afno", "deeponet2d", "unet3d")
 HELPERS = Path(__file__).parents[1] / "helpers"
 COMPILING = """
-import gc, json, sys
+import gc, json, sys, warnings
 gc.set_threshold(100_000)  # the compiler makes many objects and little garbage
+warnings.simplefilter("ignore")
 import torch
 from model_variants import SMALL, points
 from resolvent.models.build import build
@@ -71,10 +72,10 @@ def test_all_compile_as_one_graph_to_the_same_numbers(quick):
     """Run in a process of its own: the compiler cannot trace the shape checks that tests add to functions."""
     chosen = [one for one in COMPILED.values() if (one[1] in QUICK) == quick]
     assert len(chosen) >= len(QUICK)
-    command = [sys.executable, "-W", "ignore", "-c", COMPILING, json.dumps(chosen)]
-    finished = subprocess.run(command, cwd=HELPERS, capture_output=True, text=True)
-    assert finished.returncode == 0, finished.stderr
-    assert finished.stdout.splitlines() == [f"{name} equal" for name, *_ in chosen]
+    environment = os.environ | {"PYTHONPATH": str(HELPERS.parents[1])}
+    status, output = run_code(HELPERS, COMPILING, json.dumps(chosen), environment=environment)
+    assert status == 0, output
+    assert output.splitlines() == [f"{name} equal" for name, *_ in chosen]
 
 
 class Looks(TorchDispatchMode):
