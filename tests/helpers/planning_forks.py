@@ -109,6 +109,7 @@ def _enter(folder: str, environment: dict[str, str], first: str) -> None:
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
+    sys.dont_write_bytecode = "PYTHONDONTWRITEBYTECODE" in environment
     sys.path[:0] = [first, *filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))]
 
 
