@@ -94,7 +94,7 @@ class ControlledOde:
         for row, (amplitude, frequency) in enumerate(zip(amplitudes, frequencies, strict=True)):
 
             def rate(time, state, slope=amplitude * np.pi * frequency, angle=np.pi * frequency):
-                return np.sin(state) * np.sum(slope * np.cos(angle * time))
+                return np.sin(state) * np.add.reduce(slope * np.cos(angle * time))  # np.sum is slower
 
             states[row] = scipy.integrate.solve_ivp(
                 rate,
