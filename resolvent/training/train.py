@@ -17,7 +17,7 @@ from resolvent.common.locks import sole_writer
 from resolvent.common.records import HISTORY_COLUMNS, CostRecord, write_record
 from resolvent.common.settings import settings_hash
 from resolvent.datasets.imported.arrays_checks import unscaled
-from resolvent.datasets.loading import FreshSplit, Samples, Split, read_card, training_noise
+from resolvent.datasets.loading import FreshSplit, Samples, Source, Split, read_card, training_noise
 from resolvent.datasets.storage.layout import grid_facts
 from resolvent.models.build import build, parameter_counts
 from resolvent.solvers.common.grid import AnyGrid
@@ -94,7 +94,10 @@ def train_in_group(
     def split(name: str, kind: type[Split] = Split) -> Split:
         return kind(path, resolution, name, run["samples"][name], grids=run["grids"], noise=noise)
 
-    train = read_where_it_fits(split("train"), device, settings, group.size)
+    def read(name: str, given: TrainingSettings | None = None) -> Source:
+        return read_where_it_fits(split(name), device, given, group.size)
+
+    train = read("train", settings)
     some = train.read(range(min(CHECKED, len(train))))
     operator = build(run["architecture"], run["settings"], seed)
     check_output(operator, some, run["architecture"])
@@ -104,15 +107,13 @@ def train_in_group(
     trainer = Trainer(
         operator,
         train,
-        read_where_it_fits(split("validation"), device, None, group.size),
+        read("validation"),
         settings,
         seed=seed,
         device=device,
         identity=run_identity(path, run, resolution, seed, code_digest),
         directory=Path(folder),
-        test=read_where_it_fits(split("test"), device, None, group.size)
-        if settings.record_test_error
-        else None,
+        test=read("test") if settings.record_test_error else None,
         group=group,
     )
     progress = trainer.fit()

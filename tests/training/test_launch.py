@@ -194,10 +194,10 @@ def test_a_request_to_end_before_they_have_met_is_obeyed_at_once(tmp_path, slurm
 def test_a_process_that_hangs_is_ended_with_its_stacks(tmp_path, monkeypatch):
     """The processes are under the watch that the launcher is under, which this one is not."""
     log = tmp_path / "log"
-    monkeypatch.setattr(module, "watch", lambda: (1.0, str(log)))
+    monkeypatch.setattr(module, "watch", lambda: (3.0, str(log)))
     with pytest.raises(TrainingError, match=r"rank [01] of 2: ended with status 1"):
         launch("rank_faults:fail_in_the_second", 2, [], {"way": "hangs"})
-    assert re.search(r"Timeout \(0:00:01\)!\n(.*\n)+.* in _serve\n", log.read_text())
+    assert re.search(r"Timeout \(0:00:03\)!\n(.*\n)+.* in _serve\n", log.read_text())
 
 
 def test_a_killed_launcher_leaves_no_process_behind(tmp_path):

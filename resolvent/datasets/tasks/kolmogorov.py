@@ -376,10 +376,9 @@ class Kolmogorov(Task):
         every = {key: stored.errors[key] for key in keys}
         chosen = {key: values[positions] for key, values in every.items()}
         start, end = self.times[:2]
-        late = settings.lead_time > OTHER_TIME
-        times = (start, end - OTHER_TIME, end) if late else (start, end)
+        late, lasting = settings.lead_time > OTHER_TIME, min(settings.lead_time, OTHER_TIME)
+        times = (start, end - lasting, end) if late else (start, end)
         refined = self._refined(initial, times, chosen, 2)
-        lasting = OTHER_TIME if late else settings.lead_time
         other = "split-step" if settings.method == "etdrk4" else "etdrk4"
         solver = self.integrator(other, refined.shape[-1] - 1, lasting / OTHER_STEPS)
         marched = solver.solve(refined[:, -2], (lasting,))
