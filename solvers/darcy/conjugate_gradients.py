@@ -64,6 +64,7 @@ def solve_sample(
     if norm == 0:
         return 1
     previous, step = residual.dtype.type(1), residual.dtype.type(0)
+    gains = np.zeros(max_iterations, residual.dtype)  # decreases of the square of the error's energy norm
     # The residual is scaled for the V-cycle, so that it does not underflow in float32.
     size = norm
     _scale(residual, 1 / size, scaled)
@@ -75,13 +76,14 @@ def solve_sample(
         _move_and_turn(pressure, direction.ravel(), step, turn, preconditioned)
         previous = product
         step = product / apply(direction, across, along, image)
-        gained = step * product  # decrease of the square of the error's energy norm
+        gains[iteration] = step * product
         left = size * np.sqrt(_update(residual, image.ravel(), step, 1 / size, scaled))
         if left > 0 and left * left == 0:  # rounding errors of the true residual are far larger
             return 0
         enough = left <= tolerance * norm
         if tolerance == 0:
             squares = _squares_of_moved(pressure, direction.ravel(), step)
+            gained = gains[iteration - max(iteration - 15, 0) // 5 : iteration + 1].sum()
             enough = left == 0 or gained <= accuracy * accuracy * least_eigenvalue * squares
         if enough:
             _move_and_turn(pressure, direction.ravel(), step, residual.dtype.type(0), preconditioned)

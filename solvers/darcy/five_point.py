@@ -20,11 +20,17 @@ the constant-coefficient Laplacian inverted with sine transforms (`sine`, `solve
 batched, for GPUs, best at low contrast).
 
 A step of conjugate gradients reduces the square of the error's energy norm by α rᵀz (Hestenes and Stiefel
-1952). As the norm decreases by more than √2 per step, the rest is smaller than that. The norm of values is at
+1952). If the norm decreases by more than √2 per step, the rest is smaller than that. The norm of values is at
 most the energy norm over √λ, with λ = a_min times the smallest eigenvalue of the 5-point Laplacian. Therefore
 the iterations stop if
 
-    α rᵀz ≤ (accuracy/2)² λ ‖p‖²    (for the stopping rule: Arioli 2004, Numer. Math. 97, 1).
+    Σ α rᵀz ≤ (accuracy/2)² λ ‖p‖²    (for the stopping rule: Arioli 2004, Numer. Math. 97, 1).
+
+The sum is over the last step, and with multigrid also over a fifth of the steps after the 15th, since the
+norm may hardly decrease for many steps at high contrast. Above a contrast of `PLATEAUS` the accuracy is also
+divided by the contrast over `PLATEAUS`. Measured on 65 and 129 nodes, 56 samples: errors of at most 0.2 times
+an accuracy of 1e-3 to 1e-8 at a contrast of 1e4, 0.9 times at 1e6, and 0.3 times an accuracy of 1e-3 to 1e-5
+at 1e8.
 
 Expect: an error of about a hundredth of the tolerance against a direct solution, and 10 to 16 iterations with
 multigrid for the distributions of `solvers.random_fields.distributions`. The discretisation error is
@@ -54,6 +60,7 @@ NAME = "Darcy"
 GRIDS, FACE_MEANS, METHODS = ("nodes", "cell_centres"), ("arithmetic", "harmonic"), ("multigrid", "sine")
 MAX_ITERATIONS = 1000
 LEAST_ACCURACY = 1e-11  # rounding errors at a contrast of 1e4 are near 1e-12
+PLATEAUS = 1e6  # contrast above which the error may stay nearly constant for longer than the rule looks back
 _levels = lru_cache(maxsize=8)(levels)
 
 
@@ -188,7 +195,10 @@ class DarcyFivePoint:
         iterations = np.empty(len(coefficient), int)
         intervals = coefficient.shape[-1] - (not cells)
         least = 4 - 4 * np.cos(np.pi / intervals)  # eigenvalue of the 5-point Laplacian, without 1/h²
+        tolerance, accuracy = self.limits
         for row, (sample, source) in enumerate(zip(coefficient, sources, strict=True)):
+            low, high = float(sample.min()), float(sample.max())
+            limits = tolerance, accuracy * min(1.0, PLATEAUS * low / high), low * least
             right[1:-1, 1:-1] = source if cells else source[1:-1, 1:-1]
             result = framed if cells else pressure[row]
             iterations[row] = solve_sample(
@@ -199,8 +209,7 @@ class DarcyFivePoint:
                 *hierarchy,
                 cells,
                 self.face_mean == "harmonic",
-                *(coefficient.dtype.type(limit) for limit in self.limits),
-                coefficient.dtype.type(sample.min() * least),
+                *map(coefficient.dtype.type, limits),
                 most,
             )
             if cells:

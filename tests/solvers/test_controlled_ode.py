@@ -39,12 +39,17 @@ def test_exact_to_rounding(decay, initial_value):
                 assert abs(state[row, column] - z) < 1e-13
 
 
-@pytest.mark.parametrize("initial_value", INITIAL_VALUES)
-def test_an_adaptive_integrator_agrees(initial_value):
-    drawn = controls(3)
+LARGE = {"num_terms": 30, "decay": "none"}  # drives states near to fixed points and back
+
+
+@pytest.mark.parametrize(
+    ("initial_value", "control"), [*((value, {}) for value in INITIAL_VALUES), (1.0, LARGE)]
+)
+def test_an_adaptive_integrator_agrees(initial_value, control):
+    drawn = controls(3, **control)
     times = random_times(20, 2.0, 0)
     integrated = ControlledOde(initial_value).integrate(*drawn, times)
-    np.testing.assert_allclose(states(drawn, times, initial_value), integrated, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(states(drawn, times, initial_value), integrated, rtol=0, atol=1e-11)
 
 
 def test_multiples_of_pi_are_fixed_points():

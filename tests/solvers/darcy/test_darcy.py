@@ -256,6 +256,15 @@ def test_an_accuracy_is_enough_at_any_contrast(grid, contrast, accuracy):
     assert relative_errors(found, exact).max() <= accuracy
 
 
+@pytest.mark.parametrize("contrast", [1e6, 1e8])
+def test_an_accuracy_is_enough_where_the_error_hardly_falls_for_many_steps(contrast):
+    coefficient = np.where(coefficients("cao_darcy", 65, 8) > 5, contrast, 1.0)
+    exact = solve_direct(coefficient)
+    for accuracy in (1e-4, 1e-5):
+        found = DarcyFivePoint(accuracy=accuracy).solve(coefficient)
+        assert relative_errors(found, exact).max() <= accuracy
+
+
 @pytest.mark.parametrize("method", ["multigrid", "sine"])
 def test_an_accuracy_is_enough_by_both_methods_and_for_smooth_coefficients(method):
     coefficient = coefficients("calvello_darcy", 33, 3) ** 2
