@@ -67,7 +67,7 @@ lint: .venv/developed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy solvers models
-	$(BIN)/mypy -p resolvent
+	$(BIN)/mypy -p resolvent -p benchmarks
 	$(BIN)/snakefmt --check Snakefile workflow/rules
 	$(BIN)/snakemake --lint
 

@@ -25,7 +25,14 @@ import psutil
 
 from benchmarks.runner import Part, digits, run, table
 from resolvent.common.files import write_json
-from resolvent.common.records import ERROR_COLUMNS, CostRecord, RunRecord, file_digest, write_record
+from resolvent.common.records import (
+    ERROR_COLUMNS,
+    HISTORY_COLUMNS,
+    CostRecord,
+    RunRecord,
+    file_digests,
+    write_record,
+)
 from resolvent.figures.common.assets import write_assets
 from resolvent.figures.common.page import RUN_PAGE
 from resolvent.figures.experiment.comparison import write_comparison
@@ -145,7 +152,9 @@ def write_study(folder: Path, experiments: int, models: int, seeds: int) -> None
                 for model, of_model in rows.items()
             ],
         )  # fmt: skip
-    write_json(folder / "study.json", asdict(Study("synthetic", planned, command="snakemake")))
+    write_json(
+        folder / "study.json", asdict(Study(name="synthetic", experiments=planned, command="snakemake"))
+    )
     write_assets(folder / "assets")
 
 
@@ -155,6 +164,9 @@ def _write_run(folder: Path, experiment: str, model: str, seed: int, errors: np.
     table = pd.DataFrame({"sample": np.arange(SAMPLES), "relative_l2": errors})
     table = table.assign(resolution=RESOLUTION, noise=0.0, realisation=0)[list(ERROR_COLUMNS)]
     table.to_csv(folder / "errors.csv", index=False)
+    epochs = np.arange(1, 101)
+    history = pd.DataFrame({"epoch": epochs}).reindex(columns=list(HISTORY_COLUMNS))
+    history.assign(validation_relative_l2=errors.mean() / epochs).to_csv(folder / "history.csv", index=False)
     cost = CostRecord(
         resolution=RESOLUTION, seed=seed, config_hash=model, status="finished", diverged_epoch=None,
         epochs=100, steps=12_800, best_epoch=97, best_validation_relative_l2=float(errors.mean()),
@@ -168,7 +180,7 @@ def _write_run(folder: Path, experiment: str, model: str, seed: int, errors: np.
         coarse_points=None, test_resolutions=[RESOLUTION], test_noise=[0.0], noise_realisations=1,
         dataset="synthetic", dataset_settings={"equation": "synthetic"}, dataset_hash="synthetic",
         training={}, code_digest="synthetic", versions={},
-        files={"errors.csv": file_digest(folder / "errors.csv")},
+        files=file_digests(folder, ("errors.csv", "history.csv")),
     )  # fmt: skip
     write_record(folder / "cost.json", cost)
     write_record(folder / "run.json", record)

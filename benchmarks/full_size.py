@@ -42,7 +42,7 @@ from resolvent.training.train import train_run
 
 NAMES = {"cao2021": "Cao 2021", "calvello2024": "Calvello et al. 2024"}
 STEPS = 2  # before the run is stopped, and after it resumes
-PAPERS = {
+PAPERS: dict[str, dict[tuple[str, int | str], list[str]]] = {
     "cao2021": {
         ("burgers", 8192): ["fno_public_code", "fourier_public_code", "galerkin_public_code",
             "softmax_public_code", "linear_public_code"],

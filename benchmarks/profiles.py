@@ -25,7 +25,7 @@ from resolvent.measurements.step_cost import training_step
 from resolvent.solvers.common.cosine_series import observe_cosine
 from resolvent.solvers.common.fourier import observe_2d
 from resolvent.solvers.darcy.conjugate_gradients import workspace
-from resolvent.solvers.darcy.five_point import DarcyFivePoint
+from resolvent.solvers.darcy.five_point import MAX_ITERATIONS, DarcyFivePoint
 from resolvent.solvers.darcy.multigrid import apply, fill_hierarchy, levels, store_conductances, v_cycle
 from resolvent.solvers.random_fields.gaussian import lognormal
 from resolvent.training.devices import keep_memory
@@ -101,7 +101,7 @@ def parts_of_darcy(points: int) -> dict[str, Callable[[], object]]:
     field = field_of("calvello_darcy", num_modes=points - 1)
     coefficient = lognormal(observe_cosine(field.coefficients(0, 0, 0)[None], points, "nodes"))
     solver = DarcyFivePoint()
-    _, (iterations,) = solver._multigrid(coefficient, np.ones_like(coefficient))
+    _, (iterations,) = solver._multigrid(coefficient, np.ones_like(coefficient), MAX_ITERATIONS)
     hierarchy = levels(points, "nodes")
     stored, across, along, direction, image = workspace(hierarchy.sizes, coefficient.dtype)
     direction[1:-1, 1:-1] = 1

@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.solvers.race import Contestant, Race, error_against, field_of, one_thread, traffic
 from resolvent.solvers.common.cosine_series import observe_cosine
-from resolvent.solvers.darcy.five_point import DarcyFivePoint
+from resolvent.solvers.darcy.five_point import MAX_ITERATIONS, DarcyFivePoint
 from resolvent.solvers.random_fields.gaussian import level_set, lognormal
 
 REMARK = (
@@ -57,7 +57,7 @@ def race(
 
     multigrid, by_sines = DarcyFivePoint(method="multigrid"), DarcyFivePoint(method="sine")
     note = f"tolerance {multigrid.tolerance:.0e}"
-    _, iterations = multigrid._multigrid(coefficient, np.ones_like(coefficient))
+    _, iterations = multigrid._multigrid(coefficient, np.ones_like(coefficient), MAX_ITERATIONS)
     limit = traffic(points**2, np.float32, COPIES * iterations.sum())
     alone = one_thread(lambda: inner(multigrid.solve(coefficient)))
 

@@ -55,7 +55,7 @@ class PlainTransformerNeuralOperator(nn.Module):
             z = density[..., :-1] @ weighted[0] + density[..., 1:] @ weighted[1]
         else:
             if self.ours.weighted:
-                scores = scores + trapezoid_log_weights(x)
+                scores = scores + trapezoid_log_weights(x)[None]  # torch.compile fails on a vector
             z = scores.softmax(dim=-1) @ values
         return attention.output(z.transpose(1, 2).flatten(2))
 

@@ -148,12 +148,13 @@ def _serve(address: str, ready) -> None:
 def _prepare() -> None:
     """Do once what each job would do for a second: read fonts, list what is installed, set up Numba.
 
-    As PNG and PDF of the figures of a report and of the theory, which take twice the time of the SVG, jobs
-    write a figure drawn here. In all formats they are drawn by tests/test_outside.py, where `EVERY_FORMAT` is
-    set, and by tests/figures/test_theory_page.py.
+    Jobs write figures as SVG without a layout, which takes half its time, and as PNG and PDF, which take
+    twice its time, write one drawn here. As users have them, those of reports and datasets are drawn by
+    tests/test_outside.py, where `EVERY_FORMAT` is set, those of papers and of the theory by tests/figures.
     """
     import numba
     from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     numba.njit(lambda: 0)()
     figure = Figure()
@@ -161,16 +162,16 @@ def _prepare() -> None:
     drawn = {kind: io.BytesIO() for kind in ("svg", "png", "pdf")}
     for kind, content in drawn.items():
         figure.savefig(content, format=kind)
-    save = Figure.savefig
+    save, lay_out = Figure.savefig, ConstrainedLayoutEngine.execute
 
     def save_svg(figure, path, *, format, **options) -> None:
-        brief = Path(path).parent.name in ("figures", "theory") and EVERY_FORMAT not in os.environ
-        if format == "svg" or not brief:
+        if format == "svg" or EVERY_FORMAT in os.environ:
             save(figure, path, format=format, **options)
         else:
             Path(path).write_bytes(drawn[format].getvalue())
 
     Figure.savefig = save_svg
+    ConstrainedLayoutEngine.execute = lambda *given: EVERY_FORMAT in os.environ and lay_out(*given)
     importlib.metadata.packages_distributions = cache(importlib.metadata.packages_distributions)
     importlib.metadata.packages_distributions()
 
