@@ -85,7 +85,7 @@ site: .venv/developed
 	JAX_PLATFORMS=cpu $(BIN)/sphinx-build -W --keep-going -n -q docs build/site
 	@echo "The site is file://$(CURDIR)/build/site/index.html"
 
-# Timings against peers into docs/performance.md, its summary first; where there is a GPU, also steps on it. Takes two
+# Timings against peers into docs/performance.md, its summary first; where there is a GPU, also steps on it. Takes four
 # hours and wants a quiet machine; ended, it goes on where it was.
 bench: .venv/developed
 	$(call install,bench)
