@@ -73,12 +73,12 @@ CLOCK_COLUMNS = {
     "leaderboard.csv": ["train_seconds", "break_even_queries", "break_even_solver"],
 }
 CLOCK = re.compile(
-    r'data-(value|sort)="[0-9.e-]+">[0-9.]+ (s|min|h)<|'  # a cell of the table
+    r'data-(value|sort)="[0-9.e-]+">[0-9.]+ (s|min|h)(?=<)|'  # a cell of the table
     r'<span class="interval">[0-9.e-]+ in [0-9.]+ [a-zµ]+[^<]*</span>|'
-    r"(It|Training) took [0-9.]+ (s|min|h) in all|"
+    r"Training took [0-9.]+ (s|min|h) in total|"
     r"<p>[0-9.]+ (s|min|h) on |"
     r'<span class="muted">[0-9.]+ (s|min|h), config|'
-    r"<h3[^>]*>What (a query costs|training took).*?</table>|"
+    r"<h3[^>]*>Cost of a query.*?</table>|"
     r'<script type="application/json">[^<]*"training time"[^<]*</script>|'  # the interactive cost_scatter
     r"cost\.json</a> \([0-9]+ bytes\)|"
     r"<pre>__main__\.py [^<]*</pre>|<(code|pre)[^>]*>snakemake [^<]*<|"
