@@ -25,7 +25,7 @@ from benchmarks.steps.memory import memory_of_step
 from resolvent.measurements.step_cost import peak_memory, training_step
 from resolvent.solvers.common.cosine_series import observe_cosine
 from resolvent.solvers.common.fourier import product_points
-from resolvent.solvers.darcy.five_point import DarcyFivePoint
+from resolvent.solvers.darcy.five_point import MAX_ITERATIONS, DarcyFivePoint
 from resolvent.solvers.kolmogorov.etdrk4 import KolmogorovEtdrk4
 from resolvent.solvers.random_fields.gaussian import level_set, lognormal
 from resolvent.training.devices import choose_device, device_name, forward_precision, tf32
@@ -106,7 +106,7 @@ def solvers(given: Namespace) -> str:
         draws = np.stack([field.coefficients(0, 0, index) for index in range(PRESSURES)])
         coefficients = push_forward(observe_cosine(draws, POINTS, "nodes"))
         solver = DarcyFivePoint(method="sine", accuracy=1e-9)
-        _, iterations = solver._iterated(coefficients, np.ones_like(coefficients), 1000)
+        _, iterations = solver._iterated(coefficients, np.ones_like(coefficients), MAX_ITERATIONS)
         least = 8 * square**3 * iterations.mean() / multiplied
         rows.append(solved(f"Darcy, {POINTS} × {POINTS}, coefficient {name}", solver, (coefficients,), least))
     initial = np.stack([field_of("calvello_kolmogorov").coefficients(0, 0, row) for row in range(FLOWS)])

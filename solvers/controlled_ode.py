@@ -47,6 +47,12 @@ class ControlledOde:
         if not np.isfinite(self.initial_value):
             raise ValueError(f"initial_value must be finite, got {self.initial_value}")
 
+    @property
+    def _branch(self) -> tuple[float, float]:
+        """Return the multiple of 2π next to z₀, and half their difference, where the tangent is finite."""
+        turns = float(2 * np.pi * np.round(self.initial_value / (2 * np.pi)))
+        return turns, (self.initial_value - turns) / 2
+
     def solve(
         self,
         amplitudes: Float[np.ndarray, "batch terms"],
@@ -66,9 +72,8 @@ class ControlledOde:
         check_initial(frequencies, NAME)
         real = amplitudes.dtype.type
         angles = np.pi * times.coordinates.astype(real)
-        # On the branch next to z₀ the tangent is finite; multiples of π are fixed points.
-        turns = 2 * np.pi * np.round(self.initial_value / (2 * np.pi))
-        tangent = real(np.tan((self.initial_value - turns) / 2))
+        turns, half = self._branch
+        tangent = real(np.tan(half))
         controls, states = in_lanes(
             lambda *block: _closed_form(*block, angles, tangent, real(turns)),
             LANES,
@@ -79,8 +84,8 @@ class ControlledOde:
 
     def state(self, control: Float[np.ndarray, "batch times"]) -> Float[np.ndarray, "batch times"]:
         """Return the state z for values of a control that is zero at time 0, by the closed form."""
-        turns = 2 * np.pi * np.round(self.initial_value / (2 * np.pi))
-        return turns + 2 * np.arctan(np.tan((self.initial_value - turns) / 2) * np.exp(control))
+        turns, half = self._branch
+        return turns + 2 * np.arctan(np.tan(half) * np.exp(control))
 
     def integrate(
         self,
@@ -94,8 +99,7 @@ class ControlledOde:
         Integrates s = sin(z/2) and c = cos(z/2), ds = s c² du and dc = -s² c du, one of which is small near
         a fixed point and keeps its digits there, unlike z.
         """
-        turns = 2 * np.pi * np.round(self.initial_value / (2 * np.pi))
-        half = (self.initial_value - turns) / 2
+        turns, half = self._branch
         start = np.array([[np.sin(half)], [np.cos(half)]]).repeat(len(amplitudes), axis=1)
         angles, slopes = np.pi * frequencies, np.pi * frequencies * amplitudes
 
@@ -111,7 +115,7 @@ class ControlledOde:
             method="DOP853",
             t_eval=times.coordinates,
             rtol=tolerance,
-            atol=1e-300,
+            atol=1e-300,  # so that the tolerance of the small part is relative, too
         ).y.reshape(*start.shape, times.points)
         return turns + 2 * np.arctan2(sine, cosine)
 
