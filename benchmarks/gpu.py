@@ -28,9 +28,11 @@ from resolvent.solvers.common.fourier import product_points
 from resolvent.solvers.darcy.five_point import MAX_ITERATIONS, DarcyFivePoint
 from resolvent.solvers.kolmogorov.etdrk4 import KolmogorovEtdrk4
 from resolvent.solvers.random_fields.gaussian import level_set, lognormal
+from resolvent.training.data import Batch
 from resolvent.training.devices import choose_device, device_name, forward_precision, tf32
+from resolvent.training.recorded import FIRST, Recorded
 
-WARM_UP = 3  # steps
+WARM_UP = FIRST + 1  # steps
 PRECISIONS = ("float32", "tf32", "bfloat16")
 CASES = [
     Case("fno2d", 141, 4, {}),
@@ -44,8 +46,9 @@ CASES = [
     Case("fano", 416, 1, {"patches": 13}),
 ]
 STEPS = """\
-Milliseconds are medians of {rounds} steps, measured by device events on {device}. Memory is the peak of a
-step in float32 minus weights and data, in GB: as measured by the allocator, and as predicted without a GPU
+Milliseconds are medians of {rounds} steps, measured by device events on {device}: in float32 with each kernel
+launched by Python, and with the forward and backward passes replayed, as in a training. Memory is the peak of
+a step in float32 minus weights and data, in GB: as measured by the allocator, and as predicted without a GPU
 (`benchmarks/steps/memory.py`)."""
 POINTS, PRESSURES, FLOWS = 421, 256, 64  # points per axis of a Darcy sample; numbers of samples
 MODES, STEP, TIME = 71, 0.01, 11.1  # of a Kolmogorov flow
@@ -56,14 +59,23 @@ solutions on the CPU (multigrid for Darcy flow, the same integrator for Kolmogor
 flow, the rate at which {device} multiplies matrices in double precision, with four products per iteration;
 for Kolmogorov flow, its copy bandwidth, if each of the 16 transforms of a step reads and writes its field
 twice."""
-HEADER = ("operator", "points", "batch", *(f"{one}, ms" for one in PRECISIONS), "GB", "GB predicted")
+HEADER = (
+    "operator",
+    "points",
+    "batch",
+    "kernel by kernel, ms",
+    *(f"{one}, ms" for one in PRECISIONS),
+    "GB",
+    "GB predicted",
+)
 
 
 def steps(given: Namespace) -> str:
     """Return the rows of every case in every precision."""
     device, rows = choose_device(1), []
     for case in CASES:
-        times = [milliseconds(case, precision, given.rounds, device) for precision in PRECISIONS]
+        launched = milliseconds(case, "float32", given.rounds, device, allowed=False)
+        times = [launched, *(milliseconds(case, one, given.rounds, device) for one in PRECISIONS)]
         step, shapes = training_step(learner(case, device)), learner(case, torch.device("meta"))
         step()
         memory = memory_of_step(
@@ -74,20 +86,30 @@ def steps(given: Namespace) -> str:
     return f"{STEPS.format(rounds=given.rounds, device=device_name(device))}\n\n{table(HEADER, rows)}"
 
 
-def milliseconds(case: Case, precision: str, rounds: int, device: torch.device) -> float:
-    """Return the median time of a step, measured by device events."""
-    one = learner(case, device)
+def milliseconds(
+    case: Case, precision: str, rounds: int, device: torch.device, allowed: bool = True
+) -> float:
+    """Return the median time of a step, measured by device events; recorded if `allowed`."""
+    one, times = learner(case, device), []
+    weights = list(one.module.parameters())
+    optimiser = torch.optim.Adam(weights, lr=1e-4, fused=True)
 
-    def predict(u: torch.Tensor) -> torch.Tensor:
+    def gradients(batch: Batch) -> torch.Tensor:
+        optimiser.zero_grad()
         with forward_precision(device, precision):
-            return one.predict(u).float()
+            prediction = one.predict(batch.inputs).float()
+        loss = (prediction - batch.targets).square().mean()
+        loss.backward()
+        return loss.detach()
 
-    step, times = training_step(replace(one, predict=predict)), []
+    passes, batch = Recorded(gradients, device, allowed), Batch(one.u, one.target)
     with tf32(precision == "tf32"):
-        for _ in range(rounds + WARM_UP):
+        for _ in range(WARM_UP + rounds):
             start, end = Event(enable_timing=True), Event(enable_timing=True)
             start.record()
-            step()
+            passes(batch)
+            torch.nn.utils.clip_grad_norm_(weights, 0.999)
+            optimiser.step()
             end.record()
             end.synchronize()
             times.append(start.elapsed_time(end))

@@ -37,6 +37,7 @@ from resolvent.training.errors import TrainingError
 from resolvent.training.interruption import Interruption, interruption
 from resolvent.training.losses import build_loss, relative_l2, weights_of
 from resolvent.training.normalisation import NormalisedOperator
+from resolvent.training.recorded import Recorded
 from resolvent.training.settings import TrainingSettings
 from resolvent.training.tensors import as_functions, as_samples, batch_size
 
@@ -98,6 +99,7 @@ class Trainer:
     directory          folder of `resume.pt` and TensorBoard's events.
     group              the processes of the training, each with all samples on its device. Their number, which
                        may change on resuming, affects only rounding and dropout masks.
+    recordable         whether a GPU may record the operator's passes and replay them (`Recorded`).
     """
 
     def __init__(
@@ -113,6 +115,7 @@ class Trainer:
         directory: Path,
         test: Source | None = None,
         group: Group = ALONE,
+        recordable: bool = False,
     ):
         self.settings, self.seed, self.device, self.group = settings, seed, device, group
         self.identity, self.directory = identity, Path(directory)
@@ -134,6 +137,7 @@ class Trainer:
         )
         self.schedule = schedule_of(self.optimizer, settings, self.steps_per_epoch)
         self.progress = Progress(settings.batch_size)
+        self.passes = Recorded(self._accumulated, device, recordable and group.size == 1)
         self.meter = Meter(device)
 
     def fit(self) -> Progress:
@@ -247,7 +251,7 @@ class Trainer:
             found = None
             try:
                 with tf32(self.settings.precision == "tf32"):
-                    found = self._accumulated(share)
+                    found = self.passes(share)
             except (RuntimeError, MemoryError) as fault:
                 if not is_out_of_memory(fault):
                     raise

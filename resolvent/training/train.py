@@ -20,6 +20,7 @@ from resolvent.datasets.imported.arrays_checks import unscaled
 from resolvent.datasets.loading import FreshSplit, Samples, Source, Split, read_card, training_noise
 from resolvent.datasets.storage.layout import grid_facts
 from resolvent.models.build import build, parameter_counts
+from resolvent.models.registry import ARCHITECTURES
 from resolvent.solvers.common.grid import AnyGrid
 from resolvent.training import checkpoints
 from resolvent.training.data import read_where_it_fits
@@ -115,6 +116,8 @@ def train_in_group(
         directory=Path(folder),
         test=read("test") if settings.record_test_error else None,
         group=group,
+        # torch's checkpointing reads the random state, which a recording cannot.
+        recordable=run["architecture"] in ARCHITECTURES and not run["settings"].get("checkpointing"),
     )
     progress = trainer.fit()
     if group.first:

@@ -167,6 +167,7 @@ def small_trainer(
     seed=7,
     group=ALONE,
     device="cpu",
+    recordable=False,
     **training,
 ) -> Trainer:
     training = {"epochs": 4, "batch_size": 4, "learning_rate": 1e-2} | training
@@ -183,6 +184,7 @@ def small_trainer(
         directory=directory,
         test=test,
         group=group,
+        recordable=recordable,
     )
 
 

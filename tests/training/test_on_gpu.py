@@ -1,4 +1,4 @@
-"""Training on a GPU: the same numbers as on a CPU, bit for bit resumable, and no step that waits."""
+"""Training on a GPU: numbers of the CPU, resuming and recorded steps bit for bit, and no step that waits."""
 
 import os
 import signal
@@ -56,7 +56,7 @@ def weights(trainer):
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_a_run_that_is_ended_and_goes_on_ends_in_the_same_bits(tmp_path, architecture, gpu):
-    kind = kind_of(architecture) | {"device": gpu, "epochs": 2}
+    kind = kind_of(architecture) | {"device": gpu, "epochs": 2, "recordable": True}
     undisturbed = small_trainer(tmp_path / "a", **kind)
     undisturbed.fit()
     ended = small_trainer(tmp_path / "b", **kind)
@@ -67,6 +67,48 @@ def test_a_run_that_is_ended_and_goes_on_ends_in_the_same_bits(tmp_path, archite
     assert resumed.progress.history == undisturbed.progress.history
     expected, found = weights(undisturbed), weights(resumed)
     assert all(torch.equal(found[name], expected[name]) for name in expected)
+
+
+@pytest.mark.parametrize("parts", [1, 2])
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_a_recorded_step_computes_the_same_bits(tmp_path, architecture, parts, gpu):
+    kind = kind_of(architecture) | {"device": gpu, "epochs": 3, "gradient_clip": 0.5}
+    trainers = [small_trainer(tmp_path / str(way), recordable=way, **kind) for way in (False, True)]
+    for trainer in trainers:
+        trainer.progress.micro_batch //= parts
+        trainer.fit()
+    launched, recorded = trainers
+    assert launched.passes.graph is None
+    assert recorded.passes.graph is not None
+    assert recorded.progress.history == launched.progress.history
+    expected, found = weights(launched), weights(recorded)
+    assert all(torch.equal(found[name], expected[name]) for name in expected)
+
+
+def test_a_step_is_not_recorded_if_its_memory_is_a_large_share_of_the_free_memory(tmp_path, gpu, monkeypatch):
+    monkeypatch.setattr("resolvent.training.recorded.LARGEST_SHARE", 0.0)
+    trainer = small_trainer(tmp_path, device=gpu, recordable=True)
+    trainer.fit()
+    assert trainer.passes.graph is None
+
+
+def test_a_recording_that_runs_out_of_memory_is_given_up(tmp_path, gpu):
+    expected = small_trainer(tmp_path / "a", device=gpu)
+    trainer = small_trainer(tmp_path / "b", device=gpu, recordable=True)
+    function = trainer.passes.function
+
+    def failing(batch):
+        found = function(batch)
+        if torch.cuda.is_current_stream_capturing():
+            torch.empty(2**50, device=gpu)
+        return found
+
+    trainer.passes.function = failing
+    trainer.fit()
+    expected.fit()
+    assert trainer.passes.graph is None
+    assert trainer.progress.micro_batch == expected.progress.micro_batch
+    assert trainer.progress.history == expected.progress.history
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
