@@ -12,13 +12,11 @@ from typing import Literal
 
 from jaxtyping import Float
 from torch import Tensor
-from torch.nn import functional
 
-from resolvent.models.layers.dropout import dot_product_attention, drop
+from resolvent.models.layers.dot_product_attention import dot_product_attention
+from resolvent.models.layers.dropout import drop
 
 Features = Float[Tensor, "batch heads n e"]
-# Fused kernels for GPUs need a number of features that this divides; otherwise torch forms the n×n matrix.
-ALIGNED = {"cuda": 8}
 
 
 def galerkin(q: Features, k: Features, v: Features, *, dropout: float = 0.0) -> Features:
@@ -52,14 +50,7 @@ def fourier(
 
 def softmax(q: Features, k: Features, v: Features, *, dropout: float = 0.0) -> Features:
     """Compute softmax(QKᵀ/√e)V (Vaswani et al. 2017), fused; `dropout` acts on the n×n matrix."""
-    features = q.shape[-1]
-    missing = -features % ALIGNED.get(q.device.type, 1)
-    if not missing:
-        return dot_product_attention(q, k, v, rate=dropout)
-    # Features that are zero change neither the products nor the others' gradients.
-    q, k, v = (functional.pad(one, (0, missing)) for one in (q, k, v))
-    scale = 1 / math.sqrt(features)
-    return dot_product_attention(q, k, v, rate=dropout, scale=scale)[..., :features]
+    return dot_product_attention(q, k, v, rate=dropout)
 
 
 def linear(

@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.utils.weak import WeakIdKeyDictionary
 
-from resolvent.models.layers.dropout import dot_product_attention
+from resolvent.models.layers.dot_product_attention import dot_product_attention
 
 _LOOKED_AT = WeakIdKeyDictionary()  # version of each grid when its nodes were checked
 

@@ -31,23 +31,3 @@ class Dropout(nn.Dropout):
     def forward(self, x: Tensor) -> Tensor:
         """Return `x` with entries set to zero, of any shape; in evaluation `x` itself."""
         return drop(x, self.p) if self.training else x
-
-
-def dot_product_attention(
-    q: Tensor,
-    k: Tensor,
-    v: Tensor,
-    *,
-    mask: Tensor | None = None,
-    rate: float = 0.0,
-    scale: float | None = None,
-) -> Tensor:
-    """Return softmax(scale·qkᵀ + mask)v, (batch, heads, queries, f); `rate` acts on the matrix.
-
-    q is (batch, heads, queries, e), k (batch, heads, nodes, e), v (batch, heads, nodes, f); without `scale`,
-    1/√e. A fused kernel, except for dropout on a CPU, where torch has none.
-    """
-    if rate == 0.0 or q.device.type != "cpu":
-        return functional.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=rate, scale=scale)
-    products = q * (1 / math.sqrt(q.shape[-1]) if scale is None else scale) @ k.mT
-    return drop(torch.softmax(products if mask is None else products + mask, dim=-1), rate) @ v

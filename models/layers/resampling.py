@@ -8,6 +8,7 @@ Channels are last; the convolutions use this memory layout, which on a CPU is al
 channels first (forward and backward of both samplers, 85², 128 channels, one core).
 """
 
+from functools import lru_cache, partial
 from typing import Literal
 
 import torch
@@ -15,6 +16,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional
 
+from resolvent.models.layers.common import without_autocast
 from resolvent.models.layers.dropout import Dropout
 from resolvent.models.layers.grid_sizes import downsampled_sizes
 
@@ -96,5 +98,25 @@ def _convolution(in_channels: int, out_channels: int) -> nn.Conv2d:
     return nn.Conv2d(in_channels, out_channels, kernel_size=3, padding=1, bias=False)
 
 
-def _bilinear(v: Tensor, sizes: tuple[int, int]) -> Tensor:
-    return functional.interpolate(v, size=sizes, mode="bilinear", align_corners=True)
+def _bilinear(v: Float[Tensor, "batch c n1 n2"], sizes: tuple[int, int]) -> Float[Tensor, "batch c m1 m2"]:
+    # On a GPU torch's backward pass is only deterministic by indexing, which is slow.
+    by = by_matrices if v.is_cuda else partial(functional.interpolate, mode="bilinear", align_corners=True)
+    return by(v, size=sizes)
+
+
+def by_matrices(v: Float[Tensor, "batch c n1 n2"], size: tuple[int, int]) -> Float[Tensor, "batch c m1 m2"]:
+    """Interpolate bilinearly, by one matrix product for each axis, at least in single precision."""
+    batch, channels, n1, n2 = v.shape
+    with without_autocast(v.device):
+        u = v.permute(0, 2, 3, 1).to(torch.promote_types(v.dtype, torch.float32))
+        first, second = (hat_functions(n, m, u.device, u.dtype) for n, m in ((n1, size[0]), (n2, size[1])))
+        u = (first @ u.reshape(batch, n1, -1)).view(batch, size[0], n2, channels)
+        return (second @ u).to(v.dtype).permute(0, 3, 1, 2)
+
+
+@lru_cache(maxsize=16)
+def hat_functions(n: int, m: int, device: torch.device, dtype: torch.dtype) -> Float[Tensor, "m n"]:
+    """Return the piecewise linear basis functions of n points at m points, with common ends."""
+    with torch.inference_mode(False):  # the cached matrices may be used in a training step
+        at = torch.linspace(0, n - 1, m, dtype=torch.float64)
+        return (1 - (at[:, None] - torch.arange(n)).abs()).clamp(min=0).to(device, dtype)

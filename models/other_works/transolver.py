@@ -7,7 +7,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from resolvent.models.layers.common import Input, Output, Points, pointwise_network, with_coordinates
-from resolvent.models.layers.dropout import Dropout, dot_product_attention
+from resolvent.models.layers.dot_product_attention import dot_product_attention
+from resolvent.models.layers.dropout import Dropout
 
 EPSILON = 1e-5  # added to the weight of a slice, as in the public code
 

@@ -8,6 +8,8 @@ import pytest
 import torch
 from training_fixtures import at_step, kind_of, small_trainer
 
+from resolvent.models.layers.dot_product_attention import dot_product_attention
+from resolvent.models.layers.resampling import interpolate
 from resolvent.models.registry import ARCHITECTURES
 from resolvent.training.devices import choose_device
 from resolvent.training.errors import TrainingError
@@ -127,3 +129,24 @@ def test_no_step_waits_for_the_device(tmp_path, architecture, gpu):
     waits = [warning for warning in found if "synchronizing CUDA operation" in str(warning.message)]
     # Three numbers are read at the end of an epoch; two orders, and the sums that it begins with, are copied.
     assert len(waits) <= 6
+
+
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("low", [False, True])
+def test_attention_is_that_of_the_cpu(masked, low, gpu):
+    torch.manual_seed(0)
+    mask = torch.randn(300) if masked else None
+    functions = [torch.randn(2, 3, 300, 5, requires_grad=True) for _ in range(3)]
+    results = []
+    for device in (CPU, gpu):
+        there = [one.to(device) for one in functions]
+        with torch.autocast(gpu.type, torch.bfloat16, enabled=low):
+            found = dot_product_attention(*there, mask=None if mask is None else mask.to(device))
+        results.append([found, *torch.autograd.grad(found.float().square().sum(), functions)])
+    for expected, found in zip(*results, strict=True):
+        assert (found.to(CPU) - expected).norm() <= (2e-2 if low else 1e-6) * expected.norm()
+
+
+def test_interpolation_is_that_of_the_cpu(gpu):
+    u = torch.randn(2, 15, 12, 3)
+    torch.testing.assert_close(interpolate(u.to(gpu), (7, 9)).to(CPU), interpolate(u, (7, 9)))

@@ -1,12 +1,11 @@
-"""Dropout against its definition, and attention with it against torch's without."""
+"""Dropout against its definition."""
 
 import math
 
 import pytest
 import torch
-from torch.nn import functional
 
-from resolvent.models.layers.dropout import Dropout, dot_product_attention, drop
+from resolvent.models.layers.dropout import Dropout, drop
 
 
 @pytest.mark.parametrize("rate", [1e-4, 0.05, 0.1, 0.5, 0.97])
@@ -46,16 +45,3 @@ def test_nothing_is_dropped_in_evaluation():
 
 def test_a_rate_that_rounds_to_one_leaves_finite_numbers():
     assert drop(torch.ones(100_000), 1 - 1e-6).isfinite().all()
-
-
-@pytest.mark.parametrize("masked", [False, True])
-@pytest.mark.parametrize("scale", [None, 0.3])
-def test_attention_with_dropout_is_the_fused_one_with_the_same_matrix(masked, scale):
-    q, k = torch.randn(2, 2, 3, 6, 4, dtype=torch.float64)
-    mask = torch.randn(1, 6, dtype=torch.float64) if masked else None
-    one = torch.eye(6, dtype=torch.float64).expand(2, 3, 6, 6)  # as values, shows the matrix
-    matrix = functional.scaled_dot_product_attention(q, k, one, attn_mask=mask, scale=scale)
-    torch.manual_seed(7)
-    expected = drop(matrix, 0.5)
-    torch.manual_seed(7)
-    torch.testing.assert_close(dot_product_attention(q, k, one, mask=mask, rate=0.5, scale=scale), expected)

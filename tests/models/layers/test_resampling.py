@@ -10,7 +10,7 @@ from torch.nn import functional
 
 from resolvent.models.layers.dropout import Dropout
 from resolvent.models.layers.grid_sizes import downsampled_sizes, suitable_factor, upsampled_size
-from resolvent.models.layers.resampling import DownSampler, UpSampler, interpolate
+from resolvent.models.layers.resampling import DownSampler, UpSampler, by_matrices, interpolate
 
 SIZES = [
     (141, 0.555, 78, 43), (211, 0.54, 113, 61), (141, 0.51, 71, 36), (211, 0.585, 123, 71),
@@ -114,3 +114,13 @@ def test_interpolation_keeps_affine_functions_and_corners():
     coarse = interpolate(x[None], (43, 29))[0]
     torch.testing.assert_close(coarse[:, 0, 0], torch.linspace(0, 1, 43, dtype=torch.float64))
     torch.testing.assert_close(coarse[0, :, 1], torch.linspace(0, 3, 29, dtype=torch.float64))
+
+
+@pytest.mark.parametrize("sizes", [(7, 5), (15, 12), (23, 40), (1, 2)])
+def test_interpolation_by_matrices_is_torchs(sizes):
+    v = torch.randn(2, 3, 15, 12, dtype=torch.float64)
+    expected = functional.interpolate(v, size=sizes, mode="bilinear", align_corners=True)
+    torch.testing.assert_close(by_matrices(v, sizes), expected, rtol=1e-12, atol=1e-12)
+    rounded = by_matrices(v.bfloat16(), sizes)
+    assert rounded.dtype == torch.bfloat16
+    torch.testing.assert_close(rounded.double(), expected, rtol=0.02, atol=0.02)

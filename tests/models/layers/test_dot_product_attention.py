@@ -1,0 +1,63 @@
+"""Attention with dropout, and in blocks of queries as on a GPU, against torch's fused kernel."""
+
+import pytest
+import torch
+from torch.nn import functional
+
+from resolvent.models.layers.dot_product_attention import InBlocks, dot_product_attention
+from resolvent.models.layers.dropout import drop
+
+
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("scale", [None, 0.3])
+def test_attention_with_dropout_is_the_fused_one_with_the_same_matrix(masked, scale):
+    q, k = torch.randn(2, 2, 3, 6, 4, dtype=torch.float64)
+    mask = torch.randn(1, 6, dtype=torch.float64) if masked else None
+    one = torch.eye(6, dtype=torch.float64).expand(2, 3, 6, 6)  # as values, shows the matrix
+    matrix = functional.scaled_dot_product_attention(q, k, one, attn_mask=mask, scale=scale)
+    torch.manual_seed(7)
+    expected = drop(matrix, 0.5)
+    torch.manual_seed(7)
+    torch.testing.assert_close(dot_product_attention(q, k, one, mask=mask, rate=0.5, scale=scale), expected)
+
+
+def functions(nodes=6):
+    """Return q of 7 points, and k and v, all in double precision with gradients."""
+    torch.manual_seed(3)
+    sizes = [(2, 3, 7, 4), (2, 3, nodes, 4), (2, 3, nodes, 5)]
+    return [torch.randn(size, dtype=torch.float64, requires_grad=True) for size in sizes]
+
+
+@pytest.fixture(params=[1, 2 * 3 * 6 * 3, 2**20])
+def _blocks(request, monkeypatch):
+    """Form one row at a time, three (the last block is smaller), or all."""
+    monkeypatch.setattr("resolvent.models.layers.dot_product_attention.ENTRIES", request.param)
+
+
+@pytest.mark.usefixtures("_blocks")
+@pytest.mark.parametrize("masked", [False, True])
+def test_attention_in_blocks_is_the_fused_one(masked):
+    q, k, v = functions()
+    mask = torch.randn(1, 6, dtype=torch.float64) if masked else None
+    found = InBlocks.apply(q, k, v, mask, 0.0, 0.3)
+    expected = functional.scaled_dot_product_attention(q, k, v, attn_mask=mask, scale=0.3)
+    torch.testing.assert_close(found, expected, rtol=1e-12, atol=1e-12)
+    slopes = [torch.autograd.grad(one.square().sum(), (q, k, v)) for one in (found, expected)]
+    torch.testing.assert_close(*slopes, rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.usefixtures("_blocks")
+def test_dropout_in_blocks_has_the_gradients_of_its_own_mask():
+    def attention(*functions):
+        torch.manual_seed(5)
+        return InBlocks.apply(*functions, None, 0.4, 0.5)
+
+    assert torch.autograd.gradcheck(attention, functions())
+
+
+def test_dropout_in_blocks_keeps_the_mean():
+    torch.manual_seed(0)
+    q, k, v = functions()
+    many = [one.detach().repeat(3000, 1, 1, 1) for one in (q, k, v)]
+    draws = InBlocks.apply(*many, None, 0.3, 0.5).unflatten(0, (3000, 2))
+    torch.testing.assert_close(draws.mean(0), InBlocks.apply(q, k, v, None, 0.0, 0.5), rtol=0.05, atol=0.05)
