@@ -66,6 +66,8 @@ class Settings(StrictSettings):
     trapezoidal    whether it weights the points by the trapezoidal rule, for grids with both ends.
     all_pairs      whether all points attend to all points, for the cost.
     order          order in the spacing of the difference between outputs on two grids, if it is invariant.
+    recordable     whether a GPU may record a training step and replay it (`training.recorded.Recorded`), for
+                   an architecture elsewhere; ours all may.
     packages       PyPI packages whose code is the network: another version is another model.
     look           colour, "#rrggbb", and marker in figures; None: an unused colour.
     example        small settings, for tests and measurements of invariance.
@@ -80,6 +82,7 @@ class Settings(StrictSettings):
     trapezoidal: ClassVar[bool] = False
     all_pairs: ClassVar[bool] = False
     order: ClassVar[int] = 1
+    recordable: ClassVar[bool] = False
     packages: ClassVar[tuple[str, ...]] = ()
     look: ClassVar[tuple[str, str] | None] = None
     example: ClassVar[dict[str, Any]] = {}

@@ -20,7 +20,7 @@ from resolvent.datasets.imported.arrays_checks import unscaled
 from resolvent.datasets.loading import FreshSplit, Samples, Source, Split, read_card, training_noise
 from resolvent.datasets.storage.layout import grid_facts
 from resolvent.models.build import build, parameter_counts
-from resolvent.models.registry import ARCHITECTURES
+from resolvent.models.registry import ARCHITECTURES, settings_class
 from resolvent.solvers.common.grid import AnyGrid
 from resolvent.training import checkpoints
 from resolvent.training.data import read_where_it_fits
@@ -116,8 +116,7 @@ def train_in_group(
         directory=Path(folder),
         test=read("test") if settings.record_test_error else None,
         group=group,
-        # torch's checkpointing reads the random state, which a recording cannot.
-        recordable=run["architecture"] in ARCHITECTURES and not run["settings"].get("checkpointing"),
+        recordable=recordable(run["architecture"], run["settings"]),
     )
     progress = trainer.fit()
     if group.first:
@@ -128,6 +127,13 @@ def train_in_group(
                 print(f"diverged in the first epoch: {words}", file=sys.stderr)
         of_run = {"resolution": resolution, "seed": seed, "config_hash": settings_hash(run)}
         _write(trainer, progress, run, of_run, train.grid, threads)
+
+
+def recordable(architecture: str, settings: dict) -> bool:
+    """Return whether a GPU may record the steps of a training with these settings."""
+    # torch's checkpointing reads the random state, which is not possible during a recording.
+    known = architecture in ARCHITECTURES or settings_class(architecture).recordable
+    return known and not settings.get("checkpointing", False)
 
 
 def check_output(operator: nn.Module, samples: Samples, architecture: str) -> None:
