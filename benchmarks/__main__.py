@@ -2,7 +2,7 @@
 
     python -m benchmarks
 
-Takes four hours on an idle machine. Finished parts are recorded in build/benchmarks: an interrupted call
+Takes three hours on an idle machine. Finished parts are recorded in build/benchmarks: an interrupted call
 resumes there, and a complete call starts again. Failed parts are listed at the end.
 """
 
