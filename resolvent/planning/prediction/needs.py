@@ -39,20 +39,25 @@ class Needs:
     def __init__(self, plan: Plan, gpu: bool):
         self.plan, self.gpu = plan, gpu
         self._training, self._evaluation = cache(self.training), cache(self.evaluation)
+        self._all_seeds = cache(self.all_seeds)
 
     def train(self, wildcards) -> Need:
         """Predict a training, or take the measurements of the same run with other seeds."""
-        experiment, model, resolution = run = run_of(wildcards)
-        seeds = self.plan.experiment(experiment).seeds
+        run = run_of(wildcards)
         return of_trainings(
             self._training(*run),
-            [self.plan.run_folder(experiment, model, resolution, seed) for seed in seeds],
+            self._all_seeds(*run),
             self.plan.training(*run),
             gpu=self.gpu,
             processes=self.processes(wildcards),
             nodes=self.nodes(wildcards),
             threads=self.plan.configuration.training_threads,
         )
+
+    def all_seeds(self, experiment: str, model: str, resolution: Resolution) -> list[str]:
+        """Return the folders of the runs that differ only in the seed."""
+        seeds = self.plan.experiment(experiment).seeds
+        return [self.plan.run_folder(experiment, model, resolution, seed) for seed in seeds]
 
     def solve(self, dataset: DatasetPlan, benchmark: str) -> Need:
         """Predict a shard, or take the measurements of other shards; `benchmark` is their file pattern."""
