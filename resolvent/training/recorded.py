@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from resolvent.training.data import Batch
+from resolvent.training.errors import TrainingError
 
 FIRST = 3  # calls that launch their kernels one by one, until every library has made its plans
 LARGEST_SHARE = 0.25  # of the free memory, since a recording keeps the memory of its arrays
@@ -20,7 +21,8 @@ class Recorded:
     than computing them. The numbers are the same, random ones included. The function may not wait for the
     device, and may depend only on the batch, on weights that stay in place and on torch's random state: so
     `allowed` is for functions that are known to be like this. Without a GPU, or where the recording's memory
-    would be a large share of the GPU's, this is the function itself.
+    would be a large share of the GPU's, this is the function itself. Raises `TrainingError` if the function
+    cannot be recorded.
     """
 
     def __init__(self, function: Callable[[Batch], Tensor], device: torch.device, allowed: bool = True):
@@ -51,4 +53,10 @@ class Recorded:
                 self.found = self.function(self.given)
         except torch.OutOfMemoryError:  # other jobs use this GPU
             return
+        except RuntimeError as fault:
+            reason = str(fault).partition("\n")[0]
+            raise TrainingError(
+                f"a training step could not be recorded ({reason}); if the model is your own, its settings "
+                "class needs recordable = False"
+            ) from fault
         self.graph = graph

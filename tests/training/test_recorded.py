@@ -7,6 +7,7 @@ import torch
 
 from resolvent.models.settings import Settings
 from resolvent.training.data import Batch
+from resolvent.training.errors import TrainingError
 from resolvent.training.recorded import FIRST, Recorded
 from resolvent.training.train import recordable
 
@@ -76,6 +77,16 @@ def test_a_recording_that_runs_out_of_memory_is_given_up(gpu):
 
     assert results(Recorded(function, GPU)) == [0, 2, 4, 6, 8, 10]
     assert gpu.calls == ["launched"] * 6
+
+
+def test_a_function_that_waits_is_an_error_in_one_line(gpu):
+    def function(batch):
+        if gpu.capturing:
+            raise RuntimeError("CUDA error: operation not permitted when stream is capturing\nCompile with …")
+        return gpu.function(batch)
+
+    with pytest.raises(TrainingError, match=r"recorded \(CUDA .* capturing\); .* needs recordable = False$"):
+        results(Recorded(function, GPU))
 
 
 class Own(Settings):
