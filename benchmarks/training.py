@@ -16,7 +16,8 @@ from benchmarks.runner import Part, interleaved, run, table
 from benchmarks.steps.cases import AS_PUBLIC_CODE, Case
 from benchmarks.steps.race import raced
 from benchmarks.steps.table1 import paper_table
-from resolvent.models.layers.dropout import dot_product_attention, drop
+from resolvent.models.layers.dot_product_attention import dot_product_attention
+from resolvent.models.layers.dropout import drop
 from resolvent.training.devices import keep_memory
 
 PACKAGES = ("galerkin-transformer", "torch", "numpy")
