@@ -59,15 +59,8 @@ solutions on the CPU (multigrid for Darcy flow, the same integrator for Kolmogor
 flow, the rate at which {device} multiplies matrices in double precision, with four products per iteration;
 for Kolmogorov flow, its copy bandwidth, if each of the 16 transforms of a step reads and writes its field
 twice."""
-HEADER = (
-    "operator",
-    "points",
-    "batch",
-    "kernel by kernel, ms",
-    *(f"{one}, ms" for one in PRECISIONS),
-    "GB",
-    "GB predicted",
-)
+TIMES = [f"{way}, ms" for way in ("kernel by kernel", *PRECISIONS)]
+HEADER = ("operator", "points", "batch", *TIMES, "GB", "GB predicted")
 
 
 def steps(given: Namespace) -> str:

@@ -19,10 +19,10 @@ class Recorded:
 
     Models of the papers' sizes have hundreds of small kernels, and launching them one by one takes longer
     than computing them. The numbers are the same, random ones included. The function may not wait for the
-    device, and may depend only on the batch, on weights that stay in place and on torch's random state: so
-    `allowed` is for functions that are known to be like this. Without a GPU, or where the recording's memory
-    would be a large share of the GPU's, this is the function itself. Raises `TrainingError` if the function
-    cannot be recorded.
+    device, and may depend only on the batch, on torch's random state and on arrays that stay in place
+    (weights, coordinates, matrices in caches): so `allowed` is for functions that are known to be like this.
+    Without a GPU, or where the recording's memory would be a large share of the GPU's, this is the function
+    itself. Raises `TrainingError` if the function cannot be recorded.
     """
 
     def __init__(self, function: Callable[[Batch], Tensor], device: torch.device, allowed: bool = True):

@@ -21,10 +21,10 @@ def test_attention_with_dropout_is_the_fused_one_with_the_same_matrix(masked, sc
     torch.testing.assert_close(dot_product_attention(q, k, one, mask=mask, rate=0.5, scale=scale), expected)
 
 
-def functions(nodes=6):
-    """Return q of 7 points, and k and v, all in double precision with gradients."""
+def functions():
+    """Return q of 7 points, and k and v of 6, all in double precision with gradients."""
     torch.manual_seed(3)
-    sizes = [(2, 3, 7, 4), (2, 3, nodes, 4), (2, 3, nodes, 5)]
+    sizes = [(2, 3, 7, 4), (2, 3, 6, 4), (2, 3, 6, 5)]
     return [torch.randn(size, dtype=torch.float64, requires_grad=True) for size in sizes]
 
 
