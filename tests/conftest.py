@@ -1,11 +1,9 @@
 """What all tests have in common."""
 
 import gc
-import importlib.metadata
 import os
 import sys
 from collections import Counter
-from functools import cache
 
 import jax
 import pytest
@@ -32,9 +30,6 @@ for name, kind in (
     ("jax_persistent_cache_min_compile_time_secs", float),
 ):
     jax.config.update(name, kind(os.environ[name.upper()]))
-
-# Each training asks, for half a second, what packages are installed; during the tests they stay the same.
-importlib.metadata.packages_distributions = cache(importlib.metadata.packages_distributions)
 
 
 # Files that take longest, in the order in which `make test` starts them: a long one that came last would keep

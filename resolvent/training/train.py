@@ -162,9 +162,11 @@ def run_identity(card: Path, run: dict, resolution: int | str, seed: int, code_d
 
 def versions_of(operator: nn.Module) -> dict[str, str]:
     """Return the versions of torch and of every package that provides a module of the operator."""
-    packages = {"torch"} | {type(module).__module__.partition(".")[0] for module in operator.modules()}
-    distributions = packages_distributions()
-    names = {name for one in packages for name in distributions.get(one, ())} - {"resolvent"}
+    others = {type(module).__module__.partition(".")[0] for module in operator.modules()}
+    others -= {"torch", "resolvent"}
+    # Reads the metadata of all installed packages, which takes half a second.
+    distributions = packages_distributions() if others else {}
+    names = {"torch"} | {name for one in others for name in distributions.get(one, ())}
     return {name: version(name) for name in sorted(names)}
 
 

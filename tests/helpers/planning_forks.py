@@ -8,7 +8,6 @@ environment and its output.
 
 import atexit
 import gc
-import importlib.metadata
 import io
 import json
 import multiprocessing
@@ -172,8 +171,6 @@ def _prepare() -> None:
 
     Figure.savefig = save_svg
     ConstrainedLayoutEngine.execute = lambda *given: EVERY_FORMAT in os.environ and lay_out(*given)
-    importlib.metadata.packages_distributions = cache(importlib.metadata.packages_distributions)
-    importlib.metadata.packages_distributions()
 
 
 def _run(connection: socket.socket) -> int:
