@@ -56,7 +56,7 @@ def test_a_fresh_copy_plans_every_job(project):
         "theory": 1, "theory_page": 1,
         "measure_cost": 1, "show_table": 4, "show": 1, "paper_page": 1,
         "solve_burgers": 2, "finalise_burgers": 1, "preview_burgers": 1,
-        "solve_darcy_cao": 2, "finalise_darcy_cao": 1, "preview_darcy_cao": 1,
+        "solve_darcy_cao": 1, "finalise_darcy_cao": 1, "preview_darcy_cao": 1,
         "solve_lorenz63_yz": 1, "finalise_lorenz63_yz": 1, "preview_lorenz63_yz": 1,
         "solve_kolmogorov": 1, "finalise_kolmogorov": 1, "preview_kolmogorov": 1,
     }  # fmt: skip

@@ -117,11 +117,11 @@ def _split_step(spectra, buffers, modes, cosines, sines, flux, radices, twiddles
     for step in range(steps.size):
         h, factors = steps[step], (step + 1) * modes
         _advection(ur, ui, sr, si, buffers, modes, cosines, sines, flux, radices, twiddles)
-        _advanced(ur, ui, sr, si, ar, ai, tr, ti, h / 2, h / 6, modes, True)
+        _advanced(ur, ui, sr, si, ar, ai, tr, ti, h / 2, h / 6, modes, np.bool_(True))
         _advection(ar, ai, sr, si, buffers, modes, cosines, sines, flux, radices, twiddles)
-        _advanced(ur, ui, sr, si, ar, ai, tr, ti, h / 2, h / 3, modes, False)
+        _advanced(ur, ui, sr, si, ar, ai, tr, ti, h / 2, h / 3, modes, np.bool_(False))
         _advection(ar, ai, sr, si, buffers, modes, cosines, sines, flux, radices, twiddles)
-        _advanced(ur, ui, sr, si, ar, ai, tr, ti, h, h / 3, modes, False)
+        _advanced(ur, ui, sr, si, ar, ai, tr, ti, h, h / 3, modes, np.bool_(False))
         _advection(ar, ai, sr, si, buffers, modes, cosines, sines, flux, radices, twiddles)
         for k in range(modes):
             at, factor = k * LANES, heat[factors + k]

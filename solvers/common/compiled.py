@@ -37,7 +37,8 @@ _LOCATORS = ",".join(f"{__name__}.{one.__name__}" for one in (_Chosen, _BesideTh
 def compiled(function):
     """Compile a function, without the type checks of tests.
 
-    Sums may be reordered by the compiler, but identically in every call.
+    Sums may be reordered by the compiler, but identically in every call. Where one compiled function calls
+    another, Numba compiles it anew for every constant argument: write `np.int64(1)` or `np.bool_(True)`.
     """
     return _compiled(function, {"contract", "reassoc", "nsz"})
 

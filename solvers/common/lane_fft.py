@@ -53,7 +53,8 @@ def transform(real, imaginary, other_real, other_imaginary, radices, twiddles):
 
     Returns 0 if the result is in these buffers, 1 if it is in the other two, which have the same size.
     """
-    length, chunk, offset, flipped = real.size // LANES, LANES, 0, 0
+    length, flipped = real.size // LANES, 0
+    chunk, offset = np.int64(LANES), np.int64(0)
     for radix in radices:
         length //= radix
         if flipped:

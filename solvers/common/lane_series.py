@@ -69,8 +69,8 @@ def _along_columns(
     points = target.shape[0]
     width = source.size // points
     for column in range(0, points, _COLUMNS):
-        _pack(source, column, width, cosines, sines, real, sums, 0)
-        _pack(source, column + LANES, width, cosines, sines, imaginary, sums, LANES)
+        _pack(source, column, width, cosines, sines, real, sums, np.int64(0))
+        _pack(source, column + LANES, width, cosines, sines, imaginary, sums, np.int64(LANES))
         if transform(real, imaginary, other_real, other_imaginary, radices, twiddles):
             _unpack(other_real, other_imaginary, sums)
         else:

@@ -252,9 +252,16 @@ def _coarsen(coefficient, before, after, cell_centred, coarse_points):
 
 
 @compiled
-def _view(stored, quantity, offset, frame):
-    """Return one quantity of one level, as a square."""
-    return stored[quantity, offset : offset + frame * frame].reshape(frame, frame)
+def _level(stored, offset, frame):
+    """Return across, along, inverse diagonal, pressure and source of one level, as squares."""
+    here = slice(offset, offset + frame * frame)
+    return (
+        stored[0, here].reshape(frame, frame),
+        stored[1, here].reshape(frame, frame),
+        stored[2, here].reshape(frame, frame),
+        stored[3, here].reshape(frame, frame),
+        stored[4, here].reshape(frame, frame),
+    )
 
 
 @compiled
@@ -268,12 +275,13 @@ def _copy(values, target):
 @compiled
 def fill_hierarchy(stored, coefficient, across, along, sizes, before, after, cell_centred):
     """Store the conductances and inverse diagonals of all levels."""
-    offset, tables = 0, 0
+    offset, tables = np.int64(0), 0
     for level in range(len(sizes)):
         frame = sizes[level] + 2
-        _copy(across, _view(stored, 0, offset, frame))
-        _copy(along, _view(stored, 1, offset, frame))
-        _inverse_diagonal(across, along, _view(stored, 2, offset, frame))
+        kept_across, kept_along, inverse, _, _ = _level(stored, offset, frame)
+        _copy(across, kept_across)
+        _copy(along, kept_along)
+        _inverse_diagonal(across, along, inverse)
         offset += frame * frame
         if level + 1 < len(sizes):
             coarse = sizes[level + 1] + 2
@@ -281,21 +289,19 @@ def fill_hierarchy(stored, coefficient, across, along, sizes, before, after, cel
             tables += 2 * coarse
             coarse_points = coarse - 2 if cell_centred else coarse
             coefficient = _coarsen(coefficient, before[table], after[table], cell_centred, coarse_points)
-            across, along = conductances(coefficient, cell_centred, False)
+            across, along = conductances(coefficient, cell_centred, np.bool_(False))
 
 
 @compiled
 def v_cycle(stored, sizes, before, after):
     """Store an approximate solution for the source stored[4] of the finest level in its stored[3]."""
-    offset, tables = 0, 0
+    offset, tables = np.int64(0), 0
     last = len(sizes) - 1
     for level in range(last + 1):
         frame = sizes[level] + 2
-        across, along = _view(stored, 0, offset, frame), _view(stored, 1, offset, frame)
-        inverse = _view(stored, 2, offset, frame)
-        pressure, source = _view(stored, 3, offset, frame), _view(stored, 4, offset, frame)
+        across, along, inverse, pressure, source = _level(stored, offset, frame)
         _start(pressure, source, inverse)
-        _relax(pressure, source, across, along, inverse, 1)
+        _relax(pressure, source, across, along, inverse, np.int64(1))
         if level == last:
             for half in range(2, 2 * _COARSEST_SWEEPS):
                 _relax(pressure, source, across, along, inverse, half % 2)
@@ -303,19 +309,17 @@ def v_cycle(stored, sizes, before, after):
                 _relax(pressure, source, across, along, inverse, 1 - half % 2)
         else:
             offset += frame * frame
-            coarse = _view(stored, 4, offset, sizes[level + 1] + 2)
+            _, _, _, _, coarse = _level(stored, offset, sizes[level + 1] + 2)
             table = slice(tables, tables + 2 * coarse.shape[0])
             _restrict_residual(pressure, source, across, along, before[table], after[table], coarse)
             tables = table.stop
     for level in range(last - 1, -1, -1):
         frame = sizes[level] + 2
-        coarse = _view(stored, 3, offset, sizes[level + 1] + 2)
+        _, _, _, coarse, _ = _level(stored, offset, sizes[level + 1] + 2)
         offset -= frame * frame
         table = slice(tables - 2 * coarse.shape[0], tables)
         tables = table.start
-        pressure, source = _view(stored, 3, offset, frame), _view(stored, 4, offset, frame)
+        across, along, inverse, pressure, source = _level(stored, offset, frame)
         _add_interpolated(coarse, before[table], after[table], pressure)
-        across, along = _view(stored, 0, offset, frame), _view(stored, 1, offset, frame)
-        inverse = _view(stored, 2, offset, frame)
         for colour in (1, 0):
             _relax(pressure, source, across, along, inverse, colour)

@@ -71,9 +71,9 @@ def _march(wr, wi, num_steps, weights, slopes, work):
     rows = 2 * num_modes + 1
     width = wr.size // rows
     begin, end = _share(width // LANES, part, parts)
-    fastest, met = 0.0, 0
+    fastest, met = 0.0, np.int64(0)
     for _ in range(num_steps):
-        speed, met = _tendency(wr, wi, nr, ni, work, True, met)
+        speed, met = _tendency(wr, wi, nr, ni, work, np.bool_(True), met)
         if not speed <= fastest:  # propagates NaN
             fastest = speed
         for k in range(rows):
@@ -81,7 +81,7 @@ def _march(wr, wi, num_steps, weights, slopes, work):
                 e, q = load(half, at), load(stage, at)
                 store(ar, at, e * load(wr, at) + q * load(nr, at))
                 store(ai, at, e * load(wi, at) + q * load(ni, at))
-        _, met = _tendency(ar, ai, sr, si, work, False, met)
+        _, met = _tendency(ar, ai, sr, si, work, np.bool_(False), met)
         for k in range(rows):
             for at in range(k * width + begin, k * width + end, LANES):
                 e, q, f, g = load(half, at), load(stage, at), load(full, at), load(first, at)
@@ -92,7 +92,7 @@ def _march(wr, wi, num_steps, weights, slopes, work):
                 store(bi, at, e * w_i + q * s_i)
                 store(wr, at, f * w_r + g * load(nr, at) + m * s_r)
                 store(wi, at, f * w_i + g * load(ni, at) + m * s_i)
-        _, met = _tendency(br, bi, sr, si, work, False, met)
+        _, met = _tendency(br, bi, sr, si, work, np.bool_(False), met)
         for k in range(rows):
             for at in range(k * width + begin, k * width + end, LANES):
                 e, q, m, s_r, s_i = (
@@ -102,7 +102,7 @@ def _march(wr, wi, num_steps, weights, slopes, work):
                 store(bi, at, e * load(ai, at) + q * (2.0 * s_i - load(ni, at)))
                 store(wr, at, load(wr, at) + m * s_r)
                 store(wi, at, load(wi, at) + m * s_i)
-        _, met = _tendency(br, bi, sr, si, work, False, met)
+        _, met = _tendency(br, bi, sr, si, work, np.bool_(False), met)
         for k in range(rows):
             for at in range(k * width + begin, k * width + end, LANES):
                 store(wr, at, load(wr, at) + load(last, at) * load(sr, at))
