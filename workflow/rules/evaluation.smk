@@ -16,6 +16,7 @@ rule evaluate:
         f"logs/evaluate/{plan.configuration.name}/{RUN_FOLDER}.log",
     conda:
         "../../environment.yml"
+    priority: 1
     threads: plan.configuration.training_threads
     resources:
         **requested(needs.evaluate),
@@ -47,6 +48,7 @@ rule inference:
         f"logs/inference/{plan.configuration.name}/{{experiment}}.log",
     conda:
         "../../environment.yml"
+    priority: 1
     threads: plan.configuration.training_threads
     resources:
         **requested(needs.inference),

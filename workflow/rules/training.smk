@@ -21,6 +21,7 @@ rule train:
         f"logs/train/{plan.configuration.name}/{RUN_FOLDER}.log",
     conda:
         "../../environment.yml"
+    priority: 1  # with the data it needs, before pages: at the end these fill all cores
     threads: TRAINING_THREADS
     resources:
         **requested(needs.train),
