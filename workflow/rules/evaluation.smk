@@ -14,9 +14,9 @@ rule evaluate:
         run=f"{plan.results}/{RUN_FOLDER}/run.json",
     log:
         f"logs/evaluate/{plan.configuration.name}/{RUN_FOLDER}.log",
+    priority: 1
     conda:
         "../../environment.yml"
-    priority: 1
     threads: plan.configuration.training_threads
     resources:
         **requested(needs.evaluate),
@@ -46,9 +46,9 @@ rule inference:
         table=f"{plan.results}/{{experiment}}/inference.csv",
     log:
         f"logs/inference/{plan.configuration.name}/{{experiment}}.log",
+    priority: 1
     conda:
         "../../environment.yml"
-    priority: 1
     threads: plan.configuration.training_threads
     resources:
         **requested(needs.inference),

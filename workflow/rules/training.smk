@@ -19,9 +19,9 @@ rule train:
         cost=f"{plan.results}/{RUN_FOLDER}/cost.json",
     log:
         f"logs/train/{plan.configuration.name}/{RUN_FOLDER}.log",
+    priority: 1  # with the data it needs, before pages: at the end these fill all cores
     conda:
         "../../environment.yml"
-    priority: 1  # with the data it needs, before pages: at the end these fill all cores
     threads: TRAINING_THREADS
     resources:
         **requested(needs.train),
