@@ -146,7 +146,7 @@ def test_no_step_waits_for_the_device(tmp_path, architecture, gpu):
 @pytest.mark.parametrize("low", [False, True])
 def test_attention_is_that_of_the_cpu(masked, low, gpu):
     torch.manual_seed(0)
-    mask = torch.randn(300) if masked else None
+    mask = torch.randn(1, 300) if masked else None
     functions = [torch.randn(2, 3, 300, 5, requires_grad=True) for _ in range(3)]
     results = []
     for device in (CPU, gpu):
