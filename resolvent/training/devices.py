@@ -29,8 +29,8 @@ def choose_device(gpus: int) -> torch.device:
     torch.set_deterministic_debug_mode("error")  # `use_deterministic_algorithms` would import the compiler
     # Otherwise torch fills each new array with NaN before an operation writes it: a kernel more for each.
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
-    for kind in (torch.backends.cudnn.conv, torch.backends.cudnn.rnn):  # type: ignore[attr-defined]
-        kind.fp32_precision = "ieee"
+    torch.backends.cudnn.conv.fp32_precision = "ieee"  # type: ignore[attr-defined]
+    torch.backends.cudnn.rnn.fp32_precision = "ieee"  # type: ignore[attr-defined]
     return torch.device("cuda" if gpus > 0 and torch.cuda.is_available() else "cpu")
 
 

@@ -253,6 +253,12 @@ class Trainer:
                 with tf32(self.settings.precision == "tf32"):
                     found = self.passes(share)
             except (RuntimeError, MemoryError) as fault:
+                name, refused, _ = str(fault).partition(" does not have a deterministic implementation")
+                if refused:  # torch's message recommends to allow it
+                    raise TrainingError(
+                        f"{name} is not deterministic on {device_name(self.device)}; use another operation "
+                        "in the model or loss, or train on a CPU (--resources gpu=0)"
+                    ) from fault
                 if not is_out_of_memory(fault):
                     raise
             # Outside `except`, since the exception keeps the tensors of the failed step alive.

@@ -100,3 +100,16 @@ def test_any_other_fault_is_not_taken_for_want_of_memory(tmp_path):
     with pytest.raises(RuntimeError) as error:
         torch.ones(2) @ torch.ones(3)
     assert not is_out_of_memory(error.value)
+
+
+def test_an_operation_that_is_not_deterministic_is_named_in_one_line(tmp_path):
+    trainer = small_trainer(tmp_path)
+    one = torch.ones(1)
+    trainer.operator.register_forward_pre_hook(lambda *_: one.put_(torch.zeros(1, dtype=torch.int64), one))
+    before = torch.get_deterministic_debug_mode()
+    torch.set_deterministic_debug_mode("error")  # as in a job
+    try:
+        with pytest.raises(TrainingError, match=r"^put_ is not deterministic on .*\(CPU\); .*$"):
+            trainer.fit()
+    finally:
+        torch.set_deterministic_debug_mode(before)
