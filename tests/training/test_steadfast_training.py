@@ -2,6 +2,7 @@
 
 import signal
 
+import numpy as np
 import pytest
 import torch
 from training_fixtures import WITH_DROPOUT, at_step, small_trainer, with_memory_for
@@ -81,6 +82,28 @@ def test_a_resumed_run_remembers_what_fits(tmp_path):
     resumed = small_trainer(tmp_path)
     resumed._resume()
     assert resumed.progress.micro_batch == 2
+
+
+def with_validation_memory_for(trainer, samples):
+    """Let the operator fail with more samples at once in validation."""
+
+    def check(module, inputs):
+        if not module.training and len(inputs[0]) > samples:
+            raise torch.OutOfMemoryError("out of memory")
+
+    trainer.operator.register_forward_pre_hook(check)
+    return trainer
+
+
+def test_validation_that_runs_out_of_memory_takes_fewer_samples_at_once(tmp_path):
+    whole, parts = small_trainer(tmp_path / "a"), with_validation_memory_for(small_trainer(tmp_path / "b"), 3)
+    whole.fit()
+    parts.fit()
+    histories = (np.array(trainer.progress.history, dtype=float) for trainer in (parts, whole))
+    np.testing.assert_allclose(*histories, rtol=1e-6)
+    assert parts.tested_at_once == 2
+    with pytest.raises(TrainingError, match="even with one sample at once"):
+        with_validation_memory_for(small_trainer(tmp_path / "c"), 0).fit()
 
 
 def test_a_sample_that_does_not_fit_is_one_line(tmp_path):
