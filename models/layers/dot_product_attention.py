@@ -27,7 +27,7 @@ def dot_product_attention(
     """Return softmax(scale·qkᵀ + mask)v, (batch, heads, queries, f); dropout of `rate` acts on the matrix.
 
     q is (batch, heads, queries, e), k (batch, heads, nodes, e), v (batch, heads, nodes, f), and the mask the
-    same for all queries, such as (nodes,), without a gradient; without `scale`, 1/√e. A fused kernel on a
+    same for all queries, such as (1, nodes), without a gradient; without `scale`, 1/√e. A fused kernel on a
     CPU, which there has no dropout, and on a GPU in bfloat16 without mask. Otherwise a GPU uses `InBlocks`:
     torch's fused kernel has a deterministic backward pass that treats all points of a head one after another
     and takes up to 16 times as long (8192 points, four samples, one head, on an H200).
@@ -75,7 +75,9 @@ class InBlocks(torch.autograd.Function):
     def backward(ctx, gradient: Tensor) -> tuple[Tensor | None, ...]:
         """Return the gradients of q, k and v."""
         q, k, v, mask, *kept = ctx.saved_tensors
-        of_q, of_k, of_v = [], torch.zeros_like(k), torch.zeros_like(v)
+        # In bfloat16 the errors of sums over many blocks would add up.
+        single = torch.promote_types(k.dtype, torch.float32)
+        of_q, (of_k, of_v) = [], (torch.zeros_like(one, dtype=single) for one in (k, v))
         blocks = zip(q.split(ctx.rows, dim=2), gradient.split(ctx.rows, dim=2), strict=True)
         for number, (some, slope) in enumerate(blocks):
             matrix = _matrix(some, k, mask, ctx.scale)

@@ -126,6 +126,7 @@ class Trainer:
         self.validation = training_data(validation, device)
         self.test = None if test is None else training_data(test, device)
         self.validation_batch = batch_size(validation.grid, VALIDATION_VALUES, VALIDATION_BATCH)
+        self.tested_at_once = self.validation_batch  # by this process, of each batch
         self.steps_per_epoch = len(train) // settings.batch_size
         self.target_grid = train.target_grid
         weights = weights_of(self.target_grid)
@@ -253,6 +254,12 @@ class Trainer:
                 with tf32(self.settings.precision == "tf32"):
                     found = self.passes(share)
             except (RuntimeError, MemoryError) as fault:
+                name, refused, _ = str(fault).partition(" does not have a deterministic implementation")
+                if refused:  # torch's message recommends to allow it
+                    raise TrainingError(
+                        f"{name} is not deterministic on {device_name(self.device)}; use another operation "
+                        "in the model or loss, or train on a CPU (--resources gpu=0)"
+                    ) from fault
                 if not is_out_of_memory(fault):
                     raise
             # Outside `except`, since the exception keeps the tensors of the failed step alive.
@@ -261,7 +268,7 @@ class Trainer:
             if found is not None and not hindrance:  # every process has finished its share
                 return found
             if hindrance == 2:
-                self._halve()
+                self.progress.micro_batch = self._half(self._at_once)
             self.shared.renew(unused=hindrance == 1)
 
     def _accumulated(self, samples: Batch) -> Tensor:
@@ -290,18 +297,18 @@ class Trainer:
         """Return how many samples a process computes at once, at most its share of a batch."""
         return min(self.progress.micro_batch, -(-self.settings.batch_size // self.group.size))
 
-    def _halve(self) -> None:
-        fitting = self._at_once // 2
+    def _half(self, size: int) -> int:
+        """Return half of a number of samples that does not fit into memory. Raise `TrainingError` for one."""
         name = device_name(self.device)
-        if not fitting:
+        if size == 1:
             raise TrainingError(
                 f"out of memory on {name}, even with one sample at once; use a smaller model or resolution, "
                 "checkpointing: true if the model has this setting, or a larger device"
             )
         if self.group.first:
-            print(f"out of memory: continuing with {fitting} samples at once on {name}", file=sys.stderr)
-        self.progress.micro_batch = fitting
+            print(f"out of memory: continuing with {size // 2} samples at once on {name}", file=sys.stderr)
         torch.cuda.empty_cache()  # has no effect without a GPU
+        return size // 2
 
     def _in_loss_units(self, functions: Tensor) -> Tensor:
         """Return functions, in the shape of `as_samples`, in the units of the loss."""
@@ -319,9 +326,22 @@ class Trainer:
         members = torch.arange(len(data)).split(self.validation_batch)[self.group.rank :: self.group.size]
         own = errors.split(self.validation_batch)[self.group.rank :: self.group.size]
         for found, batch in zip(own, data.batches(list(members)), strict=True):
-            prediction = as_samples(self.operator(batch.inputs, data.coordinates))
-            found.copy_(relative_l2(prediction, batch.targets, self.weights))
+            found.copy_(self._errors(batch, data.coordinates))
         return float(self.group.add_up(errors).mean())
+
+    def _errors(self, batch: Batch, coordinates: Tensor) -> Tensor:
+        """Return the relative L2 error of each sample; compute fewer at once from when memory runs out."""
+        while True:
+            errors = []
+            try:
+                for part in batch.split(self.tested_at_once):
+                    prediction = as_samples(self.operator(part.inputs, coordinates))
+                    errors.append(relative_l2(prediction, part.targets, self.weights))
+                return torch.cat(errors)
+            except (RuntimeError, MemoryError) as fault:
+                if not is_out_of_memory(fault):
+                    raise
+            self.tested_at_once = self._half(min(self.tested_at_once, len(batch)))
 
     def _save(self) -> None:
         random_states = [torch.get_rng_state()]

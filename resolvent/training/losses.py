@@ -129,7 +129,9 @@ class RelativeH1Loss:
 
     def __init__(self, grid: AnyGrid, unit_spacing: bool):
         self.grid, self.unit_spacing = grid, unit_spacing
-        self.weights = torch.from_numpy(grid.weights).float()  # moved to the last used device
+        # Moved to the last used device and kept there, or every step would wait for copies.
+        self.weights = torch.from_numpy(grid.weights).float()
+        self.points = [torch.from_numpy(axis.coordinates) for axis in grid.axes]
 
     def __call__(self, prediction: Tensor, target: Tensor, gradient=None, coefficient=None) -> Tensor:
         """Return the loss of a batch; `gradient` is ignored, since the target is differenced here."""
@@ -140,9 +142,10 @@ class RelativeH1Loss:
         if self.unit_spacing:
             slope = _square(torch.gradient(values, dim=space))
             return values.square().flatten(1).mean(1).sqrt() + slope.flatten(1).mean(1).sqrt()
-        slope = _square([_slope(values, axis, at) for at, axis in zip(space, self.grid.axes, strict=True)])
+        self.weights, *self.points = (one.to(values.device) for one in (self.weights, *self.points))
+        axes = zip(space, self.grid.axes, self.points, strict=True)
+        slope = _square([_slope(values, axis, x.to(values.dtype), at) for at, axis, x in axes])
         square = values.square() + slope
-        self.weights = self.weights.to(values.device)  # keep it there, or every step would wait for a copy
         return _sum(self.weights * square).sqrt()
 
 
@@ -185,14 +188,13 @@ def build_loss(
     )
 
 
-def _slope(values: Tensor, axis: Grid | Nodes, at: int) -> Tensor:
-    """Return the second-order difference of `values` along dimension `at`, with the points of `axis`."""
+def _slope(values: Tensor, axis: Grid | Nodes, x: Tensor, at: int) -> Tensor:
+    """Return the second-order difference of `values` along dimension `at`, with the points x of `axis`."""
     if axis.kind == "periodic":
         assert isinstance(axis, Grid)
         return central_difference(values, axis.spacing, at)
     if isinstance(axis, Grid):
         return torch.gradient(values, spacing=axis.spacing, dim=at, edge_order=2)[0]
-    x = torch.from_numpy(axis.coordinates).to(values)
     if axis.period is None:
         return torch.gradient(values, spacing=(x,), dim=at, edge_order=1 if len(x) == 2 else 2)[0]
     x = torch.cat([x[-1:] - axis.period, x, x[:1] + axis.period])

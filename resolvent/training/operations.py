@@ -32,6 +32,12 @@ def counted(step: Callable[[], object]) -> int:
 
 @torch.no_grad()
 def forward_operations(operator: nn.Module, inputs: Tensor, coordinates: Tensor) -> int:
-    """Return the operations of a forward pass in evaluation mode, for (batch, ...space, channels)."""
+    """Return the operations of a forward pass in evaluation mode, for (batch, ...space, channels).
+
+    Moves the operator to the CPU, unless it is on the device "meta", since the number depends on the device:
+    on a GPU bilinear interpolation is a matrix product.
+    """
+    if not inputs.is_meta:
+        operator, inputs, coordinates = operator.cpu(), inputs.cpu(), coordinates.cpu()
     operator.eval()
     return counted(lambda: operator(inputs, coordinates))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 
 import torch
@@ -19,8 +20,9 @@ class Recorded:
 
     Models of the papers' sizes have hundreds of small kernels, and launching them one by one takes longer
     than computing them. The numbers are the same, random ones included. The function may not wait for the
-    device, and may depend only on the batch, on torch's random state and on arrays that stay in place
-    (weights, coordinates, matrices in caches): so `allowed` is for functions that are known to be like this.
+    device, and may depend only on the batch, on torch's random state and on arrays that are changed in place
+    or not at all (weights, coordinates, matrices): so `allowed` is for functions that are known to be like
+    this. These arrays are kept, even if nothing else refers to them any more, such as a cache.
     Without a GPU, or where the recording's memory would be a large share of the GPU's, this is the function
     itself. Raises `TrainingError` if the function cannot be recorded.
     """
@@ -59,4 +61,7 @@ class Recorded:
                 f"a training step could not be recorded ({reason}); if the model is your own, its settings "
                 "class needs recordable = False"
             ) from fault
+        # A replay reads the recording's addresses. Every array that it reads and does not write exists now.
+        arrays = [one for one in gc.get_objects() if issubclass(type(one), Tensor)]
+        self.kept = [one for one in arrays if one.device == self.given.inputs.device]
         self.graph = graph

@@ -116,7 +116,7 @@ def train_in_group(
         directory=Path(folder),
         test=read("test") if settings.record_test_error else None,
         group=group,
-        recordable=recordable(run["architecture"], run["settings"]),
+        recordable=recordable(run["architecture"], run["settings"], settings.loss),
     )
     progress = trainer.fit()
     if group.first:
@@ -129,11 +129,12 @@ def train_in_group(
         _write(trainer, progress, run, of_run, train.grid, threads)
 
 
-def recordable(architecture: str, settings: dict) -> bool:
-    """Return whether a GPU may record the steps of a training with these settings."""
-    # torch's checkpointing reads the random state, which is not possible during a recording.
+def recordable(architecture: str, settings: dict, loss: str) -> bool:
+    """Return whether a GPU may record the steps of a training with these settings of the model."""
+    # torch's checkpointing reads the random state, which is not possible during a recording. A user's loss
+    # may wait for the device, or change with the steps.
     known = architecture in ARCHITECTURES or settings_class(architecture).recordable
-    return known and not settings.get("checkpointing", False)
+    return known and not settings.get("checkpointing", False) and ":" not in loss
 
 
 def check_output(operator: nn.Module, samples: Samples, architecture: str) -> None:

@@ -3,6 +3,7 @@
 import pytest
 import torch
 from model_variants import SMALL
+from torch import nn
 from torch._C._profiler import _EventType
 from torch.profiler import ProfilerActivity, profile
 
@@ -92,3 +93,22 @@ def test_operations_of_attention_between_all_points():
     layer = 2 * points * (4 * d * d + 2 * d * hidden) + 4 * points**2 * d
     expected = 2 * points * (3 * d + d) + layers * layer
     assert forward_operations(operator, torch.ones(1, 6, 6, 1), x) == expected
+
+
+class Elsewhere(nn.Module):
+    """An operator that takes a product more on its device than on a CPU."""
+
+    def __init__(self):
+        super().__init__()
+        self.products = 2
+
+    def cpu(self):
+        self.products = 1
+        return self
+
+    def forward(self, u, x):
+        return sum(u @ u for _ in range(self.products))
+
+
+def test_operations_are_those_on_a_cpu():
+    assert forward_operations(Elsewhere(), torch.ones(3, 3), torch.ones(3)) == 2 * 3**3

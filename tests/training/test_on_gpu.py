@@ -14,6 +14,7 @@ from resolvent.models.registry import ARCHITECTURES
 from resolvent.training.devices import choose_device
 from resolvent.training.errors import TrainingError
 from resolvent.training.interruption import Interruption
+from resolvent.training.operations import forward_operations
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an NVIDIA GPU")
 CPU = torch.device("cpu")
@@ -50,6 +51,16 @@ def test_the_gradients_are_those_of_the_cpu(tmp_path, architecture, gpu):
         for device in (CPU, gpu)
     )
     assert (found - expected).norm() <= 1e-4 * expected.norm()
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_the_counted_operations_are_those_of_the_cpu(tmp_path, architecture, gpu):
+    expected, found = (
+        forward_operations(trainer.operator, trainer.train.samples.inputs[:1], trainer.train.coordinates)
+        for device in (CPU, gpu)
+        for trainer in [small_trainer(tmp_path, device=device, **kind_of(architecture))]
+    )
+    assert found == expected
 
 
 def weights(trainer):
@@ -135,7 +146,7 @@ def test_no_step_waits_for_the_device(tmp_path, architecture, gpu):
 @pytest.mark.parametrize("low", [False, True])
 def test_attention_is_that_of_the_cpu(masked, low, gpu):
     torch.manual_seed(0)
-    mask = torch.randn(300) if masked else None
+    mask = torch.randn(1, 300) if masked else None
     functions = [torch.randn(2, 3, 300, 5, requires_grad=True) for _ in range(3)]
     results = []
     for device in (CPU, gpu):

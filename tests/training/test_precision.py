@@ -7,6 +7,7 @@ import pytest
 import torch
 from training_fixtures import small_trainer
 
+from resolvent.training.devices import choose_device
 from resolvent.training.interruption import Interruption
 
 
@@ -26,6 +27,14 @@ def test_products_of_a_step_are_in_the_precision_asked_for(tmp_path, precision, 
     assert set(seen) == {(expected, expected)}
     assert len(seen) == 2 * trainer.steps_per_epoch
     assert switches() == before
+
+
+def test_outside_of_a_step_convolutions_are_not_rounded_to_tf32():
+    """Validation and evaluation are in float32, in each job that may use a GPU."""
+    choose_device(gpus=0)
+    assert torch.backends.cudnn.conv.fp32_precision == "ieee"
+    assert torch.backends.cudnn.rnn.fp32_precision == "ieee"
+    assert not torch.backends.cuda.matmul.allow_tf32
 
 
 FAULTS = """

@@ -1,6 +1,8 @@
 """When a step is recorded and what a replay is given, on a stand-in for torch's CUDA graphs."""
 
+import weakref
 from contextlib import contextmanager
+from functools import lru_cache
 
 import pytest
 import torch
@@ -97,10 +99,27 @@ class Own(Settings):
 
 
 def test_own_architectures_are_recorded_if_they_say_so(monkeypatch):
-    assert recordable("fno1d", {"width": 8})
-    assert recordable("tno1d", {"checkpointing": False})
-    assert not recordable("tno1d", {"checkpointing": True})
+    loss = "norms"
+    assert recordable("fno1d", {"width": 8}, loss)
+    assert recordable("tno1d", {"checkpointing": False}, loss)
+    assert not recordable("tno1d", {"checkpointing": True}, loss)
     own = f"{__name__}:Own"
-    assert not recordable(own, {})
+    assert not recordable(own, {}, loss)
     monkeypatch.setattr(Own, "recordable", True)
-    assert recordable(own, {})
+    assert recordable(own, {}, loss)
+    assert not recordable("fno1d", {}, "my_lab.losses:that_may_change_with_the_steps")
+
+
+def test_arrays_that_a_replay_reads_are_kept_although_a_cache_drops_them(gpu):
+    @lru_cache(maxsize=1)
+    def matrix(size):
+        return torch.ones(size)
+
+    passes = Recorded(lambda batch: gpu.function(batch) * matrix(3), GPU)
+    results(passes)
+    read = weakref.ref(matrix(3))
+    matrix(4)
+    assert read() is not None
+    del passes
+    gpu.replay = None
+    assert read() is None

@@ -2,6 +2,7 @@
 
 import signal
 
+import numpy as np
 import pytest
 import torch
 from training_fixtures import WITH_DROPOUT, at_step, small_trainer, with_memory_for
@@ -83,6 +84,28 @@ def test_a_resumed_run_remembers_what_fits(tmp_path):
     assert resumed.progress.micro_batch == 2
 
 
+def with_validation_memory_for(trainer, samples):
+    """Let the operator fail with more samples at once in validation."""
+
+    def check(module, inputs):
+        if not module.training and len(inputs[0]) > samples:
+            raise torch.OutOfMemoryError("out of memory")
+
+    trainer.operator.register_forward_pre_hook(check)
+    return trainer
+
+
+def test_validation_that_runs_out_of_memory_takes_fewer_samples_at_once(tmp_path):
+    whole, parts = small_trainer(tmp_path / "a"), with_validation_memory_for(small_trainer(tmp_path / "b"), 3)
+    whole.fit()
+    parts.fit()
+    histories = (np.array(trainer.progress.history, dtype=float) for trainer in (parts, whole))
+    np.testing.assert_allclose(*histories, rtol=1e-6)
+    assert parts.tested_at_once == 2
+    with pytest.raises(TrainingError, match="even with one sample at once"):
+        with_validation_memory_for(small_trainer(tmp_path / "c"), 0).fit()
+
+
 def test_a_sample_that_does_not_fit_is_one_line(tmp_path):
     with pytest.raises(TrainingError, match="even with one sample at once") as error:
         with_memory_for(small_trainer(tmp_path), 0).fit()
@@ -100,3 +123,16 @@ def test_any_other_fault_is_not_taken_for_want_of_memory(tmp_path):
     with pytest.raises(RuntimeError) as error:
         torch.ones(2) @ torch.ones(3)
     assert not is_out_of_memory(error.value)
+
+
+def test_an_operation_that_is_not_deterministic_is_named_in_one_line(tmp_path):
+    trainer = small_trainer(tmp_path)
+    one = torch.ones(1)
+    trainer.operator.register_forward_pre_hook(lambda *_: one.put_(torch.zeros(1, dtype=torch.int64), one))
+    before = torch.get_deterministic_debug_mode()
+    torch.set_deterministic_debug_mode("error")  # as in a job
+    try:
+        with pytest.raises(TrainingError, match=r"^put_ is not deterministic on .*\(CPU\); .*$"):
+            trainer.fit()
+    finally:
+        torch.set_deterministic_debug_mode(before)

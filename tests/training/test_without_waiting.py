@@ -3,6 +3,7 @@
 import sys
 from collections import Counter
 
+import numpy as np
 import pytest
 import torch
 from torch.overrides import TorchFunctionMode
@@ -10,16 +11,30 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 from training_fixtures import ON_THE_SQUARE, kind_of, small_trainer
 
+from resolvent.datasets.loading import Samples
 from resolvent.models.registry import ARCHITECTURES
+from resolvent.solvers.common.grid import Nodes, product
 from resolvent.training.interruption import Interruption
 
 META = torch.device("meta")
+
+
+def uneven_samples(count, seed=0):
+    """Random functions on uneven points of an interval times uneven points of a circle."""
+    grid = product([Nodes((0.0, 0.1, 0.4, 1.0)), Nodes((0.0, 0.2, 0.5), period=1.0)])
+    inputs, targets = np.random.default_rng(seed).normal(size=(2, count, *grid.shape))
+    return Samples(grid, inputs, targets)
+
+
 LOSSES = {
     "norms with the input's gradient": ON_THE_SQUARE,
     "squared norms": {"loss": "squared_norms", "gradient_weight": 0.1},
     "norms without the ends": {"target_gradient": "public_code", "gradient_weight": 0.1},
     "relative H1 on nodes": ON_THE_SQUARE | {"loss": "h1", "gradient_weight": 0.0},
     "relative H1 on a circle": {"loss": "h1", "gradient_weight": 0.0},
+    "relative H1 on uneven points": kind_of("deeponet2d")
+    | {"samples": uneven_samples, "normalisation": "none", "boundary": "free"}
+    | {"loss": "h1", "gradient_weight": 0.0},
     "differences of neighbours": {"loss": "h1_unit_spacing", "gradient_weight": 0.0},
     "standardised": {"loss_units": "standardised", "normalisation": "scalar", "batch_reduction": "sum"},
     "clipped by value": {"gradient_clip_by": "value", "schedule": "plateau"},

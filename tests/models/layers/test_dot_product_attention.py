@@ -46,6 +46,27 @@ def test_attention_in_blocks_is_the_fused_one(masked):
     torch.testing.assert_close(*slopes, rtol=1e-11, atol=1e-11)
 
 
+def test_gradients_in_bfloat16_are_as_accurate_in_many_blocks_as_in_one(monkeypatch):
+    """The error is ten times as large if the sum is rounded to 8 bits after each block."""
+    torch.manual_seed(3)
+    exact = [torch.randn(1, 1, 512, 8).bfloat16().double() for _ in range(3)]
+    slope = torch.randn(1, 1, 512, 8).bfloat16().double() + 1
+
+    def slopes(dtype, entries):
+        monkeypatch.setattr("resolvent.models.layers.dot_product_attention.ENTRIES", entries)
+        given = [one.to(dtype).requires_grad_() for one in exact]
+        return torch.autograd.grad(InBlocks.apply(*given, None, 0.0, 0.3), given, slope.to(dtype))
+
+    expected, one, many = (
+        slopes(torch.float64, 2**20),
+        slopes(torch.bfloat16, 2**20),
+        slopes(torch.bfloat16, 1),
+    )
+    for truth, *found in zip(expected, one, many, strict=True):
+        of_one, of_many = ((a.double() - truth).norm() for a in found)
+        assert of_many <= 1.1 * of_one
+
+
 @pytest.mark.usefixtures("_blocks")
 def test_dropout_in_blocks_has_the_gradients_of_its_own_mask():
     def attention(*functions):
