@@ -33,7 +33,7 @@ def start_snakemake(words: list[str]) -> int:
     # Without the plugin Snakemake would only print its usage.
     if any(word.rstrip("/").endswith("slurm") for word in words) and not find_spec(SLURM):
         raise FileError("SLURM needs a Snakemake plugin: pip install 'resolvent[slurm]'")
-    os.environ["RESOLVENT_COMMAND"] = shlex.join(["resolvent", "snakemake", *words])  # for the pages
+    typed = shlex.join(["resolvent", "snakemake", *words])
     words, files = _with_own_overlays(words)
     for before, word in pairwise(["--", *words]):
         is_target = word[:1] != "-" and word not in files and (before == "--" or before[:1] != "-")
@@ -45,7 +45,8 @@ def start_snakemake(words: list[str]) -> int:
         # First, because everything after `--` is a target.
         words = ["--workflow-profile", str(HOME / "workflow/profiles/default"), *words]
     start = [sys.executable, "-m", "snakemake", "--snakefile", str(HOME / "Snakefile")]
-    process = subprocess.Popen([*start, *words])
+    environment = os.environ | {"RESOLVENT_COMMAND": typed}  # for the pages
+    process = subprocess.Popen([*start, *words], env=environment)
     while True:
         try:
             return process.wait()
