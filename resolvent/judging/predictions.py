@@ -24,7 +24,7 @@ from resolvent.datasets.imported.axes import axis_of
 from resolvent.datasets.imported.readers.arrays_file import ArraysFile
 from resolvent.datasets.imported.readers.formats import ARRAY, TENSOR
 from resolvent.datasets.imported.readers.source import open_source
-from resolvent.datasets.imported.sources import content_digest
+from resolvent.datasets.imported.sources import ENDINGS, content_digest
 from resolvent.datasets.loading import Samples
 from resolvent.datasets.storage.layout import resolution_of
 from resolvent.judging.give import coordinates_of
@@ -143,7 +143,8 @@ def _stored(path: Path, groups: list[str]) -> Predictor:
     """Read predictions from a file with one grid, a file with an array per grid, or a folder of files."""
     files = [path]
     if path.is_dir() and path.suffix != ".zarr":
-        files = sorted(one for one in path.iterdir() if not one.name.startswith("."))
+        inside = sorted(one for one in path.iterdir() if not one.name.startswith("."))
+        files = [one for one in inside if one.suffix.lower() in ENDINGS] or inside
     opened = [(one, open_source(one)) for one in files]
     found: dict[str, tuple[ArraysFile, str]] = {}
     for one, file in opened:
@@ -179,7 +180,7 @@ def _stored(path: Path, groups: list[str]) -> Predictor:
 
     given = [group for group in groups if group in found]
     digests = {one.name: content_digest(one) for one in files}
-    return Predictor("predictions", path.name, answer, given, digests, remarks)
+    return Predictor("predictions", path.name or path.resolve().name, answer, given, digests, remarks)
 
 
 def _check_orders(file: ArraysFile, name: str, samples: Samples) -> None:
@@ -193,13 +194,15 @@ def _check_orders(file: ArraysFile, name: str, samples: Samples) -> None:
     dims = tuple(one.removesuffix("_target") for one in variable.dims() or ())
     long = [one for one, size in zip(dims, variable.shape, strict=False) if size > 1]
     named = [one for one in long if axis_of(one) in order]
-    if not dims and file.version.endswith("(PDEBench)"):  # its arrays have x before y
+    pdebench = not dims and any(one.endswith("x-coordinate") for one in file.variables)
+    if pdebench:  # its arrays have x before y
         named = list(reversed(coordinates))
     expected = sorted(named, key=lambda one: order.index(axis_of(one)))
     if named != expected:
+        found = ", ".join(named) + (", as in PDEBench" if pdebench else "")
         raise EvaluationError(
-            f"{file.path}: '{name}' has the axes {', '.join(named)}; expected: {', '.join(expected)}: "
-            "transpose it, or correct the names"
+            f"{file.path}: '{name}' has the axes {found}; expected: {', '.join(expected)}: transpose it, or "
+            "correct the names"
         )
     folder = name.rpartition("/")[0]
     for line, other in file.variables.items():

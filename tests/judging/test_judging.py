@@ -486,8 +486,12 @@ def test_pdebench_has_x_before_y(data, pressure, tmp_path):
     with h5py.File(tmp_path / "n33.h5", "w") as file:
         file["tensor"] = pressure.swapaxes(1, 2)[:, None]
         file["x-coordinate"] = file["y-coordinate"] = np.arange(33) / 32
-    with pytest.raises(EvaluationError, match="'tensor' has the axes x, y; expected: y, x"):
+    with pytest.raises(EvaluationError, match="'tensor' has the axes x, y, as in PDEBench; expected: y, x"):
         judge(str(tmp_path / "n33.h5"), "darcy-v0", tmp_path / "out", data=data)
+    with h5py.File(tmp_path / "mine.h5", "w") as file:  # a group for each sample says nothing of axes
+        for number, values in enumerate(pressure):
+            file[f"{number}/predictions"] = values
+    assert judge(str(tmp_path / "mine.h5"), "darcy-v0", tmp_path / "out", data=data)["rows"][0]["mean"] < 1e-6
 
 
 def test_chunks_that_were_never_written_are_remarked_on(data, pressure, tmp_path):
@@ -627,3 +631,12 @@ def test_a_file_in_the_place_of_a_folder_is_one_line(place, tmp_path):
         give("burgers-v0", tmp_path / "file")
     with pytest.raises(FileError, match="file is a file: choose another --out"):
         judge(str(tmp_path / "mine.npz"), "burgers-v0", tmp_path / "file")
+
+
+def test_other_files_in_a_folder_of_predictions_are_ignored(tmp_path, monkeypatch):
+    np.save(tmp_path / "n64.npy", np.ones((5, 64)))
+    (tmp_path / "README.md").write_text("How these were made")
+    (tmp_path / "data").mkdir()
+    monkeypatch.chdir(tmp_path)
+    found = predictor(".", ["n64"])
+    assert (found.words, list(found.files)) == (tmp_path.name, ["n64.npy"])
