@@ -102,7 +102,7 @@ def compare(folders: Sequence[Path | str], tasks: Mapping[tuple, dict] | None = 
             continue
         report = read_json(folder / VERIFIED, "the verification")
         try:
-            if (run := _standing(folder, report)) is None:
+            if (run := _unchanged(folder, report)) is None:
                 continue
             # A run on the fine grid has another target than the stored samples.
             fine = ", fine targets" if run.record.grids == "fine" else ""
@@ -185,7 +185,7 @@ def _named(run: TrainedRun) -> dict[str, Any]:
     return {name: getattr(run.record, name) for name in ("label", "architecture", "resolution", "seed")}
 
 
-def _standing(folder: Path, report: dict) -> TrainedRun | None:
+def _unchanged(folder: Path, report: dict) -> TrainedRun | None:
     """Return the run in `folder` if a report is of its present state, and every number in it agrees.
 
     Measured numbers are not recomputed, only checked to be within the tolerance of the numbers in errors.csv.

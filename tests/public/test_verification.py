@@ -90,7 +90,7 @@ def test_a_run_on_another_target_or_with_noise_is_not_listed_under_a_task(submis
     report = verify_run(submission, work=made)
     first = report["rows"][0]
     write_json(submission / VERIFIED, report | {"rows": [first, first | {"noise": 0.1}]})
-    monkeypatch.setattr(verification, "_standing", lambda folder, report: load_run(folder))
+    monkeypatch.setattr(verification, "_unchanged", lambda folder, report: load_run(folder))
     table = compare([submission], {(report["test_set"], 6, 64): of_task}).set_index("noise")
     assert table["dataset"].to_dict() == {0.0: "tiny-v1", 0.1: "burgers"}
 
