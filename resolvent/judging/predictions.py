@@ -244,7 +244,8 @@ def _live(location: str) -> Answer:
 
     def answer(samples: Samples, group: str) -> np.ndarray:
         # A copy: a model may change its inputs, which classical solvers receive too.
-        return np.asarray(model.predict(samples.inputs.copy(), coordinates_of(samples.grid)))
+        found = model.predict(samples.inputs.copy(), coordinates_of(samples.grid))
+        return np.asarray(found.filled(np.nan) if np.ma.is_masked(found) else found)
 
     return answer
 

@@ -562,6 +562,16 @@ def test_values_whose_squares_overflow_are_refused_in_one_line(data, tmp_path, m
         judge("explodes:Model", "burgers-v0", tmp_path / "out", data=data)
 
 
+def test_masked_predictions_are_not_numbers(data, tmp_path, monkeypatch):
+    (tmp_path / "masks.py").write_text(
+        "import numpy as np\n"
+        "class Model:\n    def predict(self, inputs, _): return np.ma.masked_greater(inputs, 0)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(EvaluationError, match="are not finite"):
+        judge("masks:Model", "burgers-v0", tmp_path / "out", data=data)
+
+
 @pytest.mark.parametrize("layout", ["channels last", "no channels", "channels first"])
 def test_a_program_without_an_axis_of_channels_is_not_transposed(place, layout, tmp_path):
     class Shears(torch.nn.Module):
