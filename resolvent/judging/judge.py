@@ -13,7 +13,7 @@ import jinja2
 import numpy as np
 import pandas as pd
 
-from resolvent.common.errors import EvaluationError, FileError
+from resolvent.common.errors import EvaluationError, FileError, Words
 from resolvent.common.files import read_json, write_atomically, write_json, write_text
 from resolvent.common.norms import relative_l2
 from resolvent.datasets.imported.readers.arrays_file import LARGEST
@@ -82,6 +82,7 @@ def judge(
         samples = Split(card, tested[group], "test", task.dataset.samples.test).all()
         prediction = asked.predict(samples, group)
         tables.append(_rows(label or asked.words, prediction, samples, group))
+        asked.remarks.update(dict.fromkeys(_exchanged(prediction, samples, group)))
         # Classical solvers that need only the inputs.
         for words, answers, times in solvers_timed(build_task(task.dataset), samples):
             solver = f"{SOLVER}, {words}"
@@ -119,6 +120,21 @@ def judge(
     write_text(out / PAGE, page_of(record, task))
     write_json(out / RECORD, record)
     return record
+
+
+def _exchanged(prediction: np.ndarray, samples: Samples, group: str) -> Iterable[Words]:
+    """Yield a remark if predictions on a square fit the labels far better with x and y exchanged."""
+    if samples.target_grid.dimension == 2 and prediction.shape[-1] == prediction.shape[-2]:
+        weights = samples.target_grid.weights
+        own, other = (
+            float(relative_l2(one, samples.targets, weights).mean())
+            for one in (prediction, prediction.swapaxes(-1, -2))
+        )
+        if other < own / 2:
+            yield (
+                f"the predictions on {group} are closer to the labels with x and y exchanged "
+                f"({scientific(other)} instead of {scientific(own)}): the task's order of axes is y, x"
+            )
 
 
 def _rows(who: str, prediction: np.ndarray, samples: Samples, group: str) -> pd.DataFrame:

@@ -3,6 +3,7 @@
 import http.server
 import io
 import json
+import re
 import threading
 from types import SimpleNamespace
 
@@ -480,6 +481,17 @@ def test_orders_that_a_file_names_are_those_of_the_task(data, pressure, way, mes
         return
     with pytest.raises(EvaluationError, match=message):
         judge(*given, data=data)
+
+
+def test_predictions_with_x_before_y_are_remarked_on(data, pressure, tmp_path):
+    np.savez(tmp_path / "mine.npz", n33=pressure.swapaxes(1, 2))
+    record = judge(str(tmp_path / "mine.npz"), "darcy-v0", tmp_path / "out", data=data)
+    (remark,) = record["remarks"]
+    assert re.search(
+        r"n33 are closer to the labels with x and y exchanged \(0\.00 instead of 0\.\d+\)", remark
+    )
+    np.savez(tmp_path / "right.npz", n33=1.1 * pressure)
+    assert not judge(str(tmp_path / "right.npz"), "darcy-v0", tmp_path / "right", data=data)["remarks"]
 
 
 def test_pdebench_has_x_before_y(data, pressure, tmp_path):
