@@ -17,7 +17,7 @@ from resolvent.judging.tasks import FOLDER, NamedTask, labels_of, made, read_tas
 from resolvent.solvers.common.grid import AnyGrid, Nodes
 
 ENDINGS = {"npz": ".npz", "netcdf": ".nc", "zarr": ".zarr", "huggingface": ".npz"}
-MADE = ".made"  # stores of an interrupted export, which the next call resumes
+MADE = ".made"  # stores of an export, while it is not finished: the next call resumes it
 SIZE = 256  # samples written at a time
 
 
@@ -31,20 +31,24 @@ def give(name: str, folder: Path, form: str = "npz", cores: int = 1) -> list[Pat
     task = read_task(name)
     if form not in ENDINGS:
         raise FileError(f"unknown format '{form}'; accepted: {', '.join(ENDINGS)}")
-    if folder.exists() and {path.name for path in folder.iterdir()} - {MADE}:
+    if folder.exists() and not folder.is_dir():
+        raise FileError(f"{folder} is a file: choose another folder")
+    if folder.exists() and any(folder.iterdir()) and not (folder / MADE).exists():
         raise FileError(f"{folder} exists and is not empty: choose another folder, or delete it")
     sizes = task.dataset.samples.model_dump() | {"test": 0}
     card = made(task.dataset, folder / MADE, name, cores=cores, **sizes)
     tested = labels_of(name, folder / MADE, cores)
-    written = []
+    written, asked = [], {}
     for resolution in dict.fromkeys([*task.tested, *task.dataset.resolutions]):
         for split, count in task.dataset.samples.model_dump().items():
             samples = Split(tested if split == "test" else card, resolution, split, count).all()
             path = folder / f"{split}_{group_name(resolution)}{ENDINGS[form]}"
             _write(path, samples, with_targets=split != "test")
+            if split == "test" and resolution in task.tested:
+                asked[f"predictions/{group_name(resolution)}{ENDINGS[form]}"] = samples.targets.shape
             written.append(path)
     shutil.copy(FOLDER / f"{name}.yaml", folder / "task.yaml")
-    write_text(folder / "README.md", _readme(name, task, written, form))
+    write_text(folder / "README.md", _readme(name, task, written, form, asked))
     remove(folder / MADE)
     return [*written, folder / "task.yaml", folder / "README.md"]
 
@@ -75,13 +79,16 @@ def _write(path: Path, samples: Samples, *, with_targets: bool) -> None:
     else:
         place = partial_path(path)
         data.to_zarr(place, zarr_format=3, consolidated=False)
+        remove(path)  # of an interrupted export
         place.rename(path)
 
 
-def _readme(name: str, task: NamedTask, files: list[Path], form: str) -> str:
+def _readme(
+    name: str, task: NamedTask, files: list[Path], form: str, shapes: dict[str, tuple[int, ...]]
+) -> str:
     front = {"pretty_name": name, "license": "mit", "tags": ["operator-learning", "pde"]}
     head = f"---\n{yaml.safe_dump(front, sort_keys=False)}---\n\n" if form == "huggingface" else ""
-    asked = "\n".join(f"    predictions/{group_name(one)}{ENDINGS[form]}" for one in task.tested)
+    asked = "\n".join(f"    {file}  {shape}" for file, shape in shapes.items())
     listed = "\n".join(f"- `{path.name}`" for path in files)
     return f"""{head}# {name}
 
@@ -98,8 +105,8 @@ targets.
 
 ## Evaluate your predictions
 
-Train any model on `train_*` and `validation_*`. For each test grid, save an array of predictions with the
-shape of the targets, (samples, ...space), in the order of the inputs:
+Train any model on `train_*` and `validation_*`. For each test grid, save an array of predictions with this
+shape, in the order of the inputs, with the channels and axes of the targets in `train_*`:
 
 {asked}
 

@@ -13,9 +13,10 @@ import jinja2
 import numpy as np
 import pandas as pd
 
-from resolvent.common.errors import EvaluationError, FileError
+from resolvent.common.errors import EvaluationError, FileError, Words
 from resolvent.common.files import read_json, write_atomically, write_json, write_text
 from resolvent.common.norms import relative_l2
+from resolvent.datasets.imported.readers.arrays_file import LARGEST
 from resolvent.datasets.loading import Samples, Split, read_card
 from resolvent.datasets.storage.layout import group_name
 from resolvent.datasets.tasks.registry import build_task
@@ -66,9 +67,12 @@ def judge(
     tested = {group_name(one): one for one in task.tested}
     if label.startswith(SOLVER):
         raise EvaluationError(f"--label '{label}': labels that start with '{SOLVER}' are reserved")
+    if out.exists() and not out.is_dir():
+        raise FileError(f"{out} is a file: choose another --out")
     asked = predictor(source, [*tested])
     there = read_json(out / RECORD, "the judgement") if (out / RECORD).exists() else None
-    if there is not None and (there.get("source"), there.get("files")) != (asked.words, asked.files):
+    same = {"task": name, "source": asked.words, "files": asked.files}
+    if there is not None and {key: there.get(key) for key in same} != same:
         raise FileError(f"{out} has the results of other predictions: choose another --out, or delete it")
     card = labels_of(name, data, cores)
     tables: list[pd.DataFrame] = []
@@ -78,6 +82,7 @@ def judge(
         samples = Split(card, tested[group], "test", task.dataset.samples.test).all()
         prediction = asked.predict(samples, group)
         tables.append(_rows(label or asked.words, prediction, samples, group))
+        asked.remarks.update(dict.fromkeys(_exchanged(prediction, samples, group)))
         # Classical solvers that need only the inputs.
         for words, answers, times in solvers_timed(build_task(task.dataset), samples):
             solver = f"{SOLVER}, {words}"
@@ -101,6 +106,7 @@ def judge(
         "test_set": read_card(card)["content_hash"],
         "stated_accuracy": task.dataset.accuracy,
         "rows": list(_summaries(errors)),
+        "remarks": list(asked.remarks),
         "not_judged_on": [group for group in tested if group not in asked.groups],
         "classical": classical,
         "as_accurate": min(accurate, key=lambda one: one["seconds_per_sample"], default=None),
@@ -116,12 +122,28 @@ def judge(
     return record
 
 
+def _exchanged(prediction: np.ndarray, samples: Samples, group: str) -> Iterable[Words]:
+    """Yield a remark if predictions on a square fit the labels far better with x and y exchanged."""
+    if samples.target_grid.dimension == 2 and prediction.shape[-1] == prediction.shape[-2]:
+        weights = samples.target_grid.weights
+        own, other = (
+            float(relative_l2(one, samples.targets, weights).mean())
+            for one in (prediction, prediction.swapaxes(-1, -2))
+        )
+        if other < own / 2:
+            yield (
+                f"the predictions on {group} are closer to the labels with x and y exchanged "
+                f"({scientific(other)} instead of {scientific(own)}): the task's order of axes is y, x"
+            )
+
+
 def _rows(who: str, prediction: np.ndarray, samples: Samples, group: str) -> pd.DataFrame:
-    """Return the errors of every sample. Raises `EvaluationError` if a prediction is not finite."""
-    finite = np.isfinite(prediction.reshape(len(prediction), -1)).all(axis=1)
-    if not finite.all():
-        few = ", ".join(map(str, np.flatnonzero(~finite)[:8]))
-        raise EvaluationError(f"{who}: predictions on {group} are not finite in samples {few}")
+    """Return the errors of every sample. Raises `EvaluationError` if a prediction has no finite error."""
+    sound = (abs(prediction.reshape(len(prediction), -1)) <= LARGEST).all(axis=1)
+    if not sound.all():
+        few = ", ".join(map(str, np.flatnonzero(~sound)[:8]))
+        words = f"are not finite, or larger than {LARGEST:.0e}, in samples {few}"
+        raise EvaluationError(f"{who}: predictions on {group} {words}")
     errors = measure(prediction, samples.targets, samples.target_grid, None, OURS)
     return pd.DataFrame({"who": who, "grid": group, "sample": range(len(samples)), **errors})
 
@@ -227,6 +249,7 @@ def in_words(record: dict) -> Iterable[str]:
             yield f"{row['who']}, {row['grid']}: relative L² error {scientific(row['mean'])} {interval}"
     if missing := record["not_judged_on"]:
         yield f"No predictions on {', '.join(missing)}."
+    yield from (f"Remark: {one}." for one in record["remarks"])
     yield beside_solvers(record)
     for one in record["without_labels"]:
         if one["kind"] == "theorem":

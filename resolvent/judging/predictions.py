@@ -6,7 +6,7 @@ import io
 import time
 import traceback
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,18 +16,24 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from resolvent.common.digests import file_digest
-from resolvent.common.errors import EvaluationError, FileError
+from resolvent.common.errors import EvaluationError, FileError, Words
 from resolvent.common.files import DAMAGED_NUMPY
 from resolvent.common.outside import LOCATION, find
 from resolvent.datasets.errors import in_one_line
+from resolvent.datasets.imported.axes import axis_of
+from resolvent.datasets.imported.readers.arrays_file import ArraysFile
+from resolvent.datasets.imported.readers.formats import ARRAY, TENSOR
 from resolvent.datasets.imported.readers.source import open_source
+from resolvent.datasets.imported.sources import ENDINGS, content_digest
 from resolvent.datasets.loading import Samples
+from resolvent.datasets.storage.layout import resolution_of
 from resolvent.judging.give import coordinates_of
 
 PROGRAMS = (".onnx", ".pt2")
 LOCAL = ("localhost", "127.0.0.1", "::1")
 BATCH = 32  # samples per call
 PATIENCE = 600  # seconds to wait for a server
+UNNAMED = ("predictions", "prediction", "data", ARRAY, TENSOR)  # names of arrays that name no grid
 
 Answer = Callable[[Samples, str], np.ndarray]  # predict on the grid "n512"; targets are not read
 
@@ -41,7 +47,8 @@ class Predictor:
     files    their SHA-256.
     answer   returns the predictions of test samples.
     groups   names of the grids with predictions: the first test grid and any others.
-    seconds  time per sample by grid name, if measured here.
+    remarks  oddities in the files read so far, without duplicates.
+    seconds  time per sample by grid name, if measured here: the median over batches.
     """
 
     kind: str
@@ -49,6 +56,7 @@ class Predictor:
     answer: Answer
     groups: list[str]
     files: dict[str, str] = field(default_factory=dict)
+    remarks: dict[Words, None] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
 
     def predict(self, samples: Samples, group: str) -> np.ndarray:
@@ -60,22 +68,32 @@ class Predictor:
             found = self.answer(samples, group)
         else:
             every = range(len(samples))
-            batches = [every[start : start + BATCH] for start in every[::BATCH]]
-            start = time.perf_counter()
+            batches = [samples.read(every[start : start + BATCH]) for start in every[::BATCH]]
+            answers, seconds = [], []
             with asked(self.words, group):
-                answers = [np.asarray(self.answer(samples.read(some), group)) for some in batches]
+                if group not in self.seconds:
+                    self.answer(batches[0], group)  # compile before timing
+                for batch in batches:
+                    start = time.perf_counter()
+                    answers.append(np.array(self.answer(batch, group)))  # a copy: programs may reuse memory
+                    seconds.append((time.perf_counter() - start) / len(batch))
                 found = np.concatenate(answers)
             # Only the first call counts: later calls are for samples transformed by symmetries.
-            self.seconds.setdefault(group, (time.perf_counter() - start) / len(samples))
+            self.seconds.setdefault(group, float(np.median(seconds)))
         shape = samples.targets.shape
-        if [size for size in found.shape if size > 1] == [size for size in shape if size > 1]:
-            found = found.reshape(shape)  # some programs add a channel axis to one function
+        found = _reshaped(found, shape)  # some models add a channel axis to one function
         if found.shape != shape:
             words = f"have shape {found.shape}; expected: {shape}, as the targets"
             raise EvaluationError(f"{self.words}: predictions on {group} {words}")
         if found.dtype.kind not in "fiu":
             raise EvaluationError(f"{self.words}: predictions on {group} are {found.dtype}, not real numbers")
         return found.astype(np.float64)
+
+
+def _reshaped(found: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """Return an array in this shape if its own differs only in axes of size 1; otherwise unchanged."""
+    same = [size for size in found.shape if size > 1] == [size for size in shape if size > 1]
+    return found.reshape(shape) if same else found
 
 
 @contextmanager
@@ -103,8 +121,12 @@ def predictor(source: str, groups: list[str]) -> Predictor:
     path = Path(source)
     if path.suffix in PROGRAMS and path.is_file():
         with asked(source, "opening"):
-            run = (_onnx if path.suffix == ".onnx" else _torch)(path)
-        return Predictor("program", path.name, run, groups, {path.name: file_digest(path)})
+            run, sizes = (_onnx if path.suffix == ".onnx" else _torch)(path)
+        # A program of a fixed size takes one grid; if that is not the first, its own error says so.
+        fixed = [size for size in sizes if isinstance(size, int)]
+        fits = [group for group in groups if all(size == resolution_of(group) for size in fixed)]
+        taken = fits if groups[0] in fits else groups
+        return Predictor("program", path.name, run, taken, {path.name: file_digest(path)})
     if path.exists():
         return _stored(path, groups)
     if "://" in source:
@@ -121,37 +143,85 @@ def _stored(path: Path, groups: list[str]) -> Predictor:
     """Read predictions from a file with one grid, a file with an array per grid, or a folder of files."""
     files = [path]
     if path.is_dir() and path.suffix != ".zarr":
-        files = sorted(one for one in path.iterdir() if not one.name.startswith("."))
-    found: dict[str, tuple[Any, str]] = {}
-    for one in files:
-        file = open_source(one)
-        for name in file.shapes:
-            if file.variables[name].kind is not None or len(file.shapes[name]) < 2:
+        inside = sorted(one for one in path.iterdir() if not one.name.startswith("."))
+        files = [one for one in inside if one.suffix.lower() in ENDINGS] or inside
+    opened = [(one, open_source(one)) for one in files]
+    found: dict[str, tuple[ArraysFile, str]] = {}
+    for one, file in opened:
+        for name, variable in file.variables.items():
+            if variable.kind is not None or len(variable.shape) < 2:
                 continue
-            where = [group for group in groups if group in (name, one.stem, name.partition("/")[0])]
-            if not where and name in ("predictions", "prediction", "data", "array"):
-                where = [group for group in groups if one.stem.endswith(f"_{group}")]
-                where = where or groups[: len(groups) == 1]
-            for group in where:
-                if group in found:
-                    both = f"{found[group][1]} and {name} of {one.name}"
-                    raise EvaluationError(f"{path} has two arrays for {group}, {both}: remove one")
+            group = next((place for place in (name.partition("/")[0], one.stem) if place in groups), None)
+            if group is None and name in UNNAMED:
+                ends = [place for place in groups if one.stem.endswith(f"_{place}")]
+                group = next(iter(ends or groups[: len(groups) == 1]), None)
+            if group in found:
+                both = f"{found[group][1]} and {name} of {one.name}"
+                raise EvaluationError(f"{path} has two arrays for {group}, {both}: remove one")
+            if group is not None:
                 found[group] = file, name
     first, *others = groups
     if first not in found:
+        for _, file in opened:
+            file.require_real()
         also = f"; also accepted: {', '.join(others)}" if others else ""
         raise EvaluationError(
             f"{path} has no predictions on {first}; expected: a file {first}.npz (.npy, .nc, .zarr, .mat, "
             f".h5, .pt), or an array {first}, (samples, ...space){also}"
         )
-    digests = {one.name: file_digest(one) for one in files if one.is_file()}
+    remarks: dict[Words, None] = {}
 
     def answer(samples: Samples, group: str) -> np.ndarray:
         file, name = found[group]
-        return file.read(name, (slice(None),) * len(file.shape(name)))
+        _check_orders(file, name, samples)
+        values = file.read(name, (slice(None),) * len(file.shape(name)))
+        remarks.update(dict.fromkeys(file.notes))
+        return values
 
     given = [group for group in groups if group in found]
-    return Predictor("predictions", path.name, answer, given, digests)
+    digests = {one.name: content_digest(one) for one in files}
+    return Predictor("predictions", path.name or path.resolve().name, answer, given, digests, remarks)
+
+
+def _check_orders(file: ArraysFile, name: str, samples: Samples) -> None:
+    """Raise `EvaluationError` if axes, coordinates or samples of a variable are not in the task's order.
+
+    Only what the file names can be checked: arrays of equal sides have the same shape in any order.
+    """
+    coordinates = coordinates_of(samples.target_grid)
+    order = ("sample", "channel", *coordinates)
+    variable = file.variables[name]
+    dims = tuple(one.removesuffix("_target") for one in variable.dims() or ())
+    long = [one for one, size in zip(dims, variable.shape, strict=False) if size > 1]
+    named = [one for one in long if axis_of(one) in order]
+    pdebench = not dims and any(one.endswith("x-coordinate") for one in file.variables)
+    if pdebench:  # its arrays have x before y
+        named = list(reversed(coordinates))
+    expected = sorted(named, key=lambda one: order.index(axis_of(one)))
+    if named != expected:
+        found = ", ".join(named) + (", as in PDEBench" if pdebench else "")
+        raise EvaluationError(
+            f"{file.path}: '{name}' has the axes {found}; expected: {', '.join(expected)}: transpose it, or "
+            "correct the names"
+        )
+    folder = name.rpartition("/")[0]
+    for line, other in file.variables.items():
+        place, _, leaf = line.rpartition("/")
+        points = coordinates.get(leaf.removesuffix("_target"))
+        lengths = (len(samples),) if points is None else points.shape
+        counts = points is not None or leaf in ("sample", *dims[:1])
+        if not counts or other.kind is not None or other.shape != lengths or place not in ("", folder):
+            continue
+        values = file.read(line, ())
+        if points is None and not (np.diff(values) > 0).all():
+            raise EvaluationError(
+                f"{file.path}: '{leaf}' does not increase; expected: samples in the order of the inputs"
+            )
+        if points is not None and not np.allclose(values, points, rtol=1e-6, atol=1e-7):
+            raise EvaluationError(
+                f"{file.path}: the coordinate '{leaf}' goes from {values[0]:g} to {values[-1]:g}; expected: "
+                f"as in the task, from {points[0]:g} to {points[-1]:g}: reorder '{name}', or correct it"
+            )
 
 
 def _live(location: str) -> Answer:
@@ -171,7 +241,13 @@ def _live(location: str) -> Answer:
     if callable(load := getattr(model, "load", None)):
         with asked(location, "load()"):
             load()
-    return lambda samples, group: np.asarray(model.predict(samples.inputs, coordinates_of(samples.grid)))
+
+    def answer(samples: Samples, group: str) -> np.ndarray:
+        # A copy: a model may change its inputs, which classical solvers receive too.
+        found = model.predict(samples.inputs.copy(), coordinates_of(samples.grid))
+        return np.asarray(found.filled(np.nan) if np.ma.is_masked(found) else found)
+
+    return answer
 
 
 def _as_exported(
@@ -193,10 +269,15 @@ def _as_exported(
         found.append(call([filled, *more])[: len(part)])
     import torch
 
-    return as_samples(torch.from_numpy(np.concatenate(found))).numpy()
+    space, targets = samples.target_grid.shape, samples.targets.shape
+    channels = targets[1 : len(targets) - len(space)] or (1,)
+    # Without or before the axis of channels, the last axis of space would be taken for it.
+    answers = _reshaped(np.concatenate(found), (len(functions), *space, *channels))
+    return as_samples(torch.from_numpy(answers)).numpy()
 
 
-def _onnx(path: Path) -> Answer:
+def _onnx(path: Path) -> tuple[Answer, Sequence[Any]]:
+    """Return a program and the numbers of points along each axis of its input, names where any is taken."""
     try:
         import onnxruntime
     except ImportError:
@@ -207,10 +288,12 @@ def _onnx(path: Path) -> Answer:
     def call(values: list[np.ndarray]) -> np.ndarray:
         return session.run(None, {one.name: value for one, value in zip(taken, values, strict=True)})[0]
 
-    return lambda samples, group: _as_exported(samples, len(taken), taken[0].shape[0], call)
+    size, *points, _ = taken[0].shape
+    return lambda samples, group: _as_exported(samples, len(taken), size, call), points
 
 
-def _torch(path: Path) -> Answer:
+def _torch(path: Path) -> tuple[Answer, Sequence[Any]]:
+    """Return as `_onnx`; symbols stand for any number of points."""
     import torch
 
     program = torch.export.load(path)
@@ -221,7 +304,8 @@ def _torch(path: Path) -> Answer:
         with torch.no_grad():
             return module(*map(torch.from_numpy, values)).numpy()
 
-    return lambda samples, group: _as_exported(samples, len(taken), taken[0].shape[0], call)
+    size, *points, _ = taken[0].shape
+    return lambda samples, group: _as_exported(samples, len(taken), size, call), points
 
 
 def _server(address: str) -> Answer:

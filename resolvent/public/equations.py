@@ -95,6 +95,8 @@ def _checked(values: Any, equation: str, known: Known) -> tuple[np.ndarray, bool
     expected = f"{equation} takes the {known.name} as real numbers, (samples, {axes}) or {one_sample}"
     if hasattr(values, "dims"):
         raise ValueError(f"{expected}; got a DataArray: give its .values, in this order of axes")
+    if np.ma.is_masked(values):  # as an array it would have the values under the mask
+        values = values.astype(np.float64).filled(np.nan)
     array = np.asarray(values)
     if array.dtype.kind not in "fiu":
         hint = ""

@@ -27,6 +27,8 @@ def as_values(inputs: Any) -> np.ndarray:
     if type(inputs).__module__.partition(".")[0] == "torch":
         inputs = inputs.detach().cpu()
         inputs = inputs.double() if inputs.is_floating_point() else inputs  # NumPy has no bfloat16
+    if np.ma.is_masked(inputs):  # as an array it would have the values under the mask
+        inputs = inputs.astype(np.float64).filled(np.nan)
     values = np.asarray(inputs)
     if values.dtype.kind not in "fiu":
         hint = "; give values on a grid, not coefficients" if values.dtype.kind == "c" else ""

@@ -105,7 +105,7 @@ def _errors(run: TrainedRun) -> str:
     metrics, rows = run.record.metrics, []
     for metric, facts in metrics.items():
         for (resolution, noise), part in run.errors.groupby(["resolution", "noise"]):
-            values = part[metric]
+            values = part.groupby("sample")[metric].mean()  # over realisations of the noise, as on pages
             numbers = (f"{one:.6g}" for one in (values.mean(), values.median(), values.max()))
             rows.append((facts["label"], resolution, f"{noise:g}", len(values), *numbers))
     words = [f"*{one['label']}*: {one['description']}." for one in metrics.values()]

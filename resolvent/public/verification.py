@@ -92,7 +92,7 @@ def compare(folders: Sequence[Path | str], tasks: Mapping[tuple, dict] | None = 
     A run is included only if it was verified, all numbers agreed, its files are unchanged, and its weights
     belong to the network in `run.json`. Judgements by `resolvent evaluate` are listed with the error on the
     first grid of their task; "kind" is the kind of source: "predictions", "program" or "verified". A run with
-    the test samples of one of the `tasks` (`resolvent.judging.tasks.listed`) is listed under that task.
+    inputs and targets of one of the `tasks` (`resolvent.judging.tasks.listed`) is listed under that task.
     """
     rows: list[dict[str, Any]] = []
     for folder in map(Path, folders):
@@ -102,14 +102,20 @@ def compare(folders: Sequence[Path | str], tasks: Mapping[tuple, dict] | None = 
             continue
         report = read_json(folder / VERIFIED, "the verification")
         try:
-            if not _stands(folder, report):
+            if (run := _unchanged(folder, report)) is None:
                 continue
+            # A run on the fine grid has another target than the stored samples.
+            fine = ", fine targets" if run.record.grids == "fine" else ""
             rows += [
                 {
                     "dataset": report["dataset"],
-                    "test_set": report["test_set"],
+                    "test_set": report["test_set"] + fine,
                     **{name: row[name] for name in CONDITIONS},
-                    **(tasks or {}).get((report["test_set"], row["samples"], row["resolution"]), {}),
+                    **(
+                        {}
+                        if fine or row["noise"]
+                        else (tasks or {}).get((report["test_set"], row["samples"], row["resolution"]), {})
+                    ),
                     "kind": "verified",
                     "model": report["run"]["label"],
                     "architecture": report["run"]["architecture"],
@@ -139,7 +145,7 @@ def compare(folders: Sequence[Path | str], tasks: Mapping[tuple, dict] | None = 
 
 
 def _judged(folder: Path) -> dict[str, Any]:
-    """Return the row of a judgement. Raises `FileError` if it is damaged or its task is unknown."""
+    """Return the row of a judgement. Raises `FileError` if it is damaged."""
     record = read_json(folder / JUDGED, "the judgement")
     try:
         first = next(row for row in record["rows"] if row["who"] == record["label"])
@@ -179,8 +185,8 @@ def _named(run: TrainedRun) -> dict[str, Any]:
     return {name: getattr(run.record, name) for name in ("label", "architecture", "resolution", "seed")}
 
 
-def _stands(folder: Path, report: dict) -> bool:
-    """Return whether a report is of the run in `folder` in its present state, and every number in it agrees.
+def _unchanged(folder: Path, report: dict) -> TrainedRun | None:
+    """Return the run in `folder` if a report is of its present state, and every number in it agrees.
 
     Measured numbers are not recomputed, only checked to be within the tolerance of the numbers in errors.csv.
     """
@@ -188,7 +194,7 @@ def _stands(folder: Path, report: dict) -> bool:
         for name in FILES:
             check_present(folder / name)
         if not report["holds"] or file_digests(folder, FILES) != report["files"]:
-            return False
+            return None
         run = load_run(folder)
         _ = run.checkpoint
         means = run.errors.groupby(CONDITIONS)["relative_l2"].mean()
@@ -197,9 +203,10 @@ def _stands(folder: Path, report: dict) -> bool:
             for row in report["rows"]
             if row["metric"] == "relative_l2"
         )
-        return agree and report["run"] == _named(run) and report["test_set"] == test_set(run.card)
+        same = report["run"] == _named(run) and report["test_set"] == test_set(run.card)
+        return run if agree and same else None
     except ResolventError:
-        return False
+        return None
 
 
 def _test_samples(run: TrainedRun, place: Path) -> Path:
@@ -266,7 +273,7 @@ def _rows(run: TrainedRun, measured: pd.DataFrame, accuracy: float) -> Iterator[
             yield {
                 **dict(zip(CONDITIONS, condition, strict=True)),
                 "metric": metric,
-                "samples": len(again),
+                "samples": again["sample"].nunique(),  # not counting realisations of noise
                 "recorded": then,
                 "measured": now,
                 "tolerance": tolerance,

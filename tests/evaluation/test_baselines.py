@@ -14,6 +14,7 @@ from resolvent.datasets.loading import load_samples, read_card
 from resolvent.datasets.tasks.registry import settings_of
 from resolvent.evaluation.baselines import (
     LABELS,
+    Baseline,
     RidgeRegression,
     baselines,
     write_baselines,
@@ -56,6 +57,22 @@ def test_every_baseline_has_a_row_per_sample_and_a_cost():
         # Of one mean and one deviation, those of the training targets.
         expected = distance / np.linalg.norm(test.targets - train.targets.mean(), axis=1)
         np.testing.assert_allclose(measured["standardised_relative_l2"], expected, rtol=1e-5)
+
+
+def test_a_baseline_may_change_its_inputs_in_place():
+    def in_place(inputs, grid):
+        inputs -= 3.0
+        return inputs
+
+    own = [
+        Baseline("in_place", "", lambda train: in_place),
+        Baseline("plain", "", lambda train: lambda inputs, grid: inputs - 3.0),
+    ]
+    train, test = smooth_samples(8), smooth_samples(4, seed=1)
+    errors, _ = baselines(train, [(Condition(64), test)], ExactTask(), own=own)
+    first, second = (errors.loc[errors["baseline"] == one.name, "relative_l2"].tolist() for one in own)
+    expected = np.linalg.norm(test.inputs - 3.0 - test.targets, axis=1) / np.linalg.norm(test.targets, axis=1)
+    assert first == second == pytest.approx(expected)
 
 
 def test_where_no_classical_answer_is_known_a_linear_operator_is_fitted():

@@ -3,9 +3,11 @@
 import http.server
 import io
 import json
+import re
 import threading
 from types import SimpleNamespace
 
+import h5py
 import numpy as np
 import onnx
 import pandas as pd
@@ -13,6 +15,7 @@ import pytest
 import torch
 import xarray
 import yaml
+import zarr
 from browser import PHONE, Reader, chromium
 from dataset_fixtures import small
 from rich.console import Console
@@ -90,7 +93,9 @@ def test_what_is_given_has_no_labels_of_the_test_and_says_how_to_be_judged(given
         assert set(test.files) == {"inputs", "x"}
         expected = tasks.arrays_of(small("burgers"), [("test", 4)])["n64/initial_velocity"]
         np.testing.assert_array_equal(test["inputs"][4:], expected)
-    assert "resolvent evaluate predictions --task burgers-v0" in (given / "README.md").read_text()
+    said = (given / "README.md").read_text()
+    assert "resolvent evaluate predictions --task burgers-v0" in said
+    assert "    predictions/n64.npz  (5, 64)\n" in said
 
 
 @pytest.mark.parametrize("form", ["netcdf", "zarr", "huggingface"])
@@ -431,3 +436,229 @@ def test_labels_that_are_not_those_of_the_task_are_refused(place, tmp_path, monk
     monkeypatch.setattr(tasks, "FOLDER", other)
     with pytest.raises(DatasetError, match=r"'n\d+/final_velocity' computed here is not the task's"):
         tasks.labels_of("burgers-v0", tmp_path / "data")
+
+
+@pytest.fixture(scope="module")
+def pressure(place):
+    return tasks.arrays_of(small("darcy"), [("test", index) for index in range(5)])["n33/pressure"]
+
+
+def as_dataset(pressure, way):
+    """Return the true pressures with axes, coordinates or samples in another order, which the file names."""
+    axis, order = np.arange(33) / 32, [3, 1, 0, 4, 2]
+    dims, values, coordinates = {
+        "sample, y, x": (("sample", "y", "x"), pressure, {"x": axis, "y": axis, "sample": range(7, 12)}),
+        "x before y": (("sample", "x", "y"), pressure.swapaxes(1, 2), {}),
+        "samples last": (("y", "x", "member"), np.moveaxis(pressure, 0, -1), {}),
+        "y downwards": (("sample", "y", "x"), pressure[:, ::-1], {"x": axis, "y": axis[::-1]}),
+        "other points": (("sample", "y", "x"), pressure, {"x": axis + 1 / 64}),
+        "shuffled": (("index", "y", "x"), pressure[order], {"index": order}),
+    }[way]
+    return xarray.Dataset({"n33": (dims, values.copy())}, coords=coordinates)
+
+
+@pytest.mark.parametrize("form", ["nc", "zarr"])
+@pytest.mark.parametrize(
+    ("way", "message"),
+    [
+        ("sample, y, x", ""),
+        ("x before y", r"'n33' has the axes sample, x, y; expected: sample, y, x"),
+        ("samples last", r"'n33' has the axes y, x, member; expected: member, y, x"),
+        ("y downwards", r"coordinate 'y' goes from 1 to 0; expected: as in the task, from 0 to 1"),
+        ("other points", r"coordinate 'x' goes from 0\.015625 to 1\.01562; expected: as in the task, from 0"),
+        ("shuffled", r"'index' does not increase; expected: samples in the order of the inputs"),
+    ],
+)
+def test_orders_that_a_file_names_are_those_of_the_task(data, pressure, way, message, form, tmp_path):
+    made = as_dataset(pressure, way)
+    if form == "nc":
+        made.to_netcdf(tmp_path / "mine.nc", engine="h5netcdf")
+    else:
+        made.to_zarr(tmp_path / "mine.zarr", zarr_format=3, consolidated=False)
+    given = str(tmp_path / f"mine.{form}"), "darcy-v0", tmp_path / "out"
+    if not message:
+        assert judge(*given, data=data)["rows"][0]["mean"] < 1e-6
+        return
+    with pytest.raises(EvaluationError, match=message):
+        judge(*given, data=data)
+
+
+def test_predictions_with_x_before_y_are_remarked_on(data, pressure, tmp_path):
+    np.savez(tmp_path / "mine.npz", n33=pressure.swapaxes(1, 2))
+    record = judge(str(tmp_path / "mine.npz"), "darcy-v0", tmp_path / "out", data=data)
+    (remark,) = record["remarks"]
+    assert re.search(
+        r"n33 are closer to the labels with x and y exchanged \(0\.00 instead of 0\.\d+\)", remark
+    )
+    np.savez(tmp_path / "right.npz", n33=1.1 * pressure)
+    assert not judge(str(tmp_path / "right.npz"), "darcy-v0", tmp_path / "right", data=data)["remarks"]
+
+
+def test_pdebench_has_x_before_y(data, pressure, tmp_path):
+    with h5py.File(tmp_path / "n33.h5", "w") as file:
+        file["tensor"] = pressure.swapaxes(1, 2)[:, None]
+        file["x-coordinate"] = file["y-coordinate"] = np.arange(33) / 32
+    with pytest.raises(EvaluationError, match="'tensor' has the axes x, y, as in PDEBench; expected: y, x"):
+        judge(str(tmp_path / "n33.h5"), "darcy-v0", tmp_path / "out", data=data)
+    with h5py.File(tmp_path / "mine.h5", "w") as file:  # a group for each sample says nothing of axes
+        for number, values in enumerate(pressure):
+            file[f"{number}/predictions"] = values
+    assert judge(str(tmp_path / "mine.h5"), "darcy-v0", tmp_path / "out", data=data)["rows"][0]["mean"] < 1e-6
+
+
+def test_chunks_that_were_never_written_are_remarked_on(data, pressure, tmp_path):
+    store = zarr.create_array(tmp_path / "n33.zarr", shape=(5, 33, 33), chunks=(1, 33, 33), dtype="f8")
+    store[:4] = pressure[:4]
+    record = judge(str(tmp_path / "n33.zarr"), "darcy-v0", tmp_path / "out", data=data)
+    assert record["remarks"] == ["'array' lacks 1 of 5 chunks, which are read as 0.0"]
+    assert f"Remark: {record['remarks'][0]}." in list(in_words(record))
+    assert "lacks 1 of 5 chunks" in (tmp_path / "out/index.html").read_text()
+    assert list(record["files"]) == ["n33.zarr"]
+    store[4:] = pressure[4:]  # other predictions of the same name
+    with pytest.raises(FileError, match="has the results of other predictions"):
+        judge(str(tmp_path / "n33.zarr"), "darcy-v0", tmp_path / "out", data=data)
+
+
+def test_a_judgement_is_not_replaced_by_one_of_another_task(data, tmp_path, monkeypatch):
+    (tmp_path / "zeros.py").write_text("class Model:\n    def predict(self, inputs, _): return 0 * inputs\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    judge("zeros:Model", "burgers-v0", tmp_path / "out", data=data)
+    judge("zeros:Model", "burgers-v0", tmp_path / "out", data=data)
+    with pytest.raises(FileError, match="has the results of other predictions"):
+        judge("zeros:Model", "darcy-v0", tmp_path / "out", data=data)
+
+
+def test_a_model_may_change_its_inputs_and_reuse_its_output(data, tmp_path, monkeypatch):
+    (tmp_path / "in_place.py").write_text(
+        "import numpy as np\n"
+        "class Plain:\n    def predict(self, inputs, _): return 1e-3 * (inputs - 7)\n"
+        "class Model:\n    out = np.empty((2, 33, 33))\n"
+        "    def predict(self, inputs, _):\n"
+        "        inputs -= 7\n"
+        "        out = self.out[: len(inputs)]\n"
+        "        out[:] = 1e-3 * inputs\n"
+        "        return out\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr("resolvent.judging.predictions.BATCH", 2)
+    plain, changing = (
+        judge(f"in_place:{name}", "darcy-v0", tmp_path / name, data=data) for name in ("Plain", "Model")
+    )
+    means = [
+        [(row["grid"], row["metric"], row["mean"]) for row in record["rows"]] for record in (plain, changing)
+    ]
+    assert means[0] == means[1]
+
+
+def test_the_time_of_a_model_does_not_include_its_first_call(data, tmp_path, monkeypatch):
+    (tmp_path / "compiles.py").write_text(
+        "import time\n"
+        "class Model:\n"
+        "    def __init__(self): self.called = False\n"
+        "    def predict(self, inputs, _):\n"
+        "        time.sleep(0 if self.called else 0.5)\n"
+        "        self.called = True\n"
+        "        return 0 * inputs\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    record = judge("compiles:Model", "burgers-v0", tmp_path / "out", data=data)
+    assert record["seconds_per_sample"]["n64"] < 0.05
+
+
+def test_values_whose_squares_overflow_are_refused_in_one_line(data, tmp_path, monkeypatch):
+    (tmp_path / "explodes.py").write_text(
+        "class Model:\n    def predict(self, inputs, _): return 0 * inputs + 1e200\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(EvaluationError, match=r"not finite, or larger than 3e\+38, in samples 0, 1"):
+        judge("explodes:Model", "burgers-v0", tmp_path / "out", data=data)
+
+
+def test_masked_predictions_are_not_numbers(data, tmp_path, monkeypatch):
+    (tmp_path / "masks.py").write_text(
+        "import numpy as np\n"
+        "class Model:\n    def predict(self, inputs, _): return np.ma.masked_greater(inputs, 0)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(EvaluationError, match="are not finite"):
+        judge("masks:Model", "burgers-v0", tmp_path / "out", data=data)
+
+
+@pytest.mark.parametrize("layout", ["channels last", "no channels", "channels first"])
+def test_a_program_without_an_axis_of_channels_is_not_transposed(place, layout, tmp_path):
+    class Shears(torch.nn.Module):
+        def forward(self, functions):
+            found = functions + torch.arange(33.0)[:, None]  # adds x
+            if layout == "no channels":
+                return found[..., 0]
+            return found.movedim(-1, 1) if layout == "channels first" else found
+
+    torch.export.save(torch.export.export(Shears(), (torch.zeros(5, 33, 33, 1),)), tmp_path / "m.pt2")
+    zeros = np.zeros((5, 33, 33))
+    samples = Samples(Grid("nodes", 33, dimension=2), zeros, zeros)
+    found = predictor(str(tmp_path / "m.pt2"), ["n33"]).predict(samples, "n33")
+    np.testing.assert_array_equal(found, zeros + np.arange(33))
+
+
+def test_a_program_of_a_fixed_size_is_judged_on_the_grid_it_takes(tmp_path):
+    class Same(torch.nn.Module):
+        def forward(self, functions):
+            return functions + 0
+
+    example = (torch.zeros(2, 64, 1),)
+    torch.export.save(torch.export.export(Same(), example), tmp_path / "m.pt2")
+    torch.onnx.export(Same().eval(), example, tmp_path / "m.onnx", dynamo=True)
+    points = torch.export.Dim("points")
+    program = torch.export.export(Same(), example, dynamic_shapes=({1: points},))
+    torch.export.save(program, tmp_path / "any.pt2")
+    for name, groups in (("m.pt2", ["n64"]), ("m.onnx", ["n64"]), ("any.pt2", ["n64", "n128"])):
+        assert predictor(str(tmp_path / name), ["n64", "n128"]).groups == groups
+    # A program that does not take the first grid says so itself.
+    assert predictor(str(tmp_path / "m.pt2"), ["n128", "n64"]).groups == ["n128", "n64"]
+
+
+def test_an_array_belongs_to_the_grid_of_its_name_and_then_of_its_file(tmp_path):
+    np.savez(tmp_path / "n64.npz", n64=np.ones((5, 64)), n128=np.ones((5, 128)))
+    assert predictor(str(tmp_path / "n64.npz"), ["n64", "n128"]).groups == ["n64", "n128"]
+    torch.save(torch.ones(5, 64), tmp_path / "mine.pt")
+    assert predictor(str(tmp_path / "mine.pt"), ["n64"]).groups == ["n64"]
+
+
+def test_complex_predictions_are_refused_as_such(tmp_path):
+    np.save(tmp_path / "n64.npy", np.ones((5, 64), dtype=complex))
+    with pytest.raises(DatasetError, match="variable 'array' is complex; expected: an array of real numbers"):
+        predictor(str(tmp_path / "n64.npy"), ["n64"])
+
+
+@pytest.mark.parametrize("form", ["npz", "zarr"])
+def test_an_interrupted_export_of_a_task_is_resumed(given, form, tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError
+
+    folder = tmp_path / "away"
+    with monkeypatch.context() as patch:
+        patch.setattr("resolvent.judging.give._readme", full)
+        with pytest.raises(OSError):  # noqa: PT011
+            give("burgers-v0", folder, form)
+    give("burgers-v0", folder, form)
+    assert len(list(folder.iterdir())) == 8
+    with pytest.raises(FileError, match="exists and is not empty"):
+        give("burgers-v0", folder, form)
+
+
+def test_a_file_in_the_place_of_a_folder_is_one_line(place, tmp_path):
+    (tmp_path / "file").touch()
+    np.savez(tmp_path / "mine.npz", n64=np.ones((5, 64)))
+    with pytest.raises(FileError, match="file is a file: choose another folder"):
+        give("burgers-v0", tmp_path / "file")
+    with pytest.raises(FileError, match="file is a file: choose another --out"):
+        judge(str(tmp_path / "mine.npz"), "burgers-v0", tmp_path / "file")
+
+
+def test_other_files_in_a_folder_of_predictions_are_ignored(tmp_path, monkeypatch):
+    np.save(tmp_path / "n64.npy", np.ones((5, 64)))
+    (tmp_path / "README.md").write_text("How these were made")
+    (tmp_path / "data").mkdir()
+    monkeypatch.chdir(tmp_path)
+    found = predictor(".", ["n64"])
+    assert (found.words, list(found.files)) == (tmp_path.name, ["n64.npy"])

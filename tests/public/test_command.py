@@ -294,7 +294,7 @@ def test_a_run_ends_with_the_leaderboard_of_its_study(words, status, written, sh
 def test_own_options_stay_before_two_dashes(monkeypatch):
     started = []
     monkeypatch.setattr(
-        start.subprocess, "Popen", lambda words: started.append(words) or SimpleNamespace(wait=lambda: 0)
+        start.subprocess, "Popen", lambda words, env: started.append(words) or SimpleNamespace(wait=lambda: 0)
     )
     assert start.start_snakemake(["-n", "--configfile", "demo", "--", "burgers"]) == 0
     assert started[0][-2:] == ["--", "burgers"]
@@ -310,7 +310,7 @@ def test_own_options_stay_before_two_dashes(monkeypatch):
 @pytest.mark.parametrize("name", ["run", "plan", "demo", "snakemake"])
 def test_overlays_are_read_before_snakemake_starts(name, words, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(start.subprocess, "Popen", lambda *_: pytest.fail("Snakemake was started"))
+    monkeypatch.setattr(start.subprocess, "Popen", lambda *_, **__: pytest.fail("Snakemake was started"))
     executed = "__use_yte__: true\nname: ?open('executed', 'w')\nname: two\n"
     (tmp_path / "bad.yaml").write_text(executed)
     assert failing(monkeypatch, capsys, name, *words).splitlines() == [
@@ -326,7 +326,7 @@ def test_overlays_are_read_before_snakemake_starts(name, words, tmp_path, monkey
 )
 def test_a_configuration_given_as_a_target_is_one_line(words, monkeypatch, capsys):
     """Snakemake would print its whole usage, or that no rule makes it."""
-    monkeypatch.setattr(start.subprocess, "Popen", lambda *_: pytest.fail("Snakemake was started"))
+    monkeypatch.setattr(start.subprocess, "Popen", lambda *_, **__: pytest.fail("Snakemake was started"))
     assert failing(monkeypatch, capsys, *words.split()) == (
         "resolvent: mine.yaml is a configuration, not a rule or a result: write --configfile mine.yaml\n"
     )
@@ -357,8 +357,8 @@ def test_control_c_waits_for_snakemake(monkeypatch):
     answers = [KeyboardInterrupt, KeyboardInterrupt, 7]
 
     class Process:
-        def __init__(self, command):
-            self.command = command
+        def __init__(self, command, env):
+            assert env["RESOLVENT_COMMAND"] == "resolvent snakemake -n"
 
         def wait(self):
             if (answer := answers.pop(0)) is KeyboardInterrupt:
@@ -367,6 +367,7 @@ def test_control_c_waits_for_snakemake(monkeypatch):
 
     monkeypatch.setattr(start.subprocess, "Popen", Process)
     assert start.start_snakemake(["-n"]) == 7
+    assert "RESOLVENT_COMMAND" not in os.environ  # or what is built later has this command on its pages
 
 
 def test_slurm_without_its_plugin_is_one_line(monkeypatch, capsys):

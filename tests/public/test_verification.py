@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -11,7 +12,7 @@ from resolvent.common.errors import FileError
 from resolvent.common.files import read_json, write_json
 from resolvent.common.records import file_digests
 from resolvent.judging.tasks import listed
-from resolvent.public import verification
+from resolvent.public import model_card, verification
 from resolvent.public.describe import describe_compared, describe_verification
 from resolvent.public.runs import load_run
 from resolvent.public.verification import VERIFIED, compare, verify_run
@@ -74,6 +75,41 @@ def test_a_run_with_the_test_samples_of_a_task_stands_beside_its_judgements(
         assert of_task["kind"].tolist() == beside  # the lowest error first
         assert set(of_task["resolution"]) == {"n128"}
         assert len(table) == 3
+
+
+def test_a_run_on_another_target_or_with_noise_is_not_listed_under_a_task(submission, made, monkeypatch):
+    record = read_json(submission / "run.json", "the record")
+    write_json(submission / "run.json", record | {"grids": "fine"})
+    report = verify_run(submission, work=made)
+    of_task = {"dataset": "tiny-v1", "test_set": "of the task", "resolution": "n64"}
+    table = compare([submission], {(report["test_set"], 6, 64): of_task})
+    assert set(table["dataset"]) == {"burgers"}
+    assert set(table["test_set"]) == {f"{report['test_set']}, fine targets"}
+
+    write_json(submission / "run.json", record)
+    report = verify_run(submission, work=made)
+    first = report["rows"][0]
+    write_json(submission / VERIFIED, report | {"rows": [first, first | {"noise": 0.1}]})
+    monkeypatch.setattr(verification, "_unchanged", lambda folder, report: load_run(folder))
+    table = compare([submission], {(report["test_set"], 6, 64): of_task}).set_index("noise")
+    assert table["dataset"].to_dict() == {0.0: "tiny-v1", 0.1: "burgers"}
+
+
+def test_realisations_of_noise_are_not_further_samples():
+    errors = pd.DataFrame(
+        {
+            "resolution": 64,
+            "noise": 0.1,
+            "realisation": [0, 0, 1, 1],
+            "sample": [0, 1, 0, 1],
+            "relative_l2": [0.1, 0.2, 0.3, 0.6],
+        }
+    )
+    facts = {"label": "error", "description": "the error"}
+    run = SimpleNamespace(errors=errors, record=SimpleNamespace(metrics={"relative_l2": facts}))
+    (row,) = verification._rows(run, errors, 0.0)
+    assert (row["samples"], row["measured"]) == (2, pytest.approx(0.3))
+    assert "| error | 64 | 0.1 | 2 | 0.3 | 0.3 | 0.4 |" in model_card._errors(run)
 
 
 def test_better_numbers_than_the_weights_have_do_not_hold(submission, made):
