@@ -142,7 +142,7 @@ def write_report(
         maps=spread is not None and spread.dimension == 2,
         card={
             "name": facts["dataset"],
-            "link": relative(Path(root) / "datasets" / f"{runs[0].record.dataset}.html", folder),
+            "link": relative(Path(root) / "datasets" / f"{facts['dataset']}.html", folder),
             "facts": without_budget(facts),
         },
         checks=checks_of(facts["error_budget"]),
