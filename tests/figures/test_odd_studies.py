@@ -7,9 +7,9 @@ from dataclasses import asdict
 import numpy as np
 import pandas as pd
 import pytest
-from exhibits import compared, given
+from exhibits import compared, drawn, given
 from rich.console import Console
-from run_files import one_level, set_resolution, vouched
+from run_files import one_level, set_resolution, vouched, write_estimates, write_inference
 
 from resolvent.common.files import write_json
 from resolvent.common.predictions import tree_of, write_predictions
@@ -19,7 +19,9 @@ from resolvent.figures.common.results import read_runs
 from resolvent.figures.common.style import appearances
 from resolvent.figures.common.table import as_html
 from resolvent.figures.experiment import curves, error_location, rows_of_errors
+from resolvent.figures.experiment.cost import INFERENCE
 from resolvent.figures.experiment.error_table import BEST_TEST, headline
+from resolvent.figures.experiment.estimates import STRESS
 from resolvent.figures.experiment.report import READERS
 from resolvent.figures.experiment.samples import draw_sample_trajectories
 from resolvent.figures.experiment.verdict import verdicts
@@ -70,6 +72,23 @@ def test_models_with_one_label_have_rows_and_lines_of_their_own(make_run):
     assert len({one.name for one in rows.data}) == 2
     lines = error_location.chart(runs, looks)
     assert [one.name for one in lines.data if one.showlegend] == ["target"] * 2
+
+
+def test_models_with_one_label_are_in_the_legend_of_every_figure(make_run, tmp_path):
+    models = ("galerkin", "fourier")
+    made = [make_run(model, attention=model, label="mine") for model in models]
+    of = {"kind": "model", "label": "mine", "resolution": 512, "error": 1e-3, "one_seconds": 1e-3}
+    table = write_inference(tmp_path, *(of | {"key": key, "many_seconds": 1e-4} for key in models))
+    of = {"label": "mine", "resolution": 512, "seed": 1, "shift": "none", "factor": 1.0, "scatter": 1e-3}
+    rows = [
+        of | {"model": model, "sample": at, "relative_l2": 0.01 * (1 + at)}
+        for model in models
+        for at in range(3)
+    ]
+    more = {"inference": table, "estimates": write_estimates(tmp_path, *rows)}
+    for exhibit in (INFERENCE, STRESS):
+        (legend,) = drawn(exhibit, made, **more).legends
+        assert [text.get_text() for text in legend.get_texts()] == ["mine", "mine"]
 
 
 def test_a_study_without_experiments_has_a_table_without_rows(tmp_path):
