@@ -32,6 +32,8 @@ def test_rows_say_what_pays_and_what_never_does(tmp_path):
         ["Galerkin", "coarse solver: 500 µs", "5 times faster", "150,000 functions"],
     ]
     assert not any(row[-1].warning for row in table.rows)
+    table = inference_table(read_inference(write_inference(tmp_path, FAST | {"many_seconds": 5e-4 / 99.7})))
+    assert table.rows[0][6].text == "100 times faster"
     elsewhere = "training on a; model on b; solver on b"
     table = inference_table(read_inference(write_inference(tmp_path, FAST | {"timed_on": elsewhere})))
     assert table.rows[0][-1].warning == elsewhere

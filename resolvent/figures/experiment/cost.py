@@ -137,7 +137,7 @@ def inference_table(inference: pd.DataFrame) -> Table:
         if isinstance(one["solver"], str):
             times, pays = one["solver_many_seconds"] / one["many_seconds"], one["queries"]
             ratio = max(times, 1 / times)
-            digits = f"{ratio:.2g}" if ratio < 100 else f"{round(ratio, -1):,.0f}"
+            digits = f"{ratio:.2g}" if ratio < 99.5 else f"{round(ratio, -1):,.0f}"
             speed = f"{digits} times {'faster' if times >= 1 else 'slower'}"
             words = f"{pays:,.0f} functions" if math.isfinite(pays) else "never"
             several = one["timed_on"] if one["timed_on"] != one["device"] else ""
