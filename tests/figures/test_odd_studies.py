@@ -3,13 +3,14 @@
 import io
 import re
 from dataclasses import asdict
+from itertools import product
 
 import numpy as np
 import pandas as pd
 import pytest
 from exhibits import compared, drawn, given
 from rich.console import Console
-from run_files import one_level, set_resolution, vouched, write_estimates, write_inference
+from run_files import one_level, replace_errors, set_resolution, vouched, write_estimates, write_inference
 
 from resolvent.common.files import write_json
 from resolvent.common.predictions import tree_of, write_predictions
@@ -51,6 +52,16 @@ def test_a_model_without_any_error_is_compared(make_run, tmp_path, seeds):
     (words,) = verdicts(read_comparison(compared(runs, tmp_path)))
     assert "“galerkin” has the lowest mean relative L² error, 0.00" in words
     assert re.search(r"“fourier” is next with \d\.\d\d\s×\s10⁻⁴\. They cannot be ranked", words)
+
+
+def test_on_one_test_sample_nothing_is_ranked_for_that_reason(make_run, tmp_path):
+    runs = []
+    for model, seed in product(("galerkin", "fourier"), (1, 2, 3)):
+        run = make_run(model, attention=model, seed=seed)
+        runs.append(replace_errors(run, pd.read_csv(run / "errors.csv")[:1]))
+    comparison = read_comparison(compared(runs, tmp_path))
+    assert "times that error. They cannot be ranked on one test sample." in verdicts(comparison)[0]
+    assert headline(comparison).note == ""
 
 
 def test_a_model_that_lost_its_first_grid_is_in_the_legend(make_run, tmp_path):

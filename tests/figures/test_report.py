@@ -28,6 +28,7 @@ CARD = {
     },
     "resolutions": [512, 2048],
     "inputs": ["initial_velocity"],
+    "targets": ["velocity"],
     "sources": [{"name": "<script>alert(1)</script>"}],
 }
 

@@ -114,7 +114,7 @@ def write_report(
         breadcrumbs=[("Experiments", "index.html#experiments"), (title, "")],
         title=title,
         command=command,
-        verdicts=verdicts(comparison),
+        verdicts=verdicts(comparison, facts["targets"]),
         of_errors=mean_error(comparison),
         summary=reported_numbers.summarise(runs),
         labels=about_labels(comparison, facts),
