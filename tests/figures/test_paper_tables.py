@@ -115,6 +115,14 @@ def test_table_6_is_the_mean_over_finished_runs(make_run, tmp_path):
     assert table.loc["Softmax", "Burgers, n = 512: ours"] == "diverged"
 
 
+def test_models_with_one_label_have_hours_of_their_own(make_run, tmp_path):
+    runs = [
+        make_run(model, label="mine", seconds=hours * 3600) for model, hours in (("one", 1), ("other", 3))
+    ]
+    table = printed(of_paper(draw_hours, [runs]), tmp_path)
+    assert table.to_numpy()[:, :2].tolist() == [["mine", "1.000"], ["mine", "3.000"]]
+
+
 def test_table_8_has_values_epochs_and_divergences(make_run, tmp_path):
     start = {"projection_gain": 1.0, "projection_diagonal": 0.0}
     lost = make_run(

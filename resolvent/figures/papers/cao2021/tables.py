@@ -131,13 +131,17 @@ def draw_hours(experiments: list[list[Run]]) -> Table:
 
     Ours is the mean over finished runs with any seed and noise.
     """
-    cells: dict[str, dict[tuple, list[Run]]] = {}  # by label, and by example and resolution
+    # By label, among the models with this label at a place, and by example and resolution.
+    cells: dict[tuple[str, int], dict[tuple, list[Run]]] = {}
+    models: dict[tuple, list[str]] = {}
     for run in (run for runs in experiments for run in runs):
         place = (list(EXAMPLES).index(run.record.dataset_settings["equation"]), run.resolution)
-        cells.setdefault(run.label, {}).setdefault(place, []).append(run)
+        alike = models.setdefault((run.label, place), [])
+        alike += [run.model] * (run.model not in alike)
+        cells.setdefault((run.label, alike.index(run.model)), {}).setdefault(place, []).append(run)
     places = sorted({place for by_place in cells.values() for place in by_place})
     rows = []
-    for label, by_place in cells.items():
+    for (label, _), by_place in cells.items():
         row = [Cell(label)]
         for runs in (by_place.get(place, []) for place in places):
             paper = reported_number(runs[0].record, runs[0].cost, TABLE_6) if runs else None
