@@ -29,6 +29,7 @@ from resolvent.figures.experiment.verdict import verdicts
 from resolvent.figures.front.leaderboard import COLUMNS
 from resolvent.figures.front.page import write_front_page
 from resolvent.figures.front.study import Study
+from resolvent.figures.published.reported_numbers import summarise
 from resolvent.public.describe import describe
 
 
@@ -116,6 +117,29 @@ def test_the_caption_of_training_has_the_settings_of_every_model(make_run, tmp_p
     curves.TRAINING_CURVES.write(page, drawn)
     caption = curves.TRAINING_CURVES.on_page(page, drawn, tmp_path)["caption"]
     assert "1,024 training samples, 4 and 100 epochs, batch size 8 and 20." in caption
+
+
+@pytest.mark.parametrize(
+    ("selections", "caption", "summary"),
+    [
+        (["best", "best"], ", which select the checkpoint.", " to choose the checkpoint,"),
+        (
+            ["best", "last"],
+            ", which select the checkpoint of some models.",
+            " to choose the checkpoint of some",
+        ),
+        (["last", "last"], ", which select nothing.", " to measure the error of each epoch,"),
+    ],
+)
+def test_where_the_last_epoch_is_kept_no_sample_selects_it(make_run, tmp_path, selections, caption, summary):
+    runs = [
+        make_run(f"model{number}", attention=None, training={"selection": selection})
+        for number, selection in enumerate(selections)
+    ]
+    page = Sources(READERS, **given(runs, compared(runs, tmp_path)))
+    words = page["facts"] | {"validation": 100}
+    assert caption in curves.TRAINING_CURVES.caption.format(**words)
+    assert summary in summarise(page["runs"])
 
 
 def test_realisations_of_the_noise_are_no_further_samples(make_run):

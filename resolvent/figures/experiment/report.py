@@ -57,6 +57,7 @@ READERS: dict[str, Callable[..., Any]] = {
     "facts": lambda planned_facts, runs, shown, comparison: (
         planned_facts
         | {"shown": shown.words, "mean_error": f"M{mean_error(comparison)[1:]}"}
+        | {"selected": reported_numbers.chosen_on_validation(runs) or "nothing"}
         # Models and grids may have settings of their own.
         | {name: reported_numbers.values_of(runs, of) for name, of in OF_TRAINING.items()}
     ),
