@@ -142,6 +142,15 @@ def test_the_labels_are_those_of_the_test_samples(make_report, monkeypatch):
     assert '<a href="datasets/burgers_public.html">the page of burgers_public</a>' in make_report()
 
 
+def test_imported_labels_that_were_compared_are_not_called_unmeasured(make_report, monkeypatch):
+    monkeypatch.setitem(CARD, "imported", {"summary": "imported", "warnings": []})
+    errors = {"largest_relative_l2": 4e-2, "median_relative_l2": 3e-3, "samples": 64}
+    monkeypatch.setitem(CARD, "error_budget", {"labels_against_our_solver": errors})
+    page = make_report()
+    assert "differ from our solutions by a median relative L² error of 3.00 × 10⁻³" in page
+    assert "not measured" not in page
+
+
 def test_a_run_that_diverged_has_no_film_and_a_setting_of_its_own_is_named(make_report):
     page = make_report(filmed=1, tested=(512, 2048), setting={"epochs": 40, "train_samples": 256})
     assert "<video" not in page
