@@ -5,6 +5,7 @@ import pytest
 from exhibits import compared, of_paper, printed
 
 from resolvent.common.runs import save_table
+from resolvent.figures.common.errors import ResultError
 from resolvent.figures.papers.cao2021.tables import (
     draw_ablation,
     draw_burgers,
@@ -77,6 +78,15 @@ def test_table_3_has_a_column_for_each_noise_of_each_experiment(make_run, tmp_pa
     assert list(table.loc["galerkin_regular", columns]) == ["2.026", "2.536", "6.659"]
     ours = [f"{group}: as coded" for group in groups]
     assert list(table.loc["galerkin", ours]) == ["1.000", "1.010", "1.100"]
+
+
+def test_a_model_that_two_experiments_trained_alike_is_refused(make_run, tmp_path):
+    """The errors of one would stand beside the facts of the other."""
+    experiments = [[make_run(seed=seed, errors=[seed * 1e-3] * 2)] for seed in (1, 2)]
+    with pytest.raises(
+        ResultError, match=r"galerkin-n512-seed1 and .*galerkin-n512-seed2 are runs of one model"
+    ):
+        drawn(draw_inverse, experiments, tmp_path)
 
 
 def test_table_5_says_where_a_size_differs(make_run, tmp_path):

@@ -13,6 +13,7 @@ from pathlib import Path
 import pandas as pd
 
 from resolvent.figures.common.comparison import Tested, by_condition
+from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.numbers import DASH, absent, in_units, power
 from resolvent.figures.common.results import Run, on_training_grid, read_table, resolution_in_words
 from resolvent.figures.common.table import EMPTY, Cell, Column, Table, columns
@@ -172,9 +173,18 @@ OF_ABLATION: dict[str, Callable[[dict], Cell]] = {
 
 def _side_by_side(table: PaperTable, comparisons: list[pd.DataFrame], experiments: list[list[Run]]) -> Table:
     """Return a table with columns for each place: both recipes, the reported number, and the ratio to it."""
+    groups = [group for runs in experiments for group in grouped(runs)]
+    first_of: dict[tuple, Run] = {}
+    for run, *_ in groups:
+        other = first_of.setdefault((run.model, run.resolution, run.noise), run)
+        if other is not run:
+            raise ResultError(
+                f"{other.directory} and {run.directory} are runs of one model with the same grid and noise: "
+                "list only one of their experiments"
+            )
     leading = OF_ABLATION if table is TABLE_8 else {}
     found = by_condition(on_training_grid(pd.concat(comparisons, ignore_index=True)))
-    rows = _rows(found, [group for runs in experiments for group in grouped(runs)], table)
+    rows = _rows(found, groups, table)
     places = sorted({place for *_, row in rows for place, _ in row})
     coarse: dict[int | str, set[int]] = {}  # points per side of the attention's grid
     for run in (run for runs in experiments for run in runs):
