@@ -44,6 +44,18 @@ def test_table_2a_is_in_the_units_of_the_paper(make_run, tmp_path):
     assert list(table.loc["own", columns]) == ["—", "—", "3.000", "—", "—"]
 
 
+def test_a_second_model_of_a_row_of_the_paper_has_a_row_of_its_own(make_run, tmp_path):
+    """They differ in a setting that no column of the paper's table has."""
+    runs = [
+        make_run(errors=[1e-3, 2e-3]),
+        make_run("printed", recipe="paper", errors=[3e-3, 3e-3]),
+        make_run("slow", errors=[4e-3, 4e-3], training={"learning_rate": 1e-5}),
+    ]
+    table = drawn(draw_burgers, [runs], tmp_path)
+    columns = [f"n = 512, ×10⁻³: {one}" for one in ("as printed", "as coded")]
+    assert table[columns].to_numpy().tolist() == [["3.000", "1.500"], ["—", "4.000"]]
+
+
 def test_table_2b_names_both_grids(make_run, tmp_path):
     runs = [
         make_run(

@@ -223,14 +223,24 @@ draw_ablation = partial(_side_by_side, TABLE_8)  # a row for each layer norm, in
 
 
 def _rows(found: list[Tested], groups: list[list[Run]], table: PaperTable) -> list[tuple[str, dict, Row]]:
-    """Return label, settings and results of the paper's rows, in the models' order, then of further rows."""
+    """Return label, settings and results of the paper's rows, in the models' order, then of further rows.
+
+    In a row of the paper, a place has one model of each recipe; any other model has a row of its own.
+    """
     tested = {(one.facts["key"], _place(one)): one for one in found if one.facts["kind"] == "model"}
     by_row: dict[tuple, list[list[Run]]] = {}
+    model_of: dict[tuple, str] = {}  # by row of the paper, recipe and place
     for group in groups:
         first = group[0]
         # The row's key without the place of training.
         key = table.key(record(first.record) | {"resolution": None, "noise": None})
-        name = (False, *key) if key in table.row_names else (True, first.model)
+        spots = [
+            (key, one.record.recipe, one.resolution, one.noise)
+            for one, *_ in groups
+            if one.model == first.model
+        ]
+        alone = all(model_of.setdefault(spot, first.model) == first.model for spot in spots)
+        name = (False, *key) if key in table.row_names and alone else (True, first.model)
         by_row.setdefault(name, []).append(group)
     rows = []
     for name in sorted(by_row, key=lambda name: name[0]):
