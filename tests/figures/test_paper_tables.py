@@ -145,6 +145,12 @@ def test_models_with_one_label_have_hours_of_their_own(make_run, tmp_path):
     assert table.to_numpy()[:, :2].tolist() == [["mine", "1.000"], ["mine", "3.000"]]
 
 
+def test_hours_of_an_equation_that_the_paper_has_not_are_named_by_it(make_run, tmp_path):
+    flow = make_run(dataset={**DARCY, "equation": "kolmogorov"}, resolution=64, seconds=3600)
+    table = printed(of_paper(draw_hours, [[make_run(), flow]]), tmp_path)
+    assert table["kolmogorov, n = 64: ours"].tolist() == ["1.000"]
+
+
 def test_table_8_has_values_epochs_and_divergences(make_run, tmp_path):
     start = {"projection_gain": 1.0, "projection_diagonal": 0.0}
     lost = make_run(

@@ -135,8 +135,11 @@ def draw_hours(experiments: list[list[Run]]) -> Table:
     # By label, among the models with this label at a place, and by example and resolution.
     cells: dict[tuple[str, int], dict[tuple, list[Run]]] = {}
     models: dict[tuple, list[str]] = {}
-    for run in (run for runs in experiments for run in runs):
-        place = (list(EXAMPLES).index(run.record.dataset_settings["equation"]), run.resolution)
+    every = [run for runs in experiments for run in runs]
+    # Other equations than the paper's come last.
+    equations = list(dict.fromkeys([*EXAMPLES, *(run.record.dataset_settings["equation"] for run in every)]))
+    for run in every:
+        place = (equations.index(run.record.dataset_settings["equation"]), run.resolution)
         alike = models.setdefault((run.label, place), [])
         alike += [run.model] * (run.model not in alike)
         cells.setdefault((run.label, alike.index(run.model)), {}).setdefault(place, []).append(run)
@@ -152,7 +155,7 @@ def draw_hours(experiments: list[list[Run]]) -> Table:
                 ours = Cell(in_units(sum(hours) / len(hours), TABLE_6.unit))
             row += [ours, EMPTY if paper is None or paper.value is None else Cell(paper.digits)]
         rows.append(row)
-    names = list(EXAMPLES.values())
+    names = [EXAMPLES.get(one, one) for one in equations]
     groups = ((f"{names[equation]}, n = {points}", ["ours", "Cao 2021"]) for equation, points in places)
     return Table(columns(("", ["model"]), *groups), rows)
 
