@@ -133,8 +133,9 @@ def test_the_page_answers_in_order_with_the_numbers_of_the_comparison(make_repor
     ]
     assert sorted(one[:1] + one[-1:] for one in arrows) == ["m→", "m→", "←⁷"]
 
+
+def test_the_labels_are_those_of_the_test_samples(make_report, monkeypatch):
     """Models that are tested on another dataset have errors against the labels of that dataset."""
-    """With `test_dataset`, errors are measured on other labels than those of training."""
     rules = (HOME / "workflow/rules/report.smk").read_text()
     assert set(re.findall(r"card_of\(plan\.(\w+)", rules)) == {"test_dataset_of"}
     monkeypatch.setitem(CARD, "dataset", "burgers_public")
