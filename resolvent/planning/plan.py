@@ -317,12 +317,16 @@ class Plan:
         }
 
     def stability_facts(self, study: Stability) -> dict:
+        trained = [self.training(STABILITY, model, study.resolution).training for model in study.models]
         return {
             "panels": study.panels,
             "dataset": study.dataset,
             "resolution": study.resolution,
-            "epochs": study.training.epochs,
-            "batch_size": study.training.batch_size,
+            # Models may have settings of their own.
+            **{
+                name: " and ".join(map(str, sorted({getattr(one, name) for one in trained})))
+                for name in ("epochs", "batch_size")
+            },
             **self.sample_counts(STABILITY),
         }
 

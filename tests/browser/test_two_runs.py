@@ -1,6 +1,7 @@
 """The page that compares two runs counts ties and says why there is no interval, in a real browser."""
 
 import json
+from contextlib import contextmanager
 
 import pytest
 from browser import Reader, chromium
@@ -15,18 +16,19 @@ def browser():
         yield started
 
 
-def words_of(browser, folder, *errors):
-    """Return what the page says of runs with these errors by test sample."""
+@contextmanager
+def opened(browser, folder, *errors, run=None):
+    """Open the page that compares runs with these errors by test sample, all with the data of `run`."""
     runs = [
         {"label": "FNO", "where": "n = 8", "seed": seed, "folder": f"{seed}", "diverged": None}
         | {"errors": dict(enumerate(values))}
         for seed, values in enumerate(errors)
     ]
     write_assets(folder / "assets")
-    empty = {"samples": [], "quantities": ["u", "v"], "dimension": 1}
+    run = run or {"samples": [], "quantities": ["u", "v"], "dimension": 1}
     for seed in range(len(runs)):
         (folder / str(seed)).mkdir()
-        (folder / f"{seed}/run.js").write_text(f'resolventData("run", {json.dumps(empty)});')
+        (folder / f"{seed}/run.js").write_text(f'resolventData("run", {json.dumps(run)});')
     data = {"runs": runs, "pairs": []}
     (folder / "runs.js").write_text(f'resolventData("runs", {json.dumps(data)});')
     shown = {"root": folder, "breadcrumbs": [("Two runs", "")], "title": "Burgers", "runs": []}
@@ -34,8 +36,8 @@ def words_of(browser, folder, *errors):
     with Reader(browser) as reader:
         page = reader.open(folder / "compare.html")
         page.wait_for_function("document.querySelector('.verdict').textContent")
+        yield page
         assert reader.faults == []
-        return page.text_content(".verdict")
 
 
 @pytest.mark.parametrize(
@@ -49,4 +51,23 @@ def words_of(browser, folder, *errors):
     ],
 )
 def test_ties_are_counted_and_what_is_missing_has_its_reason(browser, tmp_path, errors, expected):
-    assert expected in words_of(browser, tmp_path, *errors)
+    with opened(browser, tmp_path, *errors) as page:
+        assert expected in page.text_content(".verdict")
+
+
+def test_the_errors_of_each_function_have_a_scale_of_their_own(browser, tmp_path):
+    """The error of a small function is not drawn on the scale of a large one."""
+    field, place = [[1.0, 2.0], [3.0, 4.0]], [0.0, 1.0]
+    errors = [[[5.0, 1.0], [1.0, 1.0]], [[0.01, 0.02], [0.0, 0.0]]]
+    sample = {"which": "common", "sample": 0, "relative_l2": 0.1, "input": [field], "target": [field, field]}
+    run = {"samples": [sample | {"error": errors}], "quantities": ["u", "v"], "dimension": 2}
+    run |= dict.fromkeys(("x", "y", "x_target", "y_target"), place)
+    with opened(browser, tmp_path, [0.1], [0.2], run=run) as page:
+        page.evaluate("document.querySelector('.plot.predictions').scrollIntoView()")
+        page.wait_for_function("document.querySelector('.plot.predictions').data")
+        drawn = page.evaluate("document.querySelector('.plot.predictions').data.map((one) => one.zmax)")
+        titles = page.evaluate(
+            "document.querySelector('.plot.predictions').layout.annotations.map((one) => one.text)"
+        )
+    assert [drawn[at] for at in (3, 4, 8, 9)] == [5, 5, 0.02, 0.02]
+    assert len(set(titles)) == 10

@@ -290,6 +290,19 @@ def test_spectra_are_means_over_seeds_and_the_ratio_is_of_predictions(runs):
     assert legend == ["target", "fano", "fno", "afno"]
 
 
+def test_figure_7_refuses_functions_of_space_in_one_line(make_run, tmp_path):
+    run = make_run()
+    with pytest.raises(ResultError, match="has functions of space, not trajectories"):
+        of_paper(figures.draw_time_steps, [[run]], [compared([run], tmp_path)])
+
+
+def test_models_with_one_label_are_in_the_legend_of_the_spectra(make_run):
+    kinds = {"fno": "neuraloperator2d", "afno": "afno"}
+    runs = [write_flow_run(make_run, model, kind, label="mine") for model, kind in kinds.items()]
+    (legend,) = additional.draw_spectra(read_all([runs])).legends
+    assert [text.get_text() for text in legend.get_texts()] == ["target", "mine", "mine"]
+
+
 def test_a_seed_that_diverged_is_not_in_the_mean(make_run):
     lost = write_flow_run(make_run, "fano", "fano", seed=1, diverged_epoch=1)
     found = additional.spectra(read_runs([lost, write_flow_run(make_run, "fano", "fano", seed=2)]))

@@ -8,7 +8,7 @@ import re
 import pytest
 from dataset_fixtures import made_once
 
-from resolvent.figures.dataset.croissant import write_croissant
+from resolvent.figures.dataset.croissant import responsible, write_croissant
 
 
 @pytest.fixture(scope="module", params=["burgers", "darcy_inverse", "lorenz63"])
@@ -59,3 +59,9 @@ def test_it_says_what_is_stored_where_and_how_wrong_it_is(written):
     mantissa, exponent = re.search(r"error: (\S+) × 10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+);", words).groups()
     raised = int(exponent.translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")))
     assert float(mantissa) * 10**raised == pytest.approx(json.loads(card.read_text())["stated_accuracy"])
+
+
+def test_of_third_party_files_no_distribution_is_claimed():
+    imported = {"summary": "imported", "warnings": []}
+    facts = {"solver": {"method": "unknown"}, "precision": "stored as float32", "imported": imported}
+    assert "one distribution" not in responsible(facts)["rai:dataBiases"]

@@ -16,7 +16,7 @@ from resolvent.figures.common.charts import plotly_chart
 from resolvent.figures.common.exhibit import Sources
 from resolvent.figures.dataset.card import bibtex
 from resolvent.figures.dataset.film import FILMS
-from resolvent.figures.dataset.gallery import GALLERY
+from resolvent.figures.dataset.gallery import GALLERY, colours_of
 from resolvent.figures.dataset.page import READERS, write_dataset_page
 from resolvent.figures.dataset.preview import DatasetPreview
 from resolvent.figures.dataset.statistics import HISTOGRAMS, SPECTRA
@@ -233,3 +233,12 @@ def test_the_citation_of_resolvent_is_that_of_its_citation_file():
     assert entry.startswith("@software{resolvent")
     for value in (stated["title"], stated["version"], stated["license"], stated["authors"][0]["name"]):
         assert value in entry
+
+
+def test_a_source_at_one_point_is_visible():
+    """Fewer than 0.2 % of the values differ from zero: the quantile that bounds the colours is zero too."""
+    field = np.zeros((4, 64, 64))
+    field[:, 30, 30] = 2.0
+    assert colours_of(field) == {"cmap": "viridis", "vmin": 0.0, "vmax": 2.0}
+    field[:, 3, 3] = -3.0
+    assert colours_of(field) == {"cmap": "RdBu_r", "vmin": -3.0, "vmax": 3.0}

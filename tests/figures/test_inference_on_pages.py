@@ -32,6 +32,8 @@ def test_rows_say_what_pays_and_what_never_does(tmp_path):
         ["Galerkin", "coarse solver: 500 µs", "5 times faster", "150,000 functions"],
     ]
     assert not any(row[-1].warning for row in table.rows)
+    table = inference_table(read_inference(write_inference(tmp_path, FAST | {"many_seconds": 5e-4 / 99.7})))
+    assert table.rows[0][6].text == "100 times faster"
     elsewhere = "training on a; model on b; solver on b"
     table = inference_table(read_inference(write_inference(tmp_path, FAST | {"timed_on": elsewhere})))
     assert table.rows[0][-1].warning == elsewhere
@@ -48,8 +50,8 @@ def test_the_figure_names_models_and_solvers(make_run, tmp_path):
 @pytest.mark.parametrize(("length", "columns"), [(10, 3), (30, 2), (55, 1)])
 def test_a_legend_has_as_many_columns_as_are_on_the_figure(length, columns):
     figure, axes = new_figure(1, 1, size=(8.6, 3.6))
-    named = {f"{number}{'m' * length}": axes[0, 0].plot([0, 1])[0] for number in range(6)}
-    name_all(figure, named, place="lower")
+    lines = [axes[0, 0].plot([0, 1], label=f"{number}{'m' * length}")[0] for number in range(6)]
+    name_all(figure, lines, place="lower")
     figure.canvas.draw()
     (legend,) = figure.legends
     assert len({round(text.get_window_extent().x0) for text in legend.get_texts()}) == columns

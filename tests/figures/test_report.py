@@ -16,6 +16,7 @@ from resolvent.figures.experiment.comparison import write_comparison
 from resolvent.figures.experiment.report import READERS, write_report
 from resolvent.figures.experiment.verdict import about_labels, verdicts
 from resolvent.figures.run.page import write_run_pages
+from resolvent.planning.places import HOME
 
 CARD = {
     "dataset": "burgers_cao",
@@ -27,6 +28,7 @@ CARD = {
     },
     "resolutions": [512, 2048],
     "inputs": ["initial_velocity"],
+    "targets": ["velocity"],
     "sources": [{"name": "<script>alert(1)</script>"}],
 }
 
@@ -130,6 +132,23 @@ def test_the_page_answers_in_order_with_the_numbers_of_the_comparison(make_repor
         trace["text"][0] for trace in charts["error_distributions"]["data"] if trace["type"] == "scatter"
     ]
     assert sorted(one[:1] + one[-1:] for one in arrows) == ["m→", "m→", "←⁷"]
+
+
+def test_the_labels_are_those_of_the_test_samples(make_report, monkeypatch):
+    """Models that are tested on another dataset have errors against the labels of that dataset."""
+    rules = (HOME / "workflow/rules/report.smk").read_text()
+    assert set(re.findall(r"card_of\(plan\.(\w+)", rules)) == {"test_dataset_of"}
+    monkeypatch.setitem(CARD, "dataset", "burgers_public")
+    assert '<a href="datasets/burgers_public.html">the page of burgers_public</a>' in make_report()
+
+
+def test_imported_labels_that_were_compared_are_not_called_unmeasured(make_report, monkeypatch):
+    monkeypatch.setitem(CARD, "imported", {"summary": "imported", "warnings": []})
+    errors = {"largest_relative_l2": 4e-2, "median_relative_l2": 3e-3, "samples": 64}
+    monkeypatch.setitem(CARD, "error_budget", {"labels_against_our_solver": errors})
+    page = make_report()
+    assert "differ from our solutions by a median relative L² error of 3.00 × 10⁻³" in page
+    assert "not measured" not in page
 
 
 def test_a_run_that_diverged_has_no_film_and_a_setting_of_its_own_is_named(make_report):

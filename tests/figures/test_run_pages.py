@@ -7,12 +7,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from pages import links, missing
-from run_files import replace_errors
+from run_files import one_level, replace_errors, vouched
 
+from resolvent.common.predictions import tree_of, write_predictions
 from resolvent.figures.common.charts import picked, rounded, thinned
 from resolvent.figures.common.commands import loading, making, size_of
 from resolvent.figures.common.intervals import paired_ratio
 from resolvent.figures.common.results import read_runs
+from resolvent.figures.common.style import appearances
+from resolvent.figures.experiment import error_location
 from resolvent.figures.run import data
 from resolvent.figures.run.page import write_run_pages
 
@@ -87,6 +90,23 @@ def test_errors_of_samples_are_computed_before_they_are_rounded(make_run, tmp_pa
     assert found["spread"] == rounded(
         np.sqrt(stored["error_mean_square"].values[0] / stored["target_mean_square"].values.mean())
     )
+
+
+def test_functions_far_from_zero_keep_their_variation(make_run, tmp_path):
+    """Four digits of a pressure of 101,325 ± 5 Pa, or of eastings in metres, leave steps."""
+    run = make_run()
+    x = 451_000 + np.linspace(0, 100, 41)
+    target = 101_325 + 5 * np.sin(x / 20) * np.arange(1, 5)[:, None]
+    part = one_level(0.0, {"x": x}, target, target, target + 0.01)
+    write_predictions(run / "predictions.nc", tree_of({512: [part]}, {}))
+    (loaded,) = read_runs([vouched(run)])
+    data.write_run_data(loaded, tmp_path / "run.js", ("before", "after"))
+    found = content(tmp_path / "run.js")
+    np.testing.assert_allclose(found["x"], x, atol=0.05)
+    np.testing.assert_allclose(found["samples"][3]["target"], target[:1], atol=0.005)
+    assert found["samples"][3]["error"][0][0] == 0.01
+    chart = error_location.chart([loaded], appearances([loaded]))
+    np.testing.assert_allclose(chart.data[0].x, x, atol=0.05)
 
 
 def test_fields_are_thinned_to_true_values(make_run, tmp_path):

@@ -99,7 +99,7 @@ def test_the_page_has_a_figure_a_panel_and_every_count(study, tmp_path):
     assert "6.500 [5.000, 8.000]" in page
     assert "without collapse is 0.008 and the smallest with collapse is 1; 2 diverged" in page
     assert "Any threshold between these errors" in page
-    assert "12.0 min on one thread of A processor" in page
+    assert "Training took 12.0 min in total on A processor." in page
     assert links(page) == {f"{panel}.{suffix}" for panel in PANELS for suffix in ("svg", "png", "pdf")}
 
 

@@ -20,6 +20,16 @@ def test_the_study_has_every_form_at_three_rates_and_ours_from_ten_seeds():
     assert differing == {"attention_dropout", "attention_dropout_in_evaluation"}
 
 
+def test_the_page_names_the_settings_of_every_model():
+    """The FNO as coded trains with batches of 20."""
+    studied = planned("stability")
+    facts = studied.stability_facts(studied.configuration.stability)
+    assert (facts["epochs"], facts["batch_size"]) == ("10", "8")
+    panels = {"stability": {"panels": {"Mine": {"as coded": "fno_public_code"}}}}
+    studied = planned("stability", panels)
+    assert studied.stability_facts(studied.configuration.stability)["batch_size"] == "8 and 20"
+
+
 def test_a_job_depends_on_nothing_of_other_models():
     change = {"models": {"fourier": {"settings": {"num_layers": 2}}}}
     before, after = planned("stability"), planned("stability", change)

@@ -56,7 +56,7 @@ for _experiment, _settings in plan.configuration.experiments.items():
             estimates=f"{_folder}/estimates.csv",
             runs=lambda wildcards, experiment=_experiment: results_of(experiment),
             rollout=f"{ROLLED_OUT[_experiment]}/rollout.npz" if _film else [],
-            card=card_of(plan.dataset_of(_experiment)),
+            card=card_of(plan.test_dataset_of(_experiment)),
             assets=ancient(rules.page_assets.output),
         output:
             [

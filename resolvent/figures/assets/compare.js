@@ -38,14 +38,14 @@
   function sideBySide(one, first, other, second, width) {
     const target = one.quantities[1];
     if (one.dimension === 2) {
-      const fields = [], bound = bounds(first.error, second.error);
+      const fields = [];
       first.target.forEach((z, place) => {
-        const [low, high] = range(z), count = first.target.length;
+        const [low, high] = range(z), bound = bounds(first.error[place], second.error[place]), count = first.target.length;
         fields.push({ title: numbered(target, place, count), z, x: one.x_target, y: one.y_target, low, high, scale: SEQUENTIAL });
-        fields.push({ title: "first: prediction", z: prediction(first)[place], x: one.x_target, y: one.y_target, low, high, scale: SEQUENTIAL });
-        fields.push({ title: "second: prediction", z: prediction(second)[place], x: other.x_target, y: other.y_target, low, high, scale: SEQUENTIAL });
-        fields.push({ title: "first: error", z: first.error[place], x: one.x_target, y: one.y_target, low: -bound, high: bound, scale: DIVERGING });
-        fields.push({ title: "second: error", z: second.error[place], x: other.x_target, y: other.y_target, low: -bound, high: bound, scale: DIVERGING });
+        fields.push({ title: numbered("first: prediction", place, count), z: prediction(first)[place], x: one.x_target, y: one.y_target, low, high, scale: SEQUENTIAL });
+        fields.push({ title: numbered("second: prediction", place, count), z: prediction(second)[place], x: other.x_target, y: other.y_target, low, high, scale: SEQUENTIAL });
+        fields.push({ title: numbered("first: error", place, count), z: first.error[place], x: one.x_target, y: one.y_target, low: -bound, high: bound, scale: DIVERGING });
+        fields.push({ title: numbered("second: error", place, count), z: second.error[place], x: other.x_target, y: other.y_target, low: -bound, high: bound, scale: DIVERGING });
       });
       return maps(fields, width);
     }

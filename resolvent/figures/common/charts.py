@@ -83,9 +83,16 @@ def thinned(values: np.ndarray, dimension: int) -> np.ndarray:
     return values
 
 
-def rounded(values: Any) -> Any:
-    """Return nested lists of numbers with `DIGITS` digits; None replaces values that are not finite."""
+def rounded(values: Any, digits: int = DIGITS) -> Any:
+    """Return nested lists of numbers with so many digits; None replaces values that are not finite."""
     if isinstance(values, list | tuple) or (isinstance(values, np.ndarray) and values.ndim):
-        return [rounded(one) for one in values]
+        return [rounded(one, digits) for one in values]
     value = float(values)
-    return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
+    return float(f"{value:.{digits}g}") if math.isfinite(value) else None
+
+
+def resolved(values: np.ndarray) -> list:
+    """Return `rounded` values of a function or an axis, with more digits if it varies little, far from 0."""
+    finite = values[np.isfinite(values)].astype(float)
+    largest, span = np.abs(finite).max(initial=0.0), np.ptp(finite) if finite.size else 0.0
+    return rounded(values, DIGITS + (max(0, int(np.log10(largest / span))) if span > 0 else 0))

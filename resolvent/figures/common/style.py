@@ -237,13 +237,13 @@ def error_limits(axes, values: Iterable[float], *, margin: float, axis: str = "y
     return low, high
 
 
-def name_all(figure, named: dict[str, object], *, place: str) -> None:
-    """Add a legend of artists by name, "upper" or "lower", in up to three columns; the figure is enlarged."""
-    if not named:
+def name_all(figure, artists: Iterable[Any], *, place: str) -> None:
+    """Add a legend of labelled artists, "upper" or "lower", in up to three columns; enlarge the figure."""
+    if not (handles := list(artists)):
         return
     for columns in (3, 2, 1):
         legend = figure.legend(
-            list(named.values()), list(named), loc=f"outside {place} center", ncols=columns, frameon=False,
+            handles=handles, loc=f"outside {place} center", ncols=columns, frameon=False,
             fontsize=8.5,
         )  # fmt: skip
         if columns == 1 or legend.get_window_extent().width <= figure.bbox.width:

@@ -48,7 +48,7 @@ def write_croissant(
         "keywords": ["operator learning", "partial differential equations", facts["settings"]["equation"]],
         "citeAs": bibtex(facts),
         "isLiveDataset": False,
-        **_responsible(facts),
+        **responsible(facts),
         "distribution": [
             _file(card, folder, "card", "The dataset card: settings, error budget, statistics, digests."),
             {
@@ -92,18 +92,21 @@ def _file(path: Path, folder: Path, name: str, description: str) -> dict[str, st
     }
 
 
-def _responsible(facts: dict) -> dict[str, str]:
+def responsible(facts: dict) -> dict[str, str]:
     """Return the fields of the extension on responsible AI, version 1.0."""
     distribution = "; ".join(
         f"{key.removeprefix('distribution_of_').replace('_', ' ')}: {entry['in_symbols']}"
         for key, entry in facts.items()
         if key.startswith("distribution_of_") and "in_symbols" in entry
     )
+    origin = "All samples come from one distribution and one set of parameters of the equation"
+    if "imported" in facts:
+        origin = "The samples were read from third-party files"
     return {
         "rai:dataCollection": f"Solver: {facts['solver']['method']}. {facts['precision']}.",
         "rai:dataLimitations": _errors(facts),
-        "rai:dataBiases": "All samples come from one distribution and one set of parameters of the equation"
-        f"{f' ({distribution})' if distribution else ''}: errors on them do not predict errors elsewhere.",
+        "rai:dataBiases": f"{origin}{f' ({distribution})' if distribution else ''}: errors on them do not "
+        "predict errors elsewhere.",
         "rai:dataUseCases": "Training, testing and comparing operators between functions.",
         "rai:personalSensitiveInformation": "None known: the samples are functions and numbers.",
         "rai:dataSocialImpact": "None known.",

@@ -105,9 +105,10 @@ def colours_of(values: np.ndarray) -> dict:
     """Return a colour scale: blue to red about zero for quantities of both signs, else dark to light."""
     low, high = float(values.min()), float(values.max())
     if low < 0 < high:
-        bound = float(np.quantile(np.abs(values), 0.998))
+        bound = float(np.quantile(np.abs(values), 0.998)) or max(-low, high)
         return {"cmap": "RdBu_r", "vmin": -bound, "vmax": bound}
-    return {"cmap": "viridis", "vmin": low, "vmax": float(np.quantile(values, 0.998)) if low < high else high}
+    top = float(np.quantile(values, 0.998))
+    return {"cmap": "viridis", "vmin": low, "vmax": top if low < top else high}
 
 
 def draw_flux(dataset: DatasetPreview):

@@ -2,6 +2,7 @@
 
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -80,7 +81,7 @@ def draw_inference(inference: pd.DataFrame, looks: Looks):
     resolutions = sorted(inference["resolution"].unique()) or [None]
     size = (8.6, 0.2 + 3.6 * len(resolutions))
     figure, axes = style.new_figure(len(resolutions), 2, size=size, sharey=True)
-    named: dict[str, object] = {}
+    named: dict[str, Any] = {}
     solved = []
     for resolution, panels in zip(resolutions, axes, strict=True):
         here = inference[inference["resolution"] == resolution]
@@ -96,14 +97,14 @@ def draw_inference(inference: pd.DataFrame, looks: Looks):
             panel.plot(fastest[column], fastest["error"], color=BASELINE, ls=(0, (5, 3)), lw=1.1, zorder=1)
             for row in here[here["kind"] == "model"].to_dict("records"):
                 marks = {"ls": "", "ms": 8, "mew": 1.2, "zorder": 3, **looks[row["key"]].marks()}
-                (named[row["label"]],) = panel.plot([row[column]], [row["error"]], **marks)
+                (named[row["key"]],) = panel.plot([row[column]], [row["error"]], label=row["label"], **marks)
             solvers = here[here["kind"] == "solver"].assign(colour=BASELINE)
             solved.append([*solvers[[column, "error", "label", "colour"]].itertuples(index=False, name=None)])
             if here.empty:
                 style.say_no_errors(panel)
     for panel in axes[-1]:
         panel.set_xlabel("time per function")
-    style.name_all(figure, named, place="lower")
+    style.name_all(figure, named.values(), place="lower")
     for panel, labels in zip(axes.flat, solved, strict=True):  # after the layout is final
         label_points(panel, labels, away=8, size=7.5)
     return figure
@@ -136,7 +137,7 @@ def inference_table(inference: pd.DataFrame) -> Table:
         if isinstance(one["solver"], str):
             times, pays = one["solver_many_seconds"] / one["many_seconds"], one["queries"]
             ratio = max(times, 1 / times)
-            digits = f"{ratio:.2g}" if ratio < 100 else f"{round(ratio, -1):,.0f}"
+            digits = f"{ratio:.2g}" if ratio < 99.5 else f"{round(ratio, -1):,.0f}"
             speed = f"{digits} times {'faster' if times >= 1 else 'slower'}"
             words = f"{pays:,.0f} functions" if math.isfinite(pays) else "never"
             several = one["timed_on"] if one["timed_on"] != one["device"] else ""

@@ -204,7 +204,7 @@ RESOLUTION_CURVES = Exhibit(
 TRAINING_CURVES = Exhibit(
     "Training",
     "Mean relative L² error by epoch, median over {seeds}: on the training batches, with dropout, and on the "
-    "{validation} validation samples, which select the checkpoint. {train} training samples, {epochs} "
+    "{validation} validation samples, which select {selected}. {train} training samples, {epochs} "
     "epochs, batch size {batch_size}. A cross marks the end of a diverged seed.",
     draw_training,
     chart_training,

@@ -119,7 +119,7 @@ def chart(runs: list[Run], looks: Looks):
         x, y = x[kept], y[kept]
         some = charts.picked(len(x), logarithmic=on_log_axis)
         figure.add_scatter(
-            x=charts.rounded(x[some]), y=charts.rounded(y[some]), mode="lines", line=line, name=name,
+            x=charts.resolved(x[some]), y=charts.rounded(y[some]), mode="lines", line=line, name=name,
             legendgroup=key, showlegend=key not in named, row=row, col=1,
             hovertemplate=f"{name}<br>%{{x}}: %{{y:.3e}}<extra></extra>",
         )  # fmt: skip

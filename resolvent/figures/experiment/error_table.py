@@ -93,7 +93,7 @@ def headline(comparison: pd.DataFrame) -> Table:
         count = int(facts["parameters"])
         return [Cell(facts["label"]), *made, Cell(f"{count:,}", value=count) if count else NO_NUMBER]
 
-    compared = any(one.error(statistic=RATIO).known for one in found)
+    compared = any(not absent(one.error(statistic=RATIO).low) for one in found)
     return Table(
         [Column("model"), *heads, Column("parameters", latex=False)],
         list(map(line, models)),

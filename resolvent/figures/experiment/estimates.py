@@ -36,7 +36,7 @@ def draw_stress(estimates: pd.DataFrame, looks: Looks):
     finest = estimates[estimates["resolution"] == estimates["resolution"].max()]
     rows, columns = -(-len(shifts) // 2), min(2, len(shifts))
     figure, axes = style.new_figure(rows, columns, size=(8.6, 0.4 + 3.2 * rows), sharey=True)
-    named: dict[str, object] = {}
+    named: dict[str, Any] = {}
     for shift, panel in zip(shifts, axes.flat, strict=False):
         here = finest[finest["shift"].isin([shift, UNSHIFTED])]
         style.title(panel, shift.replace("_", " "))
@@ -50,7 +50,7 @@ def draw_stress(estimates: pd.DataFrame, looks: Looks):
             panel.plot(points, means, color=look.colour, ls=look.dashes, lw=1.5)
             panel.vlines(points, [one.low for one in found], [one.high for one in found], color=look.colour)
             marks = {"ls": "", "ms": 6, "zorder": 4, **look.marks()}
-            (named[tested["label"].iloc[0]],) = panel.plot(points, means, **marks)
+            (named[model],) = panel.plot(points, means, label=tested["label"].iloc[0], **marks)
             guesses = tested.groupby("factor")["scatter"].mean()
             panel.plot(guesses.index, guesses, color=look.colour, ls=(0, (1, 2)), lw=1)
         panel.set_xscale("log")
@@ -67,7 +67,7 @@ def draw_stress(estimates: pd.DataFrame, looks: Looks):
         panel.set_ylabel("mean relative L² error")
     for panel in axes.flat[len(shifts) :]:
         panel.set_axis_off()
-    style.name_all(figure, named, place="lower")
+    style.name_all(figure, named.values(), place="lower")
     return figure
 
 

@@ -57,6 +57,7 @@ READERS: dict[str, Callable[..., Any]] = {
     "facts": lambda planned_facts, runs, shown, comparison: (
         planned_facts
         | {"shown": shown.words, "mean_error": f"M{mean_error(comparison)[1:]}"}
+        | {"selected": reported_numbers.chosen_on_validation(runs) or "nothing"}
         # Models and grids may have settings of their own.
         | {name: reported_numbers.values_of(runs, of) for name, of in OF_TRAINING.items()}
     ),
@@ -114,7 +115,7 @@ def write_report(
         breadcrumbs=[("Experiments", "index.html#experiments"), (title, "")],
         title=title,
         command=command,
-        verdicts=verdicts(comparison),
+        verdicts=verdicts(comparison, facts["targets"]),
         of_errors=mean_error(comparison),
         summary=reported_numbers.summarise(runs),
         labels=about_labels(comparison, facts),
@@ -142,7 +143,7 @@ def write_report(
         maps=spread is not None and spread.dimension == 2,
         card={
             "name": facts["dataset"],
-            "link": relative(Path(root) / "datasets" / f"{runs[0].record.dataset}.html", folder),
+            "link": relative(Path(root) / "datasets" / f"{facts['dataset']}.html", folder),
             "facts": without_budget(facts),
         },
         checks=checks_of(facts["error_budget"]),

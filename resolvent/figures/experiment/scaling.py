@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import cycle, product
 from operator import attrgetter
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -203,7 +204,7 @@ def draw_scaling(family: Family, looks: Looks):
     finest = max((resolution for _, resolution in family), default=None)
     figure, (panels,) = style.new_figure(1, 2, size=(8.6, 3.8), sharey=True)
     panel, in_time = panels
-    named: dict[str, object] = {}
+    lines: list[Any] = []
     shown = {label: sizes for (label, resolution), sizes in family.items() if resolution == finest}
     for label, sizes in shown.items():
         look = looks[sizes[0].model]
@@ -216,7 +217,7 @@ def draw_scaling(family: Family, looks: Looks):
             dense = np.geomspace(x[0], x[-1], 50)
             drawn = [curve(one)[0] for one in dense]
             name = f"{label}, width {width}" if several else label
-            (named[name],) = panel.plot(dense, drawn, color=look.colour, ls=dashes, lw=1.5)
+            lines += panel.plot(dense, drawn, color=look.colour, ls=dashes, lw=1.5, label=name)
         in_time.plot([one.seconds for one in sizes], [one.errors[0] for one in sizes], **marks | {"ms": 4})
         for _, _, x, curve in _fits(sizes, "seconds"):
             dense = np.geomspace(x[0], x[-1], 50)
@@ -234,7 +235,7 @@ def draw_scaling(family: Family, looks: Looks):
         style.grid_lines(panel, "both")
         if not shown:
             style.say_no_errors(panel)
-    style.name_all(figure, named, place="lower")
+    style.name_all(figure, lines, place="lower")
     return figure
 
 

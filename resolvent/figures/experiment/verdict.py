@@ -1,5 +1,7 @@
 """Results of an experiment in sentences: best model, margin, and limits due to the labels' accuracy."""
 
+from collections.abc import Sequence
+
 import pandas as pd
 
 from resolvent.figures.common.comparison import (
@@ -12,14 +14,17 @@ from resolvent.figures.common.comparison import (
     by_condition,
 )
 from resolvent.figures.common.intervals import SEEDS_TO_RANK
-from resolvent.figures.common.numbers import ends, error_in_words, scientific, times
+from resolvent.figures.common.numbers import absent, ends, error_in_words, scientific, times
 from resolvent.figures.common.results import on_training_grid, resolution_in_words
 
 LABELS_MATTER = 10  # a smaller ratio of an error to the labels' error is partly due to the labels
 
 
-def verdicts(comparison: pd.DataFrame) -> list[str]:
-    """Return some sentences per training resolution and noise, consistent with tables and intervals."""
+def verdicts(comparison: pd.DataFrame, functions: Sequence[str] = ()) -> list[str]:
+    """Return some sentences per training resolution and noise, consistent with tables and intervals.
+
+    `functions` are the names of the targets, which have errors of their own if there are several.
+    """
     places: dict[tuple, dict[str, list[Tested]]] = {}
     for one in by_condition(on_training_grid(comparison)):
         place = one.facts["trained_resolution"], one.facts["trained_noise"]
@@ -29,7 +34,7 @@ def verdicts(comparison: pd.DataFrame) -> list[str]:
     for (resolution, noise), here in sorted(places.items()):
         where = f"On {resolution_in_words(resolution)}{f', noise {noise:g}' if noisy else ''}"
         if here["model"]:
-            words = _verdict(where, _known(here["model"]), _known(here["baseline"]))
+            words = _verdict(where, _known(here["model"]), _known(here["baseline"]), functions)
             # No line breaks inside a number.
             found.append(words.replace(" × ", "\u00a0×\u00a0").replace("95 %", "95\u00a0%"))
     return found
@@ -40,7 +45,7 @@ def _known(rows: list[Tested]) -> list[Tested]:
     return sorted((one for one in rows if one.error().known), key=lambda one: one.error().value)
 
 
-def _verdict(where: str, models: list[Tested], baselines: list[Tested]) -> str:
+def _verdict(where: str, models: list[Tested], baselines: list[Tested], functions: Sequence[str]) -> str:
     if not models:
         return f"{where} every run diverged, so there are no errors to compare."
     first, error = models[0], models[0].error()
@@ -61,14 +66,10 @@ def _verdict(where: str, models: list[Tested], baselines: list[Tested]) -> str:
             "These are errors of standardised functions: the mean of the targets is far from zero, so the "
             f"error in physical units, {scientific(first.error(PHYSICAL).value)}, means little."
         )
-    prefix = f"{PHYSICAL}_"  # for the error of one of several functions
-    functions = [
-        f"{scientific(one.value)} ({metric.removeprefix(prefix)})"
-        for (metric, statistic), one in first.errors.items()
-        if statistic == "mean" and metric.startswith(prefix)
-    ]
-    if functions:
-        words.append(f"Its errors by function: {', '.join(functions)}.")
+    by_function = {one: first.error(f"{PHYSICAL}_{one}") for one in functions}
+    each = [f"{scientific(error.value)} ({name})" for name, error in by_function.items() if error.known]
+    if each:
+        words.append(f"Its errors by function: {', '.join(each)}.")
     if baselines:
         label, best = baselines[0].facts["label"], baselines[0].error().value
         words.append(f"The best baseline, “{label}”, has {scientific(best)}.")
@@ -81,8 +82,11 @@ def _difference(models: list[Tested]) -> str:
         lowest, error = (one.error().value for one in models[:2])
         words = f"{times(error / lowest)} times that error" if lowest else scientific(error)
         why = f"Models are ranked only with {SEEDS_TO_RANK} seeds or more."
-        if not any(one.error(statistic=RATIO).known for one in models):
+        ratios = [one.error(statistic=RATIO) for one in models]
+        if not any(one.known for one in ratios):
             why = "They cannot be ranked: an error is zero, or their targets differ."
+        elif all(absent(one.low) for one in ratios):
+            why = "They cannot be ranked on one test sample."
         return f"{_named(models[1])} is next with {words}. {why}"
     among = [one for one in models if one.is_among_the_best()]
     if len(among) == 1:

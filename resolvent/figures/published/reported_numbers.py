@@ -149,12 +149,14 @@ def summarise(runs: list[Run]) -> str:
         ended = f"of which {lost} diverged"
     levels = sorted({run.record.training.get("noise", 0.0) for run in runs})
     noise = f", noise {_names([f'{level:g}' for level in levels])} on the inputs" if any(levels) else ""
+    chosen = chosen_on_validation(runs)
     return (
         f"{counted(models, 'model')} trained on {_names(resolutions)}"
         f"{'' if isinstance(resolutions[0], str) else ' grid points'} with "
         f"{counted(seeds, 'seed')} each: {counted(len(runs), 'run')}, {ended}. "
         f"Training used {values_of(runs, 'train_samples')} samples, "
-        f"{values_of(runs, 'validation_samples')} more to choose the checkpoint, "
+        f"{values_of(runs, 'validation_samples')} more to "
+        f"{f'choose {chosen}' if chosen else 'measure the error of each epoch'}, "
         f"{epochs} epoch{'' if epochs == '1' else 's'} and batches of "
         f"{values_of(runs, 'batch_size')}{noise}; "
         f"errors are measured on {values_of(runs, 'test_samples')} test samples that training never saw. "
@@ -201,6 +203,12 @@ def values_of(runs: list[Run], name: str) -> str:
     """Return the values of a training setting in the runs: "8 and 20"."""
     values = sorted({run.record.training[name] for run in runs if name in run.record.training})
     return _names([f"{value:,}" for value in values]) if values else "an unrecorded number of"
+
+
+def chosen_on_validation(runs: list[Run]) -> str:
+    """Return what the validation samples select; an empty text if all runs keep their last epoch."""
+    kept = {run.record.training.get("selection", "best") for run in runs}
+    return f"the checkpoint{' of some models' * ('last' in kept)}" if "best" in kept else ""
 
 
 def _machine(run: Run) -> str:

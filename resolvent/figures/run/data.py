@@ -1,7 +1,8 @@
 """Data of runs for pages, as script files: a page opened from disk cannot fetch files.
 
 `run.js`, next to the page of a run, has its samples; `runs.js`, next to the page that compares two runs, has
-the errors of all test samples of all runs. Numbers are rounded to four digits after errors are computed.
+the errors of all test samples of all runs. After errors are computed, numbers are rounded to four digits, or
+to more for functions and axes far from zero.
 """
 
 import json
@@ -9,7 +10,7 @@ from itertools import combinations
 from pathlib import Path
 
 from resolvent.common.files import write_text
-from resolvent.figures.common.charts import CURVE_POINTS, SIDE_POINTS, picked, rounded, thinned
+from resolvent.figures.common.charts import CURVE_POINTS, SIDE_POINTS, picked, resolved, rounded, thinned
 from resolvent.figures.common.intervals import paired_ratio
 from resolvent.figures.common.results import Run, errors_by_sample, spread_of
 
@@ -27,7 +28,7 @@ def write_run_data(run: Run, output: str | Path, quantities: tuple[str, str]) ->
         along = stored[name].values
         target = stored[f"{name}_target"].values if f"{name}_target" in stored.coords else along
         for key, points in ((name, along), (f"{name}_target", target)):
-            coordinates[key.replace("time", "x")] = rounded(points[picked(len(points), most)])
+            coordinates[key.replace("time", "x")] = resolved(points[picked(len(points), most)])
     data = {
         **_named(run),
         "quantities": list(quantities),
@@ -56,7 +57,8 @@ def _samples(run: Run, dimension: int) -> list[dict]:
             "target": target,
             "error": one[f"{prefix}prediction"].values - target,
         }
-        drawn = {name: rounded(thinned(values, dimension)) for name, values in drawn.items()}
+        # By channel: the functions may be of different sizes.
+        drawn = {name: [*map(resolved, thinned(values, dimension))] for name, values in drawn.items()}
         error = rounded(relative[number])
         samples.append({"which": which, "sample": number, "relative_l2": error, **drawn})
     return samples

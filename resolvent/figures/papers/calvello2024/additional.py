@@ -10,6 +10,8 @@ aligned with the patches, the target's ratio also differs from 1. *Rollouts* app
 Kolmogorov flow repeatedly (`resolvent/evaluation/rollout.py`).
 """
 
+from typing import Any
+
 import numpy as np
 
 from resolvent.figures.common import style
@@ -40,14 +42,14 @@ def draw_spectra(experiments: Experiments):
     panels = panels_of(experiments, widest)
     looks = style.appearances(run for groups, _ in panels for group in groups for run in group)
     figure, axes = style.new_figure(len(panels), 2, size=(8.6, 0.4 + 3.2 * len(panels)))
-    named: dict[str, object] = {}
+    named: dict[tuple, Any] = {}  # models in several panels once
     for (groups, _), (left, right) in zip(panels, axes, strict=True):
         _draw_spectra(left, right, groups, looks)
-        handles, words = left.get_legend_handles_labels()
-        named |= dict(zip(words, handles, strict=True))
+        for line in left.get_legend_handles_labels()[0]:
+            named[line.get_label(), line.get_color(), line.get_linestyle()] = line
     for panel in axes[-1]:
         panel.set_xlabel("wavenumber (cycles per side)")
-    style.name_all(figure, named, place="upper")
+    style.name_all(figure, named.values(), place="upper")
     return figure
 
 

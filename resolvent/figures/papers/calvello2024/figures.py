@@ -81,7 +81,7 @@ def draw_on_training_grid(shown: Shown):
 def _draw_uneven(quadrature: str, other: str, experiments: Experiments):
     """Draw Figures 8 and 9 on the same axes, at the uneven times of eq. 41."""
     run, compared = (first_with(experiments, quadrature=one) for one in (quadrature, other))
-    tested, observations = set(run.errors["resolution"]), run.record.dataset_settings["observations"]
+    tested, observations = set(run.errors["resolution"]), run.record.dataset_settings.get("observations", {})
     # The times of eq. 41: equal steps, twice as long in the second half.
     uneven = [name for name, one in observations.items() if one.get("kind") == "two_rates" and name in tested]
     if not uneven:
@@ -153,7 +153,10 @@ def draw_time_steps(comparisons: list[pd.DataFrame], experiments: Experiments):
 def _draw_steps(panel, groups: Groups, rows: pd.DataFrame, looks) -> None:
     """Draw lines for equal time steps and, to the right of the longest, points for other sets of times."""
     first, tested = groups[0][0], set(rows["test_resolution"])
-    trained, stored = first.resolution, first.record.dataset_settings["observations"]
+    trained, stored = first.resolution, first.record.dataset_settings.get("observations")
+    if stored is None:
+        words = "has functions of space, not trajectories: remove this figure from `shows`"
+        raise ResultError(f"{first.directory} {words}")
     of_step = {
         name: one["step"]
         for name, one in stored.items()

@@ -94,7 +94,8 @@ def _table(
     Of models that differ only in width, only the widest is shown. `makers_of` returns the columns, given the
     versions of the paper with the experiment's data.
     """
-    groups: list[tuple[str, dict[str, Maker]]] = []
+    titles: list[str] = []
+    makers_of_each: list[dict[str, Maker]] = []
     found: list[tuple[dict[str, Run], dict[tuple[str, str], Tested]]] = []
     labels: dict[tuple[str, str], str] = {}
     for comparison, runs in zip(comparisons, experiments, strict=True):
@@ -111,10 +112,17 @@ def _table(
         tau = recorded["data.distribution.tau"] if recorded["data.equation"] == "darcy" else None
         versions = [one for one, distribution in DISTRIBUTION.items() if tau in (None, distribution["tau"])]
         title = title_of(first) + (f", coefficients of {FIRST}" if versions == [FIRST] else "")
-        groups.append((title, makers_of(versions)))
+        titles.append(title)
+        makers_of_each.append(makers_of(versions))
         found.append((models, tested))
         labels |= {("model", key): models[key].label for key in widest(list(models.values()))}
         labels |= {name: one.facts["label"] for name, one in tested.items() if name[0] == "baseline"}
+    names = [runs[0].record.experiment for runs in experiments]
+    titles = [  # with the experiment's name, where several have the same title
+        f"{title}, {name}" if titles.count(title) > 1 else title
+        for title, name in zip(titles, names, strict=True)
+    ]
+    groups = list(zip(titles, makers_of_each, strict=True))
     bodies: dict[str, list[list[Cell]]] = {"model": [], "baseline": []}
     for (kind, key), label in labels.items():
         row = [Cell(label)]

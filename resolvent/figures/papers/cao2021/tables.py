@@ -13,6 +13,7 @@ from pathlib import Path
 import pandas as pd
 
 from resolvent.figures.common.comparison import Tested, by_condition
+from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.numbers import DASH, absent, in_units, power
 from resolvent.figures.common.results import Run, on_training_grid, read_table, resolution_in_words
 from resolvent.figures.common.table import EMPTY, Cell, Column, Table, columns
@@ -131,13 +132,20 @@ def draw_hours(experiments: list[list[Run]]) -> Table:
 
     Ours is the mean over finished runs with any seed and noise.
     """
-    cells: dict[str, dict[tuple, list[Run]]] = {}  # by label, and by example and resolution
-    for run in (run for runs in experiments for run in runs):
-        place = (list(EXAMPLES).index(run.record.dataset_settings["equation"]), run.resolution)
-        cells.setdefault(run.label, {}).setdefault(place, []).append(run)
+    # By label, among the models with this label at a place, and by example and resolution.
+    cells: dict[tuple[str, int], dict[tuple, list[Run]]] = {}
+    models: dict[tuple, list[str]] = {}
+    every = [run for runs in experiments for run in runs]
+    # Other equations than the paper's come last.
+    equations = list(dict.fromkeys([*EXAMPLES, *(run.record.dataset_settings["equation"] for run in every)]))
+    for run in every:
+        place = (equations.index(run.record.dataset_settings["equation"]), run.resolution)
+        alike = models.setdefault((run.label, place), [])
+        alike += [run.model] * (run.model not in alike)
+        cells.setdefault((run.label, alike.index(run.model)), {}).setdefault(place, []).append(run)
     places = sorted({place for by_place in cells.values() for place in by_place})
     rows = []
-    for label, by_place in cells.items():
+    for (label, _), by_place in cells.items():
         row = [Cell(label)]
         for runs in (by_place.get(place, []) for place in places):
             paper = reported_number(runs[0].record, runs[0].cost, TABLE_6) if runs else None
@@ -147,7 +155,7 @@ def draw_hours(experiments: list[list[Run]]) -> Table:
                 ours = Cell(in_units(sum(hours) / len(hours), TABLE_6.unit))
             row += [ours, EMPTY if paper is None or paper.value is None else Cell(paper.digits)]
         rows.append(row)
-    names = list(EXAMPLES.values())
+    names = [EXAMPLES.get(one, one) for one in equations]
     groups = ((f"{names[equation]}, n = {points}", ["ours", "Cao 2021"]) for equation, points in places)
     return Table(columns(("", ["model"]), *groups), rows)
 
@@ -168,9 +176,18 @@ OF_ABLATION: dict[str, Callable[[dict], Cell]] = {
 
 def _side_by_side(table: PaperTable, comparisons: list[pd.DataFrame], experiments: list[list[Run]]) -> Table:
     """Return a table with columns for each place: both recipes, the reported number, and the ratio to it."""
+    groups = [group for runs in experiments for group in grouped(runs)]
+    first_of: dict[tuple, Run] = {}
+    for run, *_ in groups:
+        other = first_of.setdefault((run.model, run.resolution, run.noise), run)
+        if other is not run:
+            raise ResultError(
+                f"{other.directory} and {run.directory} are runs of one model with the same grid and noise: "
+                "list only one of their experiments"
+            )
     leading = OF_ABLATION if table is TABLE_8 else {}
     found = by_condition(on_training_grid(pd.concat(comparisons, ignore_index=True)))
-    rows = _rows(found, [group for runs in experiments for group in grouped(runs)], table)
+    rows = _rows(found, groups, table)
     places = sorted({place for *_, row in rows for place, _ in row})
     coarse: dict[int | str, set[int]] = {}  # points per side of the attention's grid
     for run in (run for runs in experiments for run in runs):
@@ -209,14 +226,24 @@ draw_ablation = partial(_side_by_side, TABLE_8)  # a row for each layer norm, in
 
 
 def _rows(found: list[Tested], groups: list[list[Run]], table: PaperTable) -> list[tuple[str, dict, Row]]:
-    """Return label, settings and results of the paper's rows, in the models' order, then of further rows."""
+    """Return label, settings and results of the paper's rows, in the models' order, then of further rows.
+
+    In a row of the paper, a place has one model of each recipe; any other model has a row of its own.
+    """
     tested = {(one.facts["key"], _place(one)): one for one in found if one.facts["kind"] == "model"}
     by_row: dict[tuple, list[list[Run]]] = {}
+    model_of: dict[tuple, str] = {}  # by row of the paper, recipe and place
     for group in groups:
         first = group[0]
         # The row's key without the place of training.
         key = table.key(record(first.record) | {"resolution": None, "noise": None})
-        name = (False, *key) if key in table.row_names else (True, first.model)
+        spots = [
+            (key, one.record.recipe, one.resolution, one.noise)
+            for one, *_ in groups
+            if one.model == first.model
+        ]
+        alone = all(model_of.setdefault(spot, first.model) == first.model for spot in spots)
+        name = (False, *key) if key in table.row_names and alone else (True, first.model)
         by_row.setdefault(name, []).append(group)
     rows = []
     for name in sorted(by_row, key=lambda name: name[0]):
