@@ -26,6 +26,7 @@ from resolvent.datasets.storage.layout import named_axes
 from resolvent.evaluation.metrics import METRICS, Metric, Scale, measure
 from resolvent.solvers.common.grid import AnyGrid, Grid, Product
 from resolvent.training.data import read_where_it_fits
+from resolvent.training.devices import tf32
 from resolvent.training.normalisation import Normaliser
 from resolvent.training.tensors import as_samples, batch_size, coordinate_tensor, function_tensor
 
@@ -90,7 +91,8 @@ def predict(operator: nn.Module, samples: Samples, device: torch.device) -> np.n
     coordinates = coordinate_tensor(samples.grid).to(device)
     inputs = function_tensor(samples.inputs, samples.grid)
     size = batch_size(samples.grid, BATCH_VALUES, len(samples))
-    with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
+    generators = torch.random.fork_rng(devices=[device] if device.type == "cuda" else [])
+    with generators, tf32(False):  # a user's script has torch's default, which allows it for convolutions
         torch.manual_seed(0)  # the same masks in every call, for operators with dropout in evaluation
         outputs = [as_samples(operator(batch.to(device), coordinates)).cpu() for batch in inputs.split(size)]
     return torch.cat(outputs).numpy().astype(np.float64)
