@@ -135,7 +135,6 @@ class Plan:
         return self.datasets[e.test_dataset or e.dataset]
 
     def used_by(self, dataset: str) -> list[dict]:
-        """Return the experiments that train or test on the dataset, as its page lists them."""
         return [
             {"name": name, "title": e.title, "models": len(e.models), "tested_only": e.dataset != dataset}
             for name, e in self.configuration.experiments.items()
@@ -237,7 +236,6 @@ class Plan:
         }
 
     def tuned(self, experiment: str, model: str, resolution: Resolution) -> str | None:
-        """Return the file with the settings chosen from the short runs; None without `tuning`."""
         file = self.results / TUNED_FILE.format(**self._names(experiment, model, resolution))
         return str(file) if self.experiment(experiment).tuning else None
 

@@ -186,12 +186,10 @@ class ArraysDataset(FilesDataset):
 
     @property
     def dimension(self) -> int:  # type: ignore[override]
-        """Return the number of axes of space: 1, 2 or 3."""
         return max(len(one.space) for one in self.channels)
 
     @property
     def quantities(self) -> tuple[str, str]:  # type: ignore[override]
-        """Return names and units of input and target for captions."""
         return self.names(units=True)
 
     def names(self, units: bool = False) -> tuple[str, str]:
@@ -210,7 +208,6 @@ class ArraysDataset(FilesDataset):
 
     @property
     def channels(self) -> list[Channel]:
-        """Return the functions and scalars of a sample, inputs first."""
         pairs = [pair for pool in pools_of(self.source) for pair in pool.files]
         return channels_of(
             {"input": self.input, "target": self.target},
@@ -311,7 +308,6 @@ class ArraysTask(FilesTask):
         return findings_of(self.channels, self.settings.along("grid"), batches)
 
     def hold_to_accuracy(self, budget: dict, store: Path | str) -> dict:
-        """Compare the store with the files, and return the origin and warnings for the card."""
         hold_to_accuracy({"against_the_file": budget["stored_against_the_file"]}, self, store)
         return {
             "imported": {

@@ -54,7 +54,6 @@ class FoundGrid:
 
 
 def axis_of(name: str) -> str | None:
-    """Return the axis of a name; None for an unknown name."""
     leaf = name.lower().rpartition("/")[2]
     return AXIS_OF.get(leaf) or AXIS_OF.get(_AFFIX.sub("", leaf))
 
@@ -149,7 +148,6 @@ def line_of(file: ArraysFile, name: str, even: bool = False) -> np.ndarray:
 
 
 def is_even(values: np.ndarray) -> bool:
-    """Return whether coordinates are evenly spaced."""
     line = values[0] + np.diff(values).mean() * np.arange(len(values))
     return bool(np.abs(values - line).max() <= _allowed(values))
 

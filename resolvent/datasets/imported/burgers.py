@@ -304,7 +304,6 @@ def _log_covariance(modes: np.ndarray, sigma: float, tau: float, gamma: float) -
 
 
 def distribution_warnings(facts: dict) -> list[Words]:
-    """Return warnings for inputs that do not fit the stated distribution."""
     highest = facts["highest_mode"]
     if not highest["with_power"]:
         return ["The initial values are constant: only their mean has power."]

@@ -269,7 +269,6 @@ def _line(file: ArraysFile, name: str) -> str:
 
 
 def _axes(detected: Detected) -> dict[str, list[str]]:
-    """Return the axes of every input and target variable."""
     entries = (*detected.inputs, *detected.targets)
     return {variable_of(entry): list(detected.function(entry).axes) for entry in entries}
 

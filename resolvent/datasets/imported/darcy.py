@@ -373,7 +373,6 @@ def pressure_warnings(findings: dict, settings: DarcyDataset, tolerance: float) 
 
 
 def coefficient_warnings(facts: dict, settings: DarcyDataset) -> list[Words]:
-    """Return warnings for coefficients that do not fit the stated distribution."""
     found, values = [], facts["values"]
     if settings.push_forward == "level_set":
         stated = f"{settings.below:g} and {settings.above:g}"

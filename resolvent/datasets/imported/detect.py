@@ -69,7 +69,6 @@ class Function:
 
     @property
     def words(self) -> str:
-        """Return name and shape for messages."""
         return f"'{self.name}' ({' × '.join(map(str, self.shape))})"
 
     def fits(self, other: Function) -> bool:
@@ -101,7 +100,6 @@ class Detected:
     numbers: dict[str, list[str]] = field(default_factory=dict)
 
     def function(self, entry: str) -> Function:
-        """Return the function of an entry of `inputs` or `targets`."""
         return self.functions[variable_of(entry)]
 
 

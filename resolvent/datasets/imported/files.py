@@ -31,7 +31,6 @@ SECONDS_PER_BYTE = 2e-8  # for decompressing a file
 
 
 def as_list(value: Any) -> Any:
-    """Wrap a single name in a list."""
     return [value] if isinstance(value, str) else value
 
 
@@ -104,7 +103,6 @@ class FilesDataset(SpaceDataset):
         """Open and check the files, and locate every sample. Raises as `with_contents`."""
 
     def paths(self) -> list[str]:
-        """Return all files in order, without duplicates."""
         return paths_of(self.source)
 
     def with_contents(self) -> Self:
@@ -213,7 +211,6 @@ class FilesTask(Task):
         return [f"In {file.name} {note}." for file in self.series.files.values() for note in file.notes]
 
     def file_facts(self) -> dict:
-        """Return the files and rows of the samples, for the card."""
         series, facts, names = self.series, [], dict.fromkeys(one.variable for one in self.channels)
         for path, digest in zip(self.settings.paths(), self.digests, strict=True):
             file = series.files[path]

@@ -88,7 +88,6 @@ class ImportedDataset(FilesDataset):
 
     @property
     def channels(self) -> list[Channel]:
-        """Return the channels of input and target."""
         axes, found = self.axes or ["sample", *SPACE[-self.dimension :]], []
         entries, times = (self.input, self.target), (*self.input_times, *self.target_times)
         for role, entry, usual, time in zip(ROLES, entries, self.variables, times, strict=True):
@@ -178,7 +177,6 @@ class ImportedTask(FilesTask):
         return error_facts(np.concatenate(errors), stored.layout.num_samples)
 
     def hold_to_accuracy(self, budget: dict, store: Path | str) -> dict:
-        """Return the origin of the data and the results of the checks, for the card."""
         labels, warnings = budget["labels_against_our_solver"], self.warnings(budget)
         if why := labels.get("not_available"):
             warnings = [f"The solutions could not be checked: {why}", *warnings]
@@ -287,7 +285,6 @@ def least(error: Callable[[float, bool], float], one: Searched, costly: bool = T
 
 
 def fitted(errors: np.ndarray, values: dict[str, float], digits: int = 5) -> dict:
-    """Return the best fit with its errors, for the card."""
     numbers = {name: float(f"{value:.{digits}g}") for name, value in values.items()}
     return numbers | (error_facts(errors) if np.isfinite(errors).all() else {"not_available": "not solved"})
 

@@ -50,7 +50,6 @@ class Channel:
 
     @property
     def words(self) -> str:
-        """Return its name in the file, with its time."""
         if self.time is None:
             return self.entry
         return f"{self.entry} at time {self.time}" + (" from the end" if self.time < 0 else "")
@@ -221,7 +220,6 @@ class Series:
                 raise DatasetError(f"source has files only for {named}; samples asks for {size} ({split})")
 
     def place(self, split: str, index: int) -> Place:
-        """Return the location of sample `index` of `split`."""
         series, units = self._units[split]
         if split in self._alone:
             (files, row), window = series[0], int(units[index])
@@ -234,7 +232,6 @@ class Series:
         return all(pair[c.role].variables[c.variable].single for pair in self.pairs for c in self.channels)
 
     def in_words(self) -> dict[str, str]:
-        """Return files and rows of each split in words, for the card."""
         words = {}
         for split, size in ((split, size) for split, size in self.sizes.items() if size):
             first, last = self.place(split, 0), self.place(split, size - 1)

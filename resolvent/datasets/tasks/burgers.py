@@ -130,7 +130,6 @@ class BurgersDataset(BurgersSettings):
 
     @property
     def marches(self) -> bool:
-        """Return whether the method has modes and steps."""
         return self.method != "cole-hopf"
 
     @property
@@ -376,7 +375,6 @@ class Burgers(Task):
         return {"interpolation_oracle": self.solve_interpolated, "coarse_solve": self.solve_on_grid}
 
     def classical_solvers(self) -> dict[str, Baseline]:
-        """Return the exponential integrator with several numbers of modes and steps, and the closed form."""
         from resolvent.solvers.burgers.cole_hopf import cole_hopf
 
         def closed_form(values: np.ndarray, grid: Grid | Nodes) -> np.ndarray:
@@ -475,7 +473,6 @@ def solve_by(
 
 
 def stepper(method: str) -> type[BurgersSolver]:
-    """Return the time integrator by name."""
     from resolvent.solvers.burgers.etdrk4 import BurgersEtdrk4
     from resolvent.solvers.burgers.split_step import BurgersSplitStep
 

@@ -350,7 +350,6 @@ class DarcyInverse(DarcyTask):
         return arrays
 
     def error_budget(self, stored: Stored) -> dict:
-        """Measure the solver's error (`errors_of_the_solver`)."""
         return self.errors_of_the_solver(stored, self.settings.finest)[0]
 
     def description(self) -> dict:

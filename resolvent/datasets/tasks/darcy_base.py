@@ -144,7 +144,6 @@ class DarcyTask(Task):
         return budget, fields, coefficient, pressure
 
     def distribution_facts(self) -> dict:
-        """Return the description of the random coefficient for the card."""
         settings, distribution = self.settings, self.settings.distribution
         pushed = (
             f"{settings.above:g} where the field is positive, {settings.below:g} elsewhere"
@@ -163,7 +162,6 @@ class DarcyTask(Task):
         }
 
     def solver_facts(self) -> dict:
-        """Return the description of the solver for the card."""
         settings = self.settings
         return {
             "method": "5-point finite differences; conjugate gradients preconditioned by "

@@ -278,7 +278,6 @@ class Kolmogorov(Task):
         return self.field.coefficients(seed, split, index)
 
     def integrator(self, method: str, num_modes: int, step: float) -> FlowSolver:
-        """Return the solver by `method`, with the largest time `step`."""
         from resolvent.solvers.kolmogorov.etdrk4 import KolmogorovEtdrk4
         from resolvent.solvers.kolmogorov.split_step import KolmogorovSplitStep
 
@@ -409,7 +408,6 @@ class Kolmogorov(Task):
         }
 
     def classical_solvers(self) -> dict[str, Baseline]:
-        """Return the exponential integrator over the lead time, with several numbers of modes and steps."""
         lead_time, forced = self.settings.lead_time, self.settings.forcing_wavenumber
 
         def marched(modes: int, steps: int) -> Baseline:

@@ -60,7 +60,6 @@ class SplitSizes(Settings):
 
     @property
     def total(self) -> int:
-        """Return the number of samples of all splits."""
         return self.train + self.validation + self.test
 
 
@@ -80,7 +79,6 @@ class Known:
     fewest_modes: int = 0
 
     def num_modes(self, points: int) -> int:
-        """Return the number of modes for values on `points` along an axis."""
         return max(self.fewest_modes, points // 2 - 1)
 
 
@@ -120,7 +118,6 @@ class DatasetSettings(Settings):
     accuracy: float = Field(1e-6, ge=1e-15, le=1, description=ACCURACY)
 
     def task(self) -> Task:
-        """Return the task that computes the samples."""
         raise NotImplementedError(
             f"define {type(self).__name__}.task, which returns the task of these settings"
         )
@@ -191,7 +188,6 @@ class DatasetSettings(Settings):
 
     @property
     def num_shards(self) -> int:
-        """Return the number of generation jobs."""
         return -(-self.samples.total // self.samples_per_shard)
 
     @property

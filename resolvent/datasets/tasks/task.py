@@ -161,7 +161,6 @@ class Task(ABC):
 
     @cached_property
     def layout(self) -> Layout:
-        """Return the layout of the store."""
         return Layout(
             groups=self.groups(),
             samples=self.settings.samples.model_dump(),

@@ -72,11 +72,9 @@ class TrajectoryDataset(DatasetSettings):
 
     @property
     def resolutions(self) -> list[str]:
-        """Return the names of the sets of times."""
         return list(self.observations)
 
     def times_of(self, name: str) -> Nodes:
-        """Return the times of the set `name`."""
         return self.observations[name].nodes(self.final_time, self.seed)
 
     def num_points(self, resolution: int | str) -> int:

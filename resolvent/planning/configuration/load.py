@@ -81,7 +81,6 @@ def _build(content: Mapping) -> Build:
 
 
 def entries_not_built(content: Mapping, build: Build) -> Iterator[tuple[str, str]]:
-    """Yield section and name of every dataset and experiment that is not built."""
     if build.datasets is None and build.experiments is None:
         return
     needed = [*(build.datasets or []), _entries(content, "stability").get("dataset")]

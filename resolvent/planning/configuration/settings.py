@@ -162,7 +162,6 @@ class Stress(Settings):
 
     @property
     def shifts(self) -> list[tuple[str, float]]:
-        """Return a pair of name and factor for every shift, in the order of the settings."""
         given = self.model_dump(exclude={"samples"})
         return [(name, factor) for name, factors in given.items() for factor in factors]
 
@@ -328,7 +327,6 @@ class Stability(Settings):
 
     @property
     def models(self) -> list[str]:
-        """Return the keys of the models in the order of the panels, without duplicates."""
         return list(dict.fromkeys(key for panel in self.panels.values() for key in panel.values()))
 
     @property
@@ -412,7 +410,6 @@ def model_settings(model: Model, resolution: Resolution, dataset: DatasetSetting
 
 
 def given_by_data(architecture: str, resolution: Resolution, dataset: DatasetSettings) -> dict[str, Any]:
-    """Return the settings of the architecture that are determined by the dataset."""
     if not is_architecture(architecture):
         return {}
     names = ("in_channels", "initial_channels", "out_channels")

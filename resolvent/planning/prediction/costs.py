@@ -62,7 +62,6 @@ class Need:
 
 
 def minutes_requested(need: Need, attempt: int, longest: int | None = None) -> int:
-    """Return the wall time to request in minutes, at most `longest`, the limit of the cluster."""
     minutes = max(LEAST_MINUTES, math.ceil(need.time_factor * need.seconds / 60)) * 2 ** (attempt - 1)
     return minutes if longest is None else min(minutes, longest)
 

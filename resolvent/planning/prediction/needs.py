@@ -55,7 +55,6 @@ class Needs:
         )
 
     def all_seeds(self, experiment: str, model: str, resolution: Resolution) -> list[str]:
-        """Return the folders of the runs that differ only in the seed."""
         seeds = self.plan.experiment(experiment).seeds
         return [self.plan.run_folder(experiment, model, resolution, seed) for seed in seeds]
 
@@ -93,7 +92,6 @@ class Needs:
         return Need(once.seconds + START_SECONDS, once.bytes + 300e6)
 
     def baselines(self, wildcards) -> Need:
-        """Predict the classical baselines for the test samples on every test grid."""
         dataset = self.plan.dataset_of(wildcards.experiment).settings
         samples, counts = self._tested(wildcards.experiment), self.plan.sample_counts(wildcards.experiment)
         largest = dataset.largest_array

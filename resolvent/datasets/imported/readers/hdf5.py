@@ -212,7 +212,6 @@ def open_mat_73(path: Path | str, content: Any) -> ArraysFile:
     every = opened.variables()
 
     def kind_of(one: Any) -> str:
-        """Return the MATLAB class of a variable."""
         if "MATLAB_sparse" in one.attrs:
             return "sparse"
         if not hasattr(one, "dtype"):

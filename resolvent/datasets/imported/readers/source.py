@@ -41,7 +41,6 @@ PATIENCE = 10  # timeout in seconds for each request; opening a file takes at mo
 
 
 def is_remote(source: str) -> bool:
-    """Return whether `source` looks like an address."""
     return re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", source) is not None
 
 
@@ -178,7 +177,6 @@ def _reader_of(path: Path | str, head: bytes | None, content: Any) -> tuple[str,
 
 
 def _zip_reader(path: Path | str, content: Any) -> tuple[str, Any]:
-    """Return the name and reader of a zip archive of NumPy or PyTorch."""
     from resolvent.datasets.imported.readers import formats
 
     try:
