@@ -24,12 +24,12 @@ from resolvent.planning.configuration.load import with_contents
 from resolvent.planning.configuration.settings import (
     Configuration,
     Experiment,
+    Resolution,
     Stability,
     model_settings,
     samples_read,
     training_settings,
 )
-from resolvent.planning.configuration.values import Resolution
 from resolvent.planning.rerun import ESTIMATES, location_of, script_digest
 from resolvent.training.settings import TrainingSettings
 

@@ -62,10 +62,7 @@ FILES_READ = {
     f"resolvent.figures.{module}": tuple(f"resolvent/figures/{one}" for one in patterns)
     for module, *patterns in (
         ("common.assets", "assets/*"),
-        (
-            "common.page",
-            *(f"templates/{name}" for name in ("macros.html.j2", "base.html.j2", "references.bib")),
-        ),
+        ("common.page", "templates/macros.html.j2", "templates/base.html.j2", "templates/references.bib"),
         ("dataset.card", "templates/references.bib"),
         ("dataset.croissant", "templates/croissant_context.json"),
         ("dataset.page", "templates/dataset.html.j2"),
@@ -220,28 +217,6 @@ def _tree(file: Path) -> ast.Module:
 
 # Not `ast.NodeTransformer`, which takes twice as long.
 def _strip(node: ast.AST) -> None:
-    _strip_here(node)
-    for key in node._fields:
-        value = getattr(node, key, None)
-        if isinstance(value, ast.AST):
-            _strip(value)
-        elif isinstance(value, list):
-            value[:] = [one for one in value if not _without_result(node, one)]
-            for one in value:
-                if isinstance(one, ast.AST):
-                    _strip(one)
-
-
-def _without_result(owner: ast.AST, node: object) -> bool:
-    match node:
-        case ast.FunctionDef(name=name):
-            return name in PREDICTIONS or (isinstance(owner, ast.ClassDef) and name in SHOWN)
-        case ast.Assign(targets=[ast.Name(id=name)]):
-            return isinstance(owner, ast.ClassDef) and name in SHOWN
-    return False
-
-
-def _strip_here(node: ast.AST) -> None:
     match node:
         case ast.If(test=ast.Name(id="TYPE_CHECKING")):
             node.body = []
@@ -261,6 +236,22 @@ def _strip_here(node: ast.AST) -> None:
             match node.body:
                 case [ast.Expr(value=ast.Constant(value=str())), *rest]:
                     node.body = rest
+    for key in node._fields:
+        value = getattr(node, key, None)
+        if isinstance(value, list):
+            value[:] = [one for one in value if not _without_result(node, one)]
+        for one in value if isinstance(value, list) else [value]:
+            if isinstance(one, ast.AST):
+                _strip(one)
+
+
+def _without_result(owner: ast.AST, node: object) -> bool:
+    match node:
+        case ast.FunctionDef(name=name):
+            return name in PREDICTIONS or (isinstance(owner, ast.ClassDef) and name in SHOWN)
+        case ast.Assign(targets=[ast.Name(id=name)]):
+            return isinstance(owner, ast.ClassDef) and name in SHOWN
+    return False
 
 
 def _are_words(annotation: ast.expr | None) -> bool:

@@ -10,6 +10,7 @@ import json
 import sys
 import warnings
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from fnmatch import fnmatch
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -80,9 +81,12 @@ MADE_FROM["leaderboard.csv"] = STUDY_FILE
 def faults_below(paths: list[Path]) -> Iterator[str]:
     """Yield one line for each fault in `paths`: folders of data or results, runs, cards, or stores."""
     stores = sorted({store for path in paths for store in _stores(path)})
-    cards = _content_hashes(stores)
-    for store in stores:
-        yield from faults_of_dataset(store.with_suffix(".json"))
+    cards: dict[str, set[str]] = {}  # content hashes of the stores by name of the dataset
+    for card in (store.with_suffix(".json") for store in stores):
+        yield from faults_of_dataset(card)
+        with suppress(ResolventError, OSError):  # reported with the dataset
+            facts = read_json(card, "the dataset card")
+            cards.setdefault(str(facts.get("dataset")), set()).add(str(facts.get("content_hash")))
     for path in paths:
         if not path.exists() and path not in stores:
             yield f"{path}: is missing"
@@ -260,17 +264,6 @@ def _faults_of_comparison(file: Path) -> list[str]:
         f"{one.value:.6g}, but {one.value_made:.6g} in errors.csv"
         for one in both.dropna(subset=["value", "value_made"]).itertuples()
     ]
-
-
-def _content_hashes(stores: list[Path]) -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {}
-    for store in stores:
-        try:
-            card = read_json(store.with_suffix(".json"), "the dataset card")
-        except (ResolventError, OSError):  # reported with the dataset
-            continue
-        found.setdefault(str(card.get("dataset")), set()).add(str(card.get("content_hash")))
-    return found
 
 
 def _line(error: Exception) -> str:

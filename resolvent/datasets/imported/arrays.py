@@ -181,7 +181,7 @@ class ArraysDataset(FilesDataset):
         }
 
     @property
-    def uneven(self) -> tuple[str, ...]:
+    def uneven(self) -> tuple[str, ...]:  # type: ignore[override]
         return tuple(axis for axis, kind in self.along("grid").items() if kind in UNEVEN)
 
     @property
@@ -202,7 +202,7 @@ class ArraysDataset(FilesDataset):
         return ", ".join(found["input"]), ", ".join(found["target"])
 
     @property
-    def grid_kind(self) -> str:
+    def grid_kind(self) -> str:  # type: ignore[override]
         kinds = set(self.along("grid").values())
         return kinds.pop() if len(kinds) == 1 else "mixed"
 
@@ -218,15 +218,15 @@ class ArraysDataset(FilesDataset):
         )
 
     @property
-    def in_channels(self) -> int:
+    def in_channels(self) -> int:  # type: ignore[override]
         return sum(one.role == "input" for one in self.channels)
 
     @property
-    def initial_channels(self) -> int:
+    def initial_channels(self) -> int:  # type: ignore[override]
         return sum(one.role == "input" and not one.space for one in self.channels)
 
     @property
-    def out_channels(self) -> int:
+    def out_channels(self) -> int:  # type: ignore[override]
         return sum(one.role == "target" for one in self.channels)
 
     def task(self) -> ArraysTask:

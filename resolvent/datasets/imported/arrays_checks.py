@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,11 +13,8 @@ from resolvent.common.counts import counted
 from resolvent.common.errors import Words
 from resolvent.common.moments import Moments
 from resolvent.datasets.errors import DatasetError
-from resolvent.datasets.imported.readers.arrays_file import SMALLEST, UNIT
+from resolvent.datasets.imported.readers.arrays_file import SMALLEST, UNIT, ArraysFile
 from resolvent.datasets.imported.series import Channel, read_rows
-
-if TYPE_CHECKING:
-    from resolvent.datasets.imported.readers.arrays_file import ArraysFile
 
 JUMP = 4.0  # jump at the seam over the largest inner jump, above which functions are not periodic
 SEAMLESS = 1.0  # the same ratio, below which the seam is as smooth as the inside

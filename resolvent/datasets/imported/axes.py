@@ -10,17 +10,15 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.readers.arrays_file import ArraysFile
+from resolvent.datasets.imported.series import Channel
 from resolvent.datasets.storage.layout import SPACE
-
-if TYPE_CHECKING:
-    from resolvent.datasets.imported.series import Channel
-    from resolvent.solvers.common.grid import Grid
+from resolvent.solvers.common.grid import Grid
 
 TOLERANCE = 1e-3  # relative to a spacing, for coordinates in float32
 WORDS = {
@@ -103,9 +101,8 @@ def near(line: str, name: str) -> bool:
 def coordinates_of(file: ArraysFile, axis: str, points: int, taken: set[str], variable: str) -> str | None:
     """Return the name of the coordinates of an axis of `variable`; None if there are none.
 
-    Also returns coordinates that vary along several axes, which `line_of` refuses.
-
-    taken  variables with another meaning.
+    Also returns coordinates that vary along several axes, which `line_of` refuses. Variables in `taken` have
+    another meaning.
     """
     for name, shape in file.shapes.items():
         if axis_of(name) == axis and name not in taken and points in shape and near(name, variable):
@@ -122,10 +119,7 @@ def _allowed(values: np.ndarray) -> float:
 
 
 def line_of(file: ArraysFile, name: str, even: bool = False) -> np.ndarray:
-    """Read coordinates.
-
-    Raises `DatasetError` if they are not strictly monotone, or, with `even`, not evenly spaced.
-    """
+    """Read coordinates. Raises `DatasetError` if not strictly monotone, or, with `even`, evenly spaced."""
     shape, values = file.shape(name), along_one_axis(file, name)
     at = f"{file.path}: coordinates '{name}'"
     if values is None:
@@ -236,10 +230,7 @@ def _hold_line(file: ArraysFile, name: str, values: np.ndarray, grid: Grid, orig
 
 
 def found_grid(values: np.ndarray, periodic: bool | None) -> FoundGrid:
-    """Return the grid of increasing coordinates: kind, left end and length.
-
-    periodic  whether functions on it are periodic; None if unknown.
-    """
+    """Return the grid of increasing coordinates; `periodic`: whether functions on it are, None if unknown."""
     n, h = len(values), (values[-1] - values[0]) / (len(values) - 1)
     start, half = (0.0 if abs(end) < 1e-7 else float(f"{end:.7g}") for end in (values[0], values[0] - h / 2))
     between, around = (n - 1) * h, n * h  # length for nodes, and for other grids

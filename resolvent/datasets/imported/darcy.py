@@ -92,7 +92,7 @@ class ImportedDarcyDataset(ImportedDataset, DarcySettings):
     )
 
     @property
-    def grid_kind(self) -> str:
+    def grid_kind(self) -> str:  # type: ignore[override]
         return self.grid
 
     def task(self) -> ImportedDarcy:
@@ -177,8 +177,7 @@ class ImportedDarcyInverseDataset(ImportedDataset, DarcyInverseDataset):
 
     @property
     def channels(self) -> list[Channel]:
-        """Return the channels of coefficient and pressure, in this order."""
-        return super().channels[::-1]
+        return super().channels[::-1]  # coefficient, then pressure
 
     def task(self) -> ImportedDarcyInverse:  # type: ignore[override]
         return ImportedDarcyInverse(self)
@@ -342,10 +341,7 @@ def _differ(one: dict, other: dict) -> bool:
 
 
 def pressure_warnings(findings: dict, settings: DarcyDataset, tolerance: float) -> list[Words]:
-    """Return warnings for pressures that do not fit the stated convention or values.
-
-    Warns about errors above `tolerance`, and about conventions with at most half the error.
-    """
+    """Return warnings for pressures that do not fit the stated convention or values."""
     labels, least_pressure = findings["labels_against_our_solver"], findings["least_pressure_over_largest"]
     stated, fits = _convention(settings.grid, settings.face_mean), {}
     if fit := findings.get("values_that_fit_best"):

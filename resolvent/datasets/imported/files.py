@@ -96,7 +96,7 @@ class FilesDataset(SpaceDataset):
     @property
     @abstractmethod
     def channels(self) -> list[Channel]:
-        """Return the functions and scalars of a sample."""
+        """Return the functions and scalars of a sample, inputs first."""
 
     @abstractmethod
     def series(self) -> Series:
@@ -106,10 +106,7 @@ class FilesDataset(SpaceDataset):
         return paths_of(self.source)
 
     def with_contents(self) -> Self:
-        """Check the files, and return the settings with their SHA-256.
-
-        Raises `DatasetError` with the file, what is expected and what was found.
-        """
+        """Check the files, and return the settings with their SHA-256."""
         self.series()
         paths = self.paths()
         digests = [content_digest(path) for path in paths]

@@ -8,17 +8,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 from itertools import combinations, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from resolvent.datasets.errors import DatasetError
+from resolvent.datasets.imported.readers.arrays_file import ArraysFile
 from resolvent.datasets.imported.readers.source import open_source
+from resolvent.datasets.imported.sources import Pool
 from resolvent.datasets.storage.layout import SPACE
-
-if TYPE_CHECKING:
-    from resolvent.datasets.imported.readers.arrays_file import ArraysFile
-    from resolvent.datasets.imported.sources import Pool
 
 AXES = ("sample", "time", "channel", *SPACE)
 RESERVED = {"x", "y", "z", "time", "sample", "split"}  # names of coordinates in stores
@@ -157,7 +155,7 @@ def channels_of(
     return found
 
 
-Pair = dict[str, "ArraysFile"]  # the file of each role, input and target
+Pair = dict[str, ArraysFile]  # the file of each role, input and target
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
@@ -26,7 +25,7 @@ from resolvent.datasets.tasks.symmetries import Symmetry, shifts_and_reflection
 from resolvent.datasets.tasks.task import FRAMES, Baseline, Motion, Task
 from resolvent.solvers.common.errors import SolverError
 from resolvent.solvers.common.fourier import coefficients_of, observe
-from resolvent.solvers.common.grid import AnyGrid, Grid, Nodes, check_restriction, restrict_by_stride
+from resolvent.solvers.common.grid import AnyGrid, Grid, check_restriction, restrict_by_stride
 from resolvent.solvers.random_fields.gaussian import PeriodicGaussianField
 
 if TYPE_CHECKING:
@@ -280,9 +279,27 @@ class Burgers(Task):
 
     def _solved(self, initial: np.ndarray) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
         """Return every stored array, and the adaptive choices for each sample, if any."""
-        final, chosen = self._final(initial)
-        arrays = {}
-        for points in self.settings.resolutions:
+        settings = self.settings
+        arrays: dict[str, np.ndarray] = {}
+        chosen: dict[str, np.ndarray] = {}
+        if settings.chosen:
+            from resolvent.solvers.common.accuracy import MODES
+
+            solver = stepper(settings.method)
+            found = solver.solve_to(settings.accuracy, initial, self.pilot, **self.physics)
+            final = np.zeros((len(initial), max(map(len, found.solutions))), complex)
+            for row, solution in zip(final, found.solutions, strict=True):
+                row[: len(solution)] = solution
+            chosen = {
+                "modes": np.array(MODES)[found.rungs[:, 0]],
+                "steps": np.array(solver.steps)[found.rungs[:, 1]],
+                "estimated": found.errors,
+                "work": found.work,
+            }
+        else:
+            modes, steps = settings.num_modes or 0, settings.num_steps or 0  # Cole-Hopf has none
+            final = solve_by(settings.method, initial, self.physics, num_modes=modes, num_steps=steps)
+        for points in settings.resolutions:
             arrays[f"n{points}/{INPUT}"] = self._observe(initial, points)
             arrays[f"n{points}/{TARGET}"] = self._observe(final, points)
         return arrays, chosen
@@ -292,26 +309,6 @@ class Burgers(Task):
         """Solve the dataset's first samples to find the first discretisation for all samples."""
         solver, accuracy = stepper(self.settings.method), self.settings.accuracy
         return solver.pilot(accuracy, self.draw_first(PILOT), **self.physics)
-
-    def _final(self, initial: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-        """Return the final coefficients, and the adaptive choices for each sample, if any."""
-        settings = self.settings
-        if not settings.chosen:
-            modes, steps = settings.num_modes or 0, settings.num_steps or 0  # Cole-Hopf has none
-            return solve_by(settings.method, initial, self.physics, num_modes=modes, num_steps=steps), {}
-        from resolvent.solvers.common.accuracy import MODES
-
-        solver = stepper(settings.method)
-        found = solver.solve_to(settings.accuracy, initial, self.pilot, **self.physics)
-        final = np.zeros((len(initial), max(map(len, found.solutions))), complex)
-        for row, solution in zip(final, found.solutions, strict=True):
-            row[: len(solution)] = solution
-        return final, {
-            "modes": np.array(MODES)[found.rungs[:, 0]],
-            "steps": np.array(solver.steps)[found.rungs[:, 1]],
-            "estimated": found.errors,
-            "work": found.work,
-        }
 
     def _refined(self, initial: np.ndarray, modes: np.ndarray, steps: np.ndarray) -> np.ndarray:
         """Return the final coefficients, solved with twice the modes and steps of each sample."""
@@ -344,29 +341,25 @@ class Burgers(Task):
         if settings.chosen:
             modes, steps = (stored.errors[name][subset].astype(int) for name in ("modes", "steps"))
 
-        def errors(positions, solved: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-            final = solved(self.draw(stored.names(positions)))
+        def errors(positions, final: np.ndarray) -> np.ndarray:
             return relative_l2(stored.values(name, positions), self._observe(final, points))
-
-        def closed_form(initial: np.ndarray) -> np.ndarray:
-            return solve_by("cole-hopf", initial, self.physics)
 
         budget: dict = {"observed_on": group_name(points)}
         if settings.chosen:
             budget["chosen_for_each_sample"] = chosen_facts(stored.errors, ("modes", "steps"))
-        refined = error_facts(errors(subset, lambda initial: self._refined(initial, modes, steps)), total)
-        if not settings.marches:
-            budget["against_split_step"] = refined
-        else:
-            budget["against_refined_run"] = refined
+        initial = self.draw(stored.names(subset))
+        check = "against_refined_run" if settings.marches else "against_split_step"
+        budget[check] = error_facts(errors(subset, self._refined(initial, modes, steps)), total)
+        if settings.marches:
             try:
-                every = stored.all_positions
-                parts = [every[start : start + PART] for start in range(0, len(every), PART)]
-                exact = [errors(part, closed_form) for part in parts]
+                every, exact = stored.all_positions, []
+                for part in (every[start : start + PART] for start in range(0, len(every), PART)):
+                    solved = solve_by("cole-hopf", self.draw(stored.names(part)), self.physics)
+                    exact.append(errors(part, solved))
                 budget["against_cole_hopf"] = error_facts(np.concatenate(exact), total)
             except SolverError as error:
                 budget["against_cole_hopf"] = {"not_available": str(error)}
-        start = self._observe(self.draw(stored.names(subset)), points)
+        start = self._observe(initial, points)
         ratio = np.linalg.norm(stored.values(name, subset), axis=-1) / np.linalg.norm(start, axis=-1)
         budget["norm_ratio_final_to_initial"] = float(f"{np.mean(ratio):.3g}")
         return budget
@@ -377,7 +370,7 @@ class Burgers(Task):
     def classical_solvers(self) -> dict[str, Baseline]:
         from resolvent.solvers.burgers.cole_hopf import cole_hopf
 
-        def closed_form(values: np.ndarray, grid: Grid | Nodes) -> np.ndarray:
+        def closed_form(values: np.ndarray, grid: AnyGrid) -> np.ndarray:
             return observe(cole_hopf(coefficients_of(values), **self.physics), values.shape[-1])
 
         marched = {
@@ -392,7 +385,7 @@ class Burgers(Task):
         solver = BurgersEtdrk4(**self.physics, num_modes=modes, num_steps=steps)
         return lambda values, grid: observe(solver.march(coefficients_of(values), steps)[0], values.shape[-1])
 
-    def solve_on_grid(self, values: np.ndarray, grid: Grid | Nodes | None = None) -> np.ndarray:
+    def solve_on_grid(self, values: np.ndarray, grid: AnyGrid | None = None) -> np.ndarray:
         """Solve from the values (samples, points) on a grid: the classical solver on a coarse grid.
 
         Uses only the modes of the grid, so that coarse grids are cheaper and less accurate. Comparisons with
@@ -402,7 +395,7 @@ class Burgers(Task):
         march = self.marched(min(modes, values.shape[-1] // 2 - 1), 8 * math.ceil(steps / 8))
         return march(values, grid)
 
-    def solve_interpolated(self, values: np.ndarray, grid: Grid | Nodes | None = None) -> np.ndarray:
+    def solve_interpolated(self, values: np.ndarray, grid: AnyGrid | None = None) -> np.ndarray:
         """Interpolate the values (samples, points) linearly to the finest grid, solve, and restrict."""
         fine, coarse = Grid("periodic", self.settings.finest), Grid("periodic", values.shape[-1])
         upsampled = np.stack(
@@ -419,6 +412,12 @@ class Burgers(Task):
     def description(self) -> dict:
         settings, distribution = self.settings, self.settings.initial_distribution
         of_public_file = math.isclose(settings.final_time, PUBLIC_FILE_TIME)
+        solver: dict = {"method": METHODS[settings.method]}
+        if settings.chosen:
+            words = "as many for each sample as the stated accuracy takes"
+            solver |= {"modes": words, "steps": words}
+        elif settings.marches:
+            solver |= {"modes": settings.num_modes, "steps": settings.num_steps}
         return {
             "equation": {
                 "in_words": "viscous Burgers' equation on the circle of length 1",
@@ -441,14 +440,7 @@ class Burgers(Task):
                 "pointwise_variance": float(f"{self.field.variance():.6g}"),
             },
             "restriction": settings.restriction,
-            "solver": {"method": METHODS[settings.method]}
-            | (
-                {}
-                if not settings.marches
-                else dict.fromkeys(("modes", "steps"), "as many for each sample as the stated accuracy takes")
-                if settings.chosen
-                else {"modes": settings.num_modes, "steps": settings.num_steps}
-            ),
+            "solver": solver,
         }
 
 

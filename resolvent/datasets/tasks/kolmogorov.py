@@ -26,7 +26,7 @@ from resolvent.datasets.tasks.settings import (
 from resolvent.datasets.tasks.symmetries import Symmetry, of_shear_forcing
 from resolvent.datasets.tasks.task import FRAMES, Baseline, Motion, Task
 from resolvent.solvers.common.fourier import check_points, coefficients_of_2d, observe_2d
-from resolvent.solvers.common.grid import AnyGrid, Grid, Nodes
+from resolvent.solvers.common.grid import AnyGrid, Grid
 from resolvent.solvers.random_fields.gaussian import PeriodicGaussianField2d
 
 if TYPE_CHECKING:
@@ -412,12 +412,9 @@ class Kolmogorov(Task):
 
         def marched(modes: int, steps: int) -> Baseline:
             integrator = self.integrator("etdrk4", modes, lead_time / steps)
-
-            def answer(values: np.ndarray, grid: Grid | Nodes) -> np.ndarray:
-                later = integrator.march(coefficients_of_2d(values), (lead_time,))[:, 0]
-                return observe_2d(later, values.shape[-1])
-
-            return answer
+            return lambda values, grid: observe_2d(
+                integrator.march(coefficients_of_2d(values), (lead_time,))[:, 0], values.shape[-1]
+            )
 
         return {
             f"ETDRK4, {modes} modes, {counted(steps, 'step')}": marched(modes, steps)

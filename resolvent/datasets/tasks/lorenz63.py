@@ -17,7 +17,7 @@ from resolvent.datasets.tasks.settings import ACCURACY, Known, check_least_accur
 from resolvent.datasets.tasks.symmetries import Symmetry, of_signs
 from resolvent.datasets.tasks.task import Baseline, Motion
 from resolvent.datasets.tasks.trajectories import TrajectoryDataset, TrajectoryTask
-from resolvent.solvers.common.grid import AnyGrid, Grid, Nodes
+from resolvent.solvers.common.grid import AnyGrid, Nodes
 
 if TYPE_CHECKING:
     from resolvent.common.errors import Words
@@ -73,15 +73,15 @@ class Lorenz63Dataset(TrajectoryDataset):
         return self
 
     @property
-    def in_channels(self) -> int:
+    def in_channels(self) -> int:  # type: ignore[override]
         return 1 + self.initial_channels
 
     @property
-    def initial_channels(self) -> int:
+    def initial_channels(self) -> int:  # type: ignore[override]
         return 2 if self.targets == "yz" else 0
 
     @property
-    def out_channels(self) -> int:
+    def out_channels(self) -> int:  # type: ignore[override]
         return len(self.targets)
 
     def task(self) -> Lorenz63Task:
@@ -89,7 +89,6 @@ class Lorenz63Dataset(TrajectoryDataset):
 
     def cheap_answer(self, inputs: np.ndarray, prediction: np.ndarray, grid: AnyGrid) -> np.ndarray:
         """Return y from the first equation, and z from the third, for the observed x."""
-        assert isinstance(grid, Nodes)  # trajectories are always at nodes in time
         return self.task().solve_on_times(inputs, grid)
 
     def symmetries(self) -> tuple[Symmetry, ...]:
@@ -203,7 +202,7 @@ class Lorenz63Task(TrajectoryTask):
     def baselines(self) -> dict[str, Baseline]:
         return {"coarse_solve": self.solve_on_times}
 
-    def solve_on_times(self, inputs: np.ndarray, times: Grid | Nodes) -> np.ndarray:
+    def solve_on_times(self, inputs: np.ndarray, times: AnyGrid) -> np.ndarray:
         """Solve the equations from the observed x, and from y(0) and z(0) if z is a target.
 
         `inputs` is x (samples, times), or x with the constants y(0) and z(0), (samples, 3, times). If the

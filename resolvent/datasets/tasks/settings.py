@@ -85,22 +85,32 @@ class Known:
 class DatasetSettings(Settings):
     """Base class of dataset settings; equations derive from `SpaceDataset` or `TrajectoryDataset`.
 
-    dimension      dimension of the domain of the functions: 1, 2 or 3.
-    inverse        whether the input is a measurement, possibly with noise, and the target a discontinuous
-                   coefficient on a coarser grid.
-    quantities     names of input and target in captions.
-    example        settings of a dataset that is generated in seconds, for tests of tasks.
-    moves          whether the solution depends on time; then the page has a film of `Task.motion`.
-    shows_flux     whether the page shows the flux -a∇p of a coefficient and a pressure.
-    known          input of `solve_values`; None if `resolvent.solve` does not solve this equation.
-    solve_values   solves for values (samples, ...) as described by `known`, with parameters by keyword.
-    shifts         functions (settings, factor) → changed settings, by name, for tests out of distribution.
-    accuracy_rows  rows of the accuracy table of the documentation: from a dataset of
-                   config/full_resolution.yaml and a check in its error budget to labels of data and
-                   reference.
+    dimension         dimension of the domain of the functions: 1, 2 or 3.
+    grid_kind         kind of the stored grids (`solvers.common.grid.KINDS`); "explicit" for sets of times.
+    uneven            axes of space with unevenly spaced points.
+    in_channels       number of input functions, including constants.
+    initial_channels  how many of the last `in_channels` are constants, such as initial values.
+    out_channels      number of output functions.
+    inverse           whether the input is a measurement, possibly with noise, and the target a discontinuous
+                      coefficient on a coarser grid.
+    quantities        names of input and target in captions.
+    example           settings of a dataset that is generated in seconds, for tests of tasks.
+    moves             whether the solution depends on time; then the page has a film of `Task.motion`.
+    shows_flux        whether the page shows the flux -a∇p of a coefficient and a pressure.
+    known             input of `solve_values`; None if `resolvent.solve` does not solve this equation.
+    solve_values      solves for values (samples, ...) as described by `known`, with parameters by keyword.
+    shifts            functions (settings, factor) → changed settings, by name, for tests out of distribution.
+    accuracy_rows     rows of the accuracy table of the documentation: from a dataset of
+                      config/full_resolution.yaml and a check in its error budget to labels of data and
+                      reference.
     """
 
     dimension: ClassVar[int] = 1
+    grid_kind: ClassVar[str] = "periodic"
+    uneven: ClassVar[tuple[str, ...]] = ()
+    in_channels: ClassVar[int] = 1
+    initial_channels: ClassVar[int] = 0
+    out_channels: ClassVar[int] = 1
     inverse: ClassVar[bool] = False
     quantities: ClassVar[tuple[str, str]] = ("input", "target")
     example: ClassVar[dict[str, Any]] = {}
@@ -167,33 +177,8 @@ class DatasetSettings(Settings):
         return self
 
     @property
-    def grid_kind(self) -> str:
-        """Return the kind of the stored grids (`solvers.common.grid.KINDS`); "explicit" for sets of times."""
-        return "periodic"
-
-    @property
-    def in_channels(self) -> int:
-        """Return the number of input functions, including constants."""
-        return 1
-
-    @property
-    def initial_channels(self) -> int:
-        """Return how many of the last `in_channels` are constants, such as initial values."""
-        return 0
-
-    @property
-    def out_channels(self) -> int:
-        """Return the number of output functions."""
-        return 1
-
-    @property
     def num_shards(self) -> int:
         return -(-self.samples.total // self.samples_per_shard)
-
-    @property
-    def uneven(self) -> tuple[str, ...]:
-        """Return the axes of space with unevenly spaced points."""
-        return ()
 
     if TYPE_CHECKING:
 

@@ -54,6 +54,7 @@ class ObservationTimes(Settings):
 class TrajectoryDataset(DatasetSettings):
     """A dataset of trajectories; its resolutions are named sets of times."""
 
+    grid_kind = "explicit"
     example: ClassVar = FEW_SAMPLES | {
         "final_time": 0.4,
         "observations": {"dt0.02": {"step": 0.02}, "random": {"kind": "random", "count": 30}},
@@ -65,10 +66,6 @@ class TrajectoryDataset(DatasetSettings):
         description="sets of times by name; each sample is stored at all sets",
     )
     samples_per_shard: int = Field(2000, ge=1, le=10**6, description="samples per generation job")
-
-    @property
-    def grid_kind(self) -> str:
-        return "explicit"
 
     @property
     def resolutions(self) -> list[str]:

@@ -75,10 +75,8 @@ def problems(configuration: Configuration, datasets: list[str]) -> Iterator[str]
 
 
 def _model_problems(name: str, model: Model) -> Iterator[str]:
-    given: dict[str, dict] = {"": {}} | {
-        f".settings_at.{resolution}": own for resolution, own in model.settings_at.items()
-    }
-    for key, settings in given.items():
+    given = {f".settings_at.{points}": settings for points, settings in model.settings_at.items()}
+    for key, settings in {"": {}, **given}.items():
         try:
             resolve(model.architecture, {**model.settings, **settings})
         except ValueError as error:
@@ -109,19 +107,16 @@ def _experiment_problems(
     lists |= {f"shows.{paper}": items for paper, items in experiment.shows.items()}
     lists["figures"] = [place.partition(":")[2] for place in experiment.figures]  # of their files
     yield from _repeated(at, lists)
-    for resolution, settings in experiment.training_at.items():
-        yield from partial_problems(settings, (*at.split("."), "training_at", resolution))
-    for model, settings in experiment.training_of.items():
-        yield from partial_problems(settings, (*at.split("."), "training_of", model))
-    partial = {f"training_at.{key}": experiment.training_at.get(key, {}) for key in experiment.resolutions}
-    partial |= {f"training_of.{key}": experiment.training_of.get(key, {}) for key in experiment.models}
     tuned = experiment.tuning.lists if experiment.tuning else {}
-    for where, settings in partial.items():
-        for setting in (one for one in settings if one in tuned):
-            words = "`tuning` chooses this setting for every model; remove it here or from `tuning`"
-            yield f"{at}.{where}.{setting}: {words}"
+    for part, used in {"training_at": experiment.resolutions, "training_of": experiment.models}.items():
+        for key, settings in getattr(experiment, part).items():
+            yield from partial_problems(settings, (*at.split("."), part, key))
+            for setting in [one for one in settings if one in tuned and key in used]:
+                words = "`tuning` chooses this setting for every model; remove it here or from `tuning`"
+                yield f"{at}.{part}.{key}.{setting}: {words}"
     named = {key: getattr(experiment, key) for key in ("training_of", "processes_of", "nodes_of", "models")}
-    for key, models in {**named, "shown": [experiment.shown] if experiment.shown else []}.items():
+    named["shown"] = [experiment.shown] if experiment.shown else []
+    for key, models in named.items():
         for model in models:
             if model not in configuration.models:
                 yield f"{at}.{key}: {unknown('model', model, configuration.models)}"
@@ -191,8 +186,7 @@ def _data_problems(
         for count in asked_for:
             if isinstance(count, int) and count > available:
                 yield f"{at}.{key}: {count} asked for; the experiment has {available}"
-    levels = {"noise": [experiment.noise], "test_noise": experiment.test_noise or []}
-    for key, given in levels.items():
+    for key, given in {"noise": [experiment.noise], "test_noise": experiment.test_noise or []}.items():
         if any(given) and not dataset.inverse:
             solved = f"dataset '{experiment.dataset}' solves {dataset.equation}"
             yield f"{at}.{key}: noise is only for equation darcy_inverse; {solved}; accepted: 0"
@@ -236,10 +230,7 @@ def _repeated(at: str, lists: dict[str, list | None]) -> Iterator[str]:
 def _fit_problems(
     at: str, experiment: Experiment, dataset, test_dataset, tested: list, key: str, model: Model
 ) -> Iterator[str]:
-    """Yield the mismatches between a model and its datasets: dimension, grids, channels, settings.
-
-    `dataset` and `test_dataset` are the settings of the data, `tested` the test resolutions.
-    """
+    """Yield the mismatches between a model and its datasets: dimension, grids, channels, settings."""
     architecture, name = settings_class(model.architecture), experiment.dataset
     which = f"{at}.models: '{key}' ({model.architecture})"
     if architecture.dimension != dataset.dimension:

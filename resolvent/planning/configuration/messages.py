@@ -22,10 +22,7 @@ NO_MAPPING = ("dict_type", "model_type", "model_attributes_type")  # pydantic's 
 def explain(
     root: type[BaseModel], problems: Sequence[Any], content: Any, prefix: tuple = ()
 ) -> Iterator[str]:
-    """Yield one line for each entry of `ValidationError.errors()`: key, what is wrong, what is accepted.
-
-    `content` is the validated mapping.
-    """
+    """Yield one line for each entry of `ValidationError.errors()`: key, what is wrong, what is accepted."""
     for problem in problems:
         location = problem["loc"]
         if location[-1:] == ("[key]",) and problem["type"] != "extra_forbidden":

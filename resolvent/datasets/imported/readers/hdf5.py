@@ -26,6 +26,7 @@ from resolvent.datasets.imported.readers.arrays_file import (
     of_type,
     require_size,
 )
+from resolvent.datasets.imported.readers.formats import open_xarray
 
 WELL_FIELDS = ("t0_fields", "t1_fields", "t2_fields")
 CACHE = 2**26  # size of the chunk cache in bytes
@@ -155,8 +156,6 @@ def open_netcdf(path: Path | str, content: Any) -> ArraysFile:
 
     Raises `DatasetError` if a variable is in another file, or expands to too much memory.
     """
-    from resolvent.datasets.imported.readers.formats import open_xarray
-
     opened = _Open(content)
     for name, one in opened.variables().items():
         if name in opened.elsewhere:
@@ -187,8 +186,6 @@ def open_mat_5(path: Path | str, content: Any) -> ArraysFile:
 
         @cache
         def load() -> np.ndarray:
-            if hasattr(content, "seek"):
-                content.seek(0)
             values = scipy.io.loadmat(content, variable_names=[name], appendmat=False)[name]
             if np.iscomplexobj(values):  # not visible in the header
                 raise not_real(path, name, "complex")
@@ -199,8 +196,6 @@ def open_mat_5(path: Path | str, content: Any) -> ArraysFile:
         storage = Storage(whole, stored)
         return Variable(**given, read=lambda part: load()[part], in_memory=whole, storage=lambda: storage)
 
-    if hasattr(content, "seek"):
-        content.seek(0)
     headers = scipy.io.whosmat(content, appendmat=False)
     variables = {name: variable(name, tuple(map(int, shape)), kind) for name, shape, kind in headers}
     return ArraysFile(path, "MAT 5", variables)

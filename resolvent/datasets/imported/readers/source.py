@@ -15,6 +15,7 @@ from typing import Any
 
 from resolvent.common.errors import Words
 from resolvent.datasets.errors import DatasetError, in_one_line
+from resolvent.datasets.imported.readers import formats, hdf5
 from resolvent.datasets.imported.readers.arrays_file import ArraysFile, require_size, unreadable
 from resolvent.datasets.imported.readers.by_sample import by_sample
 
@@ -143,8 +144,6 @@ def _reader_of(path: Path | str, head: bytes | None, content: Any) -> tuple[str,
 
     content  path of the file, or a seekable file.
     """
-    from resolvent.datasets.imported.readers import formats, hdf5
-
     if head is None:
         return "Zarr store", partial(formats.open_zarr, storage_options=options(content) or None)
     suffix = Path(str(path).partition("?")[0]).suffix.lower()
@@ -177,8 +176,6 @@ def _reader_of(path: Path | str, head: bytes | None, content: Any) -> tuple[str,
 
 
 def _zip_reader(path: Path | str, content: Any) -> tuple[str, Any]:
-    from resolvent.datasets.imported.readers import formats
-
     try:
         with zipfile.ZipFile(content) as archive:
             members = archive.infolist()
