@@ -221,7 +221,15 @@ def _locked(path: Path, mode: int, wait: bool = False) -> list[int]:
 
     The holder of an exclusive lock writes its process id into the file, for messages of waiting jobs.
     """
-    descriptor = _opened(path)
+    flags = os.O_RDWR | os.O_NOFOLLOW
+    try:  # first without O_CREAT, which Linux refuses in /tmp for existing files of other users
+        descriptor = os.open(path, flags)
+    except FileNotFoundError:
+        try:
+            with _writable_for_all():
+                descriptor = os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o666)
+        except FileExistsError:  # another job has created it in the meantime
+            descriptor = os.open(path, flags)
     _held.add(descriptor)
     try:
         fcntl.flock(descriptor, mode if wait else mode | fcntl.LOCK_NB)
@@ -233,20 +241,6 @@ def _locked(path: Path, mode: int, wait: bool = False) -> list[int]:
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, str(os.getpid()).encode(), 0)
     return [descriptor]
-
-
-def _opened(path: Path) -> int:
-    """Open for writing, without O_CREAT first: Linux refuses it in /tmp for existing files of other users."""
-    flags = os.O_RDWR | os.O_NOFOLLOW
-    try:
-        return os.open(path, flags)
-    except FileNotFoundError:
-        pass
-    try:
-        with _writable_for_all():
-            return os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o666)
-    except FileExistsError:  # another job has created it in the meantime
-        return os.open(path, flags)
 
 
 def _release(locks: dict[str, list[int]]) -> None:

@@ -204,7 +204,6 @@ class Plan:
     def training(
         self, experiment: str, model: str, resolution: Resolution, candidate: str | None = None
     ) -> Training:
-        """Return the training of a model, or the short run of a tuning candidate."""
         e, m = self.experiment(experiment), self.configuration.models[model]
         tried = e.tuning.short_run(candidate) if e.tuning and candidate else {}
         training = training_settings(e, model, m, resolution, tried)
@@ -250,7 +249,6 @@ class Plan:
     def training_code(
         self, experiment: str, model: str, resolution: Resolution, script: str = "train"
     ) -> str:
-        """Return the digest of the code that trains this model, including user-defined losses."""
         tuning = self.experiment(experiment).tuning
         tried = tuning.candidates if tuning else [None]
         losses = {self.training(experiment, model, resolution, one).training.loss for one in tried}

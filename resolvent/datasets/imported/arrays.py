@@ -19,7 +19,6 @@ from resolvent.datasets.imported.readers.source import is_remote
 from resolvent.datasets.imported.series import Channel, Series, channels_of
 from resolvent.datasets.imported.sources import found_pools, pools_of
 from resolvent.datasets.storage.layout import SPACE, SPLITS, Group, Variable, space_group
-from resolvent.datasets.tasks.error_budget import hold_to_accuracy
 from resolvent.solvers.common.grid import Grid, Nodes, Product, product
 
 if TYPE_CHECKING:
@@ -308,7 +307,7 @@ class ArraysTask(FilesTask):
         return findings_of(self.channels, self.settings.along("grid"), batches)
 
     def hold_to_accuracy(self, budget: dict, store: Path | str) -> dict:
-        hold_to_accuracy({"against_the_file": budget["stored_against_the_file"]}, self, store)
+        super().hold_to_accuracy({"against_the_file": budget["stored_against_the_file"]}, store)
         return {
             "imported": {
                 "summary": "imported; error not measured",

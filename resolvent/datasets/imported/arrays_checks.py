@@ -187,7 +187,6 @@ def unscaled(moments: dict[str, tuple[float, float]]) -> list[Words]:
 
 
 def grid_warnings(name: str, found: dict[str, float], kind: str) -> list[str]:
-    """Return warnings for functions that do not look smooth on a grid of `kind`."""
     words = []
     if kind == "periodic" and found["both_ends"] <= REPEATED and found["seam"] < SEAMLESS:
         words.append(

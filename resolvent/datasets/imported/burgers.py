@@ -208,7 +208,6 @@ def last_repeats_first(functions: np.ndarray) -> bool:
 def viscous_label_warnings(
     findings: dict, viscosity: float, final_time: float, tolerance: float
 ) -> list[Words]:
-    """Return warnings for differences from our solutions, with parameters that would explain them."""
     fits = {
         "the viscosity {viscosity:g} at the stated time": findings["viscosity_that_fits_best"],
         "the time {final_time:g} at the stated viscosity": findings["final_time_that_fits_best"],

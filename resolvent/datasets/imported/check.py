@@ -205,10 +205,7 @@ def _proposal(name: str, block: dict) -> tuple[dict, dict[str, Words], list[Word
 def _to_fill(
     name: str, source: Any, files: list[ArraysFile], proposals: list[tuple[dict, dict[str, Words]]]
 ) -> str:
-    """Return a configuration for the user to complete: alternatives, or keys to fill in.
-
-    proposals  alternative configurations, each with its guesses.
-    """
+    """Return a configuration to complete: commented alternatives with their guesses, or keys to fill in."""
     if proposals:
         contents, trained = [one for one, _ in proposals], all("experiments" in one for one, _ in proposals)
         text = _yaml({"name": name, "build": {"experiments" if trained else "datasets": [name]}})
@@ -274,7 +271,6 @@ def _axes(detected: Detected) -> dict[str, list[str]]:
 
 
 def _block(source: Any, detected: Detected, files: list[ArraysFile], test: list[ArraysFile]) -> dict:
-    """Return the settings of a dataset for the detected variables."""
     axes, first, grids = _axes(detected), detected.function(detected.inputs[0]), detected.grids
     lengths = {axis: grid.length for axis, grid in grids.items() if grid.kind != "uneven"}
     block: dict[str, Any] = {
@@ -338,7 +334,6 @@ def _samples(source: Any, count: int, tested: int, windows: int, stated: dict[st
 
 
 def _configuration(name: str, block: dict, settings: ArraysDataset) -> dict:
-    """Return a configuration with the dataset and an experiment with a suitable model."""
     content: dict[str, Any] = {"name": name, "build": {"datasets": [name]}, "datasets": {name: block}}
     sides, training = settings.along("finest"), {"epochs": 50, "batch_size": min(8, settings.samples.train)}
     model: str | None

@@ -22,7 +22,7 @@ from resolvent.datasets.tasks.settings import (
     check_least_accuracy,
 )
 from resolvent.datasets.tasks.symmetries import Symmetry, shifts_and_reflection
-from resolvent.datasets.tasks.task import FRAMES, Baseline, Motion, Task
+from resolvent.datasets.tasks.task import FRAMES, Arrays, Baseline, Motion, Task
 from resolvent.solvers.common.errors import SolverError
 from resolvent.solvers.common.fourier import coefficients_of, observe
 from resolvent.solvers.common.grid import AnyGrid, Grid, check_restriction, restrict_by_stride
@@ -58,12 +58,8 @@ class BurgersSettings(SpaceDataset):
     quantities = ("initial velocity", "velocity at the final time")
     moves = True
     shifts: ClassVar = {
-        "amplitude": lambda self, by: {
-            "initial_distribution": self.initial_distribution.louder(by).model_dump()
-        },
-        "length_scale": lambda self, by: {
-            "initial_distribution": self.initial_distribution.stretched(by, 1).model_dump()
-        },
+        "amplitude": lambda self, by: {"initial_distribution": self.initial_distribution.louder(by)},
+        "length_scale": lambda self, by: {"initial_distribution": self.initial_distribution.stretched(by, 1)},
         "viscosity": lambda self, by: {"viscosity": by * self.viscosity},
         "horizon": lambda self, by: {"final_time": by * self.final_time},
     }
@@ -272,16 +268,13 @@ class Burgers(Task):
     def solve(self, drawn: np.ndarray) -> dict[str, np.ndarray]:
         return self._solved(drawn)[0]
 
-    def compute_with_errors(
-        self, samples: list[tuple[str, int]]
-    ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    def compute_with_errors(self, samples: list[tuple[str, int]]) -> tuple[Arrays, Arrays]:
         return self._solved(self.draw(samples))
 
-    def _solved(self, initial: np.ndarray) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    def _solved(self, initial: np.ndarray) -> tuple[Arrays, Arrays]:
         """Return every stored array, and the adaptive choices for each sample, if any."""
         settings = self.settings
-        arrays: dict[str, np.ndarray] = {}
-        chosen: dict[str, np.ndarray] = {}
+        arrays, chosen = Arrays(), Arrays()
         if settings.chosen:
             from resolvent.solvers.common.accuracy import MODES
 

@@ -102,11 +102,11 @@ class DarcySettings(SpaceDataset):
         return 2600.0 * self.finest**2
 
     shifts: ClassVar = {
-        "length_scale": lambda self, by: {"distribution": self.distribution.stretched(by, 2).model_dump()},
+        "length_scale": lambda self, by: {"distribution": self.distribution.stretched(by, 2)},
         "contrast": lambda self, by: (
             {"above": by * self.above}
             if self.push_forward == "level_set"
-            else {"distribution": self.distribution.louder(by).model_dump()}
+            else {"distribution": self.distribution.louder(by)}
         ),
     }
 

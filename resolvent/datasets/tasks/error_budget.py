@@ -12,8 +12,6 @@ from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.storage.addresses import located
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from resolvent.datasets.storage.store import Stored
     from resolvent.datasets.tasks.task import Task
 
@@ -99,25 +97,3 @@ def against_computed_again(task: Task, stored: Stored, positions: list[int]) -> 
             f"samples computed again; regenerate it with snakemake -R solve_{stored.store.parent.name}"
         )
     return error_facts(np.max(list(errors.values()), axis=0), stored.layout.num_samples)
-
-
-def hold_to_accuracy(budget: dict, task: Task, store: Path | str) -> None:
-    """Raise `DatasetError` if the budget has no error "against_…", or one exceeds the stated accuracy."""
-    measured: dict[str, float] = {
-        check: entry["largest_relative_l2"]
-        for check, entry in budget.items()
-        if check.startswith("against_") and "largest_relative_l2" in entry
-    }
-    if not measured:
-        name = type(task).__name__
-        raise DatasetError(
-            f"{store} is not finalised: no error was measured; define {name}.refined (the same task, solved "
-            f"more finely), or {name}.error_budget with an entry 'against_…'"
-        )
-    worst, accuracy = max(measured, key=lambda check: measured[check]), task.settings.accuracy
-    if not np.max(list(measured.values())) <= accuracy:  # also true if an error is NaN
-        raise DatasetError(
-            f"{store} is not finalised: its relative L2 error is {measured[worst]:.1e}, above the stated "
-            f"accuracy {accuracy:.1e} ({worst.replace('_', ' ')}); solve more finely (more modes or steps, a "
-            "smaller step or tolerance), or state a larger accuracy"
-        )

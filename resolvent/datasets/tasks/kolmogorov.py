@@ -24,7 +24,7 @@ from resolvent.datasets.tasks.settings import (
     check_least_accuracy,
 )
 from resolvent.datasets.tasks.symmetries import Symmetry, of_shear_forcing
-from resolvent.datasets.tasks.task import FRAMES, Baseline, Motion, Task
+from resolvent.datasets.tasks.task import FRAMES, Arrays, Baseline, Motion, Task
 from resolvent.solvers.common.fourier import check_points, coefficients_of_2d, observe_2d
 from resolvent.solvers.common.grid import AnyGrid, Grid
 from resolvent.solvers.random_fields.gaussian import PeriodicGaussianField2d
@@ -58,9 +58,7 @@ class KolmogorovDataset(SpaceDataset):
     quantities = ("vorticity", "vorticity a moment later")
     moves = True
     shifts: ClassVar = {
-        "amplitude": lambda self, by: {
-            "initial_distribution": self.initial_distribution.louder(by).model_dump()
-        },
+        "amplitude": lambda self, by: {"initial_distribution": self.initial_distribution.louder(by)},
         "viscosity": lambda self, by: {"viscosity": by * self.viscosity},
         "horizon": lambda self, by: {"lead_time": by * self.lead_time},
     }
@@ -289,9 +287,7 @@ class Kolmogorov(Task):
     def solve(self, drawn: np.ndarray) -> dict[str, np.ndarray]:
         return self.observed(self.march(drawn)[0])
 
-    def compute_with_errors(
-        self, samples: list[tuple[str, int]]
-    ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    def compute_with_errors(self, samples: list[tuple[str, int]]) -> tuple[Arrays, Arrays]:
         coefficients, chosen = self.march(self.draw(samples))
         return self.observed(coefficients), {PAIR: self.pair_errors(coefficients, chosen), **chosen}
 

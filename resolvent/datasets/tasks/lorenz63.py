@@ -15,7 +15,7 @@ from resolvent.datasets.storage.layout import Group, Variable, time_group
 from resolvent.datasets.tasks.error_budget import chosen_facts, error_facts
 from resolvent.datasets.tasks.settings import ACCURACY, Known, check_least_accuracy
 from resolvent.datasets.tasks.symmetries import Symmetry, of_signs
-from resolvent.datasets.tasks.task import Baseline, Motion
+from resolvent.datasets.tasks.task import Arrays, Baseline, Motion
 from resolvent.datasets.tasks.trajectories import TrajectoryDataset, TrajectoryTask
 from resolvent.solvers.common.grid import AnyGrid, Nodes
 
@@ -172,15 +172,12 @@ class Lorenz63Task(TrajectoryTask):
     def solve(self, drawn: np.ndarray) -> dict[str, np.ndarray]:
         return self._solved(drawn)[0]
 
-    def compute_with_errors(
-        self, samples: list[tuple[str, int]]
-    ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    def compute_with_errors(self, samples: list[tuple[str, int]]) -> tuple[Arrays, Arrays]:
         return self._solved(self.draw(samples))
 
-    def _solved(self, drawn: np.ndarray) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    def _solved(self, drawn: np.ndarray) -> tuple[Arrays, Arrays]:
         """Return every stored array, and the adaptive choices for each sample, if any."""
-        arrays: dict[str, np.ndarray] = {}
-        chosen: dict[str, np.ndarray] = {}
+        arrays, chosen = Arrays(), Arrays()
         for name, times in self.times.items():
             trajectories, of_set = self._trajectories(drawn, times)
             states = dict(zip("xyz", np.moveaxis(trajectories, 1, 0), strict=True))

@@ -167,7 +167,8 @@ class DatasetSettings(Settings):
         if shift not in self.shifts:
             accepted = ", ".join(self.shifts) or "none"
             raise ValueError(f"{self.equation} cannot be shifted in {shift}; accepted: {accepted}")
-        return type(self).model_validate(self.model_dump() | self.shifts[shift](self, factor))
+        changed = self.model_copy(update=self.shifts[shift](self, factor))
+        return type(self).model_validate(changed.model_dump())
 
     def with_contents(self) -> Self:
         """Return the settings completed from the source files, if any.

@@ -10,13 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.storage.layout import SPLITS, Group, Layout
-from resolvent.datasets.tasks.error_budget import (
-    against_computed_again,
-    error_facts,
-    hold_to_accuracy,
-    stored_errors,
-)
+from resolvent.datasets.tasks.error_budget import against_computed_again, error_facts, stored_errors
 from resolvent.datasets.tasks.settings import CHECKED_SAMPLES, DatasetSettings
 
 if TYPE_CHECKING:
@@ -24,6 +20,7 @@ if TYPE_CHECKING:
 
     from resolvent.datasets.storage.store import Stored
 
+Arrays = dict[str, np.ndarray]  # (samples, ...) by name
 # Maps input functions, (samples, ...space) or (samples, channels, ...space), on a grid to target functions.
 Baseline = Callable[[np.ndarray, Any], np.ndarray]
 
@@ -127,7 +124,24 @@ class Task(ABC):
 
         Returns further entries of the card.
         """
-        hold_to_accuracy(budget, self, store)
+        measured: dict[str, float] = {
+            check: entry["largest_relative_l2"]
+            for check, entry in budget.items()
+            if check.startswith("against_") and "largest_relative_l2" in entry
+        }
+        if not measured:
+            name = type(self).__name__
+            raise DatasetError(
+                f"{store} is not finalised: no error was measured; define {name}.refined (the same task, "
+                f"solved more finely), or {name}.error_budget with an entry 'against_…'"
+            )
+        worst, accuracy = max(measured, key=lambda check: measured[check]), self.settings.accuracy
+        if not np.max(list(measured.values())) <= accuracy:  # also true if an error is NaN
+            raise DatasetError(
+                f"{store} is not finalised: its relative L2 error is {measured[worst]:.1e}, above the stated "
+                f"accuracy {accuracy:.1e} ({worst.replace('_', ' ')}); solve more finely (more modes or "
+                "steps, a smaller step or tolerance), or state a larger accuracy"
+            )
         return {}
 
     def baselines(self) -> dict[str, Baseline]:
@@ -181,9 +195,7 @@ class Task(ABC):
         """Return every stored array of `samples`, each (split, index)."""
         return self.solve(self.draw(samples))
 
-    def compute_with_errors(
-        self, samples: list[tuple[str, int]]
-    ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    def compute_with_errors(self, samples: list[tuple[str, int]]) -> tuple[Arrays, Arrays]:
         """Return the arrays of `compute`, and error estimates (len(samples),) that are by-products, by name.
 
         `error_budget` finds them in `stored.errors`. By default there are none.

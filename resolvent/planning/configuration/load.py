@@ -36,10 +36,9 @@ def load_configuration(content: Mapping) -> Configuration:
     errors: list = []
     try:
         Configuration.model_validate(resolved)
-    except ValidationError as error:
-        errors = error.errors()
-    # Entries that are not built may have inconsistent sizes.
-    errors = [one for one in errors if one["type"] != "value_error" or one["loc"][:2] not in unbuilt]
+    except ValidationError as error:  # entries that are not built may have inconsistent sizes
+        every = error.errors()
+        errors = [one for one in every if one["type"] != "value_error" or one["loc"][:2] not in unbuilt]
     inherited = {
         f"{one}.{name}": (f"{one}.{base}", f"{one}.{name}") for (one, name), base in likes(content).items()
     }
@@ -193,6 +192,5 @@ def with_contents(configuration: Configuration) -> Configuration:
             datasets[name] = settings.with_contents()
         except DatasetError as error:
             problems.append(f"datasets.{name}.source: {error}")
-    if problems:
-        raise ConfigurationError(problems)
+    _refuse(problems)
     return configuration.model_copy(update={"datasets": datasets})

@@ -62,7 +62,6 @@ def jobs(workflow, gpu: bool) -> list[Job]:
 
 
 def print_forecast(workflow, needs: Needs, table: Path) -> None:
-    """Print the forecast, and write the prediction for each job to the file `table`."""
     gpus = workflow.global_resources.get("gpu").value or 0
     # The default profile allows one GPU, which this host may not have. `--resources gpu=2` may be a question
     # about another host.

@@ -70,11 +70,6 @@ class Needs:
     def processes(self, wildcards) -> int:
         return self.plan.experiment(wildcards.experiment).processes_for(wildcards.model)
 
-    @property
-    def some_share_trainings(self) -> bool:
-        experiments = self.plan.configuration.experiments.values()
-        return any(e.processes_for(model) > 1 for e in experiments for model in e.models)
-
     def nodes(self, wildcards) -> int:
         return self.plan.experiment(wildcards.experiment).nodes_for(wildcards.model)
 
@@ -82,7 +77,6 @@ class Needs:
         return self._evaluation(*run_of(wildcards), gpu=self.gpu)
 
     def rollout(self, wildcards) -> Need:
-        """Predict a rollout: one evaluation of the operator for every frame."""
         once = self.evaluate(wildcards)
         frames = getattr(self.plan.test_dataset_of(wildcards.experiment).settings, "frames", 1)
         return Need(START_SECONDS + frames * (once.seconds - START_SECONDS), once.bytes * (1 + frames / 4))
