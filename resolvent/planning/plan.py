@@ -183,10 +183,7 @@ class Plan:
         return list(dict.fromkeys(self.run_folder(experiment, *run) for run in runs))
 
     def rolled_out(self, experiment: str) -> str | None:
-        """Return the folder of the configured run, if the page shows its rollout as a film.
-
-        Returns None if the test samples have no later frames on the grid of that run.
-        """
+        """Return the folder of the run whose film is shown; None without later frames on its grid."""
         tested, resolution = self.test_dataset_of(experiment).settings, self.finest(experiment)
         if getattr(tested, "frames", 1) == 1 or resolution not in tested.resolutions:
             return None
@@ -221,10 +218,7 @@ class Plan:
         )
 
     def short_runs(self, experiment: str, model: str, resolution: Resolution) -> dict[str, dict]:
-        """Return the candidate settings and the configuration hash of each short run of a model, by folder.
-
-        Empty without `tuning`. All short runs have the experiment's first seed.
-        """
+        """Return settings and hash of each short run of a model by folder; all have the first seed."""
         e, names = self.experiment(experiment), self._names(experiment, model, resolution)
         return {
             str(self.results / SHORT_RUN_FOLDER.format(**names, candidate=name, seed=e.seeds[0])): {

@@ -364,10 +364,7 @@ def _bound_by(nodes: Iterable[ast.AST]) -> dict[str, set[str]]:
 
 
 def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
-    """Yield each name that an import statement binds, with the project module or definition it refers to.
-
-    Handles absolute imports only, which is all the project uses.
-    """
+    """Yield each name that an absolute import binds, with the project module or definition it refers to."""
     if isinstance(node, ast.Import):
         for alias in node.names:
             if _of_project(alias.name):

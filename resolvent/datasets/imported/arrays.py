@@ -153,10 +153,7 @@ class ArraysDataset(FilesDataset):
         return self
 
     def along(self, key: str) -> dict[str, Any]:
-        """Return a setting for each axis of space, in stored order.
-
-        Raises `ValueError` if its axes are not the axes of the functions.
-        """
+        """Return a setting for each axis of space, in stored order; `ValueError` if it has other axes."""
         key = "grid" if key == "grid_kind" else key
         stated, axes = getattr(self, key), SPACE[-self.dimension :]
         if not isinstance(stated, dict):
@@ -260,12 +257,9 @@ class ArraysDataset(FilesDataset):
         return product(axes)
 
     def unscaled(self) -> list[Words]:
-        """Return warnings for functions far from mean 0 and deviation 1, from a few samples.
-
-        Skips remote files, since planning must not download anything.
-        """
+        """Return warnings for functions far from mean 0 and deviation 1, from a few samples."""
         names = [("train", index) for index in range(min(FEW_SAMPLES, self.samples.train))]
-        if not names or any(map(is_remote, self.paths())):
+        if not names or any(map(is_remote, self.paths())):  # planning must not download anything
             return []
         try:
             found = findings_of(self.channels, self.along("grid"), [(names, self.task().draw(names))])

@@ -52,10 +52,7 @@ def seam(values: np.ndarray, axes: Iterable[int]) -> dict[str, float]:
 def first_functions(
     file: ArraysFile, name: str, axes: tuple[str, ...], most_samples: int
 ) -> np.ndarray | None:
-    """Read the first functions of a variable, (samples, ...space).
-
-    Returns None for functions with few different values, whose jumps say nothing.
-    """
+    """Read the first functions, (samples, ...space); None for few values, whose jumps say nothing."""
     rows = dict(zip(axes, file.shapes[name], strict=True)).get("sample", 1)
     values = read_rows(file, Channel(name, name, None, axes), range(min(most_samples, rows)))
     return None if len(np.unique(values)) <= LEVELS else values

@@ -112,10 +112,7 @@ def _yaml(content: dict) -> str:
 
 
 def check_file(*given: Path | str) -> Report:
-    """Inspect files, folders or patterns, and return a report with a configuration for them.
-
-    Errors do not raise; they become the `problem` of the report.
-    """
+    """Inspect files, folders or patterns; return a report with a configuration or the `problem`."""
     report, paths = Report([]), [str(one) for one in given]
     try:
         # Two paths are two sources; more than two are parts of one source.

@@ -26,15 +26,7 @@ from resolvent.datasets.imported.labels import (
 )
 from resolvent.datasets.imported.series import Channel
 from resolvent.datasets.storage.layout import group_name
-from resolvent.datasets.tasks.darcy import (
-    COEFFICIENT,
-    PRESSURE,
-    Darcy,
-    DarcyDataset,
-    DarcyInverse,
-    DarcyInverseDataset,
-    DarcySettings,
-)
+from resolvent.datasets.tasks import darcy
 from resolvent.datasets.tasks.error_budget import error_facts
 from resolvent.datasets.tasks.settings import SidePoints
 from resolvent.datasets.tasks.task import Baseline
@@ -59,7 +51,7 @@ SPLINE = "cell centres, moved to nodes and back by splines, arithmetic mean (the
 SHARED = ("distribution", "push_forward", "above", "below", "finest", "face_mean", "tolerance")
 
 
-class ImportedDarcyDataset(ImportedDataset, DarcySettings):
+class ImportedDarcyDataset(ImportedDataset, darcy.DarcySettings):
     """Darcy data from files with coefficient and pressure, by default the variables `coeff` and `sol`.
 
     On a square of side L the pressure is L² times the pressure on the unit square with the coefficient at
@@ -67,7 +59,7 @@ class ImportedDarcyDataset(ImportedDataset, DarcySettings):
     """
 
     variables = ("coeff", "sol")
-    quantities = DarcyDataset.quantities
+    quantities = darcy.DarcyDataset.quantities
 
     equation: Literal["darcy"] = Field(description="the equation solved")
     finest: SidePoints = Field(421, description="points along each side in the file")
@@ -103,7 +95,7 @@ class ImportedDarcy(ImportedTask):
     """Read coefficients and pressures, and solve some again with every known convention."""
 
     settings: ImportedDarcyDataset
-    inputs, targets = (COEFFICIENT,), (PRESSURE,)
+    inputs, targets = (darcy.COEFFICIENT,), (darcy.PRESSURE,)
     dtype = "float32"
     powers = (0, 2)
     checked = 64
@@ -155,20 +147,20 @@ class ImportedDarcy(ImportedTask):
         return facts
 
 
-def forward_task(settings: DarcySettings, grid: str) -> Darcy:
+def forward_task(settings: darcy.DarcySettings, grid: str) -> darcy.Darcy:
     """Return the generated dataset's task with the imported data's settings, on a `grid` of their points."""
     given: dict[str, Any] = {name: getattr(settings, name) for name in (*SHARED, "resolutions")}
     given["pressure"] = "restricted" if grid == "nodes" else "solved_on_each_grid"
-    return Darcy(DarcyDataset(equation="darcy", grid=grid, **given))  # type: ignore[arg-type]
+    return darcy.Darcy(darcy.DarcyDataset(equation="darcy", grid=grid, **given))  # type: ignore[arg-type]
 
 
-class ImportedDarcyInverseDataset(ImportedDataset, DarcyInverseDataset):
+class ImportedDarcyInverseDataset(ImportedDataset, darcy.DarcyInverseDataset):
     """Darcy data from files with a coefficient and a pressure: the pressure is the input."""
 
     variables = ("sol", "coeff")
 
     equation: Literal["darcy_inverse"] = Field(description="the equation solved")
-    resolutions: Annotated[list[SidePoints], Field(min_length=1)] = DarcyInverseDataset.model_fields[
+    resolutions: Annotated[list[SidePoints], Field(min_length=1)] = darcy.DarcyInverseDataset.model_fields[
         "resolutions"
     ]  # type: ignore[assignment]
     finest: SidePoints = Field(421, description="points (nodes) along each side in the file")
@@ -187,14 +179,14 @@ class ImportedDarcyInverse(ImportedDarcy):
     """Read coefficients and pressures, and average the coefficients over windows of nodes."""
 
     settings: ImportedDarcyInverseDataset  # type: ignore[assignment]
-    generated: DarcyInverse
-    inputs, targets = (PRESSURE,), (COEFFICIENT,)
+    generated: darcy.DarcyInverse
+    inputs, targets = (darcy.PRESSURE,), (darcy.COEFFICIENT,)
 
     def __init__(self, settings: ImportedDarcyInverseDataset):
         ImportedTask.__init__(self, settings)
         self.forward = forward_task(settings, "nodes")
         given: dict[str, Any] = {name: getattr(settings, name) for name in (*SHARED, "resolutions", "coarse")}
-        self.generated = DarcyInverse(DarcyInverseDataset(equation="darcy_inverse", **given))
+        self.generated = darcy.DarcyInverse(darcy.DarcyInverseDataset(equation="darcy_inverse", **given))
 
     def baselines(self) -> dict[str, Baseline]:
         return self.generated.baselines()
@@ -340,7 +332,7 @@ def _differ(one: dict, other: dict) -> bool:
     return abs(one["mean"] - other["mean"]) > STANDARD_ERRORS * error + 1e-12
 
 
-def pressure_warnings(findings: dict, settings: DarcyDataset, tolerance: float) -> list[Words]:
+def pressure_warnings(findings: dict, settings: darcy.DarcyDataset, tolerance: float) -> list[Words]:
     """Return warnings for pressures that do not fit the stated convention or values."""
     labels, least_pressure = findings["labels_against_our_solver"], findings["least_pressure_over_largest"]
     stated, fits = _convention(settings.grid, settings.face_mean), {}
@@ -368,7 +360,7 @@ def pressure_warnings(findings: dict, settings: DarcyDataset, tolerance: float) 
     return found
 
 
-def coefficient_warnings(facts: dict, settings: DarcyDataset) -> list[Words]:
+def coefficient_warnings(facts: dict, settings: darcy.DarcyDataset) -> list[Words]:
     found, values = [], facts["values"]
     if settings.push_forward == "level_set":
         stated = f"{settings.below:g} and {settings.above:g}"

@@ -135,10 +135,7 @@ class FilesDataset(SpaceDataset):
 
 
 class FilesTask(Task):
-    """Base of tasks that read samples from files.
-
-    `draw` returns (samples, channels, ...space) in float64, with scalars as constant functions.
-    """
+    """Base of tasks that read samples from files; `draw` returns scalars as constant functions."""
 
     settings: FilesDataset
 

@@ -159,10 +159,7 @@ class ImportedTask(FilesTask):
         """Return a sentence for each contradiction between data and settings."""
 
     def labels_again(self, stored: Stored, look: Callable[[np.ndarray], None]) -> dict:
-        """Return the errors of labels against our solver, or the reason under "not_available".
-
-        Also calls `look` with all these samples.
-        """
+        """Return the errors of labels, or why they are "not_available"; call `look` with these samples."""
         every, errors, reason = stored.all_positions, [], ""
         positions = every if self.checked is None else stored.random_positions(self.checked)
         for start in range(0, len(positions), PART):

@@ -88,10 +88,7 @@ def parsed(entry: str, axes: Any) -> Channel:
 
 
 def read_rows(file: ArraysFile, channel: Channel, rows: range, start: int = 0) -> np.ndarray:
-    """Read rows of the sample axis of a function, (samples, ...space), or of a scalar, (samples,).
-
-    start  first time of the window.
-    """
+    """Read rows of a function, (samples, ...space), or scalar, (samples,), in the window from `start`."""
     axes, selection = channel.axes, []
     for axis, size in zip(axes, file.shape(channel.variable), strict=True):
         part = slice(rows.start, rows.stop) if axis == "sample" else slice(0, size)

@@ -446,13 +446,10 @@ def solve_by(
     num_steps: int = 0,
     work_points: int = 1024,
 ) -> np.ndarray:
-    """Return the final coefficients by one of `METHODS`; `physics` has viscosity, times and length.
-
-    Cole-Hopf uses `work_points` instead of modes and steps.
-    """
+    """Return the final coefficients by one of `METHODS`; `physics` has viscosity, times and length."""
     from resolvent.solvers.burgers.cole_hopf import cole_hopf
 
-    if method == "cole-hopf":
+    if method == "cole-hopf":  # has `work_points` instead of modes and steps
         return cole_hopf(initial, **physics, work_points=work_points)
     return stepper(method)(**physics, num_modes=num_modes, num_steps=num_steps).solve(initial)
 

@@ -171,10 +171,7 @@ class DatasetSettings(Settings):
         return type(self).model_validate(changed.model_dump())
 
     def with_contents(self) -> Self:
-        """Return the settings completed from the source files, if any.
-
-        Raises `DatasetError` if a file is missing or contradicts the settings.
-        """
+        """Return the settings with facts of source files; `DatasetError` if one is missing or contradicts."""
         return self
 
     @property

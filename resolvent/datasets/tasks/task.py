@@ -120,10 +120,7 @@ class Task(ABC):
         return budget
 
     def hold_to_accuracy(self, budget: dict, store: Path | str) -> dict:
-        """Raise `DatasetError` unless errors "against_…" were measured and all are within the accuracy.
-
-        Returns further entries of the card.
-        """
+        """Raise `DatasetError` unless errors "against_…" are within the accuracy; return card entries."""
         measured: dict[str, float] = {
             check: entry["largest_relative_l2"]
             for check, entry in budget.items()

@@ -11,14 +11,8 @@ from pydantic import ValidationError
 
 from resolvent.common.outside import unknown
 from resolvent.figures.papers.registry import PAPERS
+from resolvent.models import registry
 from resolvent.models.layers.grid_sizes import coarse_points, suitable_factor
-from resolvent.models.registry import (
-    ARCHITECTURES,
-    is_architecture,
-    missing_packages,
-    resolve,
-    settings_class,
-)
 from resolvent.planning.configuration.messages import partial_problems
 from resolvent.planning.configuration.settings import (
     Configuration,
@@ -56,10 +50,7 @@ SHOWN = {
 
 
 def problems(configuration: Configuration, datasets: list[str]) -> Iterator[str]:
-    """Yield the problems found by cross-field checks: unknown references and incompatible sizes.
-
-    `datasets` are the names of all datasets, including datasets that are not built, for the messages.
-    """
+    """Yield the problems between fields; messages list the names of all `datasets`, built or not."""
     for section, taken in TAKEN.items():
         for name in getattr(configuration, section):
             if name in taken:
@@ -78,7 +69,7 @@ def _model_problems(name: str, model: Model) -> Iterator[str]:
     given = {f".settings_at.{points}": settings for points, settings in model.settings_at.items()}
     for key, settings in {"": {}, **given}.items():
         try:
-            resolve(model.architecture, {**model.settings, **settings})
+            registry.resolve(model.architecture, {**model.settings, **settings})
         except ValueError as error:
             yield f"models.{name}{key}: {error}"
             if not key:
@@ -141,8 +132,8 @@ def _experiment_problems(
     models = {key: configuration.models[key] for key in experiment.models if key in configuration.models}
     tested = experiment.test_resolutions or test_dataset.resolutions
     for key, one in models.items():
-        if is_architecture(one.architecture):  # others are reported with the model
-            if missing := missing_packages(one.architecture):
+        if registry.is_architecture(one.architecture):  # others are reported with the model
+            if missing := registry.missing_packages(one.architecture):
                 yield f"{at}.models: {key!r}: {missing}"
             yield from _fit_problems(at, experiment, dataset, test_dataset, tested, key, one)
     yield from _training_problems(at, experiment, dataset, test_dataset, models)
@@ -231,7 +222,7 @@ def _fit_problems(
     at: str, experiment: Experiment, dataset, test_dataset, tested: list, key: str, model: Model
 ) -> Iterator[str]:
     """Yield the mismatches between a model and its datasets: dimension, grids, channels, settings."""
-    architecture, name = settings_class(model.architecture), experiment.dataset
+    architecture, name = registry.settings_class(model.architecture), experiment.dataset
     which = f"{at}.models: '{key}' ({model.architecture})"
     if architecture.dimension != dataset.dimension:
         variables = f"{architecture.dimension} variable(s), but dataset '{name}' has {dataset.dimension}"
@@ -239,7 +230,7 @@ def _fit_problems(
     elif architecture.coarse_output and not dataset.inverse:
         yield f"{which} predicts on a coarser grid than its input; '{name}' has targets on the same grid"
     elif (dataset.grid_kind == "explicit" or dataset.uneven) and not architecture.any_nodes:
-        known = {name: settings_class(name) for name in ARCHITECTURES}
+        known = {name: registry.settings_class(name) for name in registry.ARCHITECTURES}
         fit = [key for key, one in known.items() if one.any_nodes and one.dimension == dataset.dimension]
         uneven = f"has uneven points along {' and '.join(dataset.uneven)}"
         what = uneven if dataset.uneven else "is observed at arbitrary times"
@@ -323,10 +314,7 @@ def _training_problems(
 def _misfits(
     settings: TrainingSettings, dataset, name: str, train: int, epochs: set[int], processes: int, nodes: int
 ) -> Iterator[str]:
-    """Yield the merged training settings that contradict each other or the functions of dataset `name`.
-
-    `epochs` are of the run and, with tuning, of its short runs.
-    """
+    """Yield the merged training settings that contradict each other or the functions of dataset `name`."""
     if settings.batch_size > train:
         yield f"batch_size {settings.batch_size} is more than the {train} training samples"
     if processes > settings.batch_size:

@@ -148,10 +148,7 @@ def _recipe_of(configuration: Configuration, model: Model) -> Recipe | None:
 
 
 def check(files: Iterable[Path | str]) -> int:
-    """Print the problems of overlays of config.yaml, each with file, line and key, or warnings if valid.
-
-    Later overlays win. Nothing runs. Returns the exit status.
-    """
+    """Print the problems of overlays of config.yaml, or warnings if it is valid; return the exit status."""
     content: Mapping = {}
     try:
         content = read_configuration(files)
@@ -182,10 +179,7 @@ def remarks(configuration: Configuration) -> Iterator[str]:
 
 
 def with_contents(configuration: Configuration) -> Configuration:
-    """Return the configuration with the digests of all files from which datasets are imported.
-
-    Raises `ConfigurationError` if a file is missing or contradicts the configuration.
-    """
+    """Return the configuration with digests of source files; `ConfigurationError` if one does not fit."""
     datasets, problems = {}, []
     for name, settings in configuration.datasets.items():
         try:

@@ -71,10 +71,7 @@ def megabytes_requested(need: Need, attempt: int) -> int:
 
 
 def request(need: Need | Callable[..., Need], longest: int | None) -> dict[str, Callable[..., int]]:
-    """Return the resources `mem_mb` and `runtime` of a rule; `need` may be a function of the job's wildcards.
-
-    The function is also stored as attribute `need` of `runtime`, for the forecast.
-    """
+    """Return the resources `mem_mb` and `runtime` of a rule; the forecast reads `runtime.need`."""
 
     def of(wildcards) -> Need:
         return need(wildcards) if callable(need) else need

@@ -152,10 +152,7 @@ def is_netcdf(content: Any) -> bool:
 
 
 def open_netcdf(path: Path | str, content: Any) -> ArraysFile:
-    """Open NetCDF in HDF5.
-
-    Raises `DatasetError` if a variable is in another file, or expands to too much memory.
-    """
+    """Open NetCDF in HDF5; `DatasetError` if a variable is in another file, or expands to too much memory."""
     opened = _Open(content)
     for name, one in opened.variables().items():
         if name in opened.elsewhere:
