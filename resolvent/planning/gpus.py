@@ -192,13 +192,11 @@ class _Request:
         return {}
 
     def _take_slot(self, device: str, slot: int) -> list[int]:
-        """Lock a slot: exclusively the device, or one slot and, shared, the device.
-
-        The shared lock keeps out exclusive jobs: another Snakemake may have another `gpu_jobs_per_device`.
-        """
+        """Lock a slot: exclusively the device, or one slot and, shared, the device."""
         lock = self.locks[device]
         if self.jobs_per_device == 1:
             return _locked(lock, fcntl.LOCK_EX)
+        # Keeps out exclusive jobs: another Snakemake may have another `gpu_jobs_per_device`.
         shared = _locked(lock, fcntl.LOCK_SH)
         own = _locked(lock.with_suffix(f".{slot}.slot"), fcntl.LOCK_EX) if shared else []
         if not own:
@@ -217,10 +215,7 @@ def _writable_for_all() -> Iterator[None]:
 
 
 def _locked(path: Path, mode: int, wait: bool = False) -> list[int]:
-    """Return the descriptor of the locked file, or nothing if another job holds it and `wait` is false.
-
-    The holder of an exclusive lock writes its process id into the file, for messages of waiting jobs.
-    """
+    """Return the descriptor of the locked file, or nothing if another job holds it and `wait` is false."""
     flags = os.O_RDWR | os.O_NOFOLLOW
     try:  # first without O_CREAT, which Linux refuses in /tmp for existing files of other users
         descriptor = os.open(path, flags)
@@ -237,7 +232,7 @@ def _locked(path: Path, mode: int, wait: bool = False) -> list[int]:
         _held.remove(descriptor)
         os.close(descriptor)
         return []
-    if mode == fcntl.LOCK_EX:
+    if mode == fcntl.LOCK_EX:  # name the holder for messages of waiting jobs
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, str(os.getpid()).encode(), 0)
     return [descriptor]

@@ -88,10 +88,7 @@ KEPT = Path(cache_from_source(__file__)).with_suffix(".json")
 
 
 def does(job: str, *names: str | Callable) -> dict[str, object]:
-    """Return the rule parameters `job` (name of the function) and `code` (digest of its code).
-
-    `names` are as for `script_digest`, or one function of the wildcards that returns such names.
-    """
+    """Return the rule parameters `job` and `code`; `names` may be one function of the wildcards."""
     if names and callable(of := names[0]):
         return {"job": job, "code": lambda wildcards: script_digest(job, *of(wildcards))}
     return {"job": job, "code": script_digest(job, *names)}
@@ -261,14 +258,12 @@ def _are_words(annotation: ast.expr | None) -> bool:
 
 @cache
 def _contents(module: str) -> dict[str, list[ast.stmt]]:
-    """Return the statements of a module by the name they define, and under "" its import-time code.
-
-    A function with a decorator that may register it elsewhere also counts as import-time code.
-    """
+    """Return the statements of a module by the name they define, and under "" its import-time code."""
     contents: dict[str, list[ast.stmt]] = {"": []}
     for node in _tree(_file_of(module)).body:
         for name in _defined_by(node) or {""}:
             contents.setdefault(name, []).append(node)
+        # A decorator that may register the function elsewhere has an effect on import.
         if isinstance(node, DEFINITIONS) and not all(map(_is_local, node.decorator_list)):
             contents[""].append(node)
     return contents

@@ -164,10 +164,7 @@ class ImportedBurgers(ImportedTask):
 
 
 def solved(initial: np.ndarray, viscosity: float, final_time: float, exactly: bool = False) -> np.ndarray:
-    """Solve from initial values (samples, points) by Cole-Hopf, or by ETDRK4 if Cole-Hopf loses its digits.
-
-    Raises `SolverError` if both fail, or, with `exactly`, if Cole-Hopf fails.
-    """
+    """Solve (samples, points) by Cole-Hopf or, unless `exactly`, by ETDRK4; `SolverError` if it fails."""
     from resolvent.solvers.burgers.cole_hopf import cole_hopf
 
     coefficients, points = coefficients_of(initial), initial.shape[1]

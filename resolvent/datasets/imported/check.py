@@ -179,10 +179,7 @@ def _look_into(report: Report, sources: list[Any], opened: list[list[ArraysFile]
 
 
 def _proposal(name: str, block: dict) -> tuple[dict, dict[str, Words], list[Words]]:
-    """Return the configuration for the settings of a dataset, the reason for its training, and warnings.
-
-    Raises `DatasetError` if the first samples of a split cannot be imported.
-    """
+    """Return a configuration, the reason for its training, and warnings; `DatasetError` for bad samples."""
     settings = ArraysDataset.model_validate(block)
     task = settings.task()
     sizes = {split: min(size, LOOKED_AT) for split, size in settings.samples.model_dump().items() if size}

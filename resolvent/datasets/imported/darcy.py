@@ -8,7 +8,7 @@ and pressures are (samples, y, x).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import scipy.fft
@@ -28,7 +28,7 @@ from resolvent.datasets.imported.series import Channel
 from resolvent.datasets.storage.layout import group_name
 from resolvent.datasets.tasks import darcy
 from resolvent.datasets.tasks.error_budget import error_facts
-from resolvent.datasets.tasks.settings import SidePoints
+from resolvent.datasets.tasks.settings import SidePoints, SquareGrids
 from resolvent.datasets.tasks.task import Baseline
 from resolvent.solvers.common.errors import SolverError
 from resolvent.solvers.common.grid import Grid
@@ -63,7 +63,7 @@ class ImportedDarcyDataset(ImportedDataset, darcy.DarcySettings):
 
     equation: Literal["darcy"] = Field(description="the equation solved")
     finest: SidePoints = Field(421, description="points along each side in the file")
-    resolutions: Annotated[list[SidePoints], Field(min_length=1)] = Field(
+    resolutions: SquareGrids = Field(
         [421, 211, 141, 85], description="points along each side of the stored grids"
     )
     grid: Literal["nodes", "cell_centres"] = Field(
@@ -160,9 +160,7 @@ class ImportedDarcyInverseDataset(ImportedDataset, darcy.DarcyInverseDataset):
     variables = ("sol", "coeff")
 
     equation: Literal["darcy_inverse"] = Field(description="the equation solved")
-    resolutions: Annotated[list[SidePoints], Field(min_length=1)] = darcy.DarcyInverseDataset.model_fields[
-        "resolutions"
-    ]  # type: ignore[assignment]
+    resolutions: SquareGrids = darcy.DarcyInverseDataset.model_fields["resolutions"]  # type: ignore[assignment]
     finest: SidePoints = Field(421, description="points (nodes) along each side in the file")
     tolerance: float = ImportedDarcyDataset.model_fields["tolerance"]  # type: ignore[assignment]
     accuracy: float = ImportedDarcyDataset.model_fields["accuracy"]  # type: ignore[assignment]

@@ -41,9 +41,6 @@ Errors = Callable[[dict[str, float], bool], np.ndarray]
 class ImportedDataset(FilesDataset):
     """A dataset read from one file, or from two: training samples from the first, others from the second.
 
-    Training samples are the first rows of the first file, test samples the last rows of the last file, and
-    validation samples the rows before the test samples.
-
     variables  usual names of input and target in the file.
     """
 
@@ -149,10 +146,7 @@ class ImportedTask(FilesTask):
 
     @abstractmethod
     def label_errors(self, drawn: np.ndarray) -> np.ndarray:
-        """Solve the labels of samples (samples, 2, ...) again; return the relative L2 error of each.
-
-        Raises `SolverError` if they cannot be solved.
-        """
+        """Return the relative L2 errors of (samples, 2, ...) solved again; raises `SolverError`."""
 
     @abstractmethod
     def warnings(self, findings: dict) -> list[Words]:

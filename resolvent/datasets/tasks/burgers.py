@@ -133,10 +133,7 @@ class BurgersDataset(BurgersSettings):
         return self.marches and self.num_modes is None
 
     def expected_discretisation(self) -> tuple[int, int]:
-        """Return the given modes and steps, or estimates for the hardest samples.
-
-        For Cao's distribution the estimates are accurate to a factor of two (docs/equations/burgers.md).
-        """
+        """Return modes and steps, given or estimated to a factor of two (docs/equations/burgers.md)."""
         if self.num_modes and self.num_steps:
             return self.num_modes, self.num_steps
         thin, digits = max(1.0, 0.02 / self.viscosity), max(1.0, -math.log10(self.accuracy))
@@ -379,11 +376,7 @@ class Burgers(Task):
         return lambda values, grid: observe(solver.march(coefficients_of(values), steps)[0], values.shape[-1])
 
     def solve_on_grid(self, values: np.ndarray, grid: AnyGrid | None = None) -> np.ndarray:
-        """Solve from the values (samples, points) on a grid: the classical solver on a coarse grid.
-
-        Uses only the modes of the grid, so that coarse grids are cheaper and less accurate. Comparisons with
-        networks show the resulting error.
-        """
+        """Solve from values (samples, points) with only the modes of their grid, cheaply if it is coarse."""
         modes, steps = self.settings.expected_discretisation()
         march = self.marched(min(modes, values.shape[-1] // 2 - 1), 8 * math.ceil(steps / 8))
         return march(values, grid)

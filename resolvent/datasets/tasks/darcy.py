@@ -8,7 +8,7 @@ one store serves any level and number of realisations.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -132,7 +132,7 @@ class DarcyDataset(DarcySettings):
     }
 
     equation: Literal["darcy"] = Field(description="the equation solved")
-    resolutions: Annotated[list[SidePoints], Field(min_length=1)] = Field(
+    resolutions: SquareGrids = Field(
         [421, 211, 141, 85], description="points along each side of the grids stored"
     )
     grid: Literal["nodes", "cell_centres"] = Field(
@@ -240,10 +240,10 @@ class DarcyInverseDataset(DarcySettings):
     example: ClassVar = FEW_SAMPLES | {"finest": 25, "resolutions": [13], "coarse": [5]}
 
     equation: Literal["darcy_inverse"] = Field(description="the equation solved")
-    resolutions: Annotated[list[SidePoints], Field(min_length=1)] = Field(
+    resolutions: SquareGrids = Field(
         [141, 211], description="points along each side of the grids of the pressure; nested in the finest"
     )
-    coarse: Annotated[list[SidePoints], Field(min_length=1)] = Field(
+    coarse: SquareGrids = Field(
         [36, 71],
         description="points along each side of the coefficient's grid, one for each entry of resolutions",
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -19,8 +19,8 @@ from resolvent.datasets.tasks.settings import (
     CHEAP,
     FEW_SAMPLES,
     Known,
-    SidePoints,
     SpaceDataset,
+    SquareGrids,
     check_least_accuracy,
 )
 from resolvent.datasets.tasks.symmetries import Symmetry, of_shear_forcing
@@ -90,9 +90,7 @@ class KolmogorovDataset(SpaceDataset):
         named("calvello_kolmogorov"),
         description="distribution of the initial vorticity: a name, numbers, or both",
     )
-    resolutions: Annotated[list[SidePoints], Field(min_length=1)] = Field(
-        [416], description="points along each side of the grids stored"
-    )
+    resolutions: SquareGrids = Field([416], description="points along each side of the grids stored")
     method: Literal["etdrk4", "split-step"] = Field(
         "etdrk4", description="exponential Runge-Kutta, or Crank-Nicolson and Heun as in the paper"
     )

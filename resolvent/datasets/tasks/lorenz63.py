@@ -285,7 +285,20 @@ class Lorenz63Task(TrajectoryTask):
         return Motion("path", times.coordinates, states[[0, 2]].T, names=("x", "z"))
 
     def description(self) -> dict:
+        from resolvent.solvers.lorenz63 import Lorenz63, longest_step
+
         settings = self.settings
+        solver = {
+            "method": f"Taylor series of order {Lorenz63.order}, steps ending at every observed time",
+            "largest_step": settings.step,
+            "tolerance_of_the_last_terms": Lorenz63.tolerance,
+        }
+        if settings.step is None:
+            solver = {
+                "method": "Taylor series, steps ending at every observed time",
+                "order": "as high for each sample as the stated accuracy takes",
+                "largest_step": float(f"{longest_step(**self._parameters()):.3g}"),
+            }
         operator = {
             "yz": "(x on [0, T], y(0), z(0)) ↦ (y, z) on [0, T]",
             "y": "x on [0, T] ↦ y on [0, T]; y(0) and z(0) are not given, synchronisation stands in for them",
@@ -312,21 +325,5 @@ class Lorenz63Task(TrajectoryTask):
                 r"\ \text{independent}",
                 "source": "public code of Calvello et al.; the paper names no distribution",
             },
-            "solver": self._solver_facts(),
-        }
-
-    def _solver_facts(self) -> dict:
-        from resolvent.solvers.lorenz63 import Lorenz63, longest_step
-
-        step, ending = self.settings.step, "steps ending at every observed time"
-        if step is None:
-            return {
-                "method": f"Taylor series, {ending}",
-                "order": "as high for each sample as the stated accuracy takes",
-                "largest_step": float(f"{longest_step(**self._parameters()):.3g}"),
-            }
-        return {
-            "method": f"Taylor series of order {Lorenz63.order}, {ending}",
-            "largest_step": step,
-            "tolerance_of_the_last_terms": Lorenz63.tolerance,
+            "solver": solver,
         }

@@ -28,6 +28,7 @@ MOST_JOBS = 100_000  # limit for one dataset: each job is a file name in the pla
 # are reported at once instead of when memory is exhausted.
 CirclePoints = Annotated[int, Field(ge=4, le=2**20)]
 SidePoints = Annotated[int, Field(ge=4, le=2**14)]
+SquareGrids = Annotated[list[SidePoints], Field(min_length=1)]  # grids of a square
 
 CHECKED_SAMPLES = 16  # samples of the default error budget
 REFINED_COST = 8  # cost of solving a sample more finely, relative to solving it
@@ -156,10 +157,7 @@ class DatasetSettings(Settings):
         return None
 
     def corrected(self, inputs: np.ndarray, prediction: np.ndarray, steps: int) -> np.ndarray:
-        """Return predictions after `steps` of an iterative solver that starts from them.
-
-        Raises `ValueError` by default: the equation has no such solver.
-        """
+        """Return predictions after `steps` of an iterative solver; `ValueError` if there is none."""
         raise ValueError(f"{self.equation} has no iterative solver that starts from a prediction")
 
     def shifted(self, shift: str, factor: float) -> Self:

@@ -115,10 +115,7 @@ def with_recipes(configuration: Configuration) -> Configuration:
 
 
 def recipe_problems(configuration: Configuration) -> Iterator[str]:
-    """Yield one line for each missing recipe, and for each unknown setting or value in a recipe's `by`.
-
-    Invalid settings in a recipe are reported for the models that use it.
-    """
+    """Yield a line for each missing recipe or unknown entry of `by`; models report a recipe's settings."""
     for name, model in configuration.models.items():
         if model.recipe and is_architecture(model.architecture) and not _recipe_of(configuration, model):
             known = configuration.recipes.get(model.architecture, {})

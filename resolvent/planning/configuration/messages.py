@@ -60,10 +60,7 @@ def shown(value: object) -> Words:
 
 
 def _walk(root: Any, location: tuple, content: Any) -> tuple[list, list[str]]:
-    """Return the keys of `location` as the user wrote them, and the keys accepted at its last level.
-
-    `content` is the user's input, since the keys of a dataset depend on its equation.
-    """
+    """Return the keys of `location` as the user wrote them, and the keys accepted at its last level."""
     accepted: list[str] = []
     keys, place = [], root
     for part in location:

@@ -97,12 +97,8 @@ def read_overlays(files: Iterable[Path | str], given: Mapping | None = None) -> 
 
 
 def read_again(config: Mapping, settings: Any) -> Mapping:
-    """Read the files and values on Snakemake's command line again.
-
-    `config` is Snakemake's own reading, `settings` its `config_settings`. If a workflow that imports this
-    one has built its own `config`, that is returned unchanged.
-    """
-    if config != settings.overwrite_config:
+    """Read again the files and values that Snakemake has read as `config`, by its `config_settings`."""
+    if config != settings.overwrite_config:  # built by a workflow that imports this one
         return config
     return read_overlays(settings.configfiles, settings.config)
 

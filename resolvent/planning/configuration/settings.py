@@ -479,11 +479,7 @@ class Configuration(Settings):
 
 
 def model_settings(model: Model, resolution: Resolution, dataset: DatasetSettings) -> ArchitectureSettings:
-    """Return the validated settings of the model's architecture, trained at `resolution` of a dataset.
-
-    The dataset determines the numbers of channels and, for architectures with this setting, of points; other
-    settings that are not given have the architecture's defaults. Raises `ValueError` for invalid settings.
-    """
+    """Return the settings of the model's architecture at a resolution; `ValueError` if they are invalid."""
     own = {**model.settings, **model.settings_at.get(resolution, {})}
     return resolve(model.architecture, {**given_by_data(model.architecture, resolution, dataset), **own})
 

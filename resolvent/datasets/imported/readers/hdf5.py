@@ -163,10 +163,7 @@ def open_netcdf(path: Path | str, content: Any) -> ArraysFile:
 
 
 def _of_matlab(shape: tuple[int, ...], kind: str) -> dict[str, Any]:
-    """Return the fields of a variable of this shape and class, with 1 × n and n × 1 as vectors with one axis.
-
-    MATLAB arrays have at least two axes. 1 × 1 is a number.
-    """
+    """Return the fields of a variable of this shape and class; n × 1 is a vector, 1 × 1 a number."""
     shape = tuple(size for size in shape if size != 1) if len(shape) == 2 else shape
     real = None if kind in REAL else MATLAB.get(kind, kind)
     return {"shape": shape, "kind": real, "single": kind in SINGLE}
