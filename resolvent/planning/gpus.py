@@ -78,10 +78,7 @@ def _named(name: str, there: dict[tuple[str, str], list[str]]) -> list[str]:
 
 
 def installed(report: Callable[[str], None]) -> dict[tuple[str, str], list[str]]:
-    """Return the devices of this host by index and name of the GPU; empty without nvidia-smi.
-
-    The devices of a GPU partitioned by MIG are its instances, since CUDA cannot use the whole GPU then.
-    """
+    """Return the devices of this host by index and name of the GPU; empty without nvidia-smi."""
     if (given := os.environ.get("RESOLVENT_GPUS")) is not None:
         names = dict.fromkeys(name.strip() for name in given.split(",") if name.strip())
         return {(str(index), name): [name] for index, name in enumerate(names)}
@@ -98,6 +95,7 @@ def installed(report: Callable[[str], None]) -> dict[tuple[str, str], list[str]]
     if answer.returncode and not gpus:
         fault = " ".join((answer.stdout + answer.stderr).split())
         report(f"computes on the CPU: nvidia-smi finds no GPU ({fault})\n")
+    # CUDA cannot use a GPU partitioned by MIG as a whole, only its instances.
     return {(index, name): instances or [name] for (index, name), instances in gpus.items()}
 
 

@@ -249,11 +249,7 @@ class Plan:
         return script_digest(script, *self.modules_of(model), *sorted(one for one in losses if ":" in one))
 
     def description(self, experiment: str, model: str, resolution: Resolution, seed: int) -> dict:
-        """Return the facts about a run that tables and captions state.
-
-        With `tuning`, `run` holds the parameters of the training; the job adds the chosen settings to it and
-        to the description.
-        """
+        """Return the facts about a run that tables and captions state."""
         return {**self._described(experiment, model, resolution), "seed": seed}
 
     def _described(self, experiment: str, model: str, resolution: Resolution) -> dict:
@@ -293,7 +289,9 @@ class Plan:
             },
             "config_hash": run.config_hash,
             "code_digest": self.training_code(experiment, model, resolution),
-            **({"run": run.parameters} if e.tuning else {}),
+            **(
+                {"run": run.parameters} if e.tuning else {}
+            ),  # the job adds the chosen settings here and above
         }
 
     def stability(self, study: Stability, model: str) -> dict:
@@ -328,12 +326,9 @@ class Plan:
 
 
 def architecture_modules(architecture: str) -> tuple[str, ...]:
-    """Return the arguments of `script_digest`: architecture, its settings, and versions of its packages.
-
-    Leaves out the versions if a package is missing: the job that builds the architecture reports it, and
-    planning must not fail for rules that nobody requests.
-    """
+    """Return the arguments of `script_digest`: architecture, its settings, and versions of its packages."""
     settings = settings_class(architecture)
+    # The job that builds it reports missing packages: planning must not fail for rules that nobody requests.
     installed = () if missing_packages(architecture) else settings.packages
     packages = (f"{name}=={version(name)}" for name in installed)
     return settings.operator, location_of(settings), *packages

@@ -57,10 +57,7 @@ def axis_of(name: str) -> str | None:
 
 
 def along_one_axis(file: ArraysFile, name: str) -> np.ndarray | None:
-    """Return the values of a variable along the only axis along which it varies, else None.
-
-    Accepts (n,), (1, n), and (samples, n) or (n, n) with equal rows or equal columns.
-    """
+    """Return the values along the only axis of (n,) or (1, n), or of equal rows or columns; else None."""
 
     def alike(values: np.ndarray, axis: int) -> bool:
         return bool(np.ptp(values, axis=axis).max() <= 1e-6 * np.abs(values).max())

@@ -199,10 +199,7 @@ def _convention(grid: str, face_mean: str) -> str:
 
 
 def by_convention(coefficient: np.ndarray, pressure: np.ndarray, tolerance: float) -> dict[str, dict]:
-    """Compare the pressures with solutions for every convention: grid, mean on faces, orientation.
-
-    The spacing is 1/(n - 1) on nodes, unless stated otherwise, and 1/n on cell centres.
-    """
+    """Compare the pressures with solutions for every convention: grid, mean on faces, orientation."""
     from resolvent.solvers.darcy.five_point import DarcyFivePoint, default_method
 
     points, found = coefficient.shape[-1], {}
@@ -218,7 +215,7 @@ def by_convention(coefficient: np.ndarray, pressure: np.ndarray, tolerance: floa
                 solver = DarcyFivePoint(grid, mean, default_method(), tolerance)
                 solution = solver.solve(coefficient)
                 add(_convention(grid, mean), solution)
-                if (grid, mean) == ("nodes", "arithmetic"):
+                if (grid, mean) == ("nodes", "arithmetic"):  # the solver's spacing is 1/(n - 1) on nodes
                     add(f"nodes, {mean} mean, spacing 1/n", solution * ((points - 1) / points) ** 2)
         add(SPLINE, as_public_generator(coefficient[:SPLINED]))
     except SolverError as error:
@@ -246,15 +243,13 @@ def as_public_generator(coefficient: np.ndarray) -> np.ndarray:
 
 
 def values_that_fit(solver: DarcyFivePoint, coefficient: np.ndarray, pressure: np.ndarray) -> dict:
-    """Return the two values of the coefficient, on its own pattern, for which the pressures fit best.
-
-    Only their ratio is searched: pressures are inversely proportional to both, which gives the factor.
-    """
+    """Return the two values of the coefficient, on its own pattern, for which the pressures fit best."""
     values = np.unique(coefficient)
     if len(values) != 2:
         return {}
     upper, pressure = (coefficient > values.mean())[:FITTED], pressure[:FITTED]
 
+    # Only their ratio is searched: pressures are inversely proportional to both, which gives the factor.
     def scaled(log_ratio: float) -> tuple[np.ndarray, float]:
         """Solve with the values exp(log_ratio) and 1; return the errors and factor of the best multiple."""
         unit = solver.solve(np.where(upper, np.exp(log_ratio), 1.0))

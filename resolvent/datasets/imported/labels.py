@@ -39,10 +39,7 @@ Errors = Callable[[dict[str, float], bool], np.ndarray]
 
 
 class ImportedDataset(FilesDataset):
-    """A dataset read from one file, or from two: training samples from the first, others from the second.
-
-    variables  usual names of input and target in the file.
-    """
+    """A dataset read from one or two files; `variables` are the usual names of input and target there."""
 
     variables: ClassVar[tuple[str, str]]
     seconds_per_value: ClassVar[float] = 5e-8

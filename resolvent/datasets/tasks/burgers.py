@@ -141,15 +141,11 @@ class BurgersDataset(BurgersSettings):
         return round(15 * digits**0.9 * thin), round(per_digit * 10 ** (digits / order) * thin)
 
     @model_validator(mode="after")
-    def _discretisation_is_whole(self):
+    def _solution_is_in_reach(self):
         # If only one of the two is given, the other gets its default.
         if (self.num_modes is None) != (self.num_steps is None):
             self.__dict__["num_modes"] = self.num_modes or NUM_MODES
             self.__dict__["num_steps"] = self.num_steps or NUM_STEPS
-        return self
-
-    @model_validator(mode="after")
-    def _accuracy_is_in_reach(self):
         modes, steps = self.expected_discretisation()
         if self.chosen:
             check_least_accuracy(self.accuracy, LEAST_ACCURACY)
@@ -160,10 +156,6 @@ class BurgersDataset(BurgersSettings):
                 f"accepted: {self.viscosity * modes / MOST_MODES:.2g} or more, a larger accuracy, or "
                 "your own num_modes and num_steps"
             )
-        return self
-
-    @model_validator(mode="after")
-    def _resolutions_are_restrictions(self):
         for points in self.resolutions:
             check_restriction(self.finest, points, self.restriction)
         drawn, below = self.initial_distribution.num_modes or 0, self.finest // 2

@@ -122,15 +122,11 @@ class KolmogorovDataset(SpaceDataset):
         return modes, min(0.8 / modes, 0.35 * self.accuracy**0.25)
 
     @model_validator(mode="after")
-    def _discretisation_is_whole(self):
+    def _solution_is_in_reach(self):
         # If only one of the two is given, the other gets its default.
         if self.method == "split-step" or (self.num_modes is None) != (self.step is None):
             self.__dict__["num_modes"] = self.num_modes or NUM_MODES
             self.__dict__["step"] = self.step or STEP
-        return self
-
-    @model_validator(mode="after")
-    def _accuracy_is_in_reach(self):
         modes, step = self.expected_discretisation()
         if self.chosen:
             check_least_accuracy(self.accuracy, LEAST_ACCURACY, "", "single precision, in which it is stored")
@@ -142,10 +138,6 @@ class KolmogorovDataset(SpaceDataset):
                 f"accepted: {self.viscosity * (modes / MOST_MODES) ** 2:.2g} or more, a larger accuracy, or "
                 "your own num_modes and step"
             )
-        return self
-
-    @model_validator(mode="after")
-    def _forcing_is_resolved(self):
         if self.num_modes is not None and self.num_modes < self.forcing_wavenumber:
             least = f"at least forcing_wavenumber, {self.forcing_wavenumber}"
             raise ValueError(f"num_modes {self.num_modes} is too small; accepted: {least}")

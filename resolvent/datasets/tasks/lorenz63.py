@@ -224,10 +224,7 @@ class Lorenz63Task(TrajectoryTask):
         return np.stack([y, z], axis=1)[..., -len(t) :]
 
     def _fitted_z(self, x: np.ndarray, y: np.ndarray, times: Nodes) -> np.ndarray:
-        """Return z at times that begin long after 0, without z(0).
-
-        Least squares of the second equation, for z = particular solution + z₀ e^{-β(t - t₀)}.
-        """
+        """Return z at times long after 0 without z(0): z₀ e^{-β(t - t₀)} is fitted to the second equation."""
         from resolvent.solvers.lorenz63 import unobserved_z
 
         t, settings = times.coordinates, self.settings
@@ -239,10 +236,7 @@ class Lorenz63Task(TrajectoryTask):
         return z + first[:, None] * decay
 
     def error_budget(self, stored: Stored) -> dict:
-        """Measure the errors of the stored trajectories, over all components, at the worst set of times.
-
-        Compares with half the step, and with an independent adaptive integrator (diffrax, Dopri8).
-        """
+        """Measure errors over all components at the worst times, against half the step and diffrax."""
         from resolvent.solvers.lorenz63 import longest_step, solve_diffrax
 
         settings = self.settings

@@ -159,10 +159,7 @@ class Task(ABC):
         return {"on the same grid": answers["coarse_solve"]} if "coarse_solve" in answers else {}
 
     def motion(self, sample: tuple[str, int]) -> Motion:
-        """Solve `sample`, (split, index), again at many times, for a film; only called if `settings.moves`.
-
-        Raises `SolverError` if the sample cannot be solved.
-        """
+        """Solve `sample` again at many times, for a film, if `settings.moves`; may raise `SolverError`."""
         raise NotImplementedError(f"define {type(self).__name__}.motion, since its settings have `moves`")
 
     @property

@@ -88,10 +88,7 @@ def with_defaults(overlay: Mapping) -> Read:
 
 
 def read_overlays(files: Iterable[Path | str], given: Mapping | None = None) -> Read:
-    """Return the merged files; later files win, and values `given` on the command line win over all files.
-
-    Raises `ConfigurationError` with one line for a file that cannot be read.
-    """
+    """Return the merged files; the later win, `given` over all; `ConfigurationError` if one is unreadable."""
     contents = [read_file(Path(file)) for file in files]
     return _merged_with_places([*contents, Read(given or {}, dict(_places_given(given or {}, ())))])
 

@@ -52,10 +52,7 @@ class _Open:
         self.is_well = any(one in self.file for one in WELL_FIELDS) and "dimensions" in self.file
 
     def variables(self) -> dict[str, Variable]:
-        """Return all datasets and links to other files, by path.
-
-        Never opens other files: they are not covered by the SHA-256, and a hostile file may link anywhere.
-        """
+        """Return all datasets and links to other files, by path."""
         import h5py
 
         found: dict[str, Variable] = {}
@@ -85,6 +82,7 @@ class _Open:
                 storage=partial(self.storage, name),
             )
 
+        # Other files are never opened: the SHA-256 does not cover them, and a hostile file may link anywhere.
         def linked(name: str, link: Any) -> None:
             if isinstance(link, h5py.ExternalLink):
                 self.elsewhere[name] = f"a link to {link.filename}"
