@@ -22,6 +22,7 @@ from resolvent.datasets.tasks.settings import (
     Known,
     SidePoints,
     SpaceDataset,
+    SquareGrids,
     check_least_accuracy,
 )
 from resolvent.datasets.tasks.symmetries import Symmetry, of_the_square
