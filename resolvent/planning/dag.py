@@ -40,7 +40,7 @@ def _bfs(dag, direction, *jobs, stop=lambda job: False) -> Iterator:
 
 
 def jobs_behind(workflow, rule: str) -> list:
-    """Return all jobs upstream of a rule, without asking whether they must run again, which takes longest."""
+    """Return all jobs upstream of a rule. Whether they must run again is not asked, which is slow."""
     graph, known, seen = type(workflow.dag)(workflow, workflow.rules), set(), set()
 
     async def reached() -> list:

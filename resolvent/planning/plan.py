@@ -289,9 +289,8 @@ class Plan:
             },
             "config_hash": run.config_hash,
             "code_digest": self.training_code(experiment, model, resolution),
-            **(
-                {"run": run.parameters} if e.tuning else {}
-            ),  # the job adds the chosen settings here and above
+            # The job adds the chosen settings to it and to the description.
+            **({"run": run.parameters} if e.tuning else {}),
         }
 
     def stability(self, study: Stability, model: str) -> dict:

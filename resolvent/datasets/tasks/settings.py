@@ -169,7 +169,7 @@ class DatasetSettings(Settings):
         return type(self).model_validate(changed.model_dump())
 
     def with_contents(self) -> Self:
-        """Return the settings with facts of source files; `DatasetError` if one is missing or contradicts."""
+        """Return the settings with facts of source files; `DatasetError` if a file contradicts them."""
         return self
 
     @property

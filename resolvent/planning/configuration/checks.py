@@ -99,7 +99,8 @@ def _experiment_problems(
     lists["figures"] = [place.partition(":")[2] for place in experiment.figures]  # of their files
     yield from _repeated(at, lists)
     tuned = experiment.tuning.lists if experiment.tuning else {}
-    for part, used in {"training_at": experiment.resolutions, "training_of": experiment.models}.items():
+    parts: dict[str, list] = {"training_at": experiment.resolutions, "training_of": experiment.models}
+    for part, used in parts.items():
         for key, settings in getattr(experiment, part).items():
             yield from partial_problems(settings, (*at.split("."), part, key))
             for setting in [one for one in settings if one in tuned and key in used]:

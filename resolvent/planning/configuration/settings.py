@@ -496,13 +496,9 @@ def given_by_data(architecture: str, resolution: Resolution, dataset: DatasetSet
 
 
 def samples_read(counts: Mapping[str, int], training: TrainingSettings) -> dict[str, int]:
-    """Return the number of samples of each split that a training reads, out of its run's `counts`.
-
-    With `record_test_error` (for papers that select the epoch on test samples) it also reads as many test
-    samples as there are validation samples.
-    """
+    """Return the number of samples of each split that a training reads, out of its run's `counts`."""
     read = {split: counts[split] for split in ("train", "validation")}
-    if training.record_test_error:
+    if training.record_test_error:  # for papers that select the epoch on test samples
         read["test"] = min(counts["test"], counts["validation"])
     return read
 
