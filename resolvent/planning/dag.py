@@ -40,10 +40,7 @@ def _bfs(dag, direction, *jobs, stop=lambda job: False) -> Iterator:
 
 
 def jobs_behind(workflow, rule: str) -> list:
-    """Return all jobs upstream of a rule without wildcards, done or not.
-
-    Does not ask whether a job must run again, which is the slowest part of Snakemake's planning.
-    """
+    """Return all jobs upstream of a rule. Whether they must run again is not asked, which is slow."""
     graph, known, seen = type(workflow.dag)(workflow, workflow.rules), set(), set()
 
     async def reached() -> list:

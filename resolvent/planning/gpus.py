@@ -78,10 +78,7 @@ def _named(name: str, there: dict[tuple[str, str], list[str]]) -> list[str]:
 
 
 def installed(report: Callable[[str], None]) -> dict[tuple[str, str], list[str]]:
-    """Return the devices of this host by index and name of the GPU; empty without nvidia-smi.
-
-    The devices of a GPU partitioned by MIG are its instances, since CUDA cannot use the whole GPU then.
-    """
+    """Return the devices of this host by index and name of the GPU; empty without nvidia-smi."""
     if (given := os.environ.get("RESOLVENT_GPUS")) is not None:
         names = dict.fromkeys(name.strip() for name in given.split(",") if name.strip())
         return {(str(index), name): [name] for index, name in enumerate(names)}
@@ -98,6 +95,7 @@ def installed(report: Callable[[str], None]) -> dict[tuple[str, str], list[str]]
     if answer.returncode and not gpus:
         fault = " ".join((answer.stdout + answer.stderr).split())
         report(f"computes on the CPU: nvidia-smi finds no GPU ({fault})\n")
+    # CUDA cannot use a GPU partitioned by MIG as a whole, only its instances.
     return {(index, name): instances or [name] for (index, name), instances in gpus.items()}
 
 
@@ -192,13 +190,11 @@ class _Request:
         return {}
 
     def _take_slot(self, device: str, slot: int) -> list[int]:
-        """Lock a slot: exclusively the device, or one slot and, shared, the device.
-
-        The shared lock keeps out exclusive jobs: another Snakemake may have another `gpu_jobs_per_device`.
-        """
+        """Lock a slot: exclusively the device, or one slot and, shared, the device."""
         lock = self.locks[device]
         if self.jobs_per_device == 1:
             return _locked(lock, fcntl.LOCK_EX)
+        # Keeps out exclusive jobs: another Snakemake may have another `gpu_jobs_per_device`.
         shared = _locked(lock, fcntl.LOCK_SH)
         own = _locked(lock.with_suffix(f".{slot}.slot"), fcntl.LOCK_EX) if shared else []
         if not own:
@@ -217,11 +213,16 @@ def _writable_for_all() -> Iterator[None]:
 
 
 def _locked(path: Path, mode: int, wait: bool = False) -> list[int]:
-    """Return the descriptor of the locked file, or nothing if another job holds it and `wait` is false.
-
-    The holder of an exclusive lock writes its process id into the file, for messages of waiting jobs.
-    """
-    descriptor = _opened(path)
+    """Return the descriptor of the locked file, or nothing if another job holds it and `wait` is false."""
+    flags = os.O_RDWR | os.O_NOFOLLOW
+    try:  # first without O_CREAT, which Linux refuses in /tmp for existing files of other users
+        descriptor = os.open(path, flags)
+    except FileNotFoundError:
+        try:
+            with _writable_for_all():
+                descriptor = os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o666)
+        except FileExistsError:  # another job has created it in the meantime
+            descriptor = os.open(path, flags)
     _held.add(descriptor)
     try:
         fcntl.flock(descriptor, mode if wait else mode | fcntl.LOCK_NB)
@@ -229,24 +230,10 @@ def _locked(path: Path, mode: int, wait: bool = False) -> list[int]:
         _held.remove(descriptor)
         os.close(descriptor)
         return []
-    if mode == fcntl.LOCK_EX:
+    if mode == fcntl.LOCK_EX:  # name the holder for messages of waiting jobs
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, str(os.getpid()).encode(), 0)
     return [descriptor]
-
-
-def _opened(path: Path) -> int:
-    """Open for writing, without O_CREAT first: Linux refuses it in /tmp for existing files of other users."""
-    flags = os.O_RDWR | os.O_NOFOLLOW
-    try:
-        return os.open(path, flags)
-    except FileNotFoundError:
-        pass
-    try:
-        with _writable_for_all():
-            return os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o666)
-    except FileExistsError:  # another job has created it in the meantime
-        return os.open(path, flags)
 
 
 def _release(locks: dict[str, list[int]]) -> None:

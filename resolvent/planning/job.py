@@ -47,10 +47,7 @@ def prepare_environment(configuration: Configuration) -> None:
 
 
 def hand_down_no_gpu(limits, to_jobs: bool) -> None:
-    """Pass `--resources gpu=0` on to jobs on a cluster: Snakemake does not pass its limits on.
-
-    `limits` are the limits of the workflow; `to_jobs` is true in the submitting process, false in a job.
-    """
+    """Pass `gpu=0` from the submitting process (`to_jobs`) to jobs on a cluster: Snakemake does not."""
     if not to_jobs:
         if NO_GPU in os.environ:
             limits["gpu"] = 0
@@ -118,10 +115,8 @@ def job(snakemake, alone: bool = False):
 
 
 def keep_compiled() -> None:
-    """Enable JAX's persistent compilation cache, unless its variables are set. Call before importing JAX.
-
-    The folder is specific to the processor: nodes of a cluster may differ and share the file system.
-    """
+    """Enable JAX's persistent compilation cache, unless its variables are set. Call before importing JAX."""
+    # One folder for each kind of processor: nodes of a cluster may differ and share the file system.
     known = [platform.machine(), platform.processor()]
     with suppress(OSError):
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").partition("\n\n")[0].splitlines():

@@ -182,20 +182,39 @@ def planned_study(plan: Plan, papers: dict[str, PaperPlan]) -> dict:
     pages = {"theory": "theory.html"}  # may be requested by name, even if it is not part of the study
     if plan.configuration.stability:
         pages[STABILITY] = f"{STABILITY}.html"
+
+    def below(path: str) -> str:
+        return os.path.relpath(path, plan.results)
+
+    experiments = {}
+    for name, e in plan.configuration.experiments.items():
+        rows = []
+        for model, resolution in itertools.product(e.models, e.resolutions):
+            m = plan.configuration.models[model]
+            runs = {str(seed): below(plan.run_folder(name, model, resolution, seed)) for seed in e.seeds}
+            rows.append(study.PlannedRow(model, m.label, m.recipe, resolution, e.noise, runs))
+        experiments[name] = study.PlannedExperiment(
+            title=e.title,
+            dataset=e.dataset,
+            page=f"{name}/report.html",
+            finest=plan.finest(name),
+            papers=[key for key, paper in papers.items() if paper.link(name)],
+            rows=rows,
+        )
     planned = study.Study(
         name=plan.configuration.name,
-        experiments={name: _experiment(plan, papers, name) for name in plan.configuration.experiments},
+        experiments=experiments,
         datasets={
             name: study.PlannedDataset(
                 page=f"datasets/{name}.html",
-                **{file: _below(plan, getattr(dataset, file)) for file in ("card", "preview", "store")},
+                **{file: below(getattr(dataset, file)) for file in ("card", "preview", "store")},
             )
             for name, dataset in plan.datasets.items()
         },
         papers={
             key: study.PlannedPaper(
                 name=PAPERS[key].name,
-                page=_below(plan, paper.page) if paper.experiments else "",
+                page=below(paper.page) if paper.experiments else "",
                 items={name: item.title for name, item in paper.items.items()},
                 made=list(paper.experiments),
             )
@@ -225,25 +244,3 @@ def show_what_there_is(
         if failed and isinstance(error, ResolventError):
             error.remedy = ""
         sys.stderr.write(f"no front page: {error}\n")
-
-
-def _experiment(plan: Plan, papers: dict[str, PaperPlan], name: str) -> study.PlannedExperiment:
-    e = plan.experiment(name)
-    rows = []
-    for model, resolution in itertools.product(e.models, e.resolutions):
-        m = plan.configuration.models[model]
-        folders = {str(seed): plan.run_folder(name, model, resolution, seed) for seed in e.seeds}
-        runs = {seed: _below(plan, folder) for seed, folder in folders.items()}
-        rows.append(study.PlannedRow(model, m.label, m.recipe, resolution, e.noise, runs))
-    return study.PlannedExperiment(
-        title=e.title,
-        dataset=e.dataset,
-        page=f"{name}/report.html",
-        finest=plan.finest(name),
-        papers=[key for key, paper in papers.items() if paper.link(name)],
-        rows=rows,
-    )
-
-
-def _below(plan: Plan, path: str) -> str:
-    return os.path.relpath(path, plan.results)

@@ -24,12 +24,12 @@ from resolvent.planning.configuration.load import with_contents
 from resolvent.planning.configuration.settings import (
     Configuration,
     Experiment,
+    Resolution,
     Stability,
     model_settings,
     samples_read,
     training_settings,
 )
-from resolvent.planning.configuration.values import Resolution
 from resolvent.planning.rerun import ESTIMATES, location_of, script_digest
 from resolvent.training.settings import TrainingSettings
 
@@ -135,7 +135,6 @@ class Plan:
         return self.datasets[e.test_dataset or e.dataset]
 
     def used_by(self, dataset: str) -> list[dict]:
-        """Return the experiments that train or test on the dataset, as its page lists them."""
         return [
             {"name": name, "title": e.title, "models": len(e.models), "tested_only": e.dataset != dataset}
             for name, e in self.configuration.experiments.items()
@@ -184,10 +183,7 @@ class Plan:
         return list(dict.fromkeys(self.run_folder(experiment, *run) for run in runs))
 
     def rolled_out(self, experiment: str) -> str | None:
-        """Return the folder of the configured run, if the page shows its rollout as a film.
-
-        Returns None if the test samples have no later frames on the grid of that run.
-        """
+        """Return the folder of the run whose film is shown; None without later frames on its grid."""
         tested, resolution = self.test_dataset_of(experiment).settings, self.finest(experiment)
         if getattr(tested, "frames", 1) == 1 or resolution not in tested.resolutions:
             return None
@@ -205,7 +201,6 @@ class Plan:
     def training(
         self, experiment: str, model: str, resolution: Resolution, candidate: str | None = None
     ) -> Training:
-        """Return the training of a model, or the short run of a tuning candidate."""
         e, m = self.experiment(experiment), self.configuration.models[model]
         tried = e.tuning.short_run(candidate) if e.tuning and candidate else {}
         training = training_settings(e, model, m, resolution, tried)
@@ -223,10 +218,7 @@ class Plan:
         )
 
     def short_runs(self, experiment: str, model: str, resolution: Resolution) -> dict[str, dict]:
-        """Return the candidate settings and the configuration hash of each short run of a model, by folder.
-
-        Empty without `tuning`. All short runs have the experiment's first seed.
-        """
+        """Return settings and hash of each short run of a model by folder; all have the first seed."""
         e, names = self.experiment(experiment), self._names(experiment, model, resolution)
         return {
             str(self.results / SHORT_RUN_FOLDER.format(**names, candidate=name, seed=e.seeds[0])): {
@@ -237,7 +229,6 @@ class Plan:
         }
 
     def tuned(self, experiment: str, model: str, resolution: Resolution) -> str | None:
-        """Return the file with the settings chosen from the short runs; None without `tuning`."""
         file = self.results / TUNED_FILE.format(**self._names(experiment, model, resolution))
         return str(file) if self.experiment(experiment).tuning else None
 
@@ -252,18 +243,13 @@ class Plan:
     def training_code(
         self, experiment: str, model: str, resolution: Resolution, script: str = "train"
     ) -> str:
-        """Return the digest of the code that trains this model, including user-defined losses."""
         tuning = self.experiment(experiment).tuning
         tried = tuning.candidates if tuning else [None]
         losses = {self.training(experiment, model, resolution, one).training.loss for one in tried}
         return script_digest(script, *self.modules_of(model), *sorted(one for one in losses if ":" in one))
 
     def description(self, experiment: str, model: str, resolution: Resolution, seed: int) -> dict:
-        """Return the facts about a run that tables and captions state.
-
-        With `tuning`, `run` holds the parameters of the training; the job adds the chosen settings to it and
-        to the description.
-        """
+        """Return the facts about a run that tables and captions state."""
         return {**self._described(experiment, model, resolution), "seed": seed}
 
     def _described(self, experiment: str, model: str, resolution: Resolution) -> dict:
@@ -303,6 +289,7 @@ class Plan:
             },
             "config_hash": run.config_hash,
             "code_digest": self.training_code(experiment, model, resolution),
+            # The job adds the chosen settings to it and to the description.
             **({"run": run.parameters} if e.tuning else {}),
         }
 
@@ -342,12 +329,9 @@ class Plan:
 
 
 def architecture_modules(architecture: str) -> tuple[str, ...]:
-    """Return the arguments of `script_digest`: architecture, its settings, and versions of its packages.
-
-    Leaves out the versions if a package is missing: the job that builds the architecture reports it, and
-    planning must not fail for rules that nobody requests.
-    """
+    """Return the arguments of `script_digest`: architecture, its settings, and versions of its packages."""
     settings = settings_class(architecture)
+    # The job that builds it reports missing packages: planning must not fail for rules that nobody requests.
     installed = () if missing_packages(architecture) else settings.packages
     packages = (f"{name}=={version(name)}" for name in installed)
     return settings.operator, location_of(settings), *packages

@@ -62,10 +62,7 @@ FILES_READ = {
     f"resolvent.figures.{module}": tuple(f"resolvent/figures/{one}" for one in patterns)
     for module, *patterns in (
         ("common.assets", "assets/*"),
-        (
-            "common.page",
-            *(f"templates/{name}" for name in ("macros.html.j2", "base.html.j2", "references.bib")),
-        ),
+        ("common.page", "templates/macros.html.j2", "templates/base.html.j2", "templates/references.bib"),
         ("dataset.card", "templates/references.bib"),
         ("dataset.croissant", "templates/croissant_context.json"),
         ("dataset.page", "templates/dataset.html.j2"),
@@ -91,10 +88,7 @@ KEPT = Path(cache_from_source(__file__)).with_suffix(".json")
 
 
 def does(job: str, *names: str | Callable) -> dict[str, object]:
-    """Return the rule parameters `job` (name of the function) and `code` (digest of its code).
-
-    `names` are as for `script_digest`, or one function of the wildcards that returns such names.
-    """
+    """Return the rule parameters `job` and `code`; `names` may be one function of the wildcards."""
     if names and callable(of := names[0]):
         return {"job": job, "code": lambda wildcards: script_digest(job, *of(wildcards))}
     return {"job": job, "code": script_digest(job, *names)}
@@ -220,28 +214,6 @@ def _tree(file: Path) -> ast.Module:
 
 # Not `ast.NodeTransformer`, which takes twice as long.
 def _strip(node: ast.AST) -> None:
-    _strip_here(node)
-    for key in node._fields:
-        value = getattr(node, key, None)
-        if isinstance(value, ast.AST):
-            _strip(value)
-        elif isinstance(value, list):
-            value[:] = [one for one in value if not _without_result(node, one)]
-            for one in value:
-                if isinstance(one, ast.AST):
-                    _strip(one)
-
-
-def _without_result(owner: ast.AST, node: object) -> bool:
-    match node:
-        case ast.FunctionDef(name=name):
-            return name in PREDICTIONS or (isinstance(owner, ast.ClassDef) and name in SHOWN)
-        case ast.Assign(targets=[ast.Name(id=name)]):
-            return isinstance(owner, ast.ClassDef) and name in SHOWN
-    return False
-
-
-def _strip_here(node: ast.AST) -> None:
     match node:
         case ast.If(test=ast.Name(id="TYPE_CHECKING")):
             node.body = []
@@ -261,6 +233,22 @@ def _strip_here(node: ast.AST) -> None:
             match node.body:
                 case [ast.Expr(value=ast.Constant(value=str())), *rest]:
                     node.body = rest
+    for key in node._fields:
+        value = getattr(node, key, None)
+        if isinstance(value, list):
+            value[:] = [one for one in value if not _without_result(node, one)]
+        for one in value if isinstance(value, list) else [value]:
+            if isinstance(one, ast.AST):
+                _strip(one)
+
+
+def _without_result(owner: ast.AST, node: object) -> bool:
+    match node:
+        case ast.FunctionDef(name=name):
+            return name in PREDICTIONS or (isinstance(owner, ast.ClassDef) and name in SHOWN)
+        case ast.Assign(targets=[ast.Name(id=name)]):
+            return isinstance(owner, ast.ClassDef) and name in SHOWN
+    return False
 
 
 def _are_words(annotation: ast.expr | None) -> bool:
@@ -270,14 +258,12 @@ def _are_words(annotation: ast.expr | None) -> bool:
 
 @cache
 def _contents(module: str) -> dict[str, list[ast.stmt]]:
-    """Return the statements of a module by the name they define, and under "" its import-time code.
-
-    A function with a decorator that may register it elsewhere also counts as import-time code.
-    """
+    """Return the statements of a module by the name they define, and under "" its import-time code."""
     contents: dict[str, list[ast.stmt]] = {"": []}
     for node in _tree(_file_of(module)).body:
         for name in _defined_by(node) or {""}:
             contents.setdefault(name, []).append(node)
+        # A decorator that may register the function elsewhere has an effect on import.
         if isinstance(node, DEFINITIONS) and not all(map(_is_local, node.decorator_list)):
             contents[""].append(node)
     return contents
@@ -373,10 +359,7 @@ def _bound_by(nodes: Iterable[ast.AST]) -> dict[str, set[str]]:
 
 
 def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
-    """Yield each name that an import statement binds, with the project module or definition it refers to.
-
-    Handles absolute imports only, which is all the project uses.
-    """
+    """Yield each name that an absolute import binds, with the project module or definition it refers to."""
     if isinstance(node, ast.Import):
         for alias in node.names:
             if _of_project(alias.name):

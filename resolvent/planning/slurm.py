@@ -27,7 +27,7 @@ import sys
 import threading
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import wraps
 from itertools import chain, repeat
 from typing import Any
@@ -58,9 +58,9 @@ def be_patient_with_slurm() -> None:
     plugin: Any = sys.modules.get(PLUGIN)
     if plugin is None or hasattr(plugin.Executor.run_job, "__wrapped__"):
         return
-    states = _States(plugin)
+    states, status = _States(plugin), plugin.Executor.get_status_command
     plugin.query_job_status = states.query
-    plugin.Executor.get_status_command = states.command
+    plugin.Executor.get_status_command = lambda executor: "squeue" if states.sacct_fails else status(executor)
     plugin.subprocess = _Subprocess()
     command, account, size = plugin.get_submit_command, plugin.get_account, plugin.get_max_array_size
     run_job, cancel = plugin.Executor.run_job, plugin.Executor.cancel
@@ -190,23 +190,17 @@ class _States:
 
     def __init__(self, plugin: Any):
         self._query, self._by_squeue = plugin.query_job_status, plugin.query_job_status_squeue
-        self._command = plugin.Executor.get_status_command
-        self._sacct_fails = self._silent = False
+        self.sacct_fails = self._silent = False
 
     async def query(self, command: str, logger) -> tuple[dict[str, str], float]:
         answer = await self._query(command, logger)
         if answer[0] is None and command.startswith("sacct"):
             answer = await self._query(self._by_squeue(command.split()[-1]), logger)
-            if answer[0] is not None and not self._sacct_fails:
+            if answer[0] is not None and not self.sacct_fails:
                 logger.warning("`sacct` fails; using `squeue` for job states.")
-                self._sacct_fails = True
+                self.sacct_fails = True
         if (answer[0] is None) != self._silent:
             self._silent = not self._silent
             silent = "SLURM reports no job states; keeping the last known states and asking again."
             logger.warning(silent if self._silent else "SLURM reports job states again.")
         return ({}, 0.0) if self._silent else answer
-
-    @property
-    def command(self) -> Callable:
-        """Replace the executor's method: return "squeue" once `sacct` has failed."""
-        return lambda executor: "squeue" if self._sacct_fails else self._command(executor)

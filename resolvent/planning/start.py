@@ -69,7 +69,6 @@ def _with_own_overlays(words: list[str]) -> tuple[list[str], list[str]]:
 
 
 def study_folder(files: Iterable[str]) -> Path:
-    """Return the folder of the results of the study that these overlays configure."""
     from resolvent.planning.configuration.read import read_configuration
 
     content = read_configuration([own_overlay(file) for file in files])

@@ -10,6 +10,7 @@ import json
 import sys
 import warnings
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from fnmatch import fnmatch
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,22 +20,12 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas
 
+from resolvent.common import records
 from resolvent.common.counts import counted
 from resolvent.common.digests import SUFFIX, Unverified, check_digest, digest_path, file_digest
 from resolvent.common.errors import ResolventError, Words, printable
 from resolvent.common.files import OWN_DIGEST, everything_below, read_json
 from resolvent.common.predictions import node_name
-from resolvent.common.records import (
-    CHECKPOINT,
-    ESTIMATE_COLUMNS,
-    INFERENCE_COLUMNS,
-    RUN_FILES,
-    WEIGHTS,
-    CostRecord,
-    TunedRecord,
-    check_file,
-    read_record,
-)
 from resolvent.common.runs import Run, metric_columns, parse_table, read_baselines_table, read_run
 from resolvent.datasets.verify import faults_of_dataset
 from resolvent.figures.common.comparison import (
@@ -68,8 +59,8 @@ SIDECAR = (
 )  # fmt: skip
 COLUMNS = {
     "models.csv": MODELS_COLUMNS,
-    "inference.csv": INFERENCE_COLUMNS,
-    "estimates.csv": ESTIMATE_COLUMNS,
+    "inference.csv": records.INFERENCE_COLUMNS,
+    "estimates.csv": records.ESTIMATE_COLUMNS,
     "scaling.csv": SCALING_COLUMNS,
 }
 # Tables that are recomputed and compared, and the file in the same folder that they are computed from.
@@ -80,9 +71,12 @@ MADE_FROM["leaderboard.csv"] = STUDY_FILE
 def faults_below(paths: list[Path]) -> Iterator[str]:
     """Yield one line for each fault in `paths`: folders of data or results, runs, cards, or stores."""
     stores = sorted({store for path in paths for store in _stores(path)})
-    cards = _content_hashes(stores)
-    for store in stores:
-        yield from faults_of_dataset(store.with_suffix(".json"))
+    cards: dict[str, set[str]] = {}  # content hashes of the stores by name of the dataset
+    for card in (store.with_suffix(".json") for store in stores):
+        yield from faults_of_dataset(card)
+        with suppress(ResolventError, OSError):  # reported with the dataset
+            facts = read_json(card, "the dataset card")
+            cards.setdefault(str(facts.get("dataset")), set()).add(str(facts.get("content_hash")))
     for path in paths:
         if not path.exists() and path not in stores:
             yield f"{path}: is missing"
@@ -119,12 +113,12 @@ def faults_of_run(folder: Path, cards: dict[str, set[str]] | None = None) -> lis
     try:
         run = read_run(folder)
         errors, history, predictions = run.errors, run.history, run.predictions
-        if (folder / WEIGHTS).exists():
+        if (folder / records.WEIGHTS).exists():
             from resolvent.public.runs import load_run
 
             _ = load_run(folder).checkpoint
-        elif CHECKPOINT in run.record.files:
-            check_file(folder / CHECKPOINT, run.record)
+        elif records.CHECKPOINT in run.record.files:
+            records.check_file(folder / records.CHECKPOINT, run.record)
     except ResolventError as error:
         return [_line(error)]
     record, faults = run.record, _faults_of_errors(run, errors)
@@ -170,9 +164,9 @@ def _faults_of_file(file: Path, cards: dict[str, set[str]]) -> list[str]:
             case "cost.json" if file.parent.name == "baselines":
                 read_baselines_table(file.parent)
             case "cost.json":
-                read_record(file, CostRecord)
+                records.read_record(file, records.CostRecord)
             case "tuned.json":
-                read_record(file, TunedRecord)
+                records.read_record(file, records.TunedRecord)
             case "comparison.csv":
                 return _faults_of_comparison(file)
             case name if name in COLUMNS:
@@ -221,8 +215,6 @@ def _faults_of_format(file: Path) -> list[str]:
             parse_table(file, [], may_be_empty=True)
         elif file.suffix == ".svg":
             ElementTree.fromstring(content)
-    except ResolventError as error:
-        return [_line(error)]
     except ElementTree.ParseError as error:
         return [f"{file}: is not an SVG ({error})"]
     if file.suffix == ".html" and b"<html" in content and not content.rstrip().endswith(b"</html>"):
@@ -260,17 +252,6 @@ def _faults_of_comparison(file: Path) -> list[str]:
         f"{one.value:.6g}, but {one.value_made:.6g} in errors.csv"
         for one in both.dropna(subset=["value", "value_made"]).itertuples()
     ]
-
-
-def _content_hashes(stores: list[Path]) -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {}
-    for store in stores:
-        try:
-            card = read_json(store.with_suffix(".json"), "the dataset card")
-        except (ResolventError, OSError):  # reported with the dataset
-            continue
-        found.setdefault(str(card.get("dataset")), set()).add(str(card.get("content_hash")))
-    return found
 
 
 def _line(error: Exception) -> str:
@@ -356,12 +337,10 @@ def _is_vouched_for(file: Path) -> bool:
         return _digest_inside(file)
     if name in MADE_FROM:
         return file.with_name(MADE_FROM[name]).is_file()
-    if name == WEIGHTS:
+    if name == records.WEIGHTS:
         return file.with_name("run.json").is_file()
-    if name in (*RUN_FILES, CHECKPOINT):
-        records = (_content(file.with_name(one)) for one in ("run.json", "cost.json"))
-        return any(name in record.get("files", {}) for record in records)
-    return False
+    listed = (_content(file.with_name(one)).get("files", {}) for one in ("run.json", "cost.json"))
+    return name in (*records.RUN_FILES, records.CHECKPOINT) and any(name in files for files in listed)
 
 
 def _digest_inside(file: Path) -> bool:

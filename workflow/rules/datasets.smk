@@ -35,9 +35,8 @@ for _dataset in plan.datasets.values():
         resources:
             **requested(lambda _, of=_dataset, benchmark=_benchmark: needs.solve(of, benchmark)),
         params:
+            **does("solve_dataset", *_dataset.modules),
             settings=_dataset.settings.model_dump(mode="json"),
-            job="solve_dataset",
-            code=_dataset.code,
             store=_dataset.store,
             address=_dataset.address,
             cost=f"logs/solve_{_dataset.name}/{_dataset.base.name}-{{shard}}.cost.json",

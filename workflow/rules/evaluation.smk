@@ -119,29 +119,6 @@ rule baselines:
         "../scripts/jobs.py"
 
 
-# Latent basis functions of a trained encoder on the square, from its checkpoint.
-rule latent_basis:
-    input:
-        card=lambda wildcards: card_of(plan.dataset_of(wildcards.experiment)),
-        checkpoint=rules.train.output.checkpoint,
-    output:
-        latent=f"{plan.results}/{RUN_FOLDER}/latent_basis.npz",
-    log:
-        f"logs/latent_basis/{plan.configuration.name}/{RUN_FOLDER}.log",
-    conda:
-        "../../environment.yml"
-    threads: plan.configuration.training_threads
-    resources:
-        **requested(needs.latent_basis),
-    params:
-        **does("latent_basis", lambda wildcards: plan.modules_of(wildcards.model)),
-        dataset_code=lambda wildcards: plan.dataset_of(wildcards.experiment).code,
-        test_samples=lambda wildcards: plan.sample_counts(wildcards.experiment)["test"],
-        grids=lambda wildcards: plan.configuration.models[wildcards.model].grids,
-    script:
-        "../scripts/jobs.py"
-
-
 # Predictions of a trained run for your own inputs: `inputs/mine.npz` gives `<run>/predicted/mine.npz`.
 rule predict:
     input:
@@ -192,3 +169,20 @@ rule rollout:
         test_samples=lambda wildcards: plan.sample_counts(wildcards.experiment)["test"],
     script:
         "../scripts/jobs.py"
+
+
+# Latent basis functions of a trained encoder on the square, from its checkpoint.
+use rule rollout as latent_basis with:
+    input:
+        card=lambda wildcards: card_of(plan.dataset_of(wildcards.experiment)),
+        checkpoint=rules.train.output.checkpoint,
+    output:
+        latent=f"{plan.results}/{RUN_FOLDER}/latent_basis.npz",
+    log:
+        f"logs/latent_basis/{plan.configuration.name}/{RUN_FOLDER}.log",
+    resources:
+        **requested(needs.latent_basis),
+    params:
+        **does("latent_basis", lambda wildcards: plan.modules_of(wildcards.model)),
+        dataset_code=lambda wildcards: plan.dataset_of(wildcards.experiment).code,
+        grids=lambda wildcards: plan.configuration.models[wildcards.model].grids,

@@ -2,10 +2,11 @@
 
 # Constants, and functions only if runs differ: calls for each job take a large part of Snakemake's planning time.
 PROCESSES, PLACEMENT, TRAINING_THREADS, TUNED = 1, {"nodes": 1}, plan.configuration.training_threads, []
-if needs.some_share_trainings:
+_experiments = plan.configuration.experiments.values()
+if any(e.processes_for(model) > 1 for e in _experiments for model in e.models):
     PROCESSES, PLACEMENT = needs.processes, placement(needs)
     TRAINING_THREADS = lambda wildcards: plan.configuration.training_threads * needs.processes(wildcards)
-if any(e.tuning for e in plan.configuration.experiments.values()):
+if any(e.tuning for e in _experiments):
     TUNED = lambda wildcards: plan.tuned(*run_of(wildcards)) or []
 
 

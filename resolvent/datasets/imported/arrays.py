@@ -19,7 +19,6 @@ from resolvent.datasets.imported.readers.source import is_remote
 from resolvent.datasets.imported.series import Channel, Series, channels_of
 from resolvent.datasets.imported.sources import found_pools, pools_of
 from resolvent.datasets.storage.layout import SPACE, SPLITS, Group, Variable, space_group
-from resolvent.datasets.tasks.error_budget import hold_to_accuracy
 from resolvent.solvers.common.grid import Grid, Nodes, Product, product
 
 if TYPE_CHECKING:
@@ -154,10 +153,7 @@ class ArraysDataset(FilesDataset):
         return self
 
     def along(self, key: str) -> dict[str, Any]:
-        """Return a setting for each axis of space, in stored order.
-
-        Raises `ValueError` if its axes are not the axes of the functions.
-        """
+        """Return a setting for each axis of space, in stored order; `ValueError` if it has other axes."""
         key = "grid" if key == "grid_kind" else key
         stated, axes = getattr(self, key), SPACE[-self.dimension :]
         if not isinstance(stated, dict):
@@ -181,17 +177,15 @@ class ArraysDataset(FilesDataset):
         }
 
     @property
-    def uneven(self) -> tuple[str, ...]:
+    def uneven(self) -> tuple[str, ...]:  # type: ignore[override]
         return tuple(axis for axis, kind in self.along("grid").items() if kind in UNEVEN)
 
     @property
     def dimension(self) -> int:  # type: ignore[override]
-        """Return the number of axes of space: 1, 2 or 3."""
         return max(len(one.space) for one in self.channels)
 
     @property
     def quantities(self) -> tuple[str, str]:  # type: ignore[override]
-        """Return names and units of input and target for captions."""
         return self.names(units=True)
 
     def names(self, units: bool = False) -> tuple[str, str]:
@@ -204,13 +198,12 @@ class ArraysDataset(FilesDataset):
         return ", ".join(found["input"]), ", ".join(found["target"])
 
     @property
-    def grid_kind(self) -> str:
+    def grid_kind(self) -> str:  # type: ignore[override]
         kinds = set(self.along("grid").values())
         return kinds.pop() if len(kinds) == 1 else "mixed"
 
     @property
     def channels(self) -> list[Channel]:
-        """Return the functions and scalars of a sample, inputs first."""
         pairs = [pair for pool in pools_of(self.source) for pair in pool.files]
         return channels_of(
             {"input": self.input, "target": self.target},
@@ -221,15 +214,15 @@ class ArraysDataset(FilesDataset):
         )
 
     @property
-    def in_channels(self) -> int:
+    def in_channels(self) -> int:  # type: ignore[override]
         return sum(one.role == "input" for one in self.channels)
 
     @property
-    def initial_channels(self) -> int:
+    def initial_channels(self) -> int:  # type: ignore[override]
         return sum(one.role == "input" and not one.space for one in self.channels)
 
     @property
-    def out_channels(self) -> int:
+    def out_channels(self) -> int:  # type: ignore[override]
         return sum(one.role == "target" for one in self.channels)
 
     def task(self) -> ArraysTask:
@@ -264,12 +257,9 @@ class ArraysDataset(FilesDataset):
         return product(axes)
 
     def unscaled(self) -> list[Words]:
-        """Return warnings for functions far from mean 0 and deviation 1, from a few samples.
-
-        Skips remote files, since planning must not download anything.
-        """
+        """Return warnings for functions far from mean 0 and deviation 1, from a few samples."""
         names = [("train", index) for index in range(min(FEW_SAMPLES, self.samples.train))]
-        if not names or any(map(is_remote, self.paths())):
+        if not names or any(map(is_remote, self.paths())):  # planning must not download anything
             return []
         try:
             found = findings_of(self.channels, self.along("grid"), [(names, self.task().draw(names))])
@@ -311,8 +301,7 @@ class ArraysTask(FilesTask):
         return findings_of(self.channels, self.settings.along("grid"), batches)
 
     def hold_to_accuracy(self, budget: dict, store: Path | str) -> dict:
-        """Compare the store with the files, and return the origin and warnings for the card."""
-        hold_to_accuracy({"against_the_file": budget["stored_against_the_file"]}, self, store)
+        super().hold_to_accuracy({"against_the_file": budget["stored_against_the_file"]}, store)
         return {
             "imported": {
                 "summary": "imported; error not measured",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,11 +13,8 @@ from resolvent.common.counts import counted
 from resolvent.common.errors import Words
 from resolvent.common.moments import Moments
 from resolvent.datasets.errors import DatasetError
-from resolvent.datasets.imported.readers.arrays_file import SMALLEST, UNIT
+from resolvent.datasets.imported.readers.arrays_file import SMALLEST, UNIT, ArraysFile
 from resolvent.datasets.imported.series import Channel, read_rows
-
-if TYPE_CHECKING:
-    from resolvent.datasets.imported.readers.arrays_file import ArraysFile
 
 JUMP = 4.0  # jump at the seam over the largest inner jump, above which functions are not periodic
 SEAMLESS = 1.0  # the same ratio, below which the seam is as smooth as the inside
@@ -55,10 +52,7 @@ def seam(values: np.ndarray, axes: Iterable[int]) -> dict[str, float]:
 def first_functions(
     file: ArraysFile, name: str, axes: tuple[str, ...], most_samples: int
 ) -> np.ndarray | None:
-    """Read the first functions of a variable, (samples, ...space).
-
-    Returns None for functions with few different values, whose jumps say nothing.
-    """
+    """Read the first functions, (samples, ...space); None for few values, whose jumps say nothing."""
     rows = dict(zip(axes, file.shapes[name], strict=True)).get("sample", 1)
     values = read_rows(file, Channel(name, name, None, axes), range(min(most_samples, rows)))
     return None if len(np.unique(values)) <= LEVELS else values
@@ -190,7 +184,6 @@ def unscaled(moments: dict[str, tuple[float, float]]) -> list[Words]:
 
 
 def grid_warnings(name: str, found: dict[str, float], kind: str) -> list[str]:
-    """Return warnings for functions that do not look smooth on a grid of `kind`."""
     words = []
     if kind == "periodic" and found["both_ends"] <= REPEATED and found["seam"] < SEAMLESS:
         words.append(

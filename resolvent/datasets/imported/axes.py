@@ -10,17 +10,15 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.readers.arrays_file import ArraysFile
+from resolvent.datasets.imported.series import Channel
 from resolvent.datasets.storage.layout import SPACE
-
-if TYPE_CHECKING:
-    from resolvent.datasets.imported.series import Channel
-    from resolvent.solvers.common.grid import Grid
+from resolvent.solvers.common.grid import Grid
 
 TOLERANCE = 1e-3  # relative to a spacing, for coordinates in float32
 WORDS = {
@@ -54,16 +52,12 @@ class FoundGrid:
 
 
 def axis_of(name: str) -> str | None:
-    """Return the axis of a name; None for an unknown name."""
     leaf = name.lower().rpartition("/")[2]
     return AXIS_OF.get(leaf) or AXIS_OF.get(_AFFIX.sub("", leaf))
 
 
 def along_one_axis(file: ArraysFile, name: str) -> np.ndarray | None:
-    """Return the values of a variable along the only axis along which it varies, else None.
-
-    Accepts (n,), (1, n), and (samples, n) or (n, n) with equal rows or equal columns.
-    """
+    """Return the values along the only axis of (n,) or (1, n), or of equal rows or columns; else None."""
 
     def alike(values: np.ndarray, axis: int) -> bool:
         return bool(np.ptp(values, axis=axis).max() <= 1e-6 * np.abs(values).max())
@@ -104,9 +98,8 @@ def near(line: str, name: str) -> bool:
 def coordinates_of(file: ArraysFile, axis: str, points: int, taken: set[str], variable: str) -> str | None:
     """Return the name of the coordinates of an axis of `variable`; None if there are none.
 
-    Also returns coordinates that vary along several axes, which `line_of` refuses.
-
-    taken  variables with another meaning.
+    Also returns coordinates that vary along several axes, which `line_of` refuses. Variables in `taken` have
+    another meaning.
     """
     for name, shape in file.shapes.items():
         if axis_of(name) == axis and name not in taken and points in shape and near(name, variable):
@@ -123,10 +116,7 @@ def _allowed(values: np.ndarray) -> float:
 
 
 def line_of(file: ArraysFile, name: str, even: bool = False) -> np.ndarray:
-    """Read coordinates.
-
-    Raises `DatasetError` if they are not strictly monotone, or, with `even`, not evenly spaced.
-    """
+    """Read coordinates. Raises `DatasetError` if not strictly monotone, or, with `even`, evenly spaced."""
     shape, values = file.shape(name), along_one_axis(file, name)
     at = f"{file.path}: coordinates '{name}'"
     if values is None:
@@ -149,7 +139,6 @@ def line_of(file: ArraysFile, name: str, even: bool = False) -> np.ndarray:
 
 
 def is_even(values: np.ndarray) -> bool:
-    """Return whether coordinates are evenly spaced."""
     line = values[0] + np.diff(values).mean() * np.arange(len(values))
     return bool(np.abs(values - line).max() <= _allowed(values))
 
@@ -238,10 +227,7 @@ def _hold_line(file: ArraysFile, name: str, values: np.ndarray, grid: Grid, orig
 
 
 def found_grid(values: np.ndarray, periodic: bool | None) -> FoundGrid:
-    """Return the grid of increasing coordinates: kind, left end and length.
-
-    periodic  whether functions on it are periodic; None if unknown.
-    """
+    """Return the grid of increasing coordinates; `periodic`: whether functions on it are, None if unknown."""
     n, h = len(values), (values[-1] - values[0]) / (len(values) - 1)
     start, half = (0.0 if abs(end) < 1e-7 else float(f"{end:.7g}") for end in (values[0], values[0] - h / 2))
     between, around = (n - 1) * h, n * h  # length for nodes, and for other grids

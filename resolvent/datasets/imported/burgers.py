@@ -25,16 +25,7 @@ from resolvent.datasets.imported.labels import (
     label_warnings,
 )
 from resolvent.datasets.storage.layout import group_name
-from resolvent.datasets.tasks.burgers import (
-    INPUT,
-    NUM_MODES,
-    NUM_STEPS,
-    TARGET,
-    Burgers,
-    BurgersDataset,
-    BurgersSettings,
-    velocity_in_time,
-)
+from resolvent.datasets.tasks import burgers
 from resolvent.datasets.tasks.settings import CirclePoints
 from resolvent.datasets.tasks.task import Motion
 from resolvent.solvers.common.errors import SolverError
@@ -59,7 +50,7 @@ ABSENT = 1e-6  # share of the variance below which the constant mode counts as a
 DEVIATION, STANDARD_ERRORS = 0.05, 5  # accepted deviation of a band's power: the larger of the two
 
 
-class ImportedBurgersDataset(ImportedDataset, BurgersSettings):
+class ImportedBurgersDataset(ImportedDataset, burgers.BurgersSettings):
     """Burgers data from a file with initial velocity and solution, by default the variables `a` and `u`.
 
     For a circle of length L, u(x, t)/L at x/L is a solution on the unit circle with viscosity ν/L².
@@ -91,7 +82,7 @@ class ImportedBurgers(ImportedTask):
 
     settings: ImportedBurgersDataset
 
-    inputs, targets = (INPUT,), (TARGET,)
+    inputs, targets = (burgers.INPUT,), (burgers.TARGET,)
     input_answers = True
     on_gpu = False
     powers = (1, 1)
@@ -103,11 +94,11 @@ class ImportedBurgers(ImportedTask):
         carried = settings.finest // 2 - 1
         # A file may have fewer points than the distribution needs: truncate the distribution at the grid.
         cut = min(settings.initial_distribution.num_modes or carried, carried)
-        given |= {"num_modes": min(NUM_MODES, carried), "num_steps": NUM_STEPS}
+        given |= {"num_modes": min(burgers.NUM_MODES, carried), "num_steps": burgers.NUM_STEPS}
         given["initial_distribution"] = settings.initial_distribution.model_copy(update={"num_modes": cut})
         viscosity = settings.viscosity / settings.length**2
         self.stated = {"viscosity": viscosity, "final_time": settings.final_time}
-        self.generated = Burgers(BurgersDataset(equation="burgers", **given | self.stated))
+        self.generated = burgers.Burgers(burgers.BurgersDataset(equation="burgers", **given | self.stated))
 
     def label_errors(
         self, drawn: np.ndarray, values: dict[str, float] | None = None, cheaply: bool = False
@@ -157,7 +148,7 @@ class ImportedBurgers(ImportedTask):
 
     def motion(self, sample: tuple[str, int]) -> Motion:
         settings, initial = self.settings, coefficients_of(self.draw([sample])[:, 0])
-        return velocity_in_time(initial, settings.viscosity, settings.final_time, settings.length)
+        return burgers.velocity_in_time(initial, settings.viscosity, settings.final_time, settings.length)
 
     def description(self) -> dict:
         facts, length = self.generated.description(), self.settings.length
@@ -173,10 +164,7 @@ class ImportedBurgers(ImportedTask):
 
 
 def solved(initial: np.ndarray, viscosity: float, final_time: float, exactly: bool = False) -> np.ndarray:
-    """Solve from initial values (samples, points) by Cole-Hopf, or by ETDRK4 if Cole-Hopf loses its digits.
-
-    Raises `SolverError` if both fail, or, with `exactly`, if Cole-Hopf fails.
-    """
+    """Solve (samples, points) by Cole-Hopf or, unless `exactly`, by ETDRK4; `SolverError` if it fails."""
     from resolvent.solvers.burgers.cole_hopf import cole_hopf
 
     coefficients, points = coefficients_of(initial), initial.shape[1]
@@ -208,7 +196,6 @@ def last_repeats_first(functions: np.ndarray) -> bool:
 def viscous_label_warnings(
     findings: dict, viscosity: float, final_time: float, tolerance: float
 ) -> list[Words]:
-    """Return warnings for differences from our solutions, with parameters that would explain them."""
     fits = {
         "the viscosity {viscosity:g} at the stated time": findings["viscosity_that_fits_best"],
         "the time {final_time:g} at the stated viscosity": findings["final_time_that_fits_best"],
@@ -304,7 +291,6 @@ def _log_covariance(modes: np.ndarray, sigma: float, tau: float, gamma: float) -
 
 
 def distribution_warnings(facts: dict) -> list[Words]:
-    """Return warnings for inputs that do not fit the stated distribution."""
     highest = facts["highest_mode"]
     if not highest["with_power"]:
         return ["The initial values are constant: only their mean has power."]

@@ -112,10 +112,7 @@ def _yaml(content: dict) -> str:
 
 
 def check_file(*given: Path | str) -> Report:
-    """Inspect files, folders or patterns, and return a report with a configuration for them.
-
-    Errors do not raise; they become the `problem` of the report.
-    """
+    """Inspect files, folders or patterns; return a report with a configuration or the `problem`."""
     report, paths = Report([]), [str(one) for one in given]
     try:
         # Two paths are two sources; more than two are parts of one source.
@@ -182,10 +179,7 @@ def _look_into(report: Report, sources: list[Any], opened: list[list[ArraysFile]
 
 
 def _proposal(name: str, block: dict) -> tuple[dict, dict[str, Words], list[Words]]:
-    """Return the configuration for the settings of a dataset, the reason for its training, and warnings.
-
-    Raises `DatasetError` if the first samples of a split cannot be imported.
-    """
+    """Return a configuration, the reason for its training, and warnings; `DatasetError` for bad samples."""
     settings = ArraysDataset.model_validate(block)
     task = settings.task()
     sizes = {split: min(size, LOOKED_AT) for split, size in settings.samples.model_dump().items() if size}
@@ -205,10 +199,7 @@ def _proposal(name: str, block: dict) -> tuple[dict, dict[str, Words], list[Word
 def _to_fill(
     name: str, source: Any, files: list[ArraysFile], proposals: list[tuple[dict, dict[str, Words]]]
 ) -> str:
-    """Return a configuration for the user to complete: alternatives, or keys to fill in.
-
-    proposals  alternative configurations, each with its guesses.
-    """
+    """Return a configuration to complete: commented alternatives with their guesses, or keys to fill in."""
     if proposals:
         contents, trained = [one for one, _ in proposals], all("experiments" in one for one, _ in proposals)
         text = _yaml({"name": name, "build": {"experiments" if trained else "datasets": [name]}})
@@ -269,13 +260,11 @@ def _line(file: ArraysFile, name: str) -> str:
 
 
 def _axes(detected: Detected) -> dict[str, list[str]]:
-    """Return the axes of every input and target variable."""
     entries = (*detected.inputs, *detected.targets)
     return {variable_of(entry): list(detected.function(entry).axes) for entry in entries}
 
 
 def _block(source: Any, detected: Detected, files: list[ArraysFile], test: list[ArraysFile]) -> dict:
-    """Return the settings of a dataset for the detected variables."""
     axes, first, grids = _axes(detected), detected.function(detected.inputs[0]), detected.grids
     lengths = {axis: grid.length for axis, grid in grids.items() if grid.kind != "uneven"}
     block: dict[str, Any] = {
@@ -339,7 +328,6 @@ def _samples(source: Any, count: int, tested: int, windows: int, stated: dict[st
 
 
 def _configuration(name: str, block: dict, settings: ArraysDataset) -> dict:
-    """Return a configuration with the dataset and an experiment with a suitable model."""
     content: dict[str, Any] = {"name": name, "build": {"datasets": [name]}, "datasets": {name: block}}
     sides, training = settings.along("finest"), {"epochs": 50, "batch_size": min(8, settings.samples.train)}
     model: str | None

@@ -8,7 +8,7 @@ and pressures are (samples, y, x).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import scipy.fft
@@ -26,17 +26,9 @@ from resolvent.datasets.imported.labels import (
 )
 from resolvent.datasets.imported.series import Channel
 from resolvent.datasets.storage.layout import group_name
-from resolvent.datasets.tasks.darcy import (
-    COEFFICIENT,
-    PRESSURE,
-    Darcy,
-    DarcyDataset,
-    DarcyInverse,
-    DarcyInverseDataset,
-    DarcySettings,
-)
+from resolvent.datasets.tasks import darcy
 from resolvent.datasets.tasks.error_budget import error_facts
-from resolvent.datasets.tasks.settings import SidePoints
+from resolvent.datasets.tasks.settings import SidePoints, SquareGrids
 from resolvent.datasets.tasks.task import Baseline
 from resolvent.solvers.common.errors import SolverError
 from resolvent.solvers.common.grid import Grid
@@ -59,7 +51,7 @@ SPLINE = "cell centres, moved to nodes and back by splines, arithmetic mean (the
 SHARED = ("distribution", "push_forward", "above", "below", "finest", "face_mean", "tolerance")
 
 
-class ImportedDarcyDataset(ImportedDataset, DarcySettings):
+class ImportedDarcyDataset(ImportedDataset, darcy.DarcySettings):
     """Darcy data from files with coefficient and pressure, by default the variables `coeff` and `sol`.
 
     On a square of side L the pressure is L² times the pressure on the unit square with the coefficient at
@@ -67,11 +59,11 @@ class ImportedDarcyDataset(ImportedDataset, DarcySettings):
     """
 
     variables = ("coeff", "sol")
-    quantities = DarcyDataset.quantities
+    quantities = darcy.DarcyDataset.quantities
 
     equation: Literal["darcy"] = Field(description="the equation solved")
     finest: SidePoints = Field(421, description="points along each side in the file")
-    resolutions: Annotated[list[SidePoints], Field(min_length=1)] = Field(
+    resolutions: SquareGrids = Field(
         [421, 211, 141, 85], description="points along each side of the stored grids"
     )
     grid: Literal["nodes", "cell_centres"] = Field(
@@ -92,7 +84,7 @@ class ImportedDarcyDataset(ImportedDataset, DarcySettings):
     )
 
     @property
-    def grid_kind(self) -> str:
+    def grid_kind(self) -> str:  # type: ignore[override]
         return self.grid
 
     def task(self) -> ImportedDarcy:
@@ -103,7 +95,7 @@ class ImportedDarcy(ImportedTask):
     """Read coefficients and pressures, and solve some again with every known convention."""
 
     settings: ImportedDarcyDataset
-    inputs, targets = (COEFFICIENT,), (PRESSURE,)
+    inputs, targets = (darcy.COEFFICIENT,), (darcy.PRESSURE,)
     dtype = "float32"
     powers = (0, 2)
     checked = 64
@@ -155,30 +147,27 @@ class ImportedDarcy(ImportedTask):
         return facts
 
 
-def forward_task(settings: DarcySettings, grid: str) -> Darcy:
+def forward_task(settings: darcy.DarcySettings, grid: str) -> darcy.Darcy:
     """Return the generated dataset's task with the imported data's settings, on a `grid` of their points."""
     given: dict[str, Any] = {name: getattr(settings, name) for name in (*SHARED, "resolutions")}
     given["pressure"] = "restricted" if grid == "nodes" else "solved_on_each_grid"
-    return Darcy(DarcyDataset(equation="darcy", grid=grid, **given))  # type: ignore[arg-type]
+    return darcy.Darcy(darcy.DarcyDataset(equation="darcy", grid=grid, **given))  # type: ignore[arg-type]
 
 
-class ImportedDarcyInverseDataset(ImportedDataset, DarcyInverseDataset):
+class ImportedDarcyInverseDataset(ImportedDataset, darcy.DarcyInverseDataset):
     """Darcy data from files with a coefficient and a pressure: the pressure is the input."""
 
     variables = ("sol", "coeff")
 
     equation: Literal["darcy_inverse"] = Field(description="the equation solved")
-    resolutions: Annotated[list[SidePoints], Field(min_length=1)] = DarcyInverseDataset.model_fields[
-        "resolutions"
-    ]  # type: ignore[assignment]
+    resolutions: SquareGrids = darcy.DarcyInverseDataset.model_fields["resolutions"]  # type: ignore[assignment]
     finest: SidePoints = Field(421, description="points (nodes) along each side in the file")
     tolerance: float = ImportedDarcyDataset.model_fields["tolerance"]  # type: ignore[assignment]
     accuracy: float = ImportedDarcyDataset.model_fields["accuracy"]  # type: ignore[assignment]
 
     @property
     def channels(self) -> list[Channel]:
-        """Return the channels of coefficient and pressure, in this order."""
-        return super().channels[::-1]
+        return super().channels[::-1]  # coefficient, then pressure
 
     def task(self) -> ImportedDarcyInverse:  # type: ignore[override]
         return ImportedDarcyInverse(self)
@@ -188,14 +177,14 @@ class ImportedDarcyInverse(ImportedDarcy):
     """Read coefficients and pressures, and average the coefficients over windows of nodes."""
 
     settings: ImportedDarcyInverseDataset  # type: ignore[assignment]
-    generated: DarcyInverse
-    inputs, targets = (PRESSURE,), (COEFFICIENT,)
+    generated: darcy.DarcyInverse
+    inputs, targets = (darcy.PRESSURE,), (darcy.COEFFICIENT,)
 
     def __init__(self, settings: ImportedDarcyInverseDataset):
         ImportedTask.__init__(self, settings)
         self.forward = forward_task(settings, "nodes")
         given: dict[str, Any] = {name: getattr(settings, name) for name in (*SHARED, "resolutions", "coarse")}
-        self.generated = DarcyInverse(DarcyInverseDataset(equation="darcy_inverse", **given))
+        self.generated = darcy.DarcyInverse(darcy.DarcyInverseDataset(equation="darcy_inverse", **given))
 
     def baselines(self) -> dict[str, Baseline]:
         return self.generated.baselines()
@@ -210,10 +199,7 @@ def _convention(grid: str, face_mean: str) -> str:
 
 
 def by_convention(coefficient: np.ndarray, pressure: np.ndarray, tolerance: float) -> dict[str, dict]:
-    """Compare the pressures with solutions for every convention: grid, mean on faces, orientation.
-
-    The spacing is 1/(n - 1) on nodes, unless stated otherwise, and 1/n on cell centres.
-    """
+    """Compare the pressures with solutions for every convention: grid, mean on faces, orientation."""
     from resolvent.solvers.darcy.five_point import DarcyFivePoint, default_method
 
     points, found = coefficient.shape[-1], {}
@@ -229,7 +215,7 @@ def by_convention(coefficient: np.ndarray, pressure: np.ndarray, tolerance: floa
                 solver = DarcyFivePoint(grid, mean, default_method(), tolerance)
                 solution = solver.solve(coefficient)
                 add(_convention(grid, mean), solution)
-                if (grid, mean) == ("nodes", "arithmetic"):
+                if (grid, mean) == ("nodes", "arithmetic"):  # the solver's spacing is 1/(n - 1) on nodes
                     add(f"nodes, {mean} mean, spacing 1/n", solution * ((points - 1) / points) ** 2)
         add(SPLINE, as_public_generator(coefficient[:SPLINED]))
     except SolverError as error:
@@ -257,15 +243,13 @@ def as_public_generator(coefficient: np.ndarray) -> np.ndarray:
 
 
 def values_that_fit(solver: DarcyFivePoint, coefficient: np.ndarray, pressure: np.ndarray) -> dict:
-    """Return the two values of the coefficient, on its own pattern, for which the pressures fit best.
-
-    Only their ratio is searched: pressures are inversely proportional to both, which gives the factor.
-    """
+    """Return the two values of the coefficient, on its own pattern, for which the pressures fit best."""
     values = np.unique(coefficient)
     if len(values) != 2:
         return {}
     upper, pressure = (coefficient > values.mean())[:FITTED], pressure[:FITTED]
 
+    # Only their ratio is searched: pressures are inversely proportional to both, which gives the factor.
     def scaled(log_ratio: float) -> tuple[np.ndarray, float]:
         """Solve with the values exp(log_ratio) and 1; return the errors and factor of the best multiple."""
         unit = solver.solve(np.where(upper, np.exp(log_ratio), 1.0))
@@ -341,11 +325,8 @@ def _differ(one: dict, other: dict) -> bool:
     return abs(one["mean"] - other["mean"]) > STANDARD_ERRORS * error + 1e-12
 
 
-def pressure_warnings(findings: dict, settings: DarcyDataset, tolerance: float) -> list[Words]:
-    """Return warnings for pressures that do not fit the stated convention or values.
-
-    Warns about errors above `tolerance`, and about conventions with at most half the error.
-    """
+def pressure_warnings(findings: dict, settings: darcy.DarcyDataset, tolerance: float) -> list[Words]:
+    """Return warnings for pressures that do not fit the stated convention or values."""
     labels, least_pressure = findings["labels_against_our_solver"], findings["least_pressure_over_largest"]
     stated, fits = _convention(settings.grid, settings.face_mean), {}
     if fit := findings.get("values_that_fit_best"):
@@ -372,8 +353,7 @@ def pressure_warnings(findings: dict, settings: DarcyDataset, tolerance: float) 
     return found
 
 
-def coefficient_warnings(facts: dict, settings: DarcyDataset) -> list[Words]:
-    """Return warnings for coefficients that do not fit the stated distribution."""
+def coefficient_warnings(facts: dict, settings: darcy.DarcyDataset) -> list[Words]:
     found, values = [], facts["values"]
     if settings.push_forward == "level_set":
         stated = f"{settings.below:g} and {settings.above:g}"

@@ -69,7 +69,6 @@ class Function:
 
     @property
     def words(self) -> str:
-        """Return name and shape for messages."""
         return f"'{self.name}' ({' × '.join(map(str, self.shape))})"
 
     def fits(self, other: Function) -> bool:
@@ -101,7 +100,6 @@ class Detected:
     numbers: dict[str, list[str]] = field(default_factory=dict)
 
     def function(self, entry: str) -> Function:
-        """Return the function of an entry of `inputs` or `targets`."""
         return self.functions[variable_of(entry)]
 
 
@@ -234,7 +232,6 @@ def _function(
 
 
 def _choose(found: Detected, file: ArraysFile) -> None:
-    """Choose input and target among the functions of one file."""
     functions = list(found.functions.values())
     # Operator learning maps u to v (DeepONet); other functions, times or channels suggest velocities instead.
     names = sorted(one.name.rpartition("/")[2].lower() for one in functions)
@@ -343,10 +340,7 @@ def _find_grid(found: Detected, files: dict[str, ArraysFile]) -> None:
 def _find_axes(
     one: Function, file: ArraysFile, functions: dict[str, np.ndarray], axes: Axes, name: str | None
 ) -> tuple[FoundGrid, Words, list[str]]:
-    """Find the common grid of some axes, the reason if it is a guess, and remarks.
-
-    name  variable with the coordinates of these axes, if any.
-    """
+    """Find the common grid of some axes, with coordinates in `name`; the reason for a guess; and remarks."""
     remarks: list[str] = []
     points, said = one.size(axes[-1]), file.boundary
     guess, periodic = "", False

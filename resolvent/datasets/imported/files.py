@@ -31,7 +31,6 @@ SECONDS_PER_BYTE = 2e-8  # for decompressing a file
 
 
 def as_list(value: Any) -> Any:
-    """Wrap a single name in a list."""
     return [value] if isinstance(value, str) else value
 
 
@@ -97,21 +96,17 @@ class FilesDataset(SpaceDataset):
     @property
     @abstractmethod
     def channels(self) -> list[Channel]:
-        """Return the functions and scalars of a sample."""
+        """Return the functions and scalars of a sample, inputs first."""
 
     @abstractmethod
     def series(self) -> Series:
         """Open and check the files, and locate every sample. Raises as `with_contents`."""
 
     def paths(self) -> list[str]:
-        """Return all files in order, without duplicates."""
         return paths_of(self.source)
 
     def with_contents(self) -> Self:
-        """Check the files, and return the settings with their SHA-256.
-
-        Raises `DatasetError` with the file, what is expected and what was found.
-        """
+        """Check the files, and return the settings with their SHA-256."""
         self.series()
         paths = self.paths()
         digests = [content_digest(path) for path in paths]
@@ -140,10 +135,7 @@ class FilesDataset(SpaceDataset):
 
 
 class FilesTask(Task):
-    """Base of tasks that read samples from files.
-
-    `draw` returns (samples, channels, ...space) in float64, with scalars as constant functions.
-    """
+    """Base of tasks that read samples from files; `draw` returns scalars as constant functions."""
 
     settings: FilesDataset
 
@@ -213,7 +205,6 @@ class FilesTask(Task):
         return [f"In {file.name} {note}." for file in self.series.files.values() for note in file.notes]
 
     def file_facts(self) -> dict:
-        """Return the files and rows of the samples, for the card."""
         series, facts, names = self.series, [], dict.fromkeys(one.variable for one in self.channels)
         for path, digest in zip(self.settings.paths(), self.digests, strict=True):
             file = series.files[path]

@@ -39,13 +39,7 @@ Errors = Callable[[dict[str, float], bool], np.ndarray]
 
 
 class ImportedDataset(FilesDataset):
-    """A dataset read from one file, or from two: training samples from the first, others from the second.
-
-    Training samples are the first rows of the first file, test samples the last rows of the last file, and
-    validation samples the rows before the test samples.
-
-    variables  usual names of input and target in the file.
-    """
+    """A dataset read from one or two files; `variables` are the usual names of input and target there."""
 
     variables: ClassVar[tuple[str, str]]
     seconds_per_value: ClassVar[float] = 5e-8
@@ -88,7 +82,6 @@ class ImportedDataset(FilesDataset):
 
     @property
     def channels(self) -> list[Channel]:
-        """Return the channels of input and target."""
         axes, found = self.axes or ["sample", *SPACE[-self.dimension :]], []
         entries, times = (self.input, self.target), (*self.input_times, *self.target_times)
         for role, entry, usual, time in zip(ROLES, entries, self.variables, times, strict=True):
@@ -150,20 +143,14 @@ class ImportedTask(FilesTask):
 
     @abstractmethod
     def label_errors(self, drawn: np.ndarray) -> np.ndarray:
-        """Solve the labels of samples (samples, 2, ...) again; return the relative L2 error of each.
-
-        Raises `SolverError` if they cannot be solved.
-        """
+        """Return the relative L2 errors of (samples, 2, ...) solved again; raises `SolverError`."""
 
     @abstractmethod
     def warnings(self, findings: dict) -> list[Words]:
         """Return a sentence for each contradiction between data and settings."""
 
     def labels_again(self, stored: Stored, look: Callable[[np.ndarray], None]) -> dict:
-        """Return the errors of labels against our solver, or the reason under "not_available".
-
-        Also calls `look` with all these samples.
-        """
+        """Return the errors of labels, or why they are "not_available"; call `look` with these samples."""
         every, errors, reason = stored.all_positions, [], ""
         positions = every if self.checked is None else stored.random_positions(self.checked)
         for start in range(0, len(positions), PART):
@@ -178,7 +165,6 @@ class ImportedTask(FilesTask):
         return error_facts(np.concatenate(errors), stored.layout.num_samples)
 
     def hold_to_accuracy(self, budget: dict, store: Path | str) -> dict:
-        """Return the origin of the data and the results of the checks, for the card."""
         labels, warnings = budget["labels_against_our_solver"], self.warnings(budget)
         if why := labels.get("not_available"):
             warnings = [f"The solutions could not be checked: {why}", *warnings]
@@ -287,7 +273,6 @@ def least(error: Callable[[float, bool], float], one: Searched, costly: bool = T
 
 
 def fitted(errors: np.ndarray, values: dict[str, float], digits: int = 5) -> dict:
-    """Return the best fit with its errors, for the card."""
     numbers = {name: float(f"{value:.{digits}g}") for name, value in values.items()}
     return numbers | (error_facts(errors) if np.isfinite(errors).all() else {"not_available": "not solved"})
 

@@ -8,17 +8,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 from itertools import combinations, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from resolvent.datasets.errors import DatasetError
+from resolvent.datasets.imported.readers.arrays_file import ArraysFile
 from resolvent.datasets.imported.readers.source import open_source
+from resolvent.datasets.imported.sources import Pool
 from resolvent.datasets.storage.layout import SPACE
-
-if TYPE_CHECKING:
-    from resolvent.datasets.imported.readers.arrays_file import ArraysFile
-    from resolvent.datasets.imported.sources import Pool
 
 AXES = ("sample", "time", "channel", *SPACE)
 RESERVED = {"x", "y", "z", "time", "sample", "split"}  # names of coordinates in stores
@@ -50,7 +48,6 @@ class Channel:
 
     @property
     def words(self) -> str:
-        """Return its name in the file, with its time."""
         if self.time is None:
             return self.entry
         return f"{self.entry} at time {self.time}" + (" from the end" if self.time < 0 else "")
@@ -91,10 +88,7 @@ def parsed(entry: str, axes: Any) -> Channel:
 
 
 def read_rows(file: ArraysFile, channel: Channel, rows: range, start: int = 0) -> np.ndarray:
-    """Read rows of the sample axis of a function, (samples, ...space), or of a scalar, (samples,).
-
-    start  first time of the window.
-    """
+    """Read rows of a function, (samples, ...space), or scalar, (samples,), in the window from `start`."""
     axes, selection = channel.axes, []
     for axis, size in zip(axes, file.shape(channel.variable), strict=True):
         part = slice(rows.start, rows.stop) if axis == "sample" else slice(0, size)
@@ -158,7 +152,7 @@ def channels_of(
     return found
 
 
-Pair = dict[str, "ArraysFile"]  # the file of each role, input and target
+Pair = dict[str, ArraysFile]  # the file of each role, input and target
 
 
 @dataclass(frozen=True)
@@ -221,7 +215,6 @@ class Series:
                 raise DatasetError(f"source has files only for {named}; samples asks for {size} ({split})")
 
     def place(self, split: str, index: int) -> Place:
-        """Return the location of sample `index` of `split`."""
         series, units = self._units[split]
         if split in self._alone:
             (files, row), window = series[0], int(units[index])
@@ -234,7 +227,6 @@ class Series:
         return all(pair[c.role].variables[c.variable].single for pair in self.pairs for c in self.channels)
 
     def in_words(self) -> dict[str, str]:
-        """Return files and rows of each split in words, for the card."""
         words = {}
         for split, size in ((split, size) for split, size in self.sizes.items() if size):
             first, last = self.place(split, 0), self.place(split, size - 1)

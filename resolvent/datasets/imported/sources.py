@@ -47,10 +47,7 @@ class Pool:
 
 
 def pools_of(source: Any) -> list[Pool]:
-    """Return the pools of a `source`, with folders and patterns not yet expanded.
-
-    Raises `ValueError` if it has none of the accepted forms.
-    """
+    """Return the pools of a `source`, with patterns unexpanded; `ValueError` for an unknown form."""
     parts: dict[tuple[str, ...], Any] = {SPLITS: source}
     if isinstance(source, list) and len(source) == 2:
         parts = {("train",): source[0], ("validation", "test"): source[1]}

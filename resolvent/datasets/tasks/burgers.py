@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
@@ -23,10 +22,10 @@ from resolvent.datasets.tasks.settings import (
     check_least_accuracy,
 )
 from resolvent.datasets.tasks.symmetries import Symmetry, shifts_and_reflection
-from resolvent.datasets.tasks.task import FRAMES, Baseline, Motion, Task
+from resolvent.datasets.tasks.task import FRAMES, Arrays, Baseline, Motion, Task
 from resolvent.solvers.common.errors import SolverError
 from resolvent.solvers.common.fourier import coefficients_of, observe
-from resolvent.solvers.common.grid import AnyGrid, Grid, Nodes, check_restriction, restrict_by_stride
+from resolvent.solvers.common.grid import AnyGrid, Grid, check_restriction, restrict_by_stride
 from resolvent.solvers.random_fields.gaussian import PeriodicGaussianField
 
 if TYPE_CHECKING:
@@ -59,12 +58,8 @@ class BurgersSettings(SpaceDataset):
     quantities = ("initial velocity", "velocity at the final time")
     moves = True
     shifts: ClassVar = {
-        "amplitude": lambda self, by: {
-            "initial_distribution": self.initial_distribution.louder(by).model_dump()
-        },
-        "length_scale": lambda self, by: {
-            "initial_distribution": self.initial_distribution.stretched(by, 1).model_dump()
-        },
+        "amplitude": lambda self, by: {"initial_distribution": self.initial_distribution.louder(by)},
+        "length_scale": lambda self, by: {"initial_distribution": self.initial_distribution.stretched(by, 1)},
         "viscosity": lambda self, by: {"viscosity": by * self.viscosity},
         "horizon": lambda self, by: {"final_time": by * self.final_time},
     }
@@ -130,7 +125,6 @@ class BurgersDataset(BurgersSettings):
 
     @property
     def marches(self) -> bool:
-        """Return whether the method has modes and steps."""
         return self.method != "cole-hopf"
 
     @property
@@ -139,10 +133,7 @@ class BurgersDataset(BurgersSettings):
         return self.marches and self.num_modes is None
 
     def expected_discretisation(self) -> tuple[int, int]:
-        """Return the given modes and steps, or estimates for the hardest samples.
-
-        For Cao's distribution the estimates are accurate to a factor of two (docs/equations/burgers.md).
-        """
+        """Return modes and steps, given or estimated to a factor of two (docs/equations/burgers.md)."""
         if self.num_modes and self.num_steps:
             return self.num_modes, self.num_steps
         thin, digits = max(1.0, 0.02 / self.viscosity), max(1.0, -math.log10(self.accuracy))
@@ -150,15 +141,11 @@ class BurgersDataset(BurgersSettings):
         return round(15 * digits**0.9 * thin), round(per_digit * 10 ** (digits / order) * thin)
 
     @model_validator(mode="after")
-    def _discretisation_is_whole(self):
+    def _solution_is_in_reach(self):
         # If only one of the two is given, the other gets its default.
         if (self.num_modes is None) != (self.num_steps is None):
             self.__dict__["num_modes"] = self.num_modes or NUM_MODES
             self.__dict__["num_steps"] = self.num_steps or NUM_STEPS
-        return self
-
-    @model_validator(mode="after")
-    def _accuracy_is_in_reach(self):
         modes, steps = self.expected_discretisation()
         if self.chosen:
             check_least_accuracy(self.accuracy, LEAST_ACCURACY)
@@ -169,10 +156,6 @@ class BurgersDataset(BurgersSettings):
                 f"accepted: {self.viscosity * modes / MOST_MODES:.2g} or more, a larger accuracy, or "
                 "your own num_modes and num_steps"
             )
-        return self
-
-    @model_validator(mode="after")
-    def _resolutions_are_restrictions(self):
         for points in self.resolutions:
             check_restriction(self.finest, points, self.restriction)
         drawn, below = self.initial_distribution.num_modes or 0, self.finest // 2
@@ -274,16 +257,31 @@ class Burgers(Task):
     def solve(self, drawn: np.ndarray) -> dict[str, np.ndarray]:
         return self._solved(drawn)[0]
 
-    def compute_with_errors(
-        self, samples: list[tuple[str, int]]
-    ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    def compute_with_errors(self, samples: list[tuple[str, int]]) -> tuple[Arrays, Arrays]:
         return self._solved(self.draw(samples))
 
-    def _solved(self, initial: np.ndarray) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    def _solved(self, initial: np.ndarray) -> tuple[Arrays, Arrays]:
         """Return every stored array, and the adaptive choices for each sample, if any."""
-        final, chosen = self._final(initial)
-        arrays = {}
-        for points in self.settings.resolutions:
+        settings = self.settings
+        arrays, chosen = Arrays(), Arrays()
+        if settings.chosen:
+            from resolvent.solvers.common.accuracy import MODES
+
+            solver = stepper(settings.method)
+            found = solver.solve_to(settings.accuracy, initial, self.pilot, **self.physics)
+            final = np.zeros((len(initial), max(map(len, found.solutions))), complex)
+            for row, solution in zip(final, found.solutions, strict=True):
+                row[: len(solution)] = solution
+            chosen = {
+                "modes": np.array(MODES)[found.rungs[:, 0]],
+                "steps": np.array(solver.steps)[found.rungs[:, 1]],
+                "estimated": found.errors,
+                "work": found.work,
+            }
+        else:
+            modes, steps = settings.num_modes or 0, settings.num_steps or 0  # Cole-Hopf has none
+            final = solve_by(settings.method, initial, self.physics, num_modes=modes, num_steps=steps)
+        for points in settings.resolutions:
             arrays[f"n{points}/{INPUT}"] = self._observe(initial, points)
             arrays[f"n{points}/{TARGET}"] = self._observe(final, points)
         return arrays, chosen
@@ -293,26 +291,6 @@ class Burgers(Task):
         """Solve the dataset's first samples to find the first discretisation for all samples."""
         solver, accuracy = stepper(self.settings.method), self.settings.accuracy
         return solver.pilot(accuracy, self.draw_first(PILOT), **self.physics)
-
-    def _final(self, initial: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-        """Return the final coefficients, and the adaptive choices for each sample, if any."""
-        settings = self.settings
-        if not settings.chosen:
-            modes, steps = settings.num_modes or 0, settings.num_steps or 0  # Cole-Hopf has none
-            return solve_by(settings.method, initial, self.physics, num_modes=modes, num_steps=steps), {}
-        from resolvent.solvers.common.accuracy import MODES
-
-        solver = stepper(settings.method)
-        found = solver.solve_to(settings.accuracy, initial, self.pilot, **self.physics)
-        final = np.zeros((len(initial), max(map(len, found.solutions))), complex)
-        for row, solution in zip(final, found.solutions, strict=True):
-            row[: len(solution)] = solution
-        return final, {
-            "modes": np.array(MODES)[found.rungs[:, 0]],
-            "steps": np.array(solver.steps)[found.rungs[:, 1]],
-            "estimated": found.errors,
-            "work": found.work,
-        }
 
     def _refined(self, initial: np.ndarray, modes: np.ndarray, steps: np.ndarray) -> np.ndarray:
         """Return the final coefficients, solved with twice the modes and steps of each sample."""
@@ -345,29 +323,25 @@ class Burgers(Task):
         if settings.chosen:
             modes, steps = (stored.errors[name][subset].astype(int) for name in ("modes", "steps"))
 
-        def errors(positions, solved: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-            final = solved(self.draw(stored.names(positions)))
+        def errors(positions, final: np.ndarray) -> np.ndarray:
             return relative_l2(stored.values(name, positions), self._observe(final, points))
-
-        def closed_form(initial: np.ndarray) -> np.ndarray:
-            return solve_by("cole-hopf", initial, self.physics)
 
         budget: dict = {"observed_on": group_name(points)}
         if settings.chosen:
             budget["chosen_for_each_sample"] = chosen_facts(stored.errors, ("modes", "steps"))
-        refined = error_facts(errors(subset, lambda initial: self._refined(initial, modes, steps)), total)
-        if not settings.marches:
-            budget["against_split_step"] = refined
-        else:
-            budget["against_refined_run"] = refined
+        initial = self.draw(stored.names(subset))
+        check = "against_refined_run" if settings.marches else "against_split_step"
+        budget[check] = error_facts(errors(subset, self._refined(initial, modes, steps)), total)
+        if settings.marches:
             try:
-                every = stored.all_positions
-                parts = [every[start : start + PART] for start in range(0, len(every), PART)]
-                exact = [errors(part, closed_form) for part in parts]
+                every, exact = stored.all_positions, []
+                for part in (every[start : start + PART] for start in range(0, len(every), PART)):
+                    solved = solve_by("cole-hopf", self.draw(stored.names(part)), self.physics)
+                    exact.append(errors(part, solved))
                 budget["against_cole_hopf"] = error_facts(np.concatenate(exact), total)
             except SolverError as error:
                 budget["against_cole_hopf"] = {"not_available": str(error)}
-        start = self._observe(self.draw(stored.names(subset)), points)
+        start = self._observe(initial, points)
         ratio = np.linalg.norm(stored.values(name, subset), axis=-1) / np.linalg.norm(start, axis=-1)
         budget["norm_ratio_final_to_initial"] = float(f"{np.mean(ratio):.3g}")
         return budget
@@ -376,10 +350,9 @@ class Burgers(Task):
         return {"interpolation_oracle": self.solve_interpolated, "coarse_solve": self.solve_on_grid}
 
     def classical_solvers(self) -> dict[str, Baseline]:
-        """Return the exponential integrator with several numbers of modes and steps, and the closed form."""
         from resolvent.solvers.burgers.cole_hopf import cole_hopf
 
-        def closed_form(values: np.ndarray, grid: Grid | Nodes) -> np.ndarray:
+        def closed_form(values: np.ndarray, grid: AnyGrid) -> np.ndarray:
             return observe(cole_hopf(coefficients_of(values), **self.physics), values.shape[-1])
 
         marched = {
@@ -394,17 +367,13 @@ class Burgers(Task):
         solver = BurgersEtdrk4(**self.physics, num_modes=modes, num_steps=steps)
         return lambda values, grid: observe(solver.march(coefficients_of(values), steps)[0], values.shape[-1])
 
-    def solve_on_grid(self, values: np.ndarray, grid: Grid | Nodes | None = None) -> np.ndarray:
-        """Solve from the values (samples, points) on a grid: the classical solver on a coarse grid.
-
-        Uses only the modes of the grid, so that coarse grids are cheaper and less accurate. Comparisons with
-        networks show the resulting error.
-        """
+    def solve_on_grid(self, values: np.ndarray, grid: AnyGrid | None = None) -> np.ndarray:
+        """Solve from values (samples, points) with only the modes of their grid, cheaply if it is coarse."""
         modes, steps = self.settings.expected_discretisation()
         march = self.marched(min(modes, values.shape[-1] // 2 - 1), 8 * math.ceil(steps / 8))
         return march(values, grid)
 
-    def solve_interpolated(self, values: np.ndarray, grid: Grid | Nodes | None = None) -> np.ndarray:
+    def solve_interpolated(self, values: np.ndarray, grid: AnyGrid | None = None) -> np.ndarray:
         """Interpolate the values (samples, points) linearly to the finest grid, solve, and restrict."""
         fine, coarse = Grid("periodic", self.settings.finest), Grid("periodic", values.shape[-1])
         upsampled = np.stack(
@@ -421,6 +390,12 @@ class Burgers(Task):
     def description(self) -> dict:
         settings, distribution = self.settings, self.settings.initial_distribution
         of_public_file = math.isclose(settings.final_time, PUBLIC_FILE_TIME)
+        solver: dict = {"method": METHODS[settings.method]}
+        if settings.chosen:
+            words = "as many for each sample as the stated accuracy takes"
+            solver |= {"modes": words, "steps": words}
+        elif settings.marches:
+            solver |= {"modes": settings.num_modes, "steps": settings.num_steps}
         return {
             "equation": {
                 "in_words": "viscous Burgers' equation on the circle of length 1",
@@ -443,14 +418,7 @@ class Burgers(Task):
                 "pointwise_variance": float(f"{self.field.variance():.6g}"),
             },
             "restriction": settings.restriction,
-            "solver": {"method": METHODS[settings.method]}
-            | (
-                {}
-                if not settings.marches
-                else dict.fromkeys(("modes", "steps"), "as many for each sample as the stated accuracy takes")
-                if settings.chosen
-                else {"modes": settings.num_modes, "steps": settings.num_steps}
-            ),
+            "solver": solver,
         }
 
 
@@ -463,19 +431,15 @@ def solve_by(
     num_steps: int = 0,
     work_points: int = 1024,
 ) -> np.ndarray:
-    """Return the final coefficients by one of `METHODS`; `physics` has viscosity, times and length.
-
-    Cole-Hopf uses `work_points` instead of modes and steps.
-    """
+    """Return the final coefficients by one of `METHODS`; `physics` has viscosity, times and length."""
     from resolvent.solvers.burgers.cole_hopf import cole_hopf
 
-    if method == "cole-hopf":
+    if method == "cole-hopf":  # has `work_points` instead of modes and steps
         return cole_hopf(initial, **physics, work_points=work_points)
     return stepper(method)(**physics, num_modes=num_modes, num_steps=num_steps).solve(initial)
 
 
 def stepper(method: str) -> type[BurgersSolver]:
-    """Return the time integrator by name."""
     from resolvent.solvers.burgers.etdrk4 import BurgersEtdrk4
     from resolvent.solvers.burgers.split_step import BurgersSplitStep
 

@@ -56,7 +56,6 @@ class ControlledOdeDataset(TrajectoryDataset):
         return 6e-4 * len(self.observations)
 
     def cheap_answer(self, inputs: np.ndarray, prediction: np.ndarray, grid: AnyGrid) -> np.ndarray:
-        """Return the state by the closed form."""
         return self.task().solver.state(inputs)
 
     @staticmethod
@@ -112,7 +111,6 @@ class ControlledOdeTask(TrajectoryTask):
         return arrays
 
     def baselines(self) -> dict[str, Baseline]:
-        """Return the closed form of the state, which needs only the control's values."""
         return {"coarse_solve": lambda control, times: self.solver.state(control)}
 
     def error_budget(self, stored: Stored) -> dict:

@@ -8,31 +8,111 @@ one store serves any level and number of realisations.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
 
 from resolvent.common.norms import relative_l2
-from resolvent.datasets.storage.layout import Group, Variable, space_group
-from resolvent.datasets.tasks.darcy_base import DarcySettings, DarcyTask
-from resolvent.datasets.tasks.error_budget import error_facts
-from resolvent.datasets.tasks.settings import FEW_SAMPLES, Known, SidePoints
+from resolvent.datasets.storage.layout import Group, Variable, group_name, space_group
+from resolvent.datasets.tasks.distributions import OnSquare, named
+from resolvent.datasets.tasks.error_budget import against_computed_again, error_facts
+from resolvent.datasets.tasks.settings import (
+    FEW_SAMPLES,
+    Known,
+    SidePoints,
+    SpaceDataset,
+    SquareGrids,
+    check_least_accuracy,
+)
 from resolvent.datasets.tasks.symmetries import Symmetry, of_the_square
-from resolvent.datasets.tasks.task import Baseline
-from resolvent.solvers.common.grid import AnyGrid, Grid, Nodes, restrict_dirichlet
+from resolvent.datasets.tasks.task import Baseline, Task
+from resolvent.solvers.common.cosine_series import observe_cosine
+from resolvent.solvers.common.grid import AnyGrid, Grid, restrict_dirichlet
+from resolvent.solvers.random_fields.gaussian import NeumannGaussianField, level_set, lognormal
 
 if TYPE_CHECKING:
     from resolvent.common.errors import Words
     from resolvent.datasets.storage.store import Stored
 
 COEFFICIENT, PRESSURE = "coefficient", "pressure"
+DIRECT_SAMPLES = 16  # samples solved again by a sparse direct method: two seconds each at 421 points
+LEAST_ACCURACY = 1e-11  # best accuracy of the solver
 REFINED_SAMPLES = 8  # samples solved on a finer grid, for the discretisation error
 REFINEMENT = 4  # refinement factor of that grid
 LOOSE_TOLERANCE = 1e-4  # relative residual for timings, since operators are less accurate
 CHEAP_STEPS = 3  # steps of conjugate gradients for an error estimate
 FEWEST_POINTS = 5  # points along each side of the coarsest grid for timings
 DARCY_IN_LATEX = r"-\nabla \cdot (a \nabla p) = 1\ \text{in}\ (0, 1)^2, \quad p = 0\ \text{on the boundary}"
+
+
+class DarcySettings(SpaceDataset):
+    """Darcy flow -∇·(a∇p) = 1 on the unit square, p = 0 on its boundary."""
+
+    dimension = 2
+    shows_flux = True
+
+    distribution: OnSquare = Field(
+        named("cao_darcy"),
+        description="distribution of the field behind the coefficient: a name, numbers, or both",
+    )
+    push_forward: Literal["level_set", "lognormal"] = Field(
+        "level_set", description="coefficient from field: above or below zero, or the exponential"
+    )
+    above: float = Field(12.0, gt=0, description="coefficient where the field is positive (level_set)")
+    below: float = Field(3.0, gt=0, description="coefficient where the field is negative (level_set)")
+    finest: SidePoints = Field(
+        421, description="points along each side of the finest grid, which truncates the distribution"
+    )
+    face_mean: Literal["arithmetic", "harmonic"] = Field(
+        "arithmetic", description="mean of two neighbouring coefficients on the face between them"
+    )
+    tolerance: float | None = Field(
+        None,
+        gt=0,
+        lt=1,
+        description="relative residual at which conjugate gradients stop; none: they stop when the estimated "
+        "error of the pressure is below `accuracy`",
+    )
+    accuracy: float = Field(
+        1e-9,
+        gt=0,
+        lt=1,
+        description="largest accepted relative L2 difference from a direct solution of the same equations; a "
+        "dataset that misses it is not finalised",
+    )
+
+    @model_validator(mode="after")
+    def _accuracy_is_in_reach(self):
+        if self.tolerance is None:
+            check_least_accuracy(self.accuracy, LEAST_ACCURACY)
+        return self
+
+    @property
+    def solved_on(self) -> list[int]:
+        """Return the points along each side of the grids on which every sample is solved."""
+        return [self.finest]
+
+    def seconds_per_sample(self) -> float:
+        return 6e-7 * sum(n**2 for n in self.solved_on)
+
+    def seconds_of_checks(self) -> float:
+        return 3e-4 * self.finest**2  # direct and refined solutions
+
+    def bytes_of_checks(self) -> float:
+        return 2600.0 * self.finest**2
+
+    shifts: ClassVar = {
+        "length_scale": lambda self, by: {"distribution": self.distribution.stretched(by, 2)},
+        "contrast": lambda self, by: (
+            {"above": by * self.above}
+            if self.push_forward == "level_set"
+            else {"distribution": self.distribution.louder(by)}
+        ),
+    }
+
+    def symmetries(self) -> tuple[Symmetry, ...]:
+        return of_the_square()
 
 
 class DarcyDataset(DarcySettings):
@@ -53,7 +133,7 @@ class DarcyDataset(DarcySettings):
     }
 
     equation: Literal["darcy"] = Field(description="the equation solved")
-    resolutions: Annotated[list[SidePoints], Field(min_length=1)] = Field(
+    resolutions: SquareGrids = Field(
         [421, 211, 141, 85], description="points along each side of the grids stored"
     )
     grid: Literal["nodes", "cell_centres"] = Field(
@@ -66,7 +146,7 @@ class DarcyDataset(DarcySettings):
     )
 
     @property
-    def grid_kind(self) -> str:
+    def grid_kind(self) -> str:  # type: ignore[override]
         return self.grid
 
     @property
@@ -156,14 +236,15 @@ class DarcyInverseDataset(DarcySettings):
     """Inverse Darcy: the map from a fine pressure to a coarse coefficient (Cao 2021, eq. 23)."""
 
     inverse = True
+    grid_kind = "nodes"
     quantities = ("measured pressure", "coefficient")
     example: ClassVar = FEW_SAMPLES | {"finest": 25, "resolutions": [13], "coarse": [5]}
 
     equation: Literal["darcy_inverse"] = Field(description="the equation solved")
-    resolutions: Annotated[list[SidePoints], Field(min_length=1)] = Field(
+    resolutions: SquareGrids = Field(
         [141, 211], description="points along each side of the grids of the pressure; nested in the finest"
     )
-    coarse: Annotated[list[SidePoints], Field(min_length=1)] = Field(
+    coarse: SquareGrids = Field(
         [36, 71],
         description="points along each side of the coefficient's grid, one for each entry of resolutions",
     )
@@ -183,10 +264,6 @@ class DarcyInverseDataset(DarcySettings):
             raise ValueError(f"resolutions {self.resolutions} and coarse {self.coarse} contain a grid twice")
         return self
 
-    @property
-    def grid_kind(self) -> str:
-        return "nodes"
-
     def task(self) -> DarcyInverse:
         return DarcyInverse(self)
 
@@ -197,6 +274,85 @@ class DarcyInverseDataset(DarcySettings):
     def coarse_of(self, resolution: int) -> int:
         """Return the points along a side of the coefficient's grid for the pressure's `resolution`."""
         return dict(zip(self.resolutions, self.coarse, strict=True))[resolution]
+
+
+class DarcyTask(Task):
+    """Base of both tasks: a coefficient made of a Gaussian field, its solver, and the solver's error."""
+
+    settings: DarcySettings
+    batch = 8
+    dtype = "float32"
+
+    def __init__(self, settings: DarcySettings):
+        from resolvent.solvers.darcy.five_point import DarcyFivePoint, default_method
+
+        super().__init__(settings)
+        self.field = NeumannGaussianField(**settings.distribution.covariance, num_modes=settings.finest - 1)
+        stopping = "accuracy" if settings.tolerance is None else "tolerance"
+        how: dict[str, Any] = {stopping: getattr(settings, stopping)}
+        self.solver = DarcyFivePoint(settings.grid_kind, settings.face_mean, default_method(), **how)
+
+    def draw_one(self, seed: int, split: int, index: int) -> np.ndarray:
+        """Draw the cosine coefficients of a Gaussian field, (modes, modes)."""
+        return self.field.coefficients(seed, split, index)
+
+    def coefficient(self, fields: np.ndarray, points: int) -> np.ndarray:
+        """Return the coefficient (samples, points, points) on a grid."""
+        values = observe_cosine(fields, points, self.settings.grid_kind)
+        if self.settings.push_forward == "lognormal":
+            return lognormal(values)
+        return level_set(values, above=self.settings.above, below=self.settings.below)
+
+    def errors_of_the_solver(
+        self, stored: Stored, points: int
+    ) -> tuple[dict, np.ndarray, np.ndarray, np.ndarray]:
+        """Solve random samples again on a grid of `points`, also by a sparse direct method, in float64.
+
+        Returns entries of the error budget, and fields, coefficients and pressures of these samples. The same
+        samples are compared with the stored numbers, up to rounding to float32.
+        """
+        from resolvent.solvers.darcy.direct import solve_direct
+
+        positions = stored.random_positions(DIRECT_SAMPLES)
+        fields = self.draw(stored.names(positions))
+        coefficient = self.coefficient(fields, points)
+        pressure = self.solver.solve(coefficient)
+        direct = solve_direct(coefficient, grid=self.settings.grid_kind, face_mean=self.settings.face_mean)
+        budget = {
+            "solved_on": group_name(points),
+            "against_direct_solve": error_facts(relative_l2(pressure, direct), stored.layout.num_samples),
+            "stored_against_computed_again": against_computed_again(self, stored, positions),
+            "rounding_to_float32": float(f"{np.finfo(np.float32).eps / 2:.1e}"),
+        }
+        return budget, fields, coefficient, pressure
+
+    def distribution_facts(self) -> dict:
+        settings, distribution = self.settings, self.settings.distribution
+        pushed = (
+            f"{settings.above:g} where the field is positive, {settings.below:g} elsewhere"
+            if settings.push_forward == "level_set"
+            else "the exponential of the field"
+        )
+        return {
+            "in_symbols": "a = ψ(g),  g ~ N(0, σ²(-Δ + τ²I)^{-γ}),  Neumann Laplacian on (0, 1)²",
+            "in_latex": r"a = \psi(g), \quad g \sim N\bigl(0,\, \sigma^2(-\Delta + \tau^2 I)^{-\gamma}\bigr),"
+            r" \quad \text{Neumann Laplacian on}\ (0, 1)^2",
+            "parameters": {"σ": distribution.sigma, "τ": distribution.tau, "γ": distribution.gamma},
+            "push_forward_ψ": f"{pushed}; applied on the grid in use, never interpolated",
+            "mean_mode": "absent" if distribution.zero_mean else "drawn",
+            "truncation": f"modes up to {settings.finest - 1} along each axis",
+            "mean_variance_of_the_field": float(f"{self.field.variance():.6g}"),
+        }
+
+    def solver_facts(self) -> dict:
+        settings = self.settings
+        return {
+            "method": "5-point finite differences; conjugate gradients preconditioned by "
+            + {"multigrid": "multigrid", "sine": "fast sine transforms"}[self.solver.method],
+            "face_coefficients": f"{settings.face_mean} mean of the two neighbours"
+            + (", as in the papers' recipe" if settings.face_mean == "arithmetic" else ""),
+            "tolerance": "as the stated accuracy takes" if settings.tolerance is None else settings.tolerance,
+        }
 
 
 class Darcy(DarcyTask):
@@ -262,7 +418,7 @@ class Darcy(DarcyTask):
         solver = replace(self.solver, tolerance=LOOSE_TOLERANCE, accuracy=None)
 
         def on_coarser(factor: int) -> Baseline:
-            def answer(coefficient: np.ndarray, grid: Grid | Nodes) -> np.ndarray:
+            def answer(coefficient: np.ndarray, grid: AnyGrid) -> np.ndarray:
                 fine = Grid(self.settings.grid, coefficient.shape[-1])
                 coarse = Grid(self.settings.grid, max(FEWEST_POINTS, -(-fine.points // factor)))
                 down, up = _linear_interpolation(fine, coarse), _linear_interpolation(coarse, fine)
@@ -276,11 +432,11 @@ class Darcy(DarcyTask):
             "5-point, on the finest grid": self.solve_interpolated,
         }
 
-    def solve_on_grid(self, coefficient: np.ndarray, grid: Grid | Nodes | None = None) -> np.ndarray:
+    def solve_on_grid(self, coefficient: np.ndarray, grid: AnyGrid | None = None) -> np.ndarray:
         """Return the pressure for the coefficient on its own grid, both (samples, n, n)."""
         return self.solver.solve(coefficient.astype(np.float64))
 
-    def solve_interpolated(self, coefficient: np.ndarray, grid: Grid | Nodes | None = None) -> np.ndarray:
+    def solve_interpolated(self, coefficient: np.ndarray, grid: AnyGrid | None = None) -> np.ndarray:
         """Interpolate the coefficient (samples, n, n) bilinearly to the finest grid, solve, and restrict."""
         kind, points = self.settings.grid, coefficient.shape[-1]
         coarse, fine = Grid(kind, points), Grid(kind, self.settings.finest)
@@ -291,7 +447,7 @@ class Darcy(DarcyTask):
             pressure[row] = restrict_dirichlet(finest, points) if kind == "nodes" else down @ finest @ down.T
         return pressure
 
-    def solve_constant(self, coefficient: np.ndarray, grid: Grid | Nodes | None = None) -> np.ndarray:
+    def solve_constant(self, coefficient: np.ndarray, grid: AnyGrid | None = None) -> np.ndarray:
         """Return the pressure for a constant coefficient, the geometric mean of each sample's values.
 
         In two dimensions this is the effective permeability of a medium whose statistics do not change when
@@ -350,7 +506,6 @@ class DarcyInverse(DarcyTask):
         return arrays
 
     def error_budget(self, stored: Stored) -> dict:
-        """Measure the solver's error (`errors_of_the_solver`)."""
         return self.errors_of_the_solver(stored, self.settings.finest)[0]
 
     def description(self) -> dict:

@@ -12,10 +12,6 @@ from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.storage.addresses import located
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from resolvent.common.errors import Words
     from resolvent.datasets.storage.store import Stored
     from resolvent.datasets.tasks.task import Task
 
@@ -101,31 +97,3 @@ def against_computed_again(task: Task, stored: Stored, positions: list[int]) -> 
             f"samples computed again; regenerate it with snakemake -R solve_{stored.store.parent.name}"
         )
     return error_facts(np.max(list(errors.values()), axis=0), stored.layout.num_samples)
-
-
-def hold_to_accuracy(budget: dict, task: Task, store: Path | str) -> None:
-    """Raise `DatasetError` if the budget has no error "against_…", or one exceeds the stated accuracy."""
-    measured: Sequence[float] = [
-        entry["largest_relative_l2"]
-        for check, entry in budget.items()
-        if check.startswith("against_") and "largest_relative_l2" in entry
-    ]
-    if not measured:
-        name = type(task).__name__
-        raise DatasetError(
-            f"{store} is not finalised: no error was measured; define {name}.refined (the same task, solved "
-            f"more finely), or {name}.error_budget with an entry 'against_…'"
-        )
-    worst, accuracy = max(measured), task.settings.accuracy
-    if not np.max(measured) <= accuracy:
-        raise DatasetError(
-            f"{store} is not finalised: its relative L2 error is {worst:.1e}, above the stated accuracy "
-            f"{accuracy:.1e} ({_worst_check(budget)}); solve more finely (more modes or steps, a smaller "
-            "step or tolerance), or state a larger accuracy"
-        )
-
-
-def _worst_check(budget: dict) -> Words:
-    """Return the check with the largest error, in words."""
-    errors = {key: entry for key, entry in budget.items() if key.startswith("against_")}
-    return max(errors, key=lambda key: errors[key].get("largest_relative_l2", 0)).replace("_", " ")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -19,14 +19,14 @@ from resolvent.datasets.tasks.settings import (
     CHEAP,
     FEW_SAMPLES,
     Known,
-    SidePoints,
     SpaceDataset,
+    SquareGrids,
     check_least_accuracy,
 )
 from resolvent.datasets.tasks.symmetries import Symmetry, of_shear_forcing
-from resolvent.datasets.tasks.task import FRAMES, Baseline, Motion, Task
+from resolvent.datasets.tasks.task import FRAMES, Arrays, Baseline, Motion, Task
 from resolvent.solvers.common.fourier import check_points, coefficients_of_2d, observe_2d
-from resolvent.solvers.common.grid import AnyGrid, Grid, Nodes
+from resolvent.solvers.common.grid import AnyGrid, Grid
 from resolvent.solvers.random_fields.gaussian import PeriodicGaussianField2d
 
 if TYPE_CHECKING:
@@ -58,9 +58,7 @@ class KolmogorovDataset(SpaceDataset):
     quantities = ("vorticity", "vorticity a moment later")
     moves = True
     shifts: ClassVar = {
-        "amplitude": lambda self, by: {
-            "initial_distribution": self.initial_distribution.louder(by).model_dump()
-        },
+        "amplitude": lambda self, by: {"initial_distribution": self.initial_distribution.louder(by)},
         "viscosity": lambda self, by: {"viscosity": by * self.viscosity},
         "horizon": lambda self, by: {"lead_time": by * self.lead_time},
     }
@@ -92,9 +90,7 @@ class KolmogorovDataset(SpaceDataset):
         named("calvello_kolmogorov"),
         description="distribution of the initial vorticity: a name, numbers, or both",
     )
-    resolutions: Annotated[list[SidePoints], Field(min_length=1)] = Field(
-        [416], description="points along each side of the grids stored"
-    )
+    resolutions: SquareGrids = Field([416], description="points along each side of the grids stored")
     method: Literal["etdrk4", "split-step"] = Field(
         "etdrk4", description="exponential Runge-Kutta, or Crank-Nicolson and Heun as in the paper"
     )
@@ -126,15 +122,11 @@ class KolmogorovDataset(SpaceDataset):
         return modes, min(0.8 / modes, 0.35 * self.accuracy**0.25)
 
     @model_validator(mode="after")
-    def _discretisation_is_whole(self):
+    def _solution_is_in_reach(self):
         # If only one of the two is given, the other gets its default.
         if self.method == "split-step" or (self.num_modes is None) != (self.step is None):
             self.__dict__["num_modes"] = self.num_modes or NUM_MODES
             self.__dict__["step"] = self.step or STEP
-        return self
-
-    @model_validator(mode="after")
-    def _accuracy_is_in_reach(self):
         modes, step = self.expected_discretisation()
         if self.chosen:
             check_least_accuracy(self.accuracy, LEAST_ACCURACY, "", "single precision, in which it is stored")
@@ -146,10 +138,6 @@ class KolmogorovDataset(SpaceDataset):
                 f"accepted: {self.viscosity * (modes / MOST_MODES) ** 2:.2g} or more, a larger accuracy, or "
                 "your own num_modes and step"
             )
-        return self
-
-    @model_validator(mode="after")
-    def _forcing_is_resolved(self):
         if self.num_modes is not None and self.num_modes < self.forcing_wavenumber:
             least = f"at least forcing_wavenumber, {self.forcing_wavenumber}"
             raise ValueError(f"num_modes {self.num_modes} is too small; accepted: {least}")
@@ -278,7 +266,6 @@ class Kolmogorov(Task):
         return self.field.coefficients(seed, split, index)
 
     def integrator(self, method: str, num_modes: int, step: float) -> FlowSolver:
-        """Return the solver by `method`, with the largest time `step`."""
         from resolvent.solvers.kolmogorov.etdrk4 import KolmogorovEtdrk4
         from resolvent.solvers.kolmogorov.split_step import KolmogorovSplitStep
 
@@ -290,9 +277,7 @@ class Kolmogorov(Task):
     def solve(self, drawn: np.ndarray) -> dict[str, np.ndarray]:
         return self.observed(self.march(drawn)[0])
 
-    def compute_with_errors(
-        self, samples: list[tuple[str, int]]
-    ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    def compute_with_errors(self, samples: list[tuple[str, int]]) -> tuple[Arrays, Arrays]:
         coefficients, chosen = self.march(self.draw(samples))
         return self.observed(coefficients), {PAIR: self.pair_errors(coefficients, chosen), **chosen}
 
@@ -409,17 +394,13 @@ class Kolmogorov(Task):
         }
 
     def classical_solvers(self) -> dict[str, Baseline]:
-        """Return the exponential integrator over the lead time, with several numbers of modes and steps."""
         lead_time, forced = self.settings.lead_time, self.settings.forcing_wavenumber
 
         def marched(modes: int, steps: int) -> Baseline:
             integrator = self.integrator("etdrk4", modes, lead_time / steps)
-
-            def answer(values: np.ndarray, grid: Grid | Nodes) -> np.ndarray:
-                later = integrator.march(coefficients_of_2d(values), (lead_time,))[:, 0]
-                return observe_2d(later, values.shape[-1])
-
-            return answer
+            return lambda values, grid: observe_2d(
+                integrator.march(coefficients_of_2d(values), (lead_time,))[:, 0], values.shape[-1]
+            )
 
         return {
             f"ETDRK4, {modes} modes, {counted(steps, 'step')}": marched(modes, steps)

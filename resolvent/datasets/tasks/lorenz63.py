@@ -15,9 +15,9 @@ from resolvent.datasets.storage.layout import Group, Variable, time_group
 from resolvent.datasets.tasks.error_budget import chosen_facts, error_facts
 from resolvent.datasets.tasks.settings import ACCURACY, Known, check_least_accuracy
 from resolvent.datasets.tasks.symmetries import Symmetry, of_signs
-from resolvent.datasets.tasks.task import Baseline, Motion
+from resolvent.datasets.tasks.task import Arrays, Baseline, Motion
 from resolvent.datasets.tasks.trajectories import TrajectoryDataset, TrajectoryTask
-from resolvent.solvers.common.grid import AnyGrid, Grid, Nodes
+from resolvent.solvers.common.grid import AnyGrid, Nodes
 
 if TYPE_CHECKING:
     from resolvent.common.errors import Words
@@ -73,15 +73,15 @@ class Lorenz63Dataset(TrajectoryDataset):
         return self
 
     @property
-    def in_channels(self) -> int:
+    def in_channels(self) -> int:  # type: ignore[override]
         return 1 + self.initial_channels
 
     @property
-    def initial_channels(self) -> int:
+    def initial_channels(self) -> int:  # type: ignore[override]
         return 2 if self.targets == "yz" else 0
 
     @property
-    def out_channels(self) -> int:
+    def out_channels(self) -> int:  # type: ignore[override]
         return len(self.targets)
 
     def task(self) -> Lorenz63Task:
@@ -89,7 +89,6 @@ class Lorenz63Dataset(TrajectoryDataset):
 
     def cheap_answer(self, inputs: np.ndarray, prediction: np.ndarray, grid: AnyGrid) -> np.ndarray:
         """Return y from the first equation, and z from the third, for the observed x."""
-        assert isinstance(grid, Nodes)  # trajectories are always at nodes in time
         return self.task().solve_on_times(inputs, grid)
 
     def symmetries(self) -> tuple[Symmetry, ...]:
@@ -173,15 +172,12 @@ class Lorenz63Task(TrajectoryTask):
     def solve(self, drawn: np.ndarray) -> dict[str, np.ndarray]:
         return self._solved(drawn)[0]
 
-    def compute_with_errors(
-        self, samples: list[tuple[str, int]]
-    ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    def compute_with_errors(self, samples: list[tuple[str, int]]) -> tuple[Arrays, Arrays]:
         return self._solved(self.draw(samples))
 
-    def _solved(self, drawn: np.ndarray) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    def _solved(self, drawn: np.ndarray) -> tuple[Arrays, Arrays]:
         """Return every stored array, and the adaptive choices for each sample, if any."""
-        arrays: dict[str, np.ndarray] = {}
-        chosen: dict[str, np.ndarray] = {}
+        arrays, chosen = Arrays(), Arrays()
         for name, times in self.times.items():
             trajectories, of_set = self._trajectories(drawn, times)
             states = dict(zip("xyz", np.moveaxis(trajectories, 1, 0), strict=True))
@@ -203,7 +199,7 @@ class Lorenz63Task(TrajectoryTask):
     def baselines(self) -> dict[str, Baseline]:
         return {"coarse_solve": self.solve_on_times}
 
-    def solve_on_times(self, inputs: np.ndarray, times: Grid | Nodes) -> np.ndarray:
+    def solve_on_times(self, inputs: np.ndarray, times: AnyGrid) -> np.ndarray:
         """Solve the equations from the observed x, and from y(0) and z(0) if z is a target.
 
         `inputs` is x (samples, times), or x with the constants y(0) and z(0), (samples, 3, times). If the
@@ -228,10 +224,7 @@ class Lorenz63Task(TrajectoryTask):
         return np.stack([y, z], axis=1)[..., -len(t) :]
 
     def _fitted_z(self, x: np.ndarray, y: np.ndarray, times: Nodes) -> np.ndarray:
-        """Return z at times that begin long after 0, without z(0).
-
-        Least squares of the second equation, for z = particular solution + z₀ e^{-β(t - t₀)}.
-        """
+        """Return z at times long after 0 without z(0): z₀ e^{-β(t - t₀)} is fitted to the second equation."""
         from resolvent.solvers.lorenz63 import unobserved_z
 
         t, settings = times.coordinates, self.settings
@@ -243,10 +236,7 @@ class Lorenz63Task(TrajectoryTask):
         return z + first[:, None] * decay
 
     def error_budget(self, stored: Stored) -> dict:
-        """Measure the errors of the stored trajectories, over all components, at the worst set of times.
-
-        Compares with half the step, and with an independent adaptive integrator (diffrax, Dopri8).
-        """
+        """Measure errors over all components at the worst times, against half the step and diffrax."""
         from resolvent.solvers.lorenz63 import longest_step, solve_diffrax
 
         settings = self.settings
@@ -289,7 +279,20 @@ class Lorenz63Task(TrajectoryTask):
         return Motion("path", times.coordinates, states[[0, 2]].T, names=("x", "z"))
 
     def description(self) -> dict:
+        from resolvent.solvers.lorenz63 import Lorenz63, longest_step
+
         settings = self.settings
+        solver = {
+            "method": f"Taylor series of order {Lorenz63.order}, steps ending at every observed time",
+            "largest_step": settings.step,
+            "tolerance_of_the_last_terms": Lorenz63.tolerance,
+        }
+        if settings.step is None:
+            solver = {
+                "method": "Taylor series, steps ending at every observed time",
+                "order": "as high for each sample as the stated accuracy takes",
+                "largest_step": float(f"{longest_step(**self._parameters()):.3g}"),
+            }
         operator = {
             "yz": "(x on [0, T], y(0), z(0)) ↦ (y, z) on [0, T]",
             "y": "x on [0, T] ↦ y on [0, T]; y(0) and z(0) are not given, synchronisation stands in for them",
@@ -316,21 +319,5 @@ class Lorenz63Task(TrajectoryTask):
                 r"\ \text{independent}",
                 "source": "public code of Calvello et al.; the paper names no distribution",
             },
-            "solver": self._solver_facts(),
-        }
-
-    def _solver_facts(self) -> dict:
-        from resolvent.solvers.lorenz63 import Lorenz63, longest_step
-
-        step, ending = self.settings.step, "steps ending at every observed time"
-        if step is None:
-            return {
-                "method": f"Taylor series, {ending}",
-                "order": "as high for each sample as the stated accuracy takes",
-                "largest_step": float(f"{longest_step(**self._parameters()):.3g}"),
-            }
-        return {
-            "method": f"Taylor series of order {Lorenz63.order}, {ending}",
-            "largest_step": step,
-            "tolerance_of_the_last_terms": Lorenz63.tolerance,
+            "solver": solver,
         }

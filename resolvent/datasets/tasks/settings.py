@@ -28,6 +28,7 @@ MOST_JOBS = 100_000  # limit for one dataset: each job is a file name in the pla
 # are reported at once instead of when memory is exhausted.
 CirclePoints = Annotated[int, Field(ge=4, le=2**20)]
 SidePoints = Annotated[int, Field(ge=4, le=2**14)]
+SquareGrids = Annotated[list[SidePoints], Field(min_length=1)]  # grids of a square
 
 CHECKED_SAMPLES = 16  # samples of the default error budget
 REFINED_COST = 8  # cost of solving a sample more finely, relative to solving it
@@ -60,7 +61,6 @@ class SplitSizes(Settings):
 
     @property
     def total(self) -> int:
-        """Return the number of samples of all splits."""
         return self.train + self.validation + self.test
 
 
@@ -80,29 +80,38 @@ class Known:
     fewest_modes: int = 0
 
     def num_modes(self, points: int) -> int:
-        """Return the number of modes for values on `points` along an axis."""
         return max(self.fewest_modes, points // 2 - 1)
 
 
 class DatasetSettings(Settings):
     """Base class of dataset settings; equations derive from `SpaceDataset` or `TrajectoryDataset`.
 
-    dimension      dimension of the domain of the functions: 1, 2 or 3.
-    inverse        whether the input is a measurement, possibly with noise, and the target a discontinuous
-                   coefficient on a coarser grid.
-    quantities     names of input and target in captions.
-    example        settings of a dataset that is generated in seconds, for tests of tasks.
-    moves          whether the solution depends on time; then the page has a film of `Task.motion`.
-    shows_flux     whether the page shows the flux -a∇p of a coefficient and a pressure.
-    known          input of `solve_values`; None if `resolvent.solve` does not solve this equation.
-    solve_values   solves for values (samples, ...) as described by `known`, with parameters by keyword.
-    shifts         functions (settings, factor) → changed settings, by name, for tests out of distribution.
-    accuracy_rows  rows of the accuracy table of the documentation: from a dataset of
-                   config/full_resolution.yaml and a check in its error budget to labels of data and
-                   reference.
+    dimension         dimension of the domain of the functions: 1, 2 or 3.
+    grid_kind         kind of the stored grids (`solvers.common.grid.KINDS`); "explicit" for sets of times.
+    uneven            axes of space with unevenly spaced points.
+    in_channels       number of input functions, including constants.
+    initial_channels  how many of the last `in_channels` are constants, such as initial values.
+    out_channels      number of output functions.
+    inverse           whether the input is a measurement, possibly with noise, and the target a discontinuous
+                      coefficient on a coarser grid.
+    quantities        names of input and target in captions.
+    example           settings of a dataset that is generated in seconds, for tests of tasks.
+    moves             whether the solution depends on time; then the page has a film of `Task.motion`.
+    shows_flux        whether the page shows the flux -a∇p of a coefficient and a pressure.
+    known             input of `solve_values`; None if `resolvent.solve` does not solve this equation.
+    solve_values      solves for values (samples, ...) as described by `known`, with parameters by keyword.
+    shifts            functions (settings, factor) → changed settings, by name, for tests out of distribution.
+    accuracy_rows     rows of the accuracy table of the documentation: from a dataset of
+                      config/full_resolution.yaml and a check in its error budget to labels of data and
+                      reference.
     """
 
     dimension: ClassVar[int] = 1
+    grid_kind: ClassVar[str] = "periodic"
+    uneven: ClassVar[tuple[str, ...]] = ()
+    in_channels: ClassVar[int] = 1
+    initial_channels: ClassVar[int] = 0
+    out_channels: ClassVar[int] = 1
     inverse: ClassVar[bool] = False
     quantities: ClassVar[tuple[str, str]] = ("input", "target")
     example: ClassVar[dict[str, Any]] = {}
@@ -120,7 +129,6 @@ class DatasetSettings(Settings):
     accuracy: float = Field(1e-6, ge=1e-15, le=1, description=ACCURACY)
 
     def task(self) -> Task:
-        """Return the task that computes the samples."""
         raise NotImplementedError(
             f"define {type(self).__name__}.task, which returns the task of these settings"
         )
@@ -149,10 +157,7 @@ class DatasetSettings(Settings):
         return None
 
     def corrected(self, inputs: np.ndarray, prediction: np.ndarray, steps: int) -> np.ndarray:
-        """Return predictions after `steps` of an iterative solver that starts from them.
-
-        Raises `ValueError` by default: the equation has no such solver.
-        """
+        """Return predictions after `steps` of an iterative solver; `ValueError` if there is none."""
         raise ValueError(f"{self.equation} has no iterative solver that starts from a prediction")
 
     def shifted(self, shift: str, factor: float) -> Self:
@@ -160,44 +165,16 @@ class DatasetSettings(Settings):
         if shift not in self.shifts:
             accepted = ", ".join(self.shifts) or "none"
             raise ValueError(f"{self.equation} cannot be shifted in {shift}; accepted: {accepted}")
-        return type(self).model_validate(self.model_dump() | self.shifts[shift](self, factor))
+        changed = self.model_copy(update=self.shifts[shift](self, factor))
+        return type(self).model_validate(changed.model_dump())
 
     def with_contents(self) -> Self:
-        """Return the settings completed from the source files, if any.
-
-        Raises `DatasetError` if a file is missing or contradicts the settings.
-        """
+        """Return the settings with facts of source files; `DatasetError` if a file contradicts them."""
         return self
 
     @property
-    def grid_kind(self) -> str:
-        """Return the kind of the stored grids (`solvers.common.grid.KINDS`); "explicit" for sets of times."""
-        return "periodic"
-
-    @property
-    def in_channels(self) -> int:
-        """Return the number of input functions, including constants."""
-        return 1
-
-    @property
-    def initial_channels(self) -> int:
-        """Return how many of the last `in_channels` are constants, such as initial values."""
-        return 0
-
-    @property
-    def out_channels(self) -> int:
-        """Return the number of output functions."""
-        return 1
-
-    @property
     def num_shards(self) -> int:
-        """Return the number of generation jobs."""
         return -(-self.samples.total // self.samples_per_shard)
-
-    @property
-    def uneven(self) -> tuple[str, ...]:
-        """Return the axes of space with unevenly spaced points."""
-        return ()
 
     if TYPE_CHECKING:
 

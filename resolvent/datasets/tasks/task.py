@@ -10,13 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.storage.layout import SPLITS, Group, Layout
-from resolvent.datasets.tasks.error_budget import (
-    against_computed_again,
-    error_facts,
-    hold_to_accuracy,
-    stored_errors,
-)
+from resolvent.datasets.tasks.error_budget import against_computed_again, error_facts, stored_errors
 from resolvent.datasets.tasks.settings import CHECKED_SAMPLES, DatasetSettings
 
 if TYPE_CHECKING:
@@ -24,6 +20,7 @@ if TYPE_CHECKING:
 
     from resolvent.datasets.storage.store import Stored
 
+Arrays = dict[str, np.ndarray]  # (samples, ...) by name
 # Maps input functions, (samples, ...space) or (samples, channels, ...space), on a grid to target functions.
 Baseline = Callable[[np.ndarray, Any], np.ndarray]
 
@@ -123,11 +120,25 @@ class Task(ABC):
         return budget
 
     def hold_to_accuracy(self, budget: dict, store: Path | str) -> dict:
-        """Raise `DatasetError` unless errors "against_…" were measured and all are within the accuracy.
-
-        Returns further entries of the card.
-        """
-        hold_to_accuracy(budget, self, store)
+        """Raise `DatasetError` unless errors "against_…" are within the accuracy; return card entries."""
+        measured: dict[str, float] = {
+            check: entry["largest_relative_l2"]
+            for check, entry in budget.items()
+            if check.startswith("against_") and "largest_relative_l2" in entry
+        }
+        if not measured:
+            name = type(self).__name__
+            raise DatasetError(
+                f"{store} is not finalised: no error was measured; define {name}.refined (the same task, "
+                f"solved more finely), or {name}.error_budget with an entry 'against_…'"
+            )
+        worst, accuracy = max(measured, key=lambda check: measured[check]), self.settings.accuracy
+        if not np.max(list(measured.values())) <= accuracy:  # also true if an error is NaN
+            raise DatasetError(
+                f"{store} is not finalised: its relative L2 error is {measured[worst]:.1e}, above the stated "
+                f"accuracy {accuracy:.1e} ({worst.replace('_', ' ')}); solve more finely (more modes or "
+                "steps, a smaller step or tolerance), or state a larger accuracy"
+            )
         return {}
 
     def baselines(self) -> dict[str, Baseline]:
@@ -148,10 +159,7 @@ class Task(ABC):
         return {"on the same grid": answers["coarse_solve"]} if "coarse_solve" in answers else {}
 
     def motion(self, sample: tuple[str, int]) -> Motion:
-        """Solve `sample`, (split, index), again at many times, for a film; only called if `settings.moves`.
-
-        Raises `SolverError` if the sample cannot be solved.
-        """
+        """Solve `sample` again at many times, for a film, if `settings.moves`; may raise `SolverError`."""
         raise NotImplementedError(f"define {type(self).__name__}.motion, since its settings have `moves`")
 
     @property
@@ -161,7 +169,6 @@ class Task(ABC):
 
     @cached_property
     def layout(self) -> Layout:
-        """Return the layout of the store."""
         return Layout(
             groups=self.groups(),
             samples=self.settings.samples.model_dump(),
@@ -182,9 +189,7 @@ class Task(ABC):
         """Return every stored array of `samples`, each (split, index)."""
         return self.solve(self.draw(samples))
 
-    def compute_with_errors(
-        self, samples: list[tuple[str, int]]
-    ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    def compute_with_errors(self, samples: list[tuple[str, int]]) -> tuple[Arrays, Arrays]:
         """Return the arrays of `compute`, and error estimates (len(samples),) that are by-products, by name.
 
         `error_budget` finds them in `stored.errors`. By default there are none.

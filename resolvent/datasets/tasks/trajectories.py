@@ -54,6 +54,7 @@ class ObservationTimes(Settings):
 class TrajectoryDataset(DatasetSettings):
     """A dataset of trajectories; its resolutions are named sets of times."""
 
+    grid_kind = "explicit"
     example: ClassVar = FEW_SAMPLES | {
         "final_time": 0.4,
         "observations": {"dt0.02": {"step": 0.02}, "random": {"kind": "random", "count": 30}},
@@ -67,16 +68,10 @@ class TrajectoryDataset(DatasetSettings):
     samples_per_shard: int = Field(2000, ge=1, le=10**6, description="samples per generation job")
 
     @property
-    def grid_kind(self) -> str:
-        return "explicit"
-
-    @property
     def resolutions(self) -> list[str]:
-        """Return the names of the sets of times."""
         return list(self.observations)
 
     def times_of(self, name: str) -> Nodes:
-        """Return the times of the set `name`."""
         return self.observations[name].nodes(self.final_time, self.seed)
 
     def num_points(self, resolution: int | str) -> int:

@@ -11,14 +11,8 @@ from pydantic import ValidationError
 
 from resolvent.common.outside import unknown
 from resolvent.figures.papers.registry import PAPERS
+from resolvent.models import registry
 from resolvent.models.layers.grid_sizes import coarse_points, suitable_factor
-from resolvent.models.registry import (
-    ARCHITECTURES,
-    is_architecture,
-    missing_packages,
-    resolve,
-    settings_class,
-)
 from resolvent.planning.configuration.messages import partial_problems
 from resolvent.planning.configuration.settings import (
     Configuration,
@@ -56,10 +50,7 @@ SHOWN = {
 
 
 def problems(configuration: Configuration, datasets: list[str]) -> Iterator[str]:
-    """Yield the problems found by cross-field checks: unknown references and incompatible sizes.
-
-    `datasets` are the names of all datasets, including datasets that are not built, for the messages.
-    """
+    """Yield the problems between fields; messages list the names of all `datasets`, built or not."""
     for section, taken in TAKEN.items():
         for name in getattr(configuration, section):
             if name in taken:
@@ -75,12 +66,10 @@ def problems(configuration: Configuration, datasets: list[str]) -> Iterator[str]
 
 
 def _model_problems(name: str, model: Model) -> Iterator[str]:
-    given: dict[str, dict] = {"": {}} | {
-        f".settings_at.{resolution}": own for resolution, own in model.settings_at.items()
-    }
-    for key, settings in given.items():
+    given = {f".settings_at.{points}": settings for points, settings in model.settings_at.items()}
+    for key, settings in {"": {}, **given}.items():
         try:
-            resolve(model.architecture, {**model.settings, **settings})
+            registry.resolve(model.architecture, {**model.settings, **settings})
         except ValueError as error:
             yield f"models.{name}{key}: {error}"
             if not key:
@@ -109,19 +98,17 @@ def _experiment_problems(
     lists |= {f"shows.{paper}": items for paper, items in experiment.shows.items()}
     lists["figures"] = [place.partition(":")[2] for place in experiment.figures]  # of their files
     yield from _repeated(at, lists)
-    for resolution, settings in experiment.training_at.items():
-        yield from partial_problems(settings, (*at.split("."), "training_at", resolution))
-    for model, settings in experiment.training_of.items():
-        yield from partial_problems(settings, (*at.split("."), "training_of", model))
-    partial = {f"training_at.{key}": experiment.training_at.get(key, {}) for key in experiment.resolutions}
-    partial |= {f"training_of.{key}": experiment.training_of.get(key, {}) for key in experiment.models}
     tuned = experiment.tuning.lists if experiment.tuning else {}
-    for where, settings in partial.items():
-        for setting in (one for one in settings if one in tuned):
-            words = "`tuning` chooses this setting for every model; remove it here or from `tuning`"
-            yield f"{at}.{where}.{setting}: {words}"
+    parts: dict[str, list] = {"training_at": experiment.resolutions, "training_of": experiment.models}
+    for part, used in parts.items():
+        for key, settings in getattr(experiment, part).items():
+            yield from partial_problems(settings, (*at.split("."), part, key))
+            for setting in [one for one in settings if one in tuned and key in used]:
+                words = "`tuning` chooses this setting for every model; remove it here or from `tuning`"
+                yield f"{at}.{part}.{key}.{setting}: {words}"
     named = {key: getattr(experiment, key) for key in ("training_of", "processes_of", "nodes_of", "models")}
-    for key, models in {**named, "shown": [experiment.shown] if experiment.shown else []}.items():
+    named["shown"] = [experiment.shown] if experiment.shown else []
+    for key, models in named.items():
         for model in models:
             if model not in configuration.models:
                 yield f"{at}.{key}: {unknown('model', model, configuration.models)}"
@@ -146,8 +133,8 @@ def _experiment_problems(
     models = {key: configuration.models[key] for key in experiment.models if key in configuration.models}
     tested = experiment.test_resolutions or test_dataset.resolutions
     for key, one in models.items():
-        if is_architecture(one.architecture):  # others are reported with the model
-            if missing := missing_packages(one.architecture):
+        if registry.is_architecture(one.architecture):  # others are reported with the model
+            if missing := registry.missing_packages(one.architecture):
                 yield f"{at}.models: {key!r}: {missing}"
             yield from _fit_problems(at, experiment, dataset, test_dataset, tested, key, one)
     yield from _training_problems(at, experiment, dataset, test_dataset, models)
@@ -191,8 +178,7 @@ def _data_problems(
         for count in asked_for:
             if isinstance(count, int) and count > available:
                 yield f"{at}.{key}: {count} asked for; the experiment has {available}"
-    levels = {"noise": [experiment.noise], "test_noise": experiment.test_noise or []}
-    for key, given in levels.items():
+    for key, given in {"noise": [experiment.noise], "test_noise": experiment.test_noise or []}.items():
         if any(given) and not dataset.inverse:
             solved = f"dataset '{experiment.dataset}' solves {dataset.equation}"
             yield f"{at}.{key}: noise is only for equation darcy_inverse; {solved}; accepted: 0"
@@ -236,11 +222,8 @@ def _repeated(at: str, lists: dict[str, list | None]) -> Iterator[str]:
 def _fit_problems(
     at: str, experiment: Experiment, dataset, test_dataset, tested: list, key: str, model: Model
 ) -> Iterator[str]:
-    """Yield the mismatches between a model and its datasets: dimension, grids, channels, settings.
-
-    `dataset` and `test_dataset` are the settings of the data, `tested` the test resolutions.
-    """
-    architecture, name = settings_class(model.architecture), experiment.dataset
+    """Yield the mismatches between a model and its datasets: dimension, grids, channels, settings."""
+    architecture, name = registry.settings_class(model.architecture), experiment.dataset
     which = f"{at}.models: '{key}' ({model.architecture})"
     if architecture.dimension != dataset.dimension:
         variables = f"{architecture.dimension} variable(s), but dataset '{name}' has {dataset.dimension}"
@@ -248,7 +231,7 @@ def _fit_problems(
     elif architecture.coarse_output and not dataset.inverse:
         yield f"{which} predicts on a coarser grid than its input; '{name}' has targets on the same grid"
     elif (dataset.grid_kind == "explicit" or dataset.uneven) and not architecture.any_nodes:
-        known = {name: settings_class(name) for name in ARCHITECTURES}
+        known = {name: registry.settings_class(name) for name in registry.ARCHITECTURES}
         fit = [key for key, one in known.items() if one.any_nodes and one.dimension == dataset.dimension]
         uneven = f"has uneven points along {' and '.join(dataset.uneven)}"
         what = uneven if dataset.uneven else "is observed at arbitrary times"
@@ -332,10 +315,7 @@ def _training_problems(
 def _misfits(
     settings: TrainingSettings, dataset, name: str, train: int, epochs: set[int], processes: int, nodes: int
 ) -> Iterator[str]:
-    """Yield the merged training settings that contradict each other or the functions of dataset `name`.
-
-    `epochs` are of the run and, with tuning, of its short runs.
-    """
+    """Yield the merged training settings that contradict each other or the functions of dataset `name`."""
     if settings.batch_size > train:
         yield f"batch_size {settings.batch_size} is more than the {train} training samples"
     if processes > settings.batch_size:

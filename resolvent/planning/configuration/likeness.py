@@ -73,10 +73,7 @@ def _resolved(section: str, entries: Mapping, name: object, above: tuple) -> obj
 
 
 def placed(error: ConfigurationError, content: Mapping) -> ConfigurationError:
-    """Return the error with file and line where each key was last set: of the problem, and of other keys.
-
-    `content` is the result of `resolvent.planning.configuration.read`.
-    """
+    """Return the error with file and line where each key was last set: of the problem, and of other keys."""
     places = {".".join(map(str, keys)): place for keys, place in getattr(content, "places", {}).items()}
     bases = likes(content)
 

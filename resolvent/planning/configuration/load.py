@@ -36,10 +36,9 @@ def load_configuration(content: Mapping) -> Configuration:
     errors: list = []
     try:
         Configuration.model_validate(resolved)
-    except ValidationError as error:
-        errors = error.errors()
-    # Entries that are not built may have inconsistent sizes.
-    errors = [one for one in errors if one["type"] != "value_error" or one["loc"][:2] not in unbuilt]
+    except ValidationError as error:  # entries that are not built may have inconsistent sizes
+        every = error.errors()
+        errors = [one for one in every if one["type"] != "value_error" or one["loc"][:2] not in unbuilt]
     inherited = {
         f"{one}.{name}": (f"{one}.{base}", f"{one}.{name}") for (one, name), base in likes(content).items()
     }
@@ -81,7 +80,6 @@ def _build(content: Mapping) -> Build:
 
 
 def entries_not_built(content: Mapping, build: Build) -> Iterator[tuple[str, str]]:
-    """Yield section and name of every dataset and experiment that is not built."""
     if build.datasets is None and build.experiments is None:
         return
     needed = [*(build.datasets or []), _entries(content, "stability").get("dataset")]
@@ -117,10 +115,7 @@ def with_recipes(configuration: Configuration) -> Configuration:
 
 
 def recipe_problems(configuration: Configuration) -> Iterator[str]:
-    """Yield one line for each missing recipe, and for each unknown setting or value in a recipe's `by`.
-
-    Invalid settings in a recipe are reported for the models that use it.
-    """
+    """Yield a line for each missing recipe or unknown entry of `by`; models report a recipe's settings."""
     for name, model in configuration.models.items():
         if model.recipe and is_architecture(model.architecture) and not _recipe_of(configuration, model):
             known = configuration.recipes.get(model.architecture, {})
@@ -150,10 +145,7 @@ def _recipe_of(configuration: Configuration, model: Model) -> Recipe | None:
 
 
 def check(files: Iterable[Path | str]) -> int:
-    """Print the problems of overlays of config.yaml, each with file, line and key, or warnings if valid.
-
-    Later overlays win. Nothing runs. Returns the exit status.
-    """
+    """Print the problems of overlays of config.yaml, or warnings if it is valid; return the exit status."""
     content: Mapping = {}
     try:
         content = read_configuration(files)
@@ -184,16 +176,12 @@ def remarks(configuration: Configuration) -> Iterator[str]:
 
 
 def with_contents(configuration: Configuration) -> Configuration:
-    """Return the configuration with the digests of all files from which datasets are imported.
-
-    Raises `ConfigurationError` if a file is missing or contradicts the configuration.
-    """
+    """Return the configuration with digests of source files; `ConfigurationError` if one does not fit."""
     datasets, problems = {}, []
     for name, settings in configuration.datasets.items():
         try:
             datasets[name] = settings.with_contents()
         except DatasetError as error:
             problems.append(f"datasets.{name}.source: {error}")
-    if problems:
-        raise ConfigurationError(problems)
+    _refuse(problems)
     return configuration.model_copy(update={"datasets": datasets})

@@ -22,10 +22,7 @@ NO_MAPPING = ("dict_type", "model_type", "model_attributes_type")  # pydantic's 
 def explain(
     root: type[BaseModel], problems: Sequence[Any], content: Any, prefix: tuple = ()
 ) -> Iterator[str]:
-    """Yield one line for each entry of `ValidationError.errors()`: key, what is wrong, what is accepted.
-
-    `content` is the validated mapping.
-    """
+    """Yield one line for each entry of `ValidationError.errors()`: key, what is wrong, what is accepted."""
     for problem in problems:
         location = problem["loc"]
         if location[-1:] == ("[key]",) and problem["type"] != "extra_forbidden":
@@ -63,10 +60,7 @@ def shown(value: object) -> Words:
 
 
 def _walk(root: Any, location: tuple, content: Any) -> tuple[list, list[str]]:
-    """Return the keys of `location` as the user wrote them, and the keys accepted at its last level.
-
-    `content` is the user's input, since the keys of a dataset depend on its equation.
-    """
+    """Return the keys of `location` as the user wrote them, and the keys accepted at its last level."""
     accepted: list[str] = []
     keys, place = [], root
     for part in location:

@@ -88,21 +88,14 @@ def with_defaults(overlay: Mapping) -> Read:
 
 
 def read_overlays(files: Iterable[Path | str], given: Mapping | None = None) -> Read:
-    """Return the merged files; later files win, and values `given` on the command line win over all files.
-
-    Raises `ConfigurationError` with one line for a file that cannot be read.
-    """
+    """Return the merged files; the later win, `given` over all; `ConfigurationError` if one is unreadable."""
     contents = [read_file(Path(file)) for file in files]
     return _merged_with_places([*contents, Read(given or {}, dict(_places_given(given or {}, ())))])
 
 
 def read_again(config: Mapping, settings: Any) -> Mapping:
-    """Read the files and values on Snakemake's command line again.
-
-    `config` is Snakemake's own reading, `settings` its `config_settings`. If a workflow that imports this
-    one has built its own `config`, that is returned unchanged.
-    """
-    if config != settings.overwrite_config:
+    """Read again the files and values that Snakemake has read as `config`, by its `config_settings`."""
+    if config != settings.overwrite_config:  # built by a workflow that imports this one
         return config
     return read_overlays(settings.configfiles, settings.config)
 

@@ -5,33 +5,112 @@ Settings of datasets, architectures, training and measurements are defined in th
 
 from __future__ import annotations
 
+import os
 import typing
 from collections.abc import Mapping
 from itertools import product
+from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field, create_model, model_validator
+from pydantic import AfterValidator, Field, PlainValidator, create_model, model_validator
 
 from resolvent.common.outside import Location
 from resolvent.common.settings import Seed, Settings
+from resolvent.datasets.errors import DatasetError
+from resolvent.datasets.storage.addresses import check_installed, checked_address, is_address
 from resolvent.datasets.tasks.registry import AnyDataset
 from resolvent.datasets.tasks.settings import DatasetSettings
 from resolvent.measurements.settings import ArchitectureCostSettings, CostSettings, TheorySettings
 from resolvent.models.registry import is_architecture, resolve, settings_class
 from resolvent.models.settings import Settings as ArchitectureSettings
-from resolvent.planning.configuration.values import (
-    DataRoot,
-    Factors,
-    Folder,
-    Name,
-    Resolution,
-    Sizes,
-    Values,
-    Words,
-    each_once,
-)
 from resolvent.training.settings import TrainingSettings
+
+
+def _resolution(value: Any) -> int | str:
+    if isinstance(value, str) and value.isdecimal() and value.isascii():
+        return int(value)
+    if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
+        return value
+    raise ValueError(f"points along each axis, or the name of a set of times, got {value!r}")
+
+
+def _words(value: str) -> str:
+    if not value.strip():
+        raise ValueError("empty, but shown in figures and tables; write a text")
+    if "$" in value:
+        raise ValueError(f"{value!r}: '$' starts mathematics in figures; write the symbol itself, such as ν")
+    return value
+
+
+def _folder(value: str) -> str:
+    there = next((one for one in (Path(value), *Path(value).parents) if os.path.lexists(one)), None)
+    outside = not os.path.isabs(value) and os.path.normpath(value).split("/")[0] == ".."
+    for wrong, message in (
+        (is_address(value), "an address; accepted: a folder"),
+        (value[:1] == "~" or "$" in value, f"{value!r}: '~' and '$' are not expanded; write the whole path"),
+        (set(value) & set("{}*?"), f"{value!r}: '{{', '}}', '*' and '?' are Snakemake patterns; remove them"),
+        (not value.strip(), "empty; '.' is the working folder"),
+        (outside, f"{value!r} is outside the working folder; to use it, write the absolute path"),
+        (
+            there is not None and not there.is_dir(),
+            f"{str(there)!r} is a file or a broken link; accepted: a folder, existing or new",
+        ),
+    ):
+        if wrong:
+            raise ValueError(message)
+    return value
+
+
+def _data_root(value: str) -> str:
+    if not is_address(value):
+        return _folder(value)
+    address = checked_address(value)
+    try:
+        check_installed(address)
+    except DatasetError as error:
+        raise ValueError(str(error)) from None
+    return address
+
+
+def each_once(values: list) -> list:
+    """Return `values`. Raises `ValueError` if an entry is repeated."""
+    if repeated := [one for one in values if values.count(one) > 1]:
+        raise ValueError(f"{repeated[0]} is named {len(repeated)} times")
+    return values
+
+
+def _shifted(values: list) -> list:
+    if 1 in values:
+        raise ValueError("1 is the training distribution, which is always tested; remove it")
+    return values
+
+
+def _in_labels(values: list) -> list:
+    for one in values:
+        _words(str(one))
+    return values
+
+
+# Name of a dataset, model, experiment or configuration.
+Name = Annotated[str, Field(pattern="^[a-z0-9_]{1,64}$")]
+# Text in figures and tables.
+Words = Annotated[str, AfterValidator(_words)]
+# Points along each axis of a grid, or name of a set of times.
+Resolution = Annotated[int | str, PlainValidator(_resolution)]
+# Folder for files: a path below the working folder, or an absolute path.
+Folder = Annotated[str, AfterValidator(_folder)]
+# Folder for stores: as above, or an address in an object store.
+DataRoot = Annotated[str, AfterValidator(_data_root)]
+# Lists of an experiment: sizes, values that become part of labels, and factors of a parameter.
+Sizes = Annotated[list[Annotated[int, Field(ge=1)]], AfterValidator(each_once)]
+Values = Annotated[list[Any], Field(min_length=1), AfterValidator(each_once), AfterValidator(_in_labels)]
+Factors = Annotated[
+    list[Annotated[float, Field(gt=0)]],
+    Field(min_length=1),
+    AfterValidator(each_once),
+    AfterValidator(_shifted),
+]
 
 # The key `tuning` of an experiment lists values of training settings; every model tries all combinations.
 # Not tunable: the length of a run, its samples, what is recorded, a seed.
@@ -162,7 +241,6 @@ class Stress(Settings):
 
     @property
     def shifts(self) -> list[tuple[str, float]]:
-        """Return a pair of name and factor for every shift, in the order of the settings."""
         given = self.model_dump(exclude={"samples"})
         return [(name, factor) for name, factors in given.items() for factor in factors]
 
@@ -328,7 +406,6 @@ class Stability(Settings):
 
     @property
     def models(self) -> list[str]:
-        """Return the keys of the models in the order of the panels, without duplicates."""
         return list(dict.fromkeys(key for panel in self.panels.values() for key in panel.values()))
 
     @property
@@ -402,17 +479,12 @@ class Configuration(Settings):
 
 
 def model_settings(model: Model, resolution: Resolution, dataset: DatasetSettings) -> ArchitectureSettings:
-    """Return the validated settings of the model's architecture, trained at `resolution` of a dataset.
-
-    The dataset determines the numbers of channels and, for architectures with this setting, of points; other
-    settings that are not given have the architecture's defaults. Raises `ValueError` for invalid settings.
-    """
+    """Return the settings of the model's architecture at a resolution; `ValueError` if they are invalid."""
     own = {**model.settings, **model.settings_at.get(resolution, {})}
     return resolve(model.architecture, {**given_by_data(model.architecture, resolution, dataset), **own})
 
 
 def given_by_data(architecture: str, resolution: Resolution, dataset: DatasetSettings) -> dict[str, Any]:
-    """Return the settings of the architecture that are determined by the dataset."""
     if not is_architecture(architecture):
         return {}
     names = ("in_channels", "initial_channels", "out_channels")
@@ -424,13 +496,9 @@ def given_by_data(architecture: str, resolution: Resolution, dataset: DatasetSet
 
 
 def samples_read(counts: Mapping[str, int], training: TrainingSettings) -> dict[str, int]:
-    """Return the number of samples of each split that a training reads, out of its run's `counts`.
-
-    With `record_test_error` (for papers that select the epoch on test samples) it also reads as many test
-    samples as there are validation samples.
-    """
+    """Return the number of samples of each split that a training reads, out of its run's `counts`."""
     read = {split: counts[split] for split in ("train", "validation")}
-    if training.record_test_error:
+    if training.record_test_error:  # for papers that select the epoch on test samples
         read["test"] = min(counts["test"], counts["validation"])
     return read
 

@@ -61,7 +61,13 @@ def with_variants(configuration: Configuration) -> tuple[Configuration, Origins]
                     words = f"has a name of {len(one.name)} characters; accepted: at most {LONGEST_NAME}"
                     raise ConfigurationError([f"{made_by}: model '{one.name}' {words}"])
                 taken.add(one.name)
-                models[one.name] = _model(before, one, experiment)
+                at_points = (*before.settings_at, *experiment.resolutions)
+                changes = {
+                    "label": one.label,
+                    "settings": before.settings | one.settings,
+                    "settings_at": {n: before.settings_at.get(n, {}) | one.settings for n in at_points},
+                }
+                models[one.name] = before.model_copy(update=changes)
                 origins[f"models.{one.name}"] = f"models.{key}", made_by
                 made_by_part = f"{made_by}.training" if swept else made_by
                 origins[f"{at}.training_of.{one.name}"] = f"{at}.training_of.{key}", made_by_part
@@ -89,15 +95,6 @@ def _variants(at: str, experiment: Experiment, key: str, model: Model) -> Iterat
             name += f"_{SHORT.get(setting, f'{setting}_')}{slug}"
         chosen = zip((setting for _, setting in axes), values, strict=True)
         yield Variant(name, f"{model.label}, {settings_in_words(chosen)}", **parts)
-
-
-def _model(base: Model, variant: Variant, experiment: Experiment) -> Model:
-    settings_at = {
-        points: base.settings_at.get(points, {}) | variant.settings
-        for points in (*base.settings_at, *experiment.resolutions)
-    }
-    settings = base.settings | variant.settings
-    return base.model_copy(update={"label": variant.label, "settings": settings, "settings_at": settings_at})
 
 
 def _experiment(experiment: Experiment, made: dict[str, list[Variant]]) -> Experiment:

@@ -62,7 +62,6 @@ class Need:
 
 
 def minutes_requested(need: Need, attempt: int, longest: int | None = None) -> int:
-    """Return the wall time to request in minutes, at most `longest`, the limit of the cluster."""
     minutes = max(LEAST_MINUTES, math.ceil(need.time_factor * need.seconds / 60)) * 2 ** (attempt - 1)
     return minutes if longest is None else min(minutes, longest)
 
@@ -72,10 +71,7 @@ def megabytes_requested(need: Need, attempt: int) -> int:
 
 
 def request(need: Need | Callable[..., Need], longest: int | None) -> dict[str, Callable[..., int]]:
-    """Return the resources `mem_mb` and `runtime` of a rule; `need` may be a function of the job's wildcards.
-
-    The function is also stored as attribute `need` of `runtime`, for the forecast.
-    """
+    """Return the resources `mem_mb` and `runtime` of a rule; the forecast reads `runtime.need`."""
 
     def of(wildcards) -> Need:
         return need(wildcards) if callable(need) else need

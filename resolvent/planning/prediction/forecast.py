@@ -28,10 +28,7 @@ TRAININGS = ("train", "train_short", "measure_stability")
 
 @dataclass(frozen=True)
 class Job:
-    """A job: its output files, and its predicted resources on a core or a GPU.
-
-    Each of its `processes` has its own core or GPU.
-    """
+    """A job: its output files, and its predicted resources; each of its `processes` has its own device."""
 
     rule: str
     outputs: tuple[str, ...]
@@ -62,7 +59,6 @@ def jobs(workflow, gpu: bool) -> list[Job]:
 
 
 def print_forecast(workflow, needs: Needs, table: Path) -> None:
-    """Print the forecast, and write the prediction for each job to the file `table`."""
     gpus = workflow.global_resources.get("gpu").value or 0
     # The default profile allows one GPU, which this host may not have. `--resources gpu=2` may be a question
     # about another host.
@@ -104,10 +100,7 @@ def forecast(listed: list[Job], cores: int, gpus: int) -> str:
 
 
 def shortages(listed: Iterable[Job]) -> Iterator[str]:
-    """Yield a warning for too little disk space or memory on this machine for the remaining jobs.
-
-    Trainings on the CPU are left out: they split their batches if they do not fit into memory.
-    """
+    """Yield a warning for too little disk space or memory on this machine for the remaining jobs."""
     waiting = [job for job in listed if not job.done]
     needed: dict[int, float] = {}
     places: dict[int, Path] = {}
@@ -121,6 +114,7 @@ def shortages(listed: Iterable[Job]) -> Iterator[str]:
             sizes = f"{size / 1e9:,.1f} GB will be written, but {free / 1e9:,.1f} GB are free on the disk of"
             yield f"{sizes} {places[device]}; set data_root or results_root to another disk"
     memory = machine_memory()
+    # Trainings on the CPU split their batches if they do not fit into memory.
     others = (job for job in waiting if job.gpu or job.rule not in TRAININGS)
     largest = max(others, key=lambda job: job.need.bytes, default=None)
     if largest and largest.need.bytes > memory:

@@ -1,31 +1,32 @@
-"""Predict the resources of each job of a plan, one method per rule."""
+"""Predict the resources of each job of a plan, one method per rule.
+
+Finished jobs of the same kind in the study replace predictions by measurements: cost.json of each run, and
+Snakemake's benchmark file of each shard.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from itertools import product
+from pathlib import Path
 from typing import Any
 
+from resolvent.common.errors import FileError
+from resolvent.common.records import CostRecord, read_record
 from resolvent.datasets.storage.layout import resolution_of
 from resolvent.models.cost import Cost
-from resolvent.planning.configuration.settings import training_settings
-from resolvent.planning.configuration.values import Resolution
-from resolvent.planning.plan import STABILITY, DatasetPlan, Plan
-from resolvent.planning.prediction.costs import (
-    EVALUATED_BYTES,
-    FLOP_PER_SECOND,
-    START_BYTES,
-    START_SECONDS,
-    Need,
-    evaluating,
-    solving,
-    store_bytes,
-    training,
-)
-from resolvent.planning.prediction.measured import of_shards, of_trainings
+from resolvent.planning.configuration.settings import Resolution, training_settings
+from resolvent.planning.plan import STABILITY, DatasetPlan, Plan, Training
+from resolvent.planning.prediction import costs
+from resolvent.planning.prediction.costs import FLOP_PER_SECOND, START_BYTES, START_SECONDS, Need
+
+# Margins beyond the largest measurement, and the number of shards of a dataset whose benchmarks are read.
+MEASURED_TIME_FACTOR, MEASURED_MEMORY_FACTOR, SHARDS = 2.0, 1.25, 8
 
 
 def run_of(wildcards) -> tuple[str, str, Resolution]:
@@ -55,13 +56,12 @@ class Needs:
         )
 
     def all_seeds(self, experiment: str, model: str, resolution: Resolution) -> list[str]:
-        """Return the folders of the runs that differ only in the seed."""
         seeds = self.plan.experiment(experiment).seeds
         return [self.plan.run_folder(experiment, model, resolution, seed) for seed in seeds]
 
     def solve(self, dataset: DatasetPlan, benchmark: str) -> Need:
         """Predict a shard, or take the measurements of other shards; `benchmark` is their file pattern."""
-        predicted = solving(dataset.settings, dataset.address)
+        predicted = costs.solving(dataset.settings, dataset.address)
         return of_shards(predicted, benchmark, dataset.settings.num_shards)
 
     def train_short(self, wildcards) -> Need:
@@ -70,11 +70,6 @@ class Needs:
     def processes(self, wildcards) -> int:
         return self.plan.experiment(wildcards.experiment).processes_for(wildcards.model)
 
-    @property
-    def some_share_trainings(self) -> bool:
-        experiments = self.plan.configuration.experiments.values()
-        return any(e.processes_for(model) > 1 for e in experiments for model in e.models)
-
     def nodes(self, wildcards) -> int:
         return self.plan.experiment(wildcards.experiment).nodes_for(wildcards.model)
 
@@ -82,7 +77,6 @@ class Needs:
         return self._evaluation(*run_of(wildcards), gpu=self.gpu)
 
     def rollout(self, wildcards) -> Need:
-        """Predict a rollout: one evaluation of the operator for every frame."""
         once = self.evaluate(wildcards)
         frames = getattr(self.plan.test_dataset_of(wildcards.experiment).settings, "frames", 1)
         return Need(START_SECONDS + frames * (once.seconds - START_SECONDS), once.bytes * (1 + frames / 4))
@@ -93,13 +87,11 @@ class Needs:
         return Need(once.seconds + START_SECONDS, once.bytes + 300e6)
 
     def baselines(self, wildcards) -> Need:
-        """Predict the classical baselines for the test samples on every test grid."""
         dataset = self.plan.dataset_of(wildcards.experiment).settings
         samples, counts = self._tested(wildcards.experiment), self.plan.sample_counts(wildcards.experiment)
-        largest = dataset.largest_array
-        channels = dataset.in_channels + dataset.out_channels
         seconds = samples * dataset.seconds_per_sample()  # most are solved on coarser grids than the data
-        held = EVALUATED_BYTES * channels * largest * (samples + counts["train"])
+        values = (dataset.in_channels + dataset.out_channels) * dataset.largest_array  # of a sample
+        held = costs.EVALUATED_BYTES * values * (samples + counts["train"])
         return Need(2 * START_SECONDS + seconds, START_BYTES + held)
 
     def inference(self, wildcards) -> Need:
@@ -129,7 +121,7 @@ class Needs:
 
     def preview(self, dataset: DatasetPlan) -> Need:
         """Predict reading the samples for the page, and computing spectra."""
-        size = store_bytes(dataset.settings)
+        size = costs.store_bytes(dataset.settings)
         return Need(START_SECONDS + size / 1e8, START_BYTES + min(size, 1e9))
 
     def motion(self, dataset: DatasetPlan) -> Need:
@@ -180,7 +172,7 @@ class Needs:
             samples = run.parameters["samples"]
             gradients = dataset.dimension if run.training.gradient_weight else 0
             needs.append(
-                training(
+                costs.training(
                     operator,
                     samples=samples["train"],
                     channels=dataset.in_channels + dataset.out_channels + gradients,
@@ -203,7 +195,7 @@ class Needs:
     def evaluation(self, experiment: str, model: str, resolution: Resolution, gpu: bool) -> Need:
         dataset = self.plan.test_dataset_of(experiment).settings
         tested = self.plan.description(experiment, model, resolution, seed=0)["test_resolutions"]
-        return evaluating(
+        return costs.evaluating(
             [self.operator(experiment, model, resolution, one) for one in tested],
             samples=self._tested(experiment),
             channels=dataset.in_channels + dataset.out_channels,
@@ -257,3 +249,55 @@ def placement(needs: Needs) -> dict[str, Callable]:
         "mpi": lambda wildcards: "srun" if tasks(wildcards) else None,
         "slurm_extra": options,
     }
+
+
+def of_trainings(
+    predicted: Need,
+    folders: Iterable[str],
+    run: Training,
+    *,
+    gpu: bool,
+    processes: int,
+    nodes: int,
+    threads: int,
+) -> Need:
+    """Return the resources of a training, measured in finished runs that differ only in the seed.
+
+    Only runs on the same kind of device and number of processes and threads count. On a GPU main memory
+    stays predicted, since such runs record the memory of the GPU.
+    """
+    alike = []
+    for file in (f"{folder}/cost.json" for folder in folders):
+        if not os.path.exists(file):  # faster than a failed read for each run of a new study
+            continue
+        with suppress(FileError):
+            cost = read_record(file, CostRecord)
+            computed = cost.status, cost.config_hash, cost.processes, cost.threads
+            on_gpu = not cost.device.endswith("(CPU)")
+            if computed == ("finished", run.config_hash, processes, threads) and on_gpu == gpu:
+                alike.append(cost)
+    seconds = [START_SECONDS + cost.train_seconds for cost in alike]
+    held = [processes // nodes * cost.peak_memory_bytes + START_BYTES * (processes > 1) for cost in alike]
+    return _with(predicted, seconds, [] if gpu else held)
+
+
+def of_shards(predicted: Need, benchmark: str, shards: int) -> Need:
+    """Return the resources of a shard, measured for finished shards; `benchmark` is their file pattern."""
+    seconds, held = [], []
+    for shard in range(min(shards, SHARDS) if os.path.exists(os.path.dirname(benchmark)) else 0):
+        with suppress(OSError, ValueError, KeyError):
+            names, values = Path(benchmark.format(shard=shard)).read_text().splitlines()[:2]
+            row = dict(zip(names.split("\t"), values.split("\t"), strict=True))
+            seconds.append(float(row["s"]))
+            held.append(float(row["max_rss"]) * 2**20)
+    return _with(predicted, seconds, held)
+
+
+def _with(predicted: Need, seconds: list[float], held: list[float]) -> Need:
+    """Replace predictions by the largest measurements, if these are positive and finite."""
+    changes: dict[str, float] = {}
+    if 0 < max(seconds, default=0) < math.inf:
+        changes |= {"seconds": max(seconds), "time_factor": MEASURED_TIME_FACTOR}
+    if 0 < max(held, default=0) < math.inf:
+        changes |= {"bytes": max(held), "memory_factor": MEASURED_MEMORY_FACTOR}
+    return replace(predicted, **changes)

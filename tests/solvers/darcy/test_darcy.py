@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from darcy_problem import coefficients, manufactured
 
-from resolvent.datasets.tasks import darcy_base as tasks
+from resolvent.datasets.tasks import darcy as tasks
 from resolvent.solvers.common.errors import SolverError
 from resolvent.solvers.common.grid import Grid
 from resolvent.solvers.darcy import five_point, sine_transforms

@@ -110,7 +110,6 @@ class ArraysFile:
 
     @property
     def name(self) -> str:
-        """Return the name of the file without its folder."""
         return str(self.path).rstrip("/").rpartition("/")[2]
 
     @property

@@ -98,10 +98,7 @@ def _joined(file: ArraysFile, names: dict[str, str], samples: list[str]) -> Vari
 
 
 def _common(file: ArraysFile, name: str, one: Variable) -> Variable:
-    """Return coordinates (samples, points) as (points,) if they are common to all samples.
-
-    Returns other variables, which are not monotone or differ in the first, middle and last row, unchanged.
-    """
+    """Return coordinates (samples, points) as (points,) if monotone and the same in three samples."""
     count, points = one.shape
     if not count or points < 2 or one.kind is not None:
         return one

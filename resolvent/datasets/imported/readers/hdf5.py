@@ -26,6 +26,7 @@ from resolvent.datasets.imported.readers.arrays_file import (
     of_type,
     require_size,
 )
+from resolvent.datasets.imported.readers.formats import open_xarray
 
 WELL_FIELDS = ("t0_fields", "t1_fields", "t2_fields")
 CACHE = 2**26  # size of the chunk cache in bytes
@@ -51,10 +52,7 @@ class _Open:
         self.is_well = any(one in self.file for one in WELL_FIELDS) and "dimensions" in self.file
 
     def variables(self) -> dict[str, Variable]:
-        """Return all datasets and links to other files, by path.
-
-        Never opens other files: they are not covered by the SHA-256, and a hostile file may link anywhere.
-        """
+        """Return all datasets and links to other files, by path."""
         import h5py
 
         found: dict[str, Variable] = {}
@@ -84,6 +82,7 @@ class _Open:
                 storage=partial(self.storage, name),
             )
 
+        # Other files are never opened: the SHA-256 does not cover them, and a hostile file may link anywhere.
         def linked(name: str, link: Any) -> None:
             if isinstance(link, h5py.ExternalLink):
                 self.elsewhere[name] = f"a link to {link.filename}"
@@ -151,12 +150,7 @@ def is_netcdf(content: Any) -> bool:
 
 
 def open_netcdf(path: Path | str, content: Any) -> ArraysFile:
-    """Open NetCDF in HDF5.
-
-    Raises `DatasetError` if a variable is in another file, or expands to too much memory.
-    """
-    from resolvent.datasets.imported.readers.formats import open_xarray
-
+    """Open NetCDF in HDF5; `DatasetError` if a variable is in another file, or expands to too much memory."""
     opened = _Open(content)
     for name, one in opened.variables().items():
         if name in opened.elsewhere:
@@ -167,10 +161,7 @@ def open_netcdf(path: Path | str, content: Any) -> ArraysFile:
 
 
 def _of_matlab(shape: tuple[int, ...], kind: str) -> dict[str, Any]:
-    """Return the fields of a variable of this shape and class, with 1 × n and n × 1 as vectors with one axis.
-
-    MATLAB arrays have at least two axes. 1 × 1 is a number.
-    """
+    """Return the fields of a variable of this shape and class; n × 1 is a vector, 1 × 1 a number."""
     shape = tuple(size for size in shape if size != 1) if len(shape) == 2 else shape
     real = None if kind in REAL else MATLAB.get(kind, kind)
     return {"shape": shape, "kind": real, "single": kind in SINGLE}
@@ -187,8 +178,6 @@ def open_mat_5(path: Path | str, content: Any) -> ArraysFile:
 
         @cache
         def load() -> np.ndarray:
-            if hasattr(content, "seek"):
-                content.seek(0)
             values = scipy.io.loadmat(content, variable_names=[name], appendmat=False)[name]
             if np.iscomplexobj(values):  # not visible in the header
                 raise not_real(path, name, "complex")
@@ -199,8 +188,6 @@ def open_mat_5(path: Path | str, content: Any) -> ArraysFile:
         storage = Storage(whole, stored)
         return Variable(**given, read=lambda part: load()[part], in_memory=whole, storage=lambda: storage)
 
-    if hasattr(content, "seek"):
-        content.seek(0)
     headers = scipy.io.whosmat(content, appendmat=False)
     variables = {name: variable(name, tuple(map(int, shape)), kind) for name, shape, kind in headers}
     return ArraysFile(path, "MAT 5", variables)
@@ -212,7 +199,6 @@ def open_mat_73(path: Path | str, content: Any) -> ArraysFile:
     every = opened.variables()
 
     def kind_of(one: Any) -> str:
-        """Return the MATLAB class of a variable."""
         if "MATLAB_sparse" in one.attrs:
             return "sparse"
         if not hasattr(one, "dtype"):

@@ -15,6 +15,7 @@ from typing import Any
 
 from resolvent.common.errors import Words
 from resolvent.datasets.errors import DatasetError, in_one_line
+from resolvent.datasets.imported.readers import formats, hdf5
 from resolvent.datasets.imported.readers.arrays_file import ArraysFile, require_size, unreadable
 from resolvent.datasets.imported.readers.by_sample import by_sample
 
@@ -41,7 +42,6 @@ PATIENCE = 10  # timeout in seconds for each request; opening a file takes at mo
 
 
 def is_remote(source: str) -> bool:
-    """Return whether `source` looks like an address."""
     return re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", source) is not None
 
 
@@ -84,10 +84,7 @@ def unreachable(address: str, error: BaseException) -> DatasetError:
 
 
 def open_source(source: Path | str) -> ArraysFile:
-    """Open a file, store or address with the reader for its format.
-
-    Raises `DatasetError` if it cannot be read, is damaged, or has an unknown format.
-    """
+    """Open a file, store or address; `DatasetError` if it is unreadable, damaged or of an unknown format."""
     path = str(source) if is_remote(str(source)) else Path(source)
     head, content = _open_remote(path) if isinstance(path, str) else _open_local(path)
     kind, reader = _reader_of(path, head, content)
@@ -140,12 +137,7 @@ def _open_remote(address: str) -> tuple[bytes | None, Any]:
 
 
 def _reader_of(path: Path | str, head: bytes | None, content: Any) -> tuple[str, Any]:
-    """Return the name of a format and its reader, by the first bytes (None for a Zarr store) and the suffix.
-
-    content  path of the file, or a seekable file.
-    """
-    from resolvent.datasets.imported.readers import formats, hdf5
-
+    """Return name and reader of a format, by the first bytes (None for a Zarr store) and the suffix."""
     if head is None:
         return "Zarr store", partial(formats.open_zarr, storage_options=options(content) or None)
     suffix = Path(str(path).partition("?")[0]).suffix.lower()
@@ -178,9 +170,6 @@ def _reader_of(path: Path | str, head: bytes | None, content: Any) -> tuple[str,
 
 
 def _zip_reader(path: Path | str, content: Any) -> tuple[str, Any]:
-    """Return the name and reader of a zip archive of NumPy or PyTorch."""
-    from resolvent.datasets.imported.readers import formats
-
     try:
         with zipfile.ZipFile(content) as archive:
             members = archive.infolist()
