@@ -65,7 +65,7 @@ def by_check(capsys) -> list[str]:
 def by_command(monkeypatch) -> list[str] | None:
     """Return the lines that `resolvent run` ends with before it starts Snakemake; None where it starts it."""
     with monkeypatch.context() as patched:
-        patched.setattr(subprocess, "Popen", lambda *_: pytest.fail("Snakemake was started"))
+        patched.setattr(subprocess, "Popen", lambda *_, **__: pytest.fail("Snakemake was started"))
         try:
             start_snakemake(["-n", "--configfile", "mine.yaml"])
         except ConfigurationError as error:
