@@ -150,8 +150,13 @@ def pair(value: int | list[int]) -> tuple[int, int]:
     return along_y, along_x
 
 
-def check_points(modes: int, sides: tuple[int, ...], least: int) -> None:
-    """Raise `ValueError` if a side of the grid has fewer than `least` points, which `modes` need."""
+def check_points(modes: int, sides: tuple[int, ...], least: int | None = None) -> None:
+    """Raise `ValueError` if a side of the grid has fewer than `least` points, which `modes` need.
+
+    By default as for the spectral convolutions of `models.layers`.
+    """
+    if least is None:
+        least = 2 * modes - 2 if len(sides) == 1 else 2 * modes
     if min(sides) < least:
         got = " x ".join(map(str, sides if len(set(sides)) > 1 else sides[:1]))
         raise ValueError(f"{modes} modes need at least {least} points; got {got}")

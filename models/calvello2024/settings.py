@@ -156,7 +156,7 @@ class CodomainAttentionOperator2dSettings(Settings):
     layer_norm_epsilon: Epsilon = 1e-5
 
     def check_grid(self, sides: tuple[int, ...]) -> None:
-        check_points(self.modes, sides, 2 * self.modes)
+        check_points(self.modes, sides)
 
     def cost(self, points: int) -> Cost:
         width, parts = self.width, 2 * self.features + 1
@@ -247,12 +247,9 @@ class PatchedSettings(Settings):
     _patches = along_y_and_x("patches")
 
     def check_grid(self, sides: tuple[int, ...]) -> None:
-        for points, patches in zip(sides, pair(self.patches), strict=True):
-            if points % patches:
-                near = max(1, round(points / patches)) * patches
-                raise ValueError(f"patches {patches} do not divide {points} points; {near} would do")
+        check_patches(pair(self.patches), sides)
         if self.smoother == "learned":
-            check_points(self.smoother_modes, sides, 2 * self.smoother_modes)
+            check_points(self.smoother_modes, sides)
 
     def cost(self, points: int) -> Cost:
         return cost_of_layers(
@@ -261,6 +258,14 @@ class PatchedSettings(Settings):
             num_layers=self.num_layers,
             layer_flop=transformer_flop(self.width, self.feedforward_width, math.prod(pair(self.patches))),
         )
+
+
+def check_patches(patches: tuple[int, int], sides: tuple[int, ...]) -> None:
+    """Raise `ValueError` if `patches` along each axis do not divide the sides of the grid."""
+    for along, points in zip(patches, sides, strict=True):
+        if points % along:
+            near = max(1, round(points / along)) * along
+            raise ValueError(f"patches {along} do not divide {points} points; {near} would do")
 
 
 class ViTNeuralOperatorSettings(PatchedSettings):

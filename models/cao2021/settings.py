@@ -137,7 +137,7 @@ class Transformer1dSettings(EncoderSettings):
     )
 
     def check_grid(self, sides: tuple[int, ...]) -> None:
-        check_points(self.modes, sides, 2 * self.modes - 2)
+        check_points(self.modes, sides)
 
 
 class CoarseEncoderSettings(EncoderSettings):
@@ -183,7 +183,7 @@ class Transformer2dSettings(CoarseEncoderSettings):
 
     def check_grid(self, sides: tuple[int, ...]) -> None:
         super().check_grid(sides)
-        check_points(self.modes, sides, 2 * self.modes)
+        check_points(self.modes, sides)
 
 
 class Transformer2dCoarseSettings(CoarseEncoderSettings):

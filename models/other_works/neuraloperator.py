@@ -14,6 +14,7 @@ from torch import nn
 from torch.func import functional_call
 
 from resolvent.models.layers.common import Input, Output, Points, without_autocast
+from resolvent.models.settings import check_points
 
 # Keywords of the package that are code rather than values, or that would change the input.
 NO_OPTIONS = {
@@ -83,10 +84,7 @@ class NeuralOperator(nn.Module):
         Raises `ValueError` if an axis has fewer points than `modes`. (On the coarser grids inside UNO the
         package keeps the available modes.)
         """
-        grid = x.shape[:-1]
-        if min(grid) < self.modes:
-            got = " x ".join(map(str, grid))
-            raise ValueError(f"{self.modes} modes need at least {self.modes} points along an axis; got {got}")
+        check_points(self.modes, x.shape[:-1], self.modes)
         weights = {n.replace("/", "."): torch.view_as_complex(w) for n, w in self.complex_weights.items()}
         dtype = next(self.parameters()).dtype
         u, place = (t.to(dtype).movedim(-1, 1) for t in (u, x.expand(len(u), *x.shape)))

@@ -39,6 +39,9 @@ class FNOSettings(Settings):
     modes: Modes
     projection_width: Width = Field(128, description="hidden width of the pointwise output network")
 
+    def check_grid(self, sides: tuple[int, ...]) -> None:
+        check_points(self.modes, sides)
+
     def cut_off(self) -> float:
         return float(self.modes)
 
@@ -56,9 +59,6 @@ class FNO1dSettings(FNOSettings):
     modes: Modes = Field(16, description="Fourier modes kept, k = 0..modes-1")
     coordinates: Coordinates = "grid"
 
-    def check_grid(self, sides: tuple[int, ...]) -> None:
-        check_points(self.modes, sides, 2 * self.modes - 2)
-
 
 class FNO2dSettings(FNOSettings):
     """Fourier neural operator in two dimensions (Li et al. 2021; no batch normalisation, as in Cao 2021)."""
@@ -69,9 +69,6 @@ class FNO2dSettings(FNOSettings):
     width: EncoderWidth = 32
     modes: Modes = Field(12, description=MODES_2D_DESCRIPTION)
 
-    def check_grid(self, sides: tuple[int, ...]) -> None:
-        check_points(self.modes, sides, 2 * self.modes)
-
 
 class FNO3dSettings(FNOSettings):
     """Fourier neural operator in three dimensions (Li et al. 2021; without batch normalisation)."""
@@ -81,9 +78,6 @@ class FNO3dSettings(FNOSettings):
 
     width: EncoderWidth = 16
     modes: Modes = Field(6, description="Fourier modes kept, k₁ and k₂ = -modes..modes-1 and k₃ = 0..modes-1")
-
-    def check_grid(self, sides: tuple[int, ...]) -> None:
-        check_points(self.modes, sides, 2 * self.modes)
 
 
 class AFNOSettings(Settings):
