@@ -251,13 +251,7 @@ class UNet1dSettings(Settings):
                 flop += 2 * grid * 2 * width**2  # from the coarser grid, each point from one of its points
                 weights += halves * 2 * width**2
             flop, values, weights = flop + 2 * grid * maps, values + 8 * grid * width, weights + maps
-        return Cost(
-            points=points**self.dimension,
-            forward_flop=flop,
-            hidden_values=values,
-            weights=weights,
-            width=self.width,
-        )
+        return Cost(points**self.dimension, flop, values, weights, self.width)
 
 
 class UNet2dSettings(UNet1dSettings):
