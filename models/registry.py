@@ -67,9 +67,9 @@ def settings_class(architecture: str) -> type[Settings]:
     try:
         found = find(location, base=Settings)
         _check_description(found)
-        return found
     except ValueError as error:
         raise type(error)(f"architecture {architecture!r}: {error}") from None
+    return found
 
 
 def missing_packages(architecture: str) -> str:
@@ -106,7 +106,7 @@ def resolve(architecture: str, settings: dict) -> Settings:
         return known.model_validate(settings)
     except ValidationError as error:
         problems = "; ".join(_problem(details, known) for details in error.errors())
-        raise ValueError(f"{architecture}: {problems}") from None
+    raise ValueError(f"{architecture}: {problems}")
 
 
 def _check_description(settings: type[Settings]) -> None:
