@@ -115,9 +115,14 @@ class Settings(StrictSettings):
         `all_pairs` if all points attend to all points.
         """
         whole, width = points**self.dimension, getattr(self, "width", 128)
-        hidden, num_layers = getattr(self, "feedforward_width", width), getattr(self, "num_layers", 4)
-        flop = transformer_flop(width, hidden, whole if self.all_pairs else 0)
-        return cost_of_layers(whole, width=width, num_layers=num_layers, layer_flop=flop)
+        hidden = getattr(self, "feedforward_width", width)
+        return layers_cost(self, whole, transformer_flop(width, hidden, whole if self.all_pairs else 0))
+
+
+def layers_cost(settings: Settings, points: int, layer_flop: int | float, **more: Any) -> Cost:
+    """Return `cost_of_layers` by the settings `width` and `num_layers`, if they exist; else 128 and 4."""
+    width, num_layers = getattr(settings, "width", 128), getattr(settings, "num_layers", 4)
+    return cost_of_layers(points, width=width, num_layers=num_layers, layer_flop=layer_flop, **more)
 
 
 def divides_width(name: str) -> Any:

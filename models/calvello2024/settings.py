@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from resolvent.models.cost import Cost, cost_of_layers, transformer_flop
+from resolvent.models.cost import Cost, transformer_flop
 from resolvent.models.layers.grid_sizes import coarse_points, downsampled_sizes
 from resolvent.models.settings import (
     MODES_2D_DESCRIPTION,
@@ -26,6 +26,7 @@ from resolvent.models.settings import (
     along_y_and_x,
     check_points,
     divides_width,
+    layers_cost,
     pair,
 )
 
@@ -132,11 +133,9 @@ class CrossAttentionOperator2dSettings(Settings):
         return coarse_points(points, self.downsampling_factor)
 
     def cost(self, points: int) -> Cost:
-        fine, coarse, width = points**2, self.coarse_points(points) ** 2, self.width
-        asked = coarse * transformer_flop(width, self.feedforward_width, fine)
-        return cost_of_layers(
-            fine, width=width, num_layers=self.num_layers, layer_flop=4 * width**2 + asked / fine
-        )
+        fine, coarse = points**2, self.coarse_points(points) ** 2
+        asked = coarse * transformer_flop(self.width, self.feedforward_width, fine)
+        return layers_cost(self, fine, 4 * self.width**2 + asked / fine)
 
     _heads = divides_width("num_heads")
 
@@ -162,9 +161,7 @@ class CodomainAttentionOperator2dSettings(Settings):
         width, parts = self.width, 2 * self.features + 1
         compared = 2 * parts * width**2 + 4 * width * self.feedforward_width
         convolved = 8 * self.modes * width * parts
-        return cost_of_layers(
-            points**2, width=width, num_layers=self.num_layers, layer_flop=compared + convolved
-        )
+        return layers_cost(self, points**2, compared + convolved)
 
 
 class UniversalApproximatorSettings(Settings):
@@ -252,12 +249,8 @@ class PatchedSettings(Settings):
             check_points(self.smoother_modes, sides)
 
     def cost(self, points: int) -> Cost:
-        return cost_of_layers(
-            points**2,
-            width=self.width,
-            num_layers=self.num_layers,
-            layer_flop=transformer_flop(self.width, self.feedforward_width, math.prod(pair(self.patches))),
-        )
+        attended = math.prod(pair(self.patches))
+        return layers_cost(self, points**2, transformer_flop(self.width, self.feedforward_width, attended))
 
 
 def check_patches(patches: tuple[int, int], sides: tuple[int, ...]) -> None:

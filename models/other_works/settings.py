@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from resolvent.models.cost import Cost, cost_of_layers
+from resolvent.models.cost import Cost
 from resolvent.models.settings import (
     MODES_2D_DESCRIPTION,
     SMALL_ENCODER,
@@ -23,6 +23,7 @@ from resolvent.models.settings import (
     along_y_and_x,
     check_points,
     divides_width,
+    layers_cost,
 )
 
 OCHRE = "#a87000"  # colour of all Fourier neural operators
@@ -103,8 +104,7 @@ class AFNOSettings(Settings):
     _sides = along_y_and_x("points")
 
     def cost(self, points: int) -> Cost:
-        flop = 4 * self.width * self.feedforward_width
-        return cost_of_layers(points**2, width=self.width, num_layers=self.num_layers, layer_flop=flop)
+        return layers_cost(self, points**2, 4 * self.width * self.feedforward_width)
 
 
 class NeuralOperatorSettings(Settings):
@@ -168,14 +168,8 @@ def _spectral_cost(settings: FNOSettings | NeuralOperatorSettings, points: int, 
     `mode_weights` are the real weights of a layer's modes per pair of channels. To first order, the
     convolution costs at most as much as the pointwise maps.
     """
-    return cost_of_layers(
-        points**settings.dimension,
-        width=settings.width,
-        num_layers=settings.num_layers,
-        layer_flop=4 * settings.width**2,
-        outside_flop=512 * settings.width,
-        weights=8 + mode_weights,
-    )
+    whole, width = points**settings.dimension, settings.width
+    return layers_cost(settings, whole, 4 * width**2, outside_flop=512 * width, weights=8 + mode_weights)
 
 
 Sensors = Annotated[
@@ -300,11 +294,10 @@ class Transolver1dSettings(Settings):
     def cost(self, points: int) -> Cost:
         width, hidden = self.width, self.feedforward_width
         weighing = 6 * width * self.slices  # into slices by weights, and back
-        return cost_of_layers(
+        return layers_cost(
+            self,
             points**self.dimension,
-            width=width,
-            num_layers=self.num_layers,
-            layer_flop=6 * width**2 + weighing + 4 * width * hidden,
+            6 * width**2 + weighing + 4 * width * hidden,
             outside_flop=4 * width * (width + self.in_channels + self.dimension),
             layer_values=3 * width + hidden + self.num_heads * self.slices,
             weights=3 + 2 * hidden // width,
