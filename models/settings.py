@@ -115,9 +115,14 @@ class Settings(StrictSettings):
         `all_pairs` if all points attend to all points.
         """
         whole, width = points**self.dimension, getattr(self, "width", 128)
-        hidden, num_layers = getattr(self, "feedforward_width", width), getattr(self, "num_layers", 4)
-        flop = transformer_flop(width, hidden, whole if self.all_pairs else 0)
-        return cost_of_layers(whole, width=width, num_layers=num_layers, layer_flop=flop)
+        hidden = getattr(self, "feedforward_width", width)
+        return layers_cost(self, whole, transformer_flop(width, hidden, whole if self.all_pairs else 0))
+
+
+def layers_cost(settings: Settings, points: int, layer_flop: int | float, **more: Any) -> Cost:
+    """Return `cost_of_layers` by the settings `width` and `num_layers`, if they exist; else 128 and 4."""
+    width, num_layers = getattr(settings, "width", 128), getattr(settings, "num_layers", 4)
+    return cost_of_layers(points, width=width, num_layers=num_layers, layer_flop=layer_flop, **more)
 
 
 def divides_width(name: str) -> Any:
@@ -150,8 +155,13 @@ def pair(value: int | list[int]) -> tuple[int, int]:
     return along_y, along_x
 
 
-def check_points(modes: int, sides: tuple[int, ...], least: int) -> None:
-    """Raise `ValueError` if a side of the grid has fewer than `least` points, which `modes` need."""
+def check_points(modes: int, sides: tuple[int, ...], least: int | None = None) -> None:
+    """Raise `ValueError` if a side of the grid has fewer than `least` points, which `modes` need.
+
+    By default as for the spectral convolutions of `models.layers`.
+    """
+    if least is None:
+        least = 2 * modes - 2 if len(sides) == 1 else 2 * modes
     if min(sides) < least:
         got = " x ".join(map(str, sides if len(set(sides)) > 1 else sides[:1]))
         raise ValueError(f"{modes} modes need at least {least} points; got {got}")

@@ -14,6 +14,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
+from resolvent.models.calvello2024.settings import check_patches
 from resolvent.models.layers.common import Input, Output, Points, stack, with_coordinates, without_autocast
 from resolvent.models.layers.dropout import Dropout
 from resolvent.models.layers.patched_attention import patched_attention
@@ -28,13 +29,7 @@ def split(
 
     Raises `ValueError` if `patches` do not divide the sides of the grid.
     """
-    sides = tuple(u.shape[1:3])
-    if any(n % along for n, along in zip(sides, patches, strict=True)):
-        near = (max(1, round(n / along)) * along for n, along in zip(sides, patches, strict=True))
-        raise ValueError(
-            f"{patches[0]} x {patches[1]} patches need sides that they divide, such as "
-            f"{' x '.join(map(str, near))}; got {sides[0]} x {sides[1]}"
-        )
+    check_patches(patches, tuple(u.shape[1:3]))
     i, j = patches
     return rearrange(u, "batch (i p1) (j p2) channels -> batch (i j) p1 p2 channels", i=i, j=j)
 

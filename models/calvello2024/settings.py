@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from resolvent.models.cost import Cost, cost_of_layers, transformer_flop
+from resolvent.models.cost import Cost, transformer_flop
 from resolvent.models.layers.grid_sizes import coarse_points, downsampled_sizes
 from resolvent.models.settings import (
     MODES_2D_DESCRIPTION,
@@ -26,6 +26,7 @@ from resolvent.models.settings import (
     along_y_and_x,
     check_points,
     divides_width,
+    layers_cost,
     pair,
 )
 
@@ -132,11 +133,9 @@ class CrossAttentionOperator2dSettings(Settings):
         return coarse_points(points, self.downsampling_factor)
 
     def cost(self, points: int) -> Cost:
-        fine, coarse, width = points**2, self.coarse_points(points) ** 2, self.width
-        asked = coarse * transformer_flop(width, self.feedforward_width, fine)
-        return cost_of_layers(
-            fine, width=width, num_layers=self.num_layers, layer_flop=4 * width**2 + asked / fine
-        )
+        fine, coarse = points**2, self.coarse_points(points) ** 2
+        asked = coarse * transformer_flop(self.width, self.feedforward_width, fine)
+        return layers_cost(self, fine, 4 * self.width**2 + asked / fine)
 
     _heads = divides_width("num_heads")
 
@@ -156,15 +155,13 @@ class CodomainAttentionOperator2dSettings(Settings):
     layer_norm_epsilon: Epsilon = 1e-5
 
     def check_grid(self, sides: tuple[int, ...]) -> None:
-        check_points(self.modes, sides, 2 * self.modes)
+        check_points(self.modes, sides)
 
     def cost(self, points: int) -> Cost:
         width, parts = self.width, 2 * self.features + 1
         compared = 2 * parts * width**2 + 4 * width * self.feedforward_width
         convolved = 8 * self.modes * width * parts
-        return cost_of_layers(
-            points**2, width=width, num_layers=self.num_layers, layer_flop=compared + convolved
-        )
+        return layers_cost(self, points**2, compared + convolved)
 
 
 class UniversalApproximatorSettings(Settings):
@@ -247,20 +244,21 @@ class PatchedSettings(Settings):
     _patches = along_y_and_x("patches")
 
     def check_grid(self, sides: tuple[int, ...]) -> None:
-        for points, patches in zip(sides, pair(self.patches), strict=True):
-            if points % patches:
-                near = max(1, round(points / patches)) * patches
-                raise ValueError(f"patches {patches} do not divide {points} points; {near} would do")
+        check_patches(pair(self.patches), sides)
         if self.smoother == "learned":
-            check_points(self.smoother_modes, sides, 2 * self.smoother_modes)
+            check_points(self.smoother_modes, sides)
 
     def cost(self, points: int) -> Cost:
-        return cost_of_layers(
-            points**2,
-            width=self.width,
-            num_layers=self.num_layers,
-            layer_flop=transformer_flop(self.width, self.feedforward_width, math.prod(pair(self.patches))),
-        )
+        attended = math.prod(pair(self.patches))
+        return layers_cost(self, points**2, transformer_flop(self.width, self.feedforward_width, attended))
+
+
+def check_patches(patches: tuple[int, int], sides: tuple[int, ...]) -> None:
+    """Raise `ValueError` if `patches` along each axis do not divide the sides of the grid."""
+    for along, points in zip(patches, sides, strict=True):
+        if points % along:
+            near = max(1, round(points / along)) * along
+            raise ValueError(f"patches {along} do not divide {points} points; {near} would do")
 
 
 class ViTNeuralOperatorSettings(PatchedSettings):

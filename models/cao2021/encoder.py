@@ -30,7 +30,6 @@ class Encoder(nn.Module):
     def forward(
         self, y: Float[Tensor, "batch n width"], x: Float[Tensor, "n coordinate_dim"]
     ) -> Float[Tensor, "batch n width"]:
-        """Apply all layers at the points `x`."""
         for layer in self.layers:
             y = layer(y, x)
         return y

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from resolvent.models.cost import Cost, cost_of_layers, transformer_flop
+from resolvent.models.cost import Cost, transformer_flop
 from resolvent.models.layers.grid_sizes import coarse_points, downsampled_sizes
 from resolvent.models.settings import (
     MODES_2D_DESCRIPTION,
@@ -25,6 +25,7 @@ from resolvent.models.settings import (
     Width,
     check_points,
     divides_width,
+    layers_cost,
 )
 
 # Number of entries of an n×n attention matrix under dropout with as much memory as one hidden value: measured
@@ -93,11 +94,10 @@ class EncoderSettings(Settings):
             attended: float = worked
         else:  # attention of linear cost: as if to as many points as a head has features
             attended = 0 if self.attention == "none" else self.width / self.num_heads
-        return cost_of_layers(
+        return layers_cost(
+            self,
             worked,
-            width=self.width,
-            num_layers=self.num_layers,
-            layer_flop=transformer_flop(self.width, self.feedforward_width, attended),
+            transformer_flop(self.width, self.feedforward_width, attended),
             layer_values=self.num_heads * worked // KEPT_ENTRIES if forms_matrix else 0,
             fine_points=None if coarse is None else whole,
         )
@@ -137,7 +137,7 @@ class Transformer1dSettings(EncoderSettings):
     )
 
     def check_grid(self, sides: tuple[int, ...]) -> None:
-        check_points(self.modes, sides, 2 * self.modes - 2)
+        check_points(self.modes, sides)
 
 
 class CoarseEncoderSettings(EncoderSettings):
@@ -183,7 +183,7 @@ class Transformer2dSettings(CoarseEncoderSettings):
 
     def check_grid(self, sides: tuple[int, ...]) -> None:
         super().check_grid(sides)
-        check_points(self.modes, sides, 2 * self.modes)
+        check_points(self.modes, sides)
 
 
 class Transformer2dCoarseSettings(CoarseEncoderSettings):

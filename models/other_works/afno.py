@@ -45,13 +45,13 @@ class BlockDiagonalSpectralNetwork(nn.Module):
 class AFNOLayer(nn.Module):
     """y ← y + N(LN(y)), y ← y + F(LN(y)): N the spectral network, F affine, GELU, affine at each point."""
 
-    def __init__(self, *, width: int, num_blocks: int, feedforward_width: int) -> None:
+    def __init__(self, width: int, num_blocks: int, feedforward_width: int) -> None:
         super().__init__()
         self.spectral_norm, self.feedforward_norm = (nn.LayerNorm(width, eps=1e-6) for _ in range(2))
         self.spectral = BlockDiagonalSpectralNetwork(width=width, num_blocks=num_blocks)
         first, second = nn.Linear(width, feedforward_width), nn.Linear(feedforward_width, width)
-        for layer in (first, second):
-            _initialise(layer)
+        _initialise(first)
+        _initialise(second)
         self.feedforward = nn.Sequential(first, nn.GELU(), second)
 
     def forward(self, y: Float[Tensor, "batch n1 n2 width"]) -> Float[Tensor, "batch n1 n2 width"]:
@@ -85,12 +85,9 @@ class AFNO(nn.Module):
         self.lifting = nn.Linear(in_channels + 2, width)
         self.positions = nn.Parameter(torch.empty(*pair(points), width))
         nn.init.trunc_normal_(self.positions, std=INITIAL_STD)
-        self.layers = nn.Sequential(
-            *(
-                AFNOLayer(width=width, num_blocks=num_blocks, feedforward_width=feedforward_width)
-                for _ in range(num_layers)
-            )
-        )
+        self.layers = nn.Sequential()
+        for _ in range(num_layers):
+            self.layers.append(AFNOLayer(width, num_blocks, feedforward_width))
         self.projection = nn.Linear(width, out_channels, bias=False)
         _initialise(self.projection)
 

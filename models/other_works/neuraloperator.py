@@ -14,6 +14,7 @@ from torch import nn
 from torch.func import functional_call
 
 from resolvent.models.layers.common import Input, Output, Points, without_autocast
+from resolvent.models.settings import check_points
 
 # Keywords of the package that are code rather than values, or that would change the input.
 NO_OPTIONS = {
@@ -64,8 +65,7 @@ class NeuralOperator(nn.Module):
         # CODANO's scores are sums over points divided by the root of their number. When UNO doubles a
         # two-dimensional grid, the package (2.0) places negative wavenumbers of the first axis n/2 too high.
         self.discretisation_invariant = model != "CODANO" and (model, dimension) != ("UNO", 2)
-        sizes = (in_channels, out_channels, [modes] * dimension, width, num_layers)
-        fixed, defaults = _keywords(model, *sizes)
+        fixed, defaults = _keywords(model, in_channels, out_channels, [modes] * dimension, width, num_layers)
         signature = inspect.signature(package.FNO if model == "TFNO" else getattr(package, model))
         accepted = [name for name in signature.parameters if name not in fixed and name not in NO_OPTIONS]
         if unknown := [name for name in options if name not in accepted]:
@@ -83,19 +83,14 @@ class NeuralOperator(nn.Module):
         Raises `ValueError` if an axis has fewer points than `modes`. (On the coarser grids inside UNO the
         package keeps the available modes.)
         """
-        grid = x.shape[:-1]
-        if min(grid) < self.modes:
-            got = " x ".join(map(str, grid))
-            raise ValueError(f"{self.modes} modes need at least {self.modes} points along an axis; got {got}")
+        check_points(self.modes, x.shape[:-1], self.modes)
         weights = {n.replace("/", "."): torch.view_as_complex(w) for n, w in self.complex_weights.items()}
         dtype = next(self.parameters()).dtype
         u, place = (t.to(dtype).movedim(-1, 1) for t in (u, x.expand(len(u), *x.shape)))
         with without_autocast(u.device):
-            if self.coordinates_are_static:
-                v = functional_call(self.operator, weights, (u,), {"static_channel": place})
-            else:
-                v = functional_call(self.operator, weights, (torch.cat([u, place], dim=1),))
-        return v.movedim(1, -1)
+            static = {"static_channel": place} if self.coordinates_are_static else {}
+            given = u if static else torch.cat([u, place], dim=1)
+            return functional_call(self.operator, weights, (given,), static).movedim(1, -1)
 
 
 NeuralOperator1d = partial(NeuralOperator, dimension=1)

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from resolvent.models.cost import Cost, cost_of_layers
+from resolvent.models.cost import Cost
 from resolvent.models.settings import (
     MODES_2D_DESCRIPTION,
     SMALL_ENCODER,
@@ -23,6 +23,7 @@ from resolvent.models.settings import (
     along_y_and_x,
     check_points,
     divides_width,
+    layers_cost,
 )
 
 OCHRE = "#a87000"  # colour of all Fourier neural operators
@@ -38,6 +39,9 @@ class FNOSettings(Settings):
     num_layers: Layers = Field(4, description="spectral layers")
     modes: Modes
     projection_width: Width = Field(128, description="hidden width of the pointwise output network")
+
+    def check_grid(self, sides: tuple[int, ...]) -> None:
+        check_points(self.modes, sides)
 
     def cut_off(self) -> float:
         return float(self.modes)
@@ -56,9 +60,6 @@ class FNO1dSettings(FNOSettings):
     modes: Modes = Field(16, description="Fourier modes kept, k = 0..modes-1")
     coordinates: Coordinates = "grid"
 
-    def check_grid(self, sides: tuple[int, ...]) -> None:
-        check_points(self.modes, sides, 2 * self.modes - 2)
-
 
 class FNO2dSettings(FNOSettings):
     """Fourier neural operator in two dimensions (Li et al. 2021; no batch normalisation, as in Cao 2021)."""
@@ -69,9 +70,6 @@ class FNO2dSettings(FNOSettings):
     width: EncoderWidth = 32
     modes: Modes = Field(12, description=MODES_2D_DESCRIPTION)
 
-    def check_grid(self, sides: tuple[int, ...]) -> None:
-        check_points(self.modes, sides, 2 * self.modes)
-
 
 class FNO3dSettings(FNOSettings):
     """Fourier neural operator in three dimensions (Li et al. 2021; without batch normalisation)."""
@@ -81,9 +79,6 @@ class FNO3dSettings(FNOSettings):
 
     width: EncoderWidth = 16
     modes: Modes = Field(6, description="Fourier modes kept, k₁ and k₂ = -modes..modes-1 and k₃ = 0..modes-1")
-
-    def check_grid(self, sides: tuple[int, ...]) -> None:
-        check_points(self.modes, sides, 2 * self.modes)
 
 
 class AFNOSettings(Settings):
@@ -109,8 +104,7 @@ class AFNOSettings(Settings):
     _sides = along_y_and_x("points")
 
     def cost(self, points: int) -> Cost:
-        flop = 4 * self.width * self.feedforward_width
-        return cost_of_layers(points**2, width=self.width, num_layers=self.num_layers, layer_flop=flop)
+        return layers_cost(self, points**2, 4 * self.width * self.feedforward_width)
 
 
 class NeuralOperatorSettings(Settings):
@@ -174,14 +168,8 @@ def _spectral_cost(settings: FNOSettings | NeuralOperatorSettings, points: int, 
     `mode_weights` are the real weights of a layer's modes per pair of channels. To first order, the
     convolution costs at most as much as the pointwise maps.
     """
-    return cost_of_layers(
-        points**settings.dimension,
-        width=settings.width,
-        num_layers=settings.num_layers,
-        layer_flop=4 * settings.width**2,
-        outside_flop=512 * settings.width,
-        weights=8 + mode_weights,
-    )
+    whole, width = points**settings.dimension, settings.width
+    return layers_cost(settings, whole, 4 * width**2, outside_flop=512 * width, weights=8 + mode_weights)
 
 
 Sensors = Annotated[
@@ -257,13 +245,7 @@ class UNet1dSettings(Settings):
                 flop += 2 * grid * 2 * width**2  # from the coarser grid, each point from one of its points
                 weights += halves * 2 * width**2
             flop, values, weights = flop + 2 * grid * maps, values + 8 * grid * width, weights + maps
-        return Cost(
-            points=points**self.dimension,
-            forward_flop=flop,
-            hidden_values=values,
-            weights=weights,
-            width=self.width,
-        )
+        return Cost(points**self.dimension, flop, values, weights, self.width)
 
 
 class UNet2dSettings(UNet1dSettings):
@@ -312,11 +294,10 @@ class Transolver1dSettings(Settings):
     def cost(self, points: int) -> Cost:
         width, hidden = self.width, self.feedforward_width
         weighing = 6 * width * self.slices  # into slices by weights, and back
-        return cost_of_layers(
+        return layers_cost(
+            self,
             points**self.dimension,
-            width=width,
-            num_layers=self.num_layers,
-            layer_flop=6 * width**2 + weighing + 4 * width * hidden,
+            6 * width**2 + weighing + 4 * width * hidden,
             outside_flop=4 * width * (width + self.in_channels + self.dimension),
             layer_values=3 * width + hidden + self.num_heads * self.slices,
             weights=3 + 2 * hidden // width,

@@ -97,16 +97,11 @@ class PhysicsAttention(nn.Module):
         self.out = nn.Sequential(nn.Linear(width, width), Dropout(dropout))
 
     def forward(self, y: Float[Tensor, "batch points width"]) -> Float[Tensor, "batch points width"]:
-        """Return the attention output at each point."""
         weights = self.weights(y)
         values = self.values(y).unflatten(-1, self.heads).transpose(1, 2)
         tokens = (weights.mT @ values) / (weights.sum(dim=2).unsqueeze(-1) + EPSILON)
-        mixed = dot_product_attention(
-            self.queries(tokens),
-            self.keys(tokens),
-            self.tokens(tokens),
-            rate=self.dropout if self.training else 0.0,
-        )
+        q, k, v = self.queries(tokens), self.keys(tokens), self.tokens(tokens)
+        mixed = dot_product_attention(q, k, v, rate=self.dropout if self.training else 0.0)
         return self.out((weights @ mixed).transpose(1, 2).flatten(-2))
 
     def weights(self, y: Float[Tensor, "batch points width"]) -> Float[Tensor, "batch heads points slices"]:

@@ -85,14 +85,7 @@ class _Block(nn.Sequential):
     def __init__(self, in_channels: int, width: int, dimension: int, boundary: str) -> None:
         convolution = (nn.Conv1d, nn.Conv2d, nn.Conv3d)[dimension - 1]
         beyond: Literal["circular", "zeros"] = "circular" if boundary == "periodic" else "zeros"
-        super().__init__(
-            *[
-                part
-                for given in (in_channels, width)
-                for part in (
-                    convolution(given, width, kernel_size=3, padding=1, padding_mode=beyond),
-                    nn.GroupNorm(1, width),
-                    nn.GELU(),
-                )
-            ]
-        )
+        super().__init__()
+        for given in (in_channels, width):
+            self.append(convolution(given, width, kernel_size=3, padding=1, padding_mode=beyond))
+            self.extend([nn.GroupNorm(1, width), nn.GELU()])

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from resolvent.common.files import json_text, write_atomically
+from resolvent.common.files import json_text, write_arrays, write_atomically
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.loading import BATCH, places_of, read_card
 from resolvent.datasets.storage.layout import grid_from_facts, group_name, named_axes, resolution_of
@@ -91,23 +92,25 @@ def write_well(content: Content, out: Path) -> list[Path]:
     Ohana et al. (2024, arXiv:2412.00568). An evolution becomes one field at two times. For other operators
     the input becomes a field that is constant in time, and the target a field at one time.
     """
+    content.in_space("well")
+    files = {split: out / "data" / WELL_SPLITS[split] / f"{content.name}.hdf5" for split in content.splits}
+    for split, path in files.items():
+        _write_hdf5(path, partial(_well, content, content.splits[split]))
+    return list(files.values())
+
+
+def _write_hdf5(path: Path, fill: Callable[[Any], None]) -> None:
+    """Write an HDF5 file, whose content `fill` writes into the open file."""
     import h5py
 
-    content.in_space("well")
-    written = []
-    for split, members in content.splits.items():
-        path = out / "data" / WELL_SPLITS[split] / f"{content.name}.hdf5"
+    def write(temporary: Path) -> None:
+        with h5py.File(temporary, "w") as file:
+            fill(file)
 
-        def write(temporary: Path, members: range = members) -> None:
-            with h5py.File(temporary, "w") as file:
-                _well(file, content, members)
-
-        write_atomically(path, write)
-        written.append(path)
-    return written
+    write_atomically(path, write)
 
 
-def _well(file: Any, content: Content, members: range) -> None:
+def _well(content: Content, members: range, file: Any) -> None:
     grid, count = content.in_space("well"), len(members)
     axes = list(AXES[: grid.dimension])
     file.attrs.update(
@@ -181,27 +184,26 @@ def write_pdebench(content: Content, out: Path) -> list[Path]:
         )
     (given, wanted), members = content.variables, content.members
 
-    def write(temporary: Path) -> None:
-        with h5py.File(temporary, "w") as file:
-            file.attrs[CARD] = json_text(content.card)
-            shape, dtype = content.shapes[given][::-1], content.dtype
-            times = 2 if content.evolves else 1
-            tensor = file.create_dataset("tensor", shape=(len(members), times, *shape), dtype=dtype)
-            if not content.evolves:
-                nu = file.create_dataset("nu", shape=(len(members), *shape), dtype=dtype)
-            for rows, values in content.blocks(given, members):
-                if content.evolves:
-                    tensor[rows, 0] = _x_first(values)
-                else:
-                    nu[rows] = _x_first(values)
-            for rows, values in content.blocks(wanted, members):
-                tensor[rows, times - 1] = _x_first(values)
-            for axis in AXES[: grid.dimension]:
-                file[f"{axis}-coordinate"] = content.axes[axis].coordinates
-            file["t-coordinate"] = np.arange(times + 1.0)
-            file.create_dataset("split", data=content.split_of_each.tolist(), dtype=h5py.string_dtype())
+    def fill(file: Any) -> None:
+        file.attrs[CARD] = json_text(content.card)
+        shape, dtype = content.shapes[given][::-1], content.dtype
+        times = 2 if content.evolves else 1
+        tensor = file.create_dataset("tensor", shape=(len(members), times, *shape), dtype=dtype)
+        if not content.evolves:
+            nu = file.create_dataset("nu", shape=(len(members), *shape), dtype=dtype)
+        for rows, values in content.blocks(given, members):
+            if content.evolves:
+                tensor[rows, 0] = _x_first(values)
+            else:
+                nu[rows] = _x_first(values)
+        for rows, values in content.blocks(wanted, members):
+            tensor[rows, times - 1] = _x_first(values)
+        for axis in AXES[: grid.dimension]:
+            file[f"{axis}-coordinate"] = content.axes[axis].coordinates
+        file["t-coordinate"] = np.arange(times + 1.0)
+        file.create_dataset("split", data=content.split_of_each.tolist(), dtype=h5py.string_dtype())
 
-    write_atomically(out, write)
+    _write_hdf5(out, fill)
     return [out]
 
 
@@ -226,12 +228,7 @@ def write_npz(content: Content, out: Path) -> list[Path]:
     arrays = content.whole()
     clash = {name: axis.coordinates for name, axis in content.axes.items() if name not in arrays}
     arrays |= clash | {"split": content.split_of_each, CARD: np.array(json_text(content.card))}
-
-    def write(temporary: Path) -> None:
-        with temporary.open("wb") as file:
-            np.savez(file, **arrays)  # type: ignore[arg-type]
-
-    write_atomically(out, write)
+    write_arrays(out, arrays)
     return [out]
 
 

@@ -80,13 +80,12 @@ def _faults_of_card(card: dict, path: Path) -> list[str]:
         faults.append(f"'settings_hash' is {card['settings_hash']}, not the name of the file")
     if not re.fullmatch(r"[0-9a-f]{64}", card["content_hash"]):
         faults.append("'content_hash' is not a SHA-256")
-    held = {
-        key: entry if isinstance(entry, dict) else {}
-        for key, entry in card["error_budget"].items()
-        if key.startswith("against_")
-    }
-    held = {key: entry for key, entry in held.items() if "not_available" not in entry}
-    for key, entry in held.items():
+    checked = False
+    for key, entry in card["error_budget"].items():
+        entry = entry if isinstance(entry, dict) else {}
+        if not key.startswith("against_") or "not_available" in entry:
+            continue
+        checked = True
         if wrong := _wrong_types(entry, CHECK):
             faults += [f"error_budget.{key}: {fault}" for fault in wrong]
         elif not entry["largest_relative_l2"] <= card["stated_accuracy"]:
@@ -94,7 +93,7 @@ def _faults_of_card(card: dict, path: Path) -> list[str]:
                 f"error_budget.{key}: the largest error {entry['largest_relative_l2']:g} is above the stated "
                 f"accuracy {card['stated_accuracy']:g}"
             )
-    if not held and "imported" not in card:
+    if not checked and "imported" not in card:
         faults.append("error_budget: no entry 'against_…': nothing was checked")
     variables = {name for group in card["groups"].values() for name in group.get("variables", {})}
     for key in ("inputs", "targets"):
@@ -126,9 +125,8 @@ def _faults_of_group(root: zarr.Group, name: str, facts: dict, card: dict) -> li
         return faults
     expected = [split for split, size in card["samples"].items() for _ in range(size)]
     if list(group["split"][:]) != expected:
-        faults.append(
-            f"'split' is not {', '.join(f'{size} {split}' for split, size in card['samples'].items())}"
-        )
+        sizes_of_splits = ", ".join(f"{size} {split}" for split, size in card["samples"].items())
+        faults.append(f"'split' is not {sizes_of_splits}")
     own, sizes = named_axes(grid_from_facts(facts["grid"])), {axis: len(group[axis][:]) for axis in axes}
     for axis in sorted(axes):
         if axis in own and not np.array_equal(group[axis][:], own[axis].coordinates):

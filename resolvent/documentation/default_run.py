@@ -11,7 +11,6 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from io import StringIO
 from pathlib import Path
 
 import pandas as pd
@@ -53,8 +52,7 @@ def write_default_run(root: Path) -> None:
     results = read_results(read_study(folder), folder)
     words = ["-m", "snakemake", "plan", "--cores", "2", "--resources", "gpu=0", "--quiet", "all"]
     subprocess.run([sys.executable, *words], cwd=root, check=True, stdout=subprocess.DEVNULL)
-    with open(root / f"logs/plan/{results.study.name}.csv", newline="", encoding="utf-8") as file:
-        jobs = list(csv.DictReader(file))
+    jobs = read(root / f"logs/plan/{results.study.name}.csv")
     new: list[dict[str, str]] = []
     for name in sorted(results.study.experiments.keys() & compared.keys()):
         own = [job for job in jobs if Path(job["output"]).is_relative_to(plan.results / name)]
@@ -70,17 +68,13 @@ def write_default_run(root: Path) -> None:
                 fitted[row.planned.model, str(row.planned.resolution)] = sum(errors) / len(errors)
         new += experiment_rows(results, name, baselines, fitted, hours(own, root))
     replaced = {one["experiment"] for one in new}
-    kept = [one for one in read(root) if one["experiment"] not in replaced]
+    kept = [one for one in read(root / TABLE) if one["experiment"] not in replaced]
     rows = sorted([*kept, *new], key=lambda one: one["experiment"])
-    text = StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    write_text(root / TABLE, text.getvalue())
+    write_text(root / TABLE, pd.DataFrame(rows, columns=COLUMNS).to_csv(index=False, lineterminator="\n"))
 
 
-def read(root: Path) -> list[dict[str, str]]:
-    with open(root / TABLE, newline="", encoding="utf-8") as file:
+def read(table: Path) -> list[dict[str, str]]:
+    with open(table, newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
 
@@ -138,7 +132,7 @@ def overview(root: Path) -> str:
     """
     pages = sorted((root / "docs/equations").glob("*.md"))
     rows, hours_of_all, trainings = [], [0.0, 0.0], 0
-    for name, of in pd.DataFrame(read(root)).groupby("experiment"):
+    for name, of in pd.DataFrame(read(root / TABLE)).groupby("experiment"):
         first, models = of.iloc[0], of[(of["kind"] == "model") & (of["error"] != "")]
         best = models[models["verdict"].isin(LEADING)]
         leading = best if len(best) else models[:1]

@@ -150,7 +150,7 @@ def _covered(
     run = load_run(folder)
     equation, record = run.equation, run.record
     splits = [np.random.default_rng(k).permutation(DRAWN) for k in range(SPLITS)]
-    fits = {}
+    fits = {}  # calibrated on the training distribution, which comes first, and used for all shifts
     found: dict[str, list[list[float]]] = {}
     for shift, factor in [(UNSHIFTED, 1.0), *shifts]:
         key = shift, factor, record.resolution, record.grids

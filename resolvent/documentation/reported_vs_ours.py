@@ -187,7 +187,7 @@ def _mean_section(rows: list) -> str:
         first, of = trained[0], len(trained)
         name = f"{first.model}, noise {first.noise:g}" if first.noise else first.model
         setting = (name, first.recipe or DASH, str(first.resolution))
-        power = f"{first.unit:.0e}".lstrip("1").replace("e-0", "e-")
+        power = f"{first.unit:.0e}".lstrip("1").replace("e-0", "e-")  # "e-3", as the paper prints it
         for row in trained:
             without = NO_ROW if row.reason.endswith(NO_ROW) else DASH
             reported = f"{row.reported}{power}" if row.reported else without

@@ -21,7 +21,8 @@ def section(root: Path) -> str | None:
     settings = plan.configuration.stability
     assert settings is not None  # set in the study's configuration
     tables = {model: root / plan.results / STABILITY / f"{model}.csv" for model in settings.models}
-    if not any(one.exists() for one in tables.values()):
+    missing = [f"`{model}`" for model, one in tables.items() if not one.exists()]
+    if len(missing) == len(tables):
         return None
     facts = plan.stability_facts(settings)
     study = read_study([one for one in tables.values() if one.exists()], facts["panels"])
@@ -40,14 +41,14 @@ def section(root: Path) -> str | None:
             f"these runs, {gap_in_words(runs)}."
         ),
     ]
-    if missing := [model for model, one in tables.items() if not one.exists()]:
-        parts.append(f"Missing, because not trained yet: {', '.join(f'`{one}`' for one in missing)}.")
+    if missing:
+        parts.append(f"Missing, because not trained yet: {', '.join(missing)}.")
     for number, panel in enumerate(facts["panels"], 1):
         if (study["panel"] == panel).any():
             file = root / f"docs/images/stability{number}.svg"
-            save(draw_panel(study, panel), file)
-            for other in (".png", ".pdf"):
-                file.with_suffix(other).unlink()
+            _, *others = save(draw_panel(study, panel), file)
+            for other in others:  # the page needs only the SVG
+                other.unlink()
             words = f"{panel}: collapsed runs and final errors by peak learning rate"
             parts.append(f"![{words}](images/{file.name})")
     heads, collapsed, errors = tables_of(study)

@@ -26,6 +26,11 @@ def resolution():
     return resolution_of(wildcards.group)
 
 
+def measured_runs():
+    """Return the dataset, the test dataset, the runs and the table of a measurement of all runs."""
+    return Path(files.card), Path(files.test_card), list(map(Path, given.runs)), Path(made.table)
+
+
 def origin():
     return {"command": command(), "provenance": provenance()}
 
@@ -125,29 +130,14 @@ def inference():
         os.sched_setaffinity(0, random.sample(cores, min(snakemake.threads, len(cores))))
     from resolvent.evaluation.inference import measure_inference
 
-    measure_inference(
-        Path(files.card),
-        Path(files.test_card),
-        list(map(Path, given.runs)),
-        Path(made.table),
-        counts=given.counts,
-        **computing,
-    )
+    measure_inference(*measured_runs(), counts=given.counts, **computing)
 
 
 def estimates():
     from resolvent.evaluation.estimates import measure_estimates
 
-    measure_estimates(
-        Path(files.card),
-        Path(files.test_card),
-        list(map(Path, given.runs)),
-        Path(made.table),
-        shifts=given.shifts,
-        samples=given.samples,
-        counts=given.counts,
-        **computing,
-    )
+    options = {"shifts": given.shifts, "samples": given.samples, "counts": given.counts}
+    measure_estimates(*measured_runs(), **options, **computing)
 
 
 def latent_basis():
@@ -190,13 +180,7 @@ def predict():
 def measure_stability():
     from resolvent.measurements.stability import train_study
 
-    train_study(
-        Path(made.table),
-        card=Path(files.card),
-        **given.study,
-        code_digest=given.code,
-        **computing,
-    )
+    train_study(Path(made.table), card=Path(files.card), **given.study, code_digest=given.code, **computing)
 
 
 def measure_cost():
@@ -228,12 +212,8 @@ def theory():
     tables = {
         "projection": distances(points, seed),
         "quasi_optimality": quasi_optimality(points, seed),
-        "convergence": (converged := errors(sizes["convergence_points"])),
-        "convergence_orders": convergence_orders(converged),
-        "cost": (
-            cost := costs(sizes["cost_points"], sizes["cost_features"], sizes["cost_repetitions"], seed)
-        ),
-        "cost_orders": cost_orders(cost),
+        "convergence": errors(sizes["convergence_points"]),
+        "cost": costs(sizes["cost_points"], sizes["cost_features"], sizes["cost_repetitions"], seed),
     }
     measured = {
         "monte_carlo": monte_carlo(sizes["continuum_points"], draws, seed),
@@ -243,7 +223,12 @@ def theory():
             given.examples, sizes["invariance_points_1d"], sizes["invariance_points_2d"], seed
         ),
     }
-    for name, table in (tables | measured | {"continuum_orders": continuum_orders(**measured)}).items():
+    orders = {
+        "convergence_orders": convergence_orders(tables["convergence"]),
+        "cost_orders": cost_orders(tables["cost"]),
+        "continuum_orders": continuum_orders(**measured),
+    }
+    for name, table in (tables | measured | orders).items():
         save_table(table, made[name])
 
 
@@ -261,8 +246,7 @@ def report():
     from resolvent.figures.experiment.report import write_report
 
     own = {file: find(location, Exhibit) for file, location in given.own.items()}
-    more = {"own": own, "film": made.get("film")}
-    write_report(made.page, card=files.card, **arguments | more, **origin())
+    write_report(made.page, card=files.card, film=made.get("film"), **arguments | {"own": own}, **origin())
 
 
 def run_pages():
@@ -277,13 +261,12 @@ def dataset_page():
     from resolvent.figures.dataset.croissant import write_croissant
     from resolvent.figures.dataset.page import exhibits_of, write_dataset_page
 
-    card, page = Path(files.card), Path(made.page)
-    store = located(card.with_suffix(".zarr"))
-    write_croissant(made.croissant, card=card, store=str(store), page=page.name)
+    page, store = Path(made.page), located(Path(files.card).with_suffix(".zarr"))
+    stored = {"card": Path(files.card), "store": str(store)}
+    write_croissant(made.croissant, **stored, page=page.name)
     write_dataset_page(
         page,
-        card=card,
-        store=str(store),
+        **stored,
         size=size_of(store),
         preview=files.preview,
         motion=files.get("motion"),
@@ -316,8 +299,8 @@ def show():
 def paper_page():
     from resolvent.figures.papers.page import Made, write_paper_page
 
-    items = {"made": {item: Made(**one) for item, one in given.made.items()}}
-    write_paper_page(wildcards.paper, made.page, **arguments | items, **origin())
+    items = {item: Made(**one) for item, one in given.made.items()}
+    write_paper_page(wildcards.paper, made.page, **arguments | {"made": items}, **origin())
 
 
 def page_assets():

@@ -36,10 +36,11 @@ def upload(folder: Path, address: str) -> None:
     files = (file for file in sorted(folder.rglob("*")) if file.is_file())
     objects = {f"{address}/{file.relative_to(folder).as_posix()}": file.read_bytes() for file in files}
     root = f"{address}/zarr.json"
+    completing = objects.pop(root)
     with _readable_errors(address):
         system = _file_system(address)
-        system.pipe({place: content for place, content in objects.items() if place != root})
-        system.pipe_file(root, objects[root])
+        system.pipe(objects)
+        system.pipe_file(root, completing)
 
 
 def put(address: str, content: bytes) -> None:
