@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -91,8 +92,9 @@ def predict(operator: nn.Module, samples: Samples, device: torch.device) -> np.n
     coordinates = coordinate_tensor(samples.grid).to(device)
     inputs = function_tensor(samples.inputs, samples.grid)
     size = batch_size(samples.grid, BATCH_VALUES, len(samples))
-    generators = torch.random.fork_rng(devices=[device] if device.type == "cuda" else [])
-    with generators, tf32(False):  # a user's script has torch's default, which allows it for convolutions
+    on_gpu = device.type == "cuda"
+    # A user's script has torch's default, which allows TF32 for convolutions.
+    with torch.random.fork_rng(devices=[device] if on_gpu else []), tf32(False) if on_gpu else nullcontext():
         torch.manual_seed(0)  # the same masks in every call, for operators with dropout in evaluation
         outputs = [as_samples(operator(batch.to(device), coordinates)).cpu() for batch in inputs.split(size)]
     return torch.cat(outputs).numpy().astype(np.float64)

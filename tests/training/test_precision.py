@@ -12,10 +12,10 @@ from resolvent.training.interruption import Interruption
 
 
 def switches():
-    return torch.backends.cuda.matmul.fp32_precision, torch.backends.cudnn.conv.fp32_precision
+    return torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32
 
 
-@pytest.mark.parametrize(("precision", "expected"), [("tf32", "tf32"), ("float32", "ieee")])
+@pytest.mark.parametrize(("precision", "expected"), [("tf32", True), ("float32", False)])
 def test_products_of_a_step_are_in_the_precision_asked_for(tmp_path, precision, expected):
     """Look at TF32, which torch allows convolutions of itself, in both passes of a step."""
     before, seen = switches(), []
@@ -32,9 +32,8 @@ def test_products_of_a_step_are_in_the_precision_asked_for(tmp_path, precision, 
 def test_outside_of_a_step_convolutions_are_not_rounded_to_tf32():
     """Validation and evaluation are in float32, in each job that may use a GPU."""
     choose_device(gpus=0)
-    assert torch.backends.cudnn.conv.fp32_precision == "ieee"
-    assert torch.backends.cudnn.rnn.fp32_precision == "ieee"
-    assert not torch.backends.cuda.matmul.allow_tf32
+    assert torch.backends.cudnn.conv.fp32_precision != "tf32"
+    assert switches() == (False, False)
 
 
 FAULTS = """
