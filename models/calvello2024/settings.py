@@ -255,10 +255,12 @@ class PatchedSettings(Settings):
 
 def check_patches(patches: tuple[int, int], sides: tuple[int, ...]) -> None:
     """Raise `ValueError` if `patches` along each axis do not divide the sides of the grid."""
-    for along, points in zip(patches, sides, strict=True):
-        if points % along:
-            near = max(1, round(points / along)) * along
-            raise ValueError(f"patches {along} do not divide {points} points; {near} would do")
+    if any(points % along for points, along in zip(sides, patches, strict=True)):
+        near = (max(1, round(points / along)) * along for points, along in zip(sides, patches, strict=True))
+        raise ValueError(
+            f"{patches[0]} x {patches[1]} patches need sides that they divide, such as "
+            f"{' x '.join(map(str, near))}; got {sides[0]} x {sides[1]}"
+        )
 
 
 class ViTNeuralOperatorSettings(PatchedSettings):

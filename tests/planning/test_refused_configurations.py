@@ -226,7 +226,7 @@ SLIPS = [
     ("models.fno2d_coarse.settings_at.43.modes", 8,
      "'darcy_cao_inverse': 8 modes need at least 16", "models.fno2d_coarse"),
     ("", {"models": {"vit_no": {"settings": {"patches": 7}}}, "build": {"experiments": ["darcy_lognormal"]}},
-     "'darcy_lognormal': patches 7 do not divide 64", "models.vit_no"),
+     "'darcy_lognormal': 7 x 7 patches need sides that they divide", "models.vit_no"),
     ("", {"models": {"fano_smoothed": {"settings": {"smoother": "learned", "smoother_modes": 64}}},
       "build": {"experiments": ["kolmogorov"]}},
      "'kolmogorov': 64 modes need at least 128", "models.fano_smoothed"),
