@@ -20,6 +20,7 @@ from resolvent.common.errors import EvaluationError, FileError, Words
 from resolvent.common.files import DAMAGED_NUMPY
 from resolvent.common.outside import LOCATION, find
 from resolvent.datasets.errors import in_one_line
+from resolvent.datasets.imported.arrays_checks import unmasked
 from resolvent.datasets.imported.axes import axis_of
 from resolvent.datasets.imported.readers.arrays_file import ArraysFile
 from resolvent.datasets.imported.readers.formats import ARRAY, TENSOR
@@ -244,8 +245,7 @@ def _live(location: str) -> Answer:
 
     def answer(samples: Samples, group: str) -> np.ndarray:
         # A copy: a model may change its inputs, which classical solvers receive too.
-        found = model.predict(samples.inputs.copy(), coordinates_of(samples.grid))
-        return np.asarray(found.filled(np.nan) if np.ma.is_masked(found) else found)
+        return np.asarray(unmasked(model.predict(samples.inputs.copy(), coordinates_of(samples.grid))))
 
     return answer
 

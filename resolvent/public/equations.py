@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from resolvent.common.outside import unknown
-from resolvent.datasets.imported.arrays_checks import JUMP, seam
+from resolvent.datasets.imported.arrays_checks import JUMP, seam, unmasked
 from resolvent.datasets.tasks.registry import EQUATIONS, settings_class
 from resolvent.datasets.tasks.settings import Known
 from resolvent.solvers.common.errors import SolverError
@@ -95,9 +95,7 @@ def _checked(values: Any, equation: str, known: Known) -> tuple[np.ndarray, bool
     expected = f"{equation} takes the {known.name} as real numbers, (samples, {axes}) or {one_sample}"
     if hasattr(values, "dims"):
         raise ValueError(f"{expected}; got a DataArray: give its .values, in this order of axes")
-    if np.ma.is_masked(values):  # as an array it would have the values under the mask
-        values = values.astype(np.float64).filled(np.nan)
-    array = np.asarray(values)
+    array = np.asarray(unmasked(values))
     if array.dtype.kind not in "fiu":
         hint = ""
         if array.dtype.kind == "c" and known.observe:

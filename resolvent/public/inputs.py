@@ -12,6 +12,7 @@ import numpy as np
 import xarray
 
 from resolvent.common.records import RunRecord
+from resolvent.datasets.imported.arrays_checks import unmasked
 from resolvent.datasets.storage.layout import SPACE, grid_from_facts
 from resolvent.models.registry import resolve
 from resolvent.solvers.common.grid import AnyGrid, Grid, Nodes, product
@@ -27,9 +28,7 @@ def as_values(inputs: Any) -> np.ndarray:
     if type(inputs).__module__.partition(".")[0] == "torch":
         inputs = inputs.detach().cpu()
         inputs = inputs.double() if inputs.is_floating_point() else inputs  # NumPy has no bfloat16
-    if np.ma.is_masked(inputs):  # as an array it would have the values under the mask
-        inputs = inputs.astype(np.float64).filled(np.nan)
-    values = np.asarray(inputs)
+    values = np.asarray(unmasked(inputs))
     if values.dtype.kind not in "fiu":
         hint = "; give values on a grid, not coefficients" if values.dtype.kind == "c" else ""
         raise TrainingError(f"inputs must be real numbers, got {values.dtype} of shape {values.shape}{hint}")

@@ -93,7 +93,7 @@ def test_table_3_has_a_column_for_each_noise_of_each_experiment(make_run, tmp_pa
 
 
 def test_a_model_that_two_experiments_trained_alike_is_refused(make_run, tmp_path):
-    """The errors of one would stand beside the facts of the other."""
+    """A row would have the errors of one and the facts of the other."""
     experiments = [[make_run(seed=seed, errors=[seed * 1e-3] * 2)] for seed in (1, 2)]
     with pytest.raises(
         ResultError, match=r"galerkin-n512-seed1 and .*galerkin-n512-seed2 are runs of one model"

@@ -102,6 +102,7 @@ TAKES = "burgers takes the initial velocity as real numbers, "
         ("burgers", WAVE[:33], {}, "an even number of points"),
         ("burgers", np.where(X > 0.5, np.nan, WAVE), {}, "is not finite in samples 0"),
         ("burgers", np.ma.masked_less(WAVE, 0), {}, "is not finite in samples 0"),
+        ("burgers", np.ma.masked_less(WAVE, 0) * (1 + 1j), {}, "real numbers"),
         ("burgers", xarray.DataArray(WAVE, dims="x"), {}, "got a DataArray: give its .values"),
         ("darcy", np.ones((2, 9, 8)), {}, r"\(samples, n, n\) or \(n, n\); got shape \(2, 9, 8\)"),
         ("darcy", np.zeros((9, 9)), {}, "the coefficient is not positive"),

@@ -202,3 +202,10 @@ def grid_warnings(name: str, found: dict[str, float], kind: str) -> list[str]:
     if kind == "cell_centres" and found["at_ends"] <= REPEATED < found["half_cell"]:
         words.append(f"'{name}' vanishes at its first and last points: it looks like grid: nodes.")
     return words
+
+
+def unmasked(values: Any) -> Any:
+    """Return a masked array with NaN for its masked values, which `np.asarray` would reveal; others as is."""
+    if not np.ma.is_masked(values):
+        return values
+    return (values.astype(np.float64) if values.dtype.kind in "iu" else values).filled(np.nan)
