@@ -56,8 +56,9 @@ DISTRIBUTIONS = {
     "calvello_darcy_v1": Distribution(
         "square", 48.0, 12.0, 2.0, "Calvello et al. 2024 (arXiv:2406.06486v1): 48²(-Δ + 12²)^{-2}"
     ),
-    # Pointwise standard deviation 1.99. The generator of the data for the reported numbers is not public; this
-    # one has the printed σ, τ and γ, the same forcing, and the paper's scheme in time (solver/periodic.py).
+    # Pointwise standard deviation 1.99. The generator of the data for the reported numbers is not public.
+    # This one has the printed numbers, the same forcing (generate_data.py), and the paper's scheme in time
+    # (solver/periodic.py).
     "calvello_kolmogorov": Distribution(
         "torus",
         7**1.5,

@@ -83,7 +83,8 @@ def test_its_dataset_is_made_finalised_and_loaded(write, tmp_path):
 def test_without_a_measured_error_it_is_not_finalised_and_the_message_says_what_to_define(write, tmp_path):
     write(SOURCE.replace("def refined", "def unused").replace("def exact_solution", "def unused_as_well"))
     with pytest.raises(
-        DatasetError, match=r"not finalised: .* define Heat\.exact_solution .*, Heat\.refined .*, or Heat\.err"
+        DatasetError,
+        match=r"not finalised: .* define Heat\.exact_solution .*, Heat\.refined .*, or Heat\.err",
     ) as error:
         make_dataset(tmp_path / "data", settings_of(SETTINGS), name="heat")
     assert "\n" not in str(error.value)
@@ -106,7 +107,9 @@ def test_a_wrong_factor_in_the_equation_is_found_by_the_closed_form_and_not_by_f
 
 def test_arrays_of_a_closed_form_that_are_not_stored_are_refused(write, tmp_path):
     write(SOURCE.replace('/after": observe(later, n) for', '/later": observe(later, n) for'))
-    with pytest.raises(DatasetError, match=r"array 'n32/later' of shape \(8, 32\); accepted: 'n32/before' of"):
+    with pytest.raises(
+        DatasetError, match=r"array 'n32/later' of shape \(8, 32\); accepted: 'n32/before' of"
+    ):
         make_dataset(tmp_path / "data", settings_of(SETTINGS), name="heat")
     write(SOURCE.replace("observe(later, n) for", "observe(later, n)[:1] for"))
     with pytest.raises(DatasetError, match=r"array 'n32/after' of shape \(1, 32\)"):

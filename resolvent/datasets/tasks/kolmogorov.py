@@ -427,7 +427,7 @@ class Kolmogorov(Task):
         settings, distribution = self.settings, self.settings.initial_distribution
         n, modes = settings.forcing_wavenumber, self.field.num_modes
         own = modes != settings.num_modes
-        half_spectrum = {"variance": "twice σ²(k² + τ²)^{-γ} where k_y ≠ 0"} if distribution.half_spectrum else {}
+        doubled = {"doubled": "the variance of modes with k_y ≠ 0"} if distribution.half_spectrum else {}
         truncation = {"truncation": f"modes up to {modes} along each axis"} if own else {}
         return {
             "equation": {
@@ -453,7 +453,7 @@ class Kolmogorov(Task):
                 "modes": "orthonormal functions"
                 if distribution.orthonormal
                 else "exponentials of unit modulus",
-                **half_spectrum,
+                **doubled,
                 "pointwise_variance": float(f"{self.field.variance():.6g}"),
                 **truncation,
             },

@@ -13,7 +13,13 @@ from resolvent.datasets.storage.layout import resolution_of
 from resolvent.datasets.tasks.settings import FEW_SAMPLES, DatasetSettings
 from resolvent.datasets.tasks.task import FRAMES, Task
 from resolvent.solvers.common.grid import Nodes
-from resolvent.solvers.common.observation_times import explicit, normal_times, random_times, two_rates, uniform
+from resolvent.solvers.common.observation_times import (
+    explicit,
+    normal_times,
+    random_times,
+    two_rates,
+    uniform,
+)
 
 MOST_TIMES = 100_000  # limit for a trajectory
 MOMENTS_OF_A_PATH = 5 * FRAMES  # times of a film, enough for a smooth path

@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 
-from resolvent.solvers.common.observation_times import explicit, normal_times, random_times, two_rates, uniform
+from resolvent.solvers.common.observation_times import (
+    explicit,
+    normal_times,
+    random_times,
+    two_rates,
+    uniform,
+)
 
 
 def test_uniform_times_start_at_zero_and_leave_the_final_time_out():
