@@ -25,7 +25,7 @@ from resolvent.planning.configuration.read import read_configuration
 from resolvent.solvers.common.fourier import observe_2d
 
 OVERLAYS = {"demo": ["config/demo.yaml"], "laptop": [], "full-resolution": ["config/full_resolution.yaml"]}
-SAMPLES = {"demo": 8, "laptop": 8, "full-resolution": 2}
+SAMPLES = {"demo": 4, "laptop": 8, "full-resolution": 2}
 HEADER = (
     "setting", "samples", "estimated errors", "estimated / true", "time to make a sample",
     "time of the estimate",

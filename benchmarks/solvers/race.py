@@ -90,7 +90,8 @@ def field_of(name: str, **options: int) -> Field:
         return PeriodicGaussianField(*parameters, **{"num_modes": named.num_modes} | options)
     if named.domain == "square":
         return NeumannGaussianField(*parameters, **options)
-    return PeriodicGaussianField2d(*parameters, orthonormal=named.orthonormal, **options)
+    on_torus = {"orthonormal": named.orthonormal, "half_spectrum": named.half_spectrum} | options
+    return PeriodicGaussianField2d(*parameters, **on_torus)
 
 
 def error_against(reference: np.ndarray) -> Callable[[np.ndarray], float]:

@@ -1,5 +1,7 @@
 """Sets of times at which trajectories on [0, T] are observed (Calvello et al. 2024, section 6.1)."""
 
+from statistics import NormalDist
+
 import numpy as np
 
 from resolvent.solvers.common.grid import Nodes
@@ -39,6 +41,18 @@ def random_times(count: int, final_time: float, seed: int) -> Nodes:
     key = np.random.SeedSequence(seed, spawn_key=(_STREAM, count))
     times = np.sort(np.random.Generator(np.random.Philox(key)).uniform(0, final_time, count))
     return Nodes(tuple(map(float, times)))
+
+
+def normal_times(count: int, final_time: float, seed: int) -> Nodes:
+    """Draw `count` normal deviates, sort them, and rescale them to [0, T], with both ends.
+
+    The rule of Calvello et al.'s public code (EdoardoCalvello/TransformerNeuralOperators at a546ae0,
+    `DynSys.solve` in datasets.py, commented out): times are dense in the middle and sparse near the ends.
+    """
+    inverse = NormalDist().inv_cdf
+    deviates = np.array([inverse(share) for share in random_times(count, 1.0, seed).positions])
+    shares = (deviates - deviates[0]) / (deviates[-1] - deviates[0])
+    return Nodes(tuple(map(float, final_time * shares)))
 
 
 def explicit(times: tuple[float, ...]) -> Nodes:

@@ -18,6 +18,7 @@ class Distribution:
     source             publication.
     zero_mean          True: the constant mode is absent.
     orthonormal        on the torus: whether modes are orthonormal functions or plain exponentials.
+    half_spectrum      on the torus: whether modes with k_y ≠ 0 have twice the variance.
     num_modes          on the circle: the highest wavenumber; None: the highest on the finest grid.
     """
 
@@ -28,6 +29,7 @@ class Distribution:
     source: str
     zero_mean: bool = True
     orthonormal: bool = True
+    half_spectrum: bool = False
     num_modes: int | None = None
 
 
@@ -54,10 +56,18 @@ DISTRIBUTIONS = {
     "calvello_darcy_v1": Distribution(
         "square", 48.0, 12.0, 2.0, "Calvello et al. 2024 (arXiv:2406.06486v1): 48²(-Δ + 12²)^{-2}"
     ),
-    # 7³(-Δ + 49)^{-5/2} with plain exponentials: pointwise standard deviation 1.44. The generator of the data
-    # for the reported numbers is not public.
+    # Pointwise standard deviation 1.99. The generator of the data for the reported numbers is not public.
+    # This one has the printed numbers, the same forcing (generate_data.py), and the paper's scheme in time
+    # (solver/periodic.py).
     "calvello_kolmogorov": Distribution(
-        "torus", 7**1.5, 7.0, 2.5, "the rule of Li et al.'s public random fields", orthonormal=False
+        "torus",
+        7**1.5,
+        7.0,
+        2.5,
+        "what GaussianRF2d(s, s, 2π, 2π, alpha=2.5, tau=7) draws: neuraloperator/physics_informed, "
+        "solver/random_fields.py at 3b6bc30",
+        orthonormal=False,
+        half_spectrum=True,
     ),
     "calvello_kolmogorov_printed": Distribution(
         "torus",

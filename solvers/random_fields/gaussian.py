@@ -123,6 +123,9 @@ class PeriodicGaussianField2d(GaussianField):
     orthonormal        True: c = 1/L, so that s is the standard deviation of the coefficient of an
                        L²-orthonormal eigenfunction. False: c = 1, as in public generators, which drop the
                        1/L; the field is then L times larger.
+    half_spectrum      True: the law of a generator whose coefficients have real and imaginary parts of
+                       deviation s each, and go through an inverse real FFT along y: E|û|² is doubled where
+                       k_y ≠ 0. On the line k_y = 0 it stays, because that FFT ignores the imaginary parts.
     length             L, in the unit of x and y.
     """
 
@@ -130,6 +133,7 @@ class PeriodicGaussianField2d(GaussianField):
 
     num_modes: int = 207
     orthonormal: bool = True
+    half_spectrum: bool = False
     length: float = 2 * np.pi
 
     def coefficients(self, seed: int, split: int, index: int) -> Complex[np.ndarray, "rows columns"]:
@@ -147,7 +151,10 @@ class PeriodicGaussianField2d(GaussianField):
         along = np.arange(self.num_modes + 1)
         rows = np.concatenate([along, -along[:0:-1]])
         eigenvalues = (2 * np.pi / self.length) ** 2 * (rows[:, None] ** 2 + along**2)
-        return self._deviations(eigenvalues) / (self.length if self.orthonormal else 1)
+        deviations = self._deviations(eigenvalues) / (self.length if self.orthonormal else 1)
+        if self.half_spectrum:
+            deviations[1:] *= np.sqrt(2)  # the rows with k_y ≠ 0
+        return deviations
 
     def variance(self) -> float:
         """Return the pointwise variance of the truncated field, which is constant."""

@@ -17,6 +17,7 @@ from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.loading import load_samples
 from resolvent.datasets.storage.generation import generate_shard
 from resolvent.datasets.tasks.registry import settings_of
+from resolvent.figures.dataset.error_budget import checks_of
 from resolvent.planning import rerun
 from resolvent.planning.configuration.load import ConfigurationError, load_configuration
 from resolvent.planning.pages import caption_facts
@@ -59,10 +60,19 @@ def test_its_dataset_is_made_finalised_and_loaded(write, tmp_path):
     card = make_dataset(tmp_path / "data", settings, name="heat")
     facts = json.loads(card.read_text())
     assert facts["settings"]["equation"] == EQUATION
-    assert set(facts["error_budget"]) == {"stored_against_computed_again", "against_refined_run"}
-    errors = facts["error_budget"]["against_refined_run"]
-    assert errors["samples"] == 8
-    assert 1e-8 < errors["largest_relative_l2"] < 1e-3
+    budget = facts["error_budget"]
+    assert set(budget) == {
+        "stored_against_computed_again",
+        "against_exact_solution",
+        "against_refined_run",
+    }
+    exact, refined = budget["against_exact_solution"], budget["against_refined_run"]
+    assert exact["reference"] == "my_lab.heat.Heat.exact_solution"
+    assert exact["samples"] == refined["samples"] == 8
+    assert 1e-8 < refined["largest_relative_l2"] < exact["largest_relative_l2"] < 1e-3
+    (shown,) = (check for check in checks_of(budget) if check["key"] == "against_exact_solution")
+    assert shown["notes"] == ["Reference: my_lab.heat.Heat.exact_solution."]
+    assert shown["held"]
     samples = load_samples(card, 64, "train", 5)
     expected = task.compute([("train", index) for index in range(5)])
     np.testing.assert_array_equal(samples.inputs, expected["n64/before"])
@@ -71,13 +81,39 @@ def test_its_dataset_is_made_finalised_and_loaded(write, tmp_path):
 
 
 def test_without_a_measured_error_it_is_not_finalised_and_the_message_says_what_to_define(write, tmp_path):
-    write(SOURCE.replace("def refined", "def unused"))
+    write(SOURCE.replace("def refined", "def unused").replace("def exact_solution", "def unused_as_well"))
     with pytest.raises(
-        DatasetError, match=r"heat\.zarr is not finalised: .* define Heat\.refined .*, or Heat\.error_budget"
+        DatasetError,
+        match=r"not finalised: .* define Heat\.exact_solution .*, Heat\.refined .*, or Heat\.err",
     ) as error:
         make_dataset(tmp_path / "data", settings_of(SETTINGS), name="heat")
     assert "\n" not in str(error.value)
     assert not (tmp_path / "data" / "heat.json").exists()
+
+
+def test_a_wrong_factor_in_the_equation_is_found_by_the_closed_form_and_not_by_finer_steps(write, tmp_path):
+    wrong = SOURCE.replace("** 2 * step", "** 2 * 2 * step")
+    assert wrong != SOURCE
+    write(wrong)
+    with pytest.raises(DatasetError, match=r"its relative L2 error is .* \(against exact solution\)"):
+        make_dataset(tmp_path / "data", settings_of(SETTINGS), name="heat")
+    write(wrong.replace("def exact_solution", "def unused"))
+    card = make_dataset(tmp_path / "again", settings_of(SETTINGS), name="heat")
+    (check,) = (one for one in checks_of(json.loads(card.read_text())["error_budget"]) if one["held"])
+    assert check["name"] == "against refined run"
+    assert "finer steps" in check["meaning"]
+    assert "independent" not in check["meaning"]
+
+
+def test_arrays_of_a_closed_form_that_are_not_stored_are_refused(write, tmp_path):
+    write(SOURCE.replace('/after": observe(later, n) for', '/later": observe(later, n) for'))
+    with pytest.raises(
+        DatasetError, match=r"array 'n32/later' of shape \(8, 32\); accepted: 'n32/before' of"
+    ):
+        make_dataset(tmp_path / "data", settings_of(SETTINGS), name="heat")
+    write(SOURCE.replace("observe(later, n) for", "observe(later, n)[:1] for"))
+    with pytest.raises(DatasetError, match=r"array 'n32/after' of shape \(1, 32\)"):
+        make_dataset(tmp_path / "again", settings_of(SETTINGS), name="heat")
 
 
 def planned(**changes) -> Plan:

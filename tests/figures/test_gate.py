@@ -4,9 +4,12 @@ The runs are those of the two full-size configurations; each of their recorded f
 """
 
 import copy
+import csv
 import itertools
+import re
 from dataclasses import fields, replace
 from functools import cache
+from pathlib import Path
 
 import pytest
 import torch
@@ -16,7 +19,15 @@ from paper_setting import BLOCKS
 
 from resolvent.common.records import CostRecord, RunRecord
 from resolvent.datasets.tasks.registry import settings_of as dataset_of
-from resolvent.figures.published.recipe import AtLeast, Free, Key, accounted, expected_of, fields_of
+from resolvent.figures.published.recipe import (
+    AtLeast,
+    Free,
+    Key,
+    PublicCode,
+    accounted,
+    expected_of,
+    fields_of,
+)
 from resolvent.figures.published.reported_numbers import (
     EXAMPLES,
     conditions,
@@ -172,7 +183,57 @@ def test_a_field_that_nobody_thought_of_or_that_was_not_recorded_takes_the_numbe
         assert differences(changed, cost) == ["new field 3 (not compared with the code's)"]
         assert number(changed) is None
     training = {name: value for name, value in facts.training.items() if name != "gradient_clip"}
-    assert differences(replace(facts, training=training), cost) == ["gradient clip not recorded (code 0.999)"]
+    (line,) = differences(replace(facts, training=training), cost)
+    assert line.startswith("gradient clip not recorded (code 0.999) [ex1_burgers.py of ")
+
+
+def all_conditions():
+    """Every condition of every example, with the tables' own."""
+    for example in EXAMPLES:
+        for table in (None, *example.tables):
+            for recipe in ("paper", "code"):
+                yield from conditions(example, table, recipe)
+
+
+def test_every_condition_has_a_source_and_every_named_file_exists():
+    """The table of files was written by `git rev-parse` in clones of the repositories."""
+    lines = (Path(__file__).parent / "public_code.csv").read_text(encoding="utf-8").splitlines()
+    known = list(csv.DictReader(line for line in lines if not line.startswith("#")))
+    assert all(re.fullmatch("[0-9a-f]{40}", row[key]) for row in known for key in ("commit", "blob"))
+    listed, named = {(row["repository"], row["commit"][:7], row["file"]) for row in known}, set()
+    for condition in all_conditions():
+        assert condition.source
+        for source in condition.source:
+            if isinstance(source, PublicCode):
+                named |= {(source.repository, source.commit, file) for file in source.files}
+            else:
+                assert re.match(
+                    r"section|Tables? \d|Figure \d|eq\. \d|not found: \w|burgers_data|the files", source
+                )
+    assert named == listed
+
+
+def test_a_difference_names_the_source_of_the_expected_value():
+    facts, cost = run_of("cao2021", "burgers", "fno_public_code", 512)
+    (line,) = differences(altered(facts, "training.weight_decay", 0.5), cost)
+    fork = "fourier_1d.py of scaomath/fourier_neural_operator at"
+    assert line == f"weight decay 0.5 (code 0.0001) [{fork} d1bfdb4 and {fork} 74888e5]"
+    darcy, cost = run_of("cao2021", "darcy", "fourier2d_public_code", 211)
+    (line,) = differences(altered(darcy, "training.batch_size", 7), cost)
+    defaults = "libs/utils_ft.py of scaomath/galerkin-transformer at f9e7d6a"
+    assert line == f"batch size 7 (code 4) [section C.1 and section C.3 and {defaults}]"
+
+
+def test_transformers_on_2048_points_have_the_batches_of_the_command_lines_or_the_default():
+    facts, _ = run_of("cao2021", "burgers", "galerkin_public_code", 2048)
+    for size, known in ((4, True), (8, True), (2, False), (20, False)):
+        assert (number(altered(facts, "training.batch_size", size)) is not None) == known
+    on_512, _ = run_of("cao2021", "burgers", "galerkin_public_code", 512)
+    assert number(altered(on_512, "training.batch_size", 4)) is None
+    # The text has 8.
+    paper, cost = replace(altered(facts, "training.batch_size", 4), recipe="paper"), cost_of(facts)
+    found = differences(paper, cost, recipe="paper")
+    assert any(line.startswith("batch size 4 (paper 8) [Table 5 and section C.1") for line in found)
 
 
 def test_every_example_names_its_recipes():

@@ -64,6 +64,11 @@ class CircleDistribution(GaussianDistribution):
 class TorusDistribution(GaussianDistribution):
     """Gaussian random field on the torus, optionally truncated at a wavenumber."""
 
+    half_spectrum: bool = Field(
+        False,
+        description="whether modes with k_y ≠ 0 have twice the variance, as public generators draw them",
+        exclude_if=lambda doubled: not doubled,  # keeps the hash of older settings without this key
+    )
     num_modes: int | None = Field(
         None,
         ge=1,

@@ -70,8 +70,21 @@ def larger_at_most(count: int, total: int) -> int:
 
 
 def stored_errors(stored: Stored, positions: list[int], reference: dict[str, np.ndarray]) -> np.ndarray:
-    """Return the largest error of each sample at `positions` over all arrays of `reference`."""
-    errors = [_errors(stored.values(name, positions), values) for name, values in reference.items()]
+    """Return the largest error of each sample at `positions` over all arrays of `reference`.
+
+    Raises `DatasetError` if the reference is empty, or an array is not one of the stored arrays.
+    """
+    shapes = {name: (len(positions), *shape) for name, shape in stored.layout.arrays.items()}
+    errors = []
+    for name, values in reference.items():
+        if np.shape(values) != shapes.get(name):
+            raise DatasetError(
+                f"the reference has an array '{name}' of shape {np.shape(values)}; accepted: "
+                + ", ".join(f"'{one}' of shape {shape}" for one, shape in shapes.items())
+            )
+        errors.append(_errors(stored.values(name, positions), values))
+    if not errors:
+        raise DatasetError(f"the reference has no arrays; accepted: {', '.join(shapes)}")
     return np.max(errors, axis=0)
 
 

@@ -241,6 +241,7 @@ class Kolmogorov(Task):
         self.field = PeriodicGaussianField2d(
             **distribution.covariance,
             orthonormal=distribution.orthonormal,
+            half_spectrum=distribution.half_spectrum,
             num_modes=distribution.num_modes or settings.num_modes or NUM_MODES,
         )
         self.times = tuple(
@@ -426,6 +427,7 @@ class Kolmogorov(Task):
         settings, distribution = self.settings, self.settings.initial_distribution
         n, modes = settings.forcing_wavenumber, self.field.num_modes
         own = modes != settings.num_modes
+        doubled = {"doubled": "the variance of modes with k_y ≠ 0"} if distribution.half_spectrum else {}
         truncation = {"truncation": f"modes up to {modes} along each axis"} if own else {}
         return {
             "equation": {
@@ -451,6 +453,7 @@ class Kolmogorov(Task):
                 "modes": "orthonormal functions"
                 if distribution.orthonormal
                 else "exponentials of unit modulus",
+                **doubled,
                 "pointwise_variance": float(f"{self.field.variance():.6g}"),
                 **truncation,
             },

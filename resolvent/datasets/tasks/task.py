@@ -52,8 +52,8 @@ class Task(ABC):
     shard in which it is computed.
 
     Equations must define `groups`, `draw_one`, `solve`, `description`, and the names of their variables,
-    `inputs` and `targets`. They should define `refined` or `error_budget`, since a dataset without a measured
-    error is not finalised. Everything else has defaults.
+    `inputs` and `targets`. They should define `exact_solution`, `refined` or `error_budget`, since a dataset
+    without a measured error is not finalised. Everything else has defaults.
 
     settings       settings of the dataset.
     inputs         names of the stored input variables; scalars, such as initial values, come last.
@@ -104,15 +104,30 @@ class Task(ABC):
         """Return a task that solves the same samples more finely, or None."""
         return None
 
+    def exact_solution(self, drawn: np.ndarray) -> Arrays | None:
+        """Return the solution for the random numbers `drawn` by a closed form, or None.
+
+        The arrays are named and shaped as those of `solve`; some of them are enough. Do not share code with
+        `solve`: then this check, unlike `refined`, also finds a mistake in the equation that `solve` solves.
+        """
+        return None
+
     def error_budget(self, stored: Stored) -> dict:
         """Measure the errors of the stored data; entries "against_…" must not exceed the stated accuracy.
 
-        By default random samples are computed again, to distinguish damage from rounding, and, with a
-        `refined` task, solved more finely. The largest error over all arrays counts.
+        By default random samples are computed again, to distinguish damage from rounding, and compared with
+        the closed form of `exact_solution` and the finer steps of `refined`, where they are defined. The
+        largest error over all arrays counts.
         """
         positions = stored.random_positions(CHECKED_SAMPLES)
         total = stored.layout.num_samples
         budget = {"stored_against_computed_again": against_computed_again(self, stored, positions)}
+        exact = self.exact_solution(self.draw(stored.names(positions)))
+        if exact is not None:
+            budget["against_exact_solution"] = {
+                "reference": f"{type(self).__module__}.{type(self).exact_solution.__qualname__}",
+                **error_facts(stored_errors(stored, positions, exact), total),
+            }
         finer = self.refined()
         if finer is not None:
             reference = finer.compute(stored.names(positions))
@@ -129,8 +144,9 @@ class Task(ABC):
         if not measured:
             name = type(self).__name__
             raise DatasetError(
-                f"{store} is not finalised: no error was measured; define {name}.refined (the same task, "
-                f"solved more finely), or {name}.error_budget with an entry 'against_…'"
+                f"{store} is not finalised: no error was measured; define {name}.exact_solution (a closed "
+                f"form), {name}.refined (the same task, solved with finer steps), or {name}.error_budget "
+                "with an entry 'against_…'"
             )
         worst, accuracy = max(measured, key=lambda check: measured[check]), self.settings.accuracy
         if not np.max(list(measured.values())) <= accuracy:  # also true if an error is NaN

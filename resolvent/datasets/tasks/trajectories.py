@@ -13,7 +13,13 @@ from resolvent.datasets.storage.layout import resolution_of
 from resolvent.datasets.tasks.settings import FEW_SAMPLES, DatasetSettings
 from resolvent.datasets.tasks.task import FRAMES, Task
 from resolvent.solvers.common.grid import Nodes
-from resolvent.solvers.common.observation_times import explicit, random_times, two_rates, uniform
+from resolvent.solvers.common.observation_times import (
+    explicit,
+    normal_times,
+    random_times,
+    two_rates,
+    uniform,
+)
 
 MOST_TIMES = 100_000  # limit for a trajectory
 MOMENTS_OF_A_PATH = 5 * FRAMES  # times of a film, enough for a smooth path
@@ -22,18 +28,19 @@ MOMENTS_OF_A_PATH = 5 * FRAMES  # times of a film, enough for a smooth path
 class ObservationTimes(Settings):
     """A set of observation times."""
 
-    kind: Literal["uniform", "two_rates", "random", "explicit"] = Field(
+    kind: Literal["uniform", "two_rates", "random", "normal", "explicit"] = Field(
         "uniform",
         description="uniform: equal steps; two_rates: steps twice as long in the second half (Calvello 2024, "
-        "eq. 41); random: random times; explicit: listed times",
+        "eq. 41); random: uniform random times; normal: sorted normal deviates, rescaled to [0, T] with both "
+        "ends (public code of Calvello 2024); explicit: listed times",
     )
     step: float | None = Field(None, gt=0, description="time step (uniform, two_rates)")
-    count: int | None = Field(None, ge=2, le=MOST_TIMES, description="number of times (random)")
+    count: int | None = Field(None, ge=2, le=MOST_TIMES, description="number of times (random, normal)")
     times: list[float] | None = Field(None, description="the times (explicit)")
 
     @model_validator(mode="after")
     def _has_what_its_kind_needs(self):
-        needs = {"uniform": "step", "two_rates": "step", "random": "count", "explicit": "times"}[self.kind]
+        needs = {"random": "count", "normal": "count", "explicit": "times"}.get(self.kind, "step")
         for key in ("step", "count", "times"):
             if (getattr(self, key) is None) == (key == needs):
                 raise ValueError(f"times of kind {self.kind} need the key {needs}, and no other key")
@@ -47,7 +54,7 @@ class ObservationTimes(Settings):
                 raise ValueError(f"step {self.step:g} gives {steps:g} times; accepted: at most {MOST_TIMES}")
             return (uniform if self.kind == "uniform" else two_rates)(self.step, final_time)
         if self.count is not None:
-            return random_times(self.count, final_time, seed)
+            return (random_times if self.kind == "random" else normal_times)(self.count, final_time, seed)
         return explicit(tuple(self.times or ()))
 
 

@@ -4,7 +4,9 @@ from resolvent.figures.common.numbers import scientific
 
 LARGEST, MEDIAN = "largest_relative_l2", "median_relative_l2"
 MEANING = {
-    "against_refined_run": "The same samples solved with finer steps and, for spectral solvers, more modes.",
+    "against_exact_solution": "The closed form that the equation's own class gives.",
+    "against_refined_run": "The same samples solved by the same solver with finer steps and, for spectral "
+    "solvers, more modes. This measures the discretisation; it cannot find a mistake in the equation.",
     "against_refined_run_over_the_lead_time": "The target solved from the sample's own input with finer "
     "steps: the error of the map that a model learns.",
     "against_refined_run_later": "The target, solved from the initial field with finer steps and more modes.",
@@ -32,7 +34,7 @@ MEANING = {
     "values_that_fit_best": "The same, with the two permeabilities that minimise the difference.",
 }
 NAMES = {"cole hopf": "Cole-Hopf", "diffrax dopri8": "diffrax (Dopri8)", "scipy dop853": "SciPy (DOP853)"}
-OWN_CHECK = "An independent computation."
+OWN_CHECK = "A check that the equation's own class makes."
 OTHER = "A measured difference, not compared with the stated accuracy."
 NOTES = {
     "error_of": "Error of the {}.",

@@ -12,7 +12,35 @@ from dataclasses import dataclass
 
 from resolvent.common.records import RunRecord
 
-Condition = tuple[dict, dict]  # if a run has the first values, it must also have the second
+
+@dataclass(frozen=True)
+class PublicCode:
+    """Files of a public repository at a commit, all listed in tests/figures/public_code.csv.
+
+    repository  account and name on GitHub.
+    commit      first seven digits of the commit.
+    files       paths in the repository.
+    """
+
+    repository: str
+    commit: str
+    files: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{', '.join(self.files)} of {self.repository} at {self.commit}"
+
+
+# Public code, or a place in the paper ("section C.1", "Table 7"), or "not found: " and what is missing.
+Origin = PublicCode | str
+
+
+@dataclass(frozen=True)
+class Condition:
+    """If a run has the values `marks`, it must also have `values`, which stand in `source`."""
+
+    marks: dict
+    values: dict
+    source: tuple[Origin, ...]
 
 
 @dataclass(frozen=True)
@@ -41,12 +69,17 @@ class AtLeast:
     least: float
 
 
-def when(marks: dict, /, *, run: dict | None = None, **blocks: dict) -> Condition:
-    """Return the condition that a run with the values `marks` must have the values `run` and `blocks`."""
+def when(
+    marks: dict, /, *, source: Origin | tuple[Origin, ...], run: dict | None = None, **blocks: dict
+) -> Condition:
+    """Return the condition that a run with the values `marks` must have the values `run` and `blocks`.
+
+    `source` says where these values stand. If several sources disagree, the values list what each has.
+    """
     values = dict(run or {})
     for block, settings in blocks.items():
         values |= {f"{block}.{name}": value for name, value in settings.items()}
-    return marks, values
+    return Condition(marks, values, source if isinstance(source, tuple) else (source,))
 
 
 KEY = Key()
@@ -56,9 +89,13 @@ CARD = Free("a setting of the solver or the store; the error budget checks its e
 ONCE_ABSENT = {
     "training.noise": 0.0, "training.fresh_samples": False, "training.optimiser": "adam",
 }  # fmt: skip
-# Settings of all papers' runs, unless a paper differs.
+# Settings of all papers' runs, unless a paper differs: torch's defaults, unchanged in the public codes.
 EVERY_RUN = when(
     {},
+    source=(
+        PublicCode("scaomath/galerkin-transformer", "f9e7d6a", ("examples/ex1_burgers.py",)),
+        PublicCode("EdoardoCalvello/TransformerNeuralOperators", "a546ae0", ("models/TNO/TNO_lightning.py",)),
+    ),
     run={"architecture": KEY, "resolution": KEY, "grids": "stored", "coarse_points": None},
     data={
         "equation": KEY,
@@ -70,9 +107,9 @@ EVERY_RUN = when(
     training={
         "weight_decay": 0.0, "gradient_weight": 0.0, "gradient_coefficient": UNUSED,
         "target_gradient": UNUSED, "batch_reduction": "mean", "boundary": "free", "precision": "float32",
-        "optimiser": "adam", "fresh_samples": False, "loader_seed": Free("another order of the training samples"), "noise": 0.0,
+        "optimiser": "adam", "fresh_samples": False, "noise": 0.0,
+        "loader_seed": Free("another order of the training samples"),
     },
-    # Torch's defaults, not changed in the public codes.
     computation={
         "optimiser": "Adam", "betas": [0.9, 0.999], "epsilon": 1e-8, "amsgrad": False, "weights": "float32",
         "products": "float32",
@@ -108,10 +145,19 @@ def _leaves(settings: dict, prefix: str = "") -> dict[str, object]:
 def expected_of(recorded: dict, conditions: Iterable[Condition]) -> dict[str, object]:
     """Return the expected values for a run with the `recorded` fields; later conditions override."""
     expected: dict[str, object] = {}
-    for marks, values in conditions:
-        if meets(recorded, marks):
-            expected |= values
+    for condition in conditions:
+        if meets(recorded, condition.marks):
+            expected |= condition.values
     return expected
+
+
+def sources_of(recorded: dict, conditions: Iterable[Condition]) -> dict[str, str]:
+    """Return where the values of `expected_of` stand, in words."""
+    sources: dict[str, str] = {}
+    for condition in conditions:
+        if meets(recorded, condition.marks):
+            sources |= dict.fromkeys(condition.values, " and ".join(map(str, condition.source)))
+    return sources
 
 
 def meets(recorded: dict, marks: dict) -> bool:
@@ -126,8 +172,11 @@ def accounted(name: str, expected: dict) -> str | None:
     return name if name in expected else None
 
 
-def differing(recorded: dict, expected: dict, made_by: str) -> Iterator[str]:
-    """Yield a text per differing field: the run's value, and the value of `made_by` ("paper", "code")."""
+def differing(recorded: dict, expected: dict, made_by: str, sources: dict[str, str]) -> Iterator[str]:
+    """Yield a text per differing field: the run's value, and that of `made_by` with its source.
+
+    `made_by` is "paper" or "code"; `sources` are those of `sources_of`.
+    """
     for name, value in recorded.items():
         if accounted(name, expected) is None:
             yield f"{_words(name)} {_shown(value)} (not compared with the {made_by}'s)"
@@ -135,11 +184,12 @@ def differing(recorded: dict, expected: dict, made_by: str) -> Iterator[str]:
         if (group := accounted(name, expected)) is None:
             continue
         value = expected[group]
+        theirs = f"({made_by} {_accepted(value)}) [{sources[group]}]"
         if name in recorded:
             if not agrees(recorded[name], value):
-                yield f"{_words(name)} {_shown(recorded[name])} ({made_by} {_accepted(value)})"
+                yield f"{_words(name)} {_shown(recorded[name])} {theirs}"
         elif not isinstance(value, Free | Key) and not any(one.startswith(f"{name}.") for one in recorded):
-            yield f"{_words(name)} not recorded ({made_by} {_accepted(value)})"
+            yield f"{_words(name)} not recorded {theirs}"
 
 
 def agrees(ours: object, expected: object) -> bool:

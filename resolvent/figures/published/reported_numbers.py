@@ -15,7 +15,14 @@ from resolvent.common.counts import counted
 from resolvent.common.records import CostRecord, RunRecord
 from resolvent.figures.common.numbers import duration
 from resolvent.figures.common.results import Run
-from resolvent.figures.published.recipe import Condition, differing, expected_of, fields_of, meets
+from resolvent.figures.published.recipe import (
+    Condition,
+    differing,
+    expected_of,
+    fields_of,
+    meets,
+    sources_of,
+)
 from resolvent.figures.published.tables import Example, PaperTable
 
 # Examples of all papers, found in every folder of papers with a `reported.py`.
@@ -96,7 +103,9 @@ def _differences(
     example: Example, facts: RunRecord, cost: CostRecord, table: PaperTable | None, recipe: str
 ) -> list[str]:
     recorded, made_by = fields_of(facts), recipe if example.recipes else "paper"
-    differ = list(differing(recorded, expected_of(recorded, conditions(example, table, recipe)), made_by))
+    stated = conditions(example, table, recipe)
+    expected, sources = expected_of(recorded, stated), sources_of(recorded, stated)
+    differ = list(differing(recorded, expected, made_by, sources))
     differ += [f"imported data differ from their description: {one}" for one in facts.data_warnings]
     low, high = example.source.parameters(record(facts), table) or (0, math.inf)
     count = getattr(cost, (table.counted if table else "") or example.source.counted)
@@ -126,9 +135,10 @@ def reported_number(facts: RunRecord, cost: CostRecord, table: PaperTable | None
     if example is None or not having:
         return Reported(None, "", f"{source}{f', {table.name}' if table else ''} has no such row")
     differ, closest, row = min(having, key=lambda one: len(one[0]))
-    expected = expected_of(recorded, conditions(example, closest, MADE_BY))
+    stated = conditions(example, closest, MADE_BY)
+    expected, sources = expected_of(recorded, stated), sources_of(recorded, stated)
     learnt = {name: recorded[name] for name in example.operator if name in recorded}
-    if other := "; ".join(differing(learnt, {name: expected[name] for name in learnt}, MADE_BY)):
+    if other := "; ".join(differing(learnt, {name: expected[name] for name in learnt}, MADE_BY, sources)):
         return Reported(None, "", f"the reported operator differs: {other}")
     digits, best_epoch, unit = row["reported"], row.get("best_epoch", ""), closest.unit
     if differ:

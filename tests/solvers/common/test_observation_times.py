@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 
-from resolvent.solvers.common.observation_times import explicit, random_times, two_rates, uniform
+from resolvent.solvers.common.observation_times import (
+    explicit,
+    normal_times,
+    random_times,
+    two_rates,
+    uniform,
+)
 
 
 def test_uniform_times_start_at_zero_and_leave_the_final_time_out():
@@ -44,6 +50,21 @@ def test_random_times_depend_on_the_seed_alone():
     np.testing.assert_allclose(doubled, 2 * random_times(50, 2.0, seed=3).coordinates)
 
 
+def test_normal_times_have_the_law_of_the_public_code():
+    """Sorted normal deviates, moved and scaled to both ends: the mean and spread of the i-th time."""
+    draws, count, final_time = 2000, 9, 2.0
+    deviates = np.sort(np.random.default_rng(0).standard_normal((draws, count)), axis=1)
+    known = deviates - deviates[:, :1]
+    known *= final_time / known[:, -1:]
+    ours = np.array([normal_times(count, final_time, seed).positions for seed in range(draws)])
+    assert (ours[:, 0] == 0).all()
+    assert (ours[:, -1] == final_time).all()
+    inner, known = ours[:, 1:-1], known[:, 1:-1]
+    error = np.sqrt((inner.var(axis=0) + known.var(axis=0)) / draws)
+    assert (np.abs(inner.mean(axis=0) - known.mean(axis=0)) < 5 * error).all()
+    np.testing.assert_allclose(inner.std(axis=0), known.std(axis=0), rtol=5 / np.sqrt(draws))
+
+
 @pytest.mark.parametrize(
     ("rule", "given", "said"),
     [
@@ -53,6 +74,7 @@ def test_random_times_depend_on_the_seed_alone():
         (explicit, [(float("nan"), 1.0)], "must increase, but 1 follows nan"),
         (explicit, [(-0.25, 1.0)], "must not be negative, got -0.25"),
         (random_times, (1, 2.0, 0), "at least two positions, got 1"),
+        (normal_times, (1, 2.0, 0), "at least two positions, got 1"),
         (uniform, (-0.1, 2.0), "step must be positive, got -0.1"),
         (two_rates, (float("nan"), 2.0), "step must be positive, got nan"),
         (uniform, (0.1, 0.0), "final_time must be positive, got 0.0"),

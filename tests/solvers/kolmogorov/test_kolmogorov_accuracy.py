@@ -18,7 +18,8 @@ TIMES = (0.5, 0.6)
 
 def fields(count: int) -> np.ndarray:
     named = DISTRIBUTIONS["calvello_kolmogorov"]
-    field = PeriodicGaussianField2d(named.sigma, named.tau, named.gamma, orthonormal=False, num_modes=71)
+    options = {"orthonormal": named.orthonormal, "half_spectrum": named.half_spectrum}
+    field = PeriodicGaussianField2d(named.sigma, named.tau, named.gamma, num_modes=71, **options)
     return np.stack([field.coefficients(1127802, 0, index) for index in range(count)])
 
 

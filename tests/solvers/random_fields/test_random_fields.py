@@ -20,6 +20,7 @@ from resolvent.solvers.random_fields.gaussian import (
 
 SAMPLES = 600
 NUM_MODES = 7
+HIGHEST = 3  # wavenumber of the eigenfunctions whose coefficients are compared
 # A mean of N squares of standard normal deviates is 1 with standard error √(2/N).
 BOUND = 5 * np.sqrt(2 / SAMPLES)
 CIRCLE, TORUS, SQUARE = FIELDS = (
@@ -41,7 +42,9 @@ def field_of(distribution, **keywords):
         return PeriodicGaussianField(**common)
     if distribution.domain == "square":
         return NeumannGaussianField(**common)
-    return PeriodicGaussianField2d(**common, orthonormal=distribution.orthonormal)
+    return PeriodicGaussianField2d(
+        **common, orthonormal=distribution.orthonormal, half_spectrum=distribution.half_spectrum
+    )
 
 
 @lru_cache
@@ -57,7 +60,7 @@ def drawn(distribution):
     return Grid("periodic", points, 2 * np.pi, dimension=2), observe_2d(coefficients, points)
 
 
-def eigenfunctions(distribution, grid, highest=3):
+def eigenfunctions(distribution, grid, highest=HIGHEST):
     """L²-orthonormal eigenfunctions of the Laplacian, the constant first, and their eigenvalues."""
     along = range(highest + 1)
     if distribution.domain == "square":
@@ -90,7 +93,10 @@ def projections(distribution):
 def expected_variances(distribution, eigenvalues):
     """Return the variances of the coefficients: without its 1/L a field on the torus is L times larger."""
     larger = 1 if distribution.orthonormal else (2 * np.pi) ** 2
-    return larger * distribution.sigma**2 * (eigenvalues + distribution.tau**2) ** -distribution.gamma
+    variances = larger * distribution.sigma**2 * (eigenvalues + distribution.tau**2) ** -distribution.gamma
+    if distribution.half_spectrum:
+        variances[1 + 2 * HIGHEST :] *= 2  # the first ones are constant along y
+    return variances
 
 
 @pytest.mark.parametrize("name", sorted(DISTRIBUTIONS))
@@ -129,13 +135,44 @@ def test_variance_of_the_values(name, zero_mean):
     [
         ("cao_burgers", 0.593),
         ("cao_darcy", 0.292 / 3),  # the public generator's factor 3 is not in the printed distribution
-        ("calvello_kolmogorov", 1.44),
+        ("calvello_kolmogorov", 1.994),
         ("calvello_kolmogorov_printed", 0.33),
         ("calvello_kolmogorov_v1", 0.00675),  # nearly zero
     ],
 )
 def test_known_pointwise_deviations(name, deviation):
     assert np.sqrt(field_of(DISTRIBUTIONS[name]).variance()) == pytest.approx(deviation, rel=0.02)
+
+
+def test_the_kolmogorov_field_has_the_law_of_the_public_generator():
+    """GaussianRF2d(s, s, 2π, 2π, alpha=2.5, tau=7) of neuraloperator/physics_informed at 3b6bc30.
+
+    It scales the real and imaginary parts of half a spectrum, and `irfft2` makes them a function. Its last
+    axis is our y, along which its generate_data.py forces.
+    """
+    points, samples = 16, 20_000
+    rng = np.random.default_rng(1)
+    k, half = np.fft.fftfreq(points, 1 / points)[:, None], np.arange(points // 2 + 1)
+    scale = points**2 * 7**1.5 * (k**2 + half**2 + 49) ** -1.25
+    scale[0, 0] = 0
+    parts = scale * rng.standard_normal((2, samples, points, points // 2 + 1))
+    values = np.fft.irfft2(parts[0] + 1j * parts[1]).swapaxes(1, 2)
+    theirs = (np.abs(np.fft.rfft2(values, norm="forward")) ** 2).mean(axis=0)
+    field = field_of(DISTRIBUTIONS["calvello_kolmogorov"], num_modes=points // 2 - 1)
+    rows = np.r_[: points // 2, -points // 2 + 1 : 0]
+    known = theirs[rows, : points // 2].ravel()[1:]
+    # The mean of |û|² over N draws has a relative standard error of 1/√N, or √(2/N) where û is real.
+    np.testing.assert_allclose(
+        field.standard_deviations().ravel()[1:] ** 2 / known, 1, atol=5 * np.sqrt(2 / samples)
+    )
+    assert field.variance() == pytest.approx(known_variance(values, points), rel=0.01)
+
+
+def known_variance(values, points):
+    """The variance of values without the modes at half the number of points, which our field lacks."""
+    spectrum = np.fft.rfft2(values, norm="ortho")
+    spectrum[:, points // 2], spectrum[:, :, points // 2] = 0, 0
+    return np.fft.irfft2(spectrum, norm="ortho").var()
 
 
 def low(coefficients, modes):
