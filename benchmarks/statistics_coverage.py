@@ -244,14 +244,15 @@ def reported(given: Namespace) -> str:
             found.append(ratio_to_reported(drawn.mean(axis=1), scatters, number_reported))
         low, high = np.array([[one.low, one.high] for one in found]).T
         called = [np.mean((low * factor > 1) | (high * factor < 1)) for factor in (1.0, 1.2, 1.5)]
-        agree, width = percent(1 - called[0]), f"{np.median(high / low):.2f}"
+        inside, width = percent(1 - called[0]), f"{np.median(high / low):.2f}"
         names = (f"{skewness:g}", f"{100 * spread:g} %", f"{number}")
-        rows.append((*names, agree, width, *map(percent, called[1:])))
+        rows.append((*names, inside, width, *map(percent, called[1:])))
     words = f"""\
 Ours are errors on {OURS:,} samples, theirs the mean over {THEIRS} other samples of one network with the same
-distribution of errors: the true ratio is 1. Number of 100 rows that agree, and that differ if our errors are
-1.2 and 1.5 times as large. Width is the upper over the lower end."""
-    header = ("s", "spread", "seeds", "agree", "width", "differ, 1.2 times", "differ, 1.5 times")
+distribution of errors: the true ratio is 1. Number of 100 intervals that contain 1, and that exclude 1 if our
+errors are 1.2 and 1.5 times as large. Width is the upper over the lower end."""
+    excluded = ("exclude 1, 1.2 times", "exclude 1, 1.5 times")
+    header = ("s", "spread", "seeds", "contain 1", "width", *excluded)
     return f"{words}\n\n{table(header, rows)}"
 
 

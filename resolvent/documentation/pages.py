@@ -41,6 +41,11 @@ def paragraph(words: str) -> str:
     return fill(words, 118, break_long_words=False, break_on_hyphens=False)
 
 
+def folded(title: str, text: str) -> str:
+    """Return Markdown that shows `text` only when a reader opens it."""
+    return f"<details>\n<summary>{title}</summary>\n\n{text}\n\n</details>"
+
+
 def planned(*overlays: str, root: Path = ROOT) -> Plan:
     """Return the plan of the default configuration with overlays, which are named from `root`."""
     return Plan(load_configuration(read_configuration([root / overlay for overlay in overlays])))

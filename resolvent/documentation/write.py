@@ -9,7 +9,7 @@ from resolvent.documentation import datasets, estimates, initial_values, stabili
 from resolvent.documentation.configuration import keys
 from resolvent.documentation.default_run import overview, write_default_run
 from resolvent.documentation.pages import ROOT, planned, write_part
-from resolvent.documentation.paper_sizes import COSTS, size_sections
+from resolvent.documentation.paper_sizes import size_sections
 from resolvent.documentation.reported_vs_ours import write_reported_vs_ours
 from resolvent.figures.papers.registry import PAPERS
 
@@ -40,16 +40,11 @@ def main() -> None:
         commands[f"results/{paper}"] = f"{COMMAND} config/{paper}.yaml"
         commands[f"results/{paper}_cpu"] = f"{COMMAND} config/{paper}.yaml config/{paper}_cpu.yaml"
     made = {command: runs for folder, command in commands.items() if (runs := _runs(folder))}
-    costs = {paper: ROOT / COSTS.format(paper=paper) for paper in PAPERS}
-    write_reported_vs_ours(
-        made,
-        ROOT / "docs/reported-vs-ours.md",
-        ROOT / "docs/measured/reported_rows.csv",
-        size_sections({paper: file for paper, file in costs.items() if file.exists()}),
-    )
+    measured = ROOT / "docs/measured"
+    write_reported_vs_ours(made, ROOT / "docs/reported-vs-ours.md", measured, size_sections())
     if not made:
         words = " and ".join(f"`{command}`" for command in commands.values())
-        print(f"docs/reported-vs-ours.md keeps the runs it has; make new ones with {words}")
+        print(f"docs/reported-vs-ours.md has the committed rows; make new runs with {words}")
 
 
 def _runs(folder: str) -> list[Path]:
