@@ -85,7 +85,7 @@ def write_latent_basis(
     group = read_card(card)["groups"][group_name(resolution)]
     if COEFFICIENT not in group["variables"] or group["grid"]["kind"] not in ("nodes", "cell_centres"):
         raise TrainingError(
-            f"{card} has no {COEFFICIENT} on {resolution} nodes or cell centres, which the eigenfunctions need"
+            f"{card} has no {COEFFICIENT} on {resolution} nodes or cell centres, as eigenfunctions need"
         )
     stored = load_arrays(card, group_name(resolution), "test", sample + 1, [COEFFICIENT])[COEFFICIENT]
     coefficient = element_means(stored[sample].astype(float), trained.shape[-1] - 1)

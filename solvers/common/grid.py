@@ -6,9 +6,9 @@ Conventions, on an interval, a square or a cube of side `length` with n points a
     nodes          x_j = j · length / (n - 1)    both ends included
     cell_centres   x_j = (j + 1/2) · length / n  neither end included
 
-Cell centres may have a `stride` k, and are then every k-th centre of a finer grid, x_j = (k j + 1/2) · length / N
-with N = k (n - 1) + 1 cells: their spacing is k · length / N, and both ends of the interval are half a *fine* cell
-outside. So a grid of cell centres that is sub-sampled by index keeps its outermost points, as nodes do.
+Cell centres may have a `stride` k, and are then every k-th centre of a finer grid of N = k (n - 1) + 1 cells,
+x_j = (k j + 1/2) · length / N: their spacing is k · length / N, and both ends of the interval are half a
+*fine* cell outside. So cell centres that are sub-sampled by index keep their outermost points, as nodes do.
 
 In two dimensions values are arrays (..., y, x), in three (..., z, y, x): the last axis is x. Values on a
 periodic grid represent a trigonometric polynomial with modes below n/2 (see `solvers.common.fourier`).

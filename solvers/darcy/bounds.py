@@ -7,9 +7,9 @@ the largest a_face in units of that of A₀, and
 
     rᵀ A₀⁻¹ r / M  ≤  ‖e‖²_A  ≤  rᵀ A₀⁻¹ r / m.
 
-A sine transform inverts A₀ (type 1 on nodes, type 2 on cell centres), so the bounds cost less than a network. On
-every k-th cell centre A₀ = T ⊗ W + W ⊗ T, with T the 1-D matrix and W the cells' widths, is inverted by the
-eigenvectors T v = λ W v (Lynch, Rice and Thomas 1964, Numer. Math. 6, 185).
+A sine transform inverts A₀ (type 1 on nodes, type 2 on cell centres), so the bounds cost less than a network.
+On every k-th cell centre A₀ = T ⊗ W + W ⊗ T, with T the 1-D matrix and W the cells' widths, is inverted by
+the eigenvectors T v = λ W v (Lynch, Rice and Thomas 1964, Numer. Math. 6, 185).
 The ratio of upper and lower bound is √(M/m): 2 for coefficients of 3 and 12. Relative bounds divide by ‖p‖_A,
 which differs from ‖p̂‖_A by at most ‖e‖_A, and lies between the bounds of the error of p̂ = 0; they differ
 from the relative error at most by the factor M/m.

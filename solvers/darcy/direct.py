@@ -1,8 +1,8 @@
 """Solve the 5-point equations of Darcy flow by a sparse direct method, as an independent check.
 
 With D_x and D_y the matrices of first differences between neighbours, including the boundary's zeros, and
-A_x, A_y the diagonal matrices of face coefficients, the equations are (D_xᵀ A_x D_x + D_yᵀ A_y D_y) p = V f, with
-the areas V of the cells: h², smaller in the outer cells of a grid of every k-th cell centre.
+A_x, A_y the diagonal matrices of face coefficients, the equations are (D_xᵀ A_x D_x + D_yᵀ A_y D_y) p = V f,
+with the areas V of the cells: h², smaller in the outer cells of a grid of every k-th cell centre.
 """
 
 import numpy as np

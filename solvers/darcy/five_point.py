@@ -5,16 +5,17 @@
 a(x, y)  permeability, the coefficient, > 0;  p  pressure;  f  source, 1 by default.
 
 Convention: values are (batch, y, x) on n × n points. On `nodes` x_i = i/(n - 1), which include the zeros on
-the boundary; on `cell_centres` x_i = (i + 1/2)/n, and the boundary is half a cell outside. With a `stride` k the
-points are every k-th centre of a finer grid, x_i = (k i + 1/2)/N, and the boundary is half a fine cell outside:
-the outer cells end there, so they are narrower. (For k = 1 this is the same scheme.) At every inner point
+the boundary; on `cell_centres` x_i = (i + 1/2)/n, and the boundary is half a cell outside. With a `stride` k
+the points are every k-th centre of a finer grid, x_i = (k i + 1/2)/N, and the boundary is half a fine cell
+outside: the outer cells end there, so they are narrower. (For k = 1 this is the same scheme.) At every inner
+point
 
     Σ_neighbours a_face (p - p_neighbour) = h² f
 
-with a_face the arithmetic or harmonic mean of the two points' coefficients; in outer cells the conductances and
-the area are those of the cell (`solvers.darcy.direct`). The arithmetic mean, the default,
-reproduces the papers' data; the harmonic mean conserves the flux through layers exactly. They change p by
-about 0.3 % if a jumps from 3 to 12, on 421 nodes.
+with a_face the arithmetic or harmonic mean of the two points' coefficients; in outer cells the conductances
+and the area are those of the cell (`solvers.darcy.direct`). The arithmetic mean, the default, reproduces the
+papers' data; the harmonic mean conserves the flux through layers exactly. They change p by about 0.3 % if a
+jumps from 3 to 12, on 421 nodes.
 
 Method: conjugate gradients until the residual is below `tolerance` of the right-hand side, or the error is
 below `accuracy`, preconditioned by `multigrid` (`solvers.darcy.multigrid`: one core, any coefficient) or by

@@ -25,7 +25,8 @@ from resolvent.solvers.common.grid import check_restriction
 if TYPE_CHECKING:
     from resolvent.datasets.storage.store import Stored
 
-KEEP_ENDS = ("nodes", "cell_centres", "uneven")  # kinds whose outermost points are points of every coarser grid
+# Kinds whose outermost points are points of every coarser grid.
+KEEP_ENDS = ("nodes", "cell_centres", "uneven")
 BATCH_BYTES = 2**27  # size of rows read at a time
 SECONDS_PER_BYTE = 2e-8  # for decompressing a file
 
@@ -83,8 +84,8 @@ class FilesDataset(SpaceDataset):
             elif not 3 <= count <= finest or (finest - ends) % (count - ends):
                 points_are = "cell centres" if kind == "cell_centres" else "nodes"
                 raise ValueError(
-                    f"{count} {points_are} are not nested in the file's {finest}: {count - ends} intervals do "
-                    f"not divide {finest - ends}"
+                    f"{count} {points_are} are not nested in the file's {finest}: {count - ends} intervals "
+                    f"do not divide {finest - ends}"
                 )
             stride = stride or (finest - ends) // (count - ends)
         return stride

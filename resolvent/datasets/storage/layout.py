@@ -129,8 +129,7 @@ def space_group(
     """Return the group of variables on `grid`, named by its points along x; `more` axes come before space."""
     along = named_axes(grid)
     axes = (
-        Axis(name, axis.coordinates, f"position; {_in_words(axis)}", units)
-        for name, axis in along.items()
+        Axis(name, axis.coordinates, f"position; {_in_words(axis)}", units) for name, axis in along.items()
     )
     placed = (replace(variable, axes=(*variable.axes, *along)) for variable in variables)
     return Group(group_name(grid.points), grid, (*more, *axes), tuple(placed))

@@ -158,9 +158,9 @@ class DarcyDataset(DarcySettings):
     )
     pressure: Literal["restricted", "solved_on_each_grid"] = Field(
         "restricted",
-        description="pressure on coarser grids: restricted from the finest grid (every k-th value if the grids "
-        "are nested, which cell centres must be; else, on nodes, by its sine interpolant), or solved on each "
-        "grid with the same coefficient",
+        description="pressure on coarser grids: restricted from the finest grid (every k-th value if the "
+        "grids are nested, as cell centres must be; else, on nodes, by its sine interpolant), or solved on "
+        "each grid with the same coefficient",
     )
 
     @property
@@ -416,7 +416,7 @@ class Darcy(DarcyTask):
         """Measure the solver's error (`errors_of_the_solver`) and, separately, the discretisation error.
 
         The latter, which no solver on this grid can avoid, is the difference from the harmonic finite-volume
-        solution on a grid four times finer (five times on cell centres), with the coefficient evaluated there.
+        solution on a grid four times finer, five times on cell centres, with the coefficient evaluated there.
         """
         from resolvent.solvers.darcy.five_point import DarcyFivePoint
 
@@ -568,9 +568,9 @@ class DarcyInverse(DarcyTask):
                 "source": "Cao 2021 (arXiv:2105.14995), eqs. 20 and 23, section C.4",
             },
             "distribution_of_the_coefficient": self.distribution_facts(),
-            "coarse_coefficient": f"means over non-overlapping windows of {self.points}, from the finest grid "
-            "to the fine one and on to the coarse one, fewer at the last rows: grey where a window meets both "
-            "materials",
+            "coarse_coefficient": f"means over non-overlapping windows of {self.points}, from the finest "
+            "grid to the fine one and on to the coarse one, fewer at the last rows: grey where a window "
+            "meets both materials",
             "noise": "none in the store; added on reading, ε times the pointwise standard deviation of the "
             "training pressures times standard normal deviates keyed by seed, split, sample and realisation",
             "solver": self.solver_facts(),
@@ -580,7 +580,7 @@ class DarcyInverse(DarcyTask):
 def _linear_interpolation(from_grid: Grid, to_grid: Grid, zero: bool = False) -> np.ndarray:
     """Return the matrix of linear interpolation along an axis.
 
-    Beyond the outermost points functions are constant, or with `zero` linear to 0 at both ends of the interval.
+    Beyond the outermost points functions are constant, or with `zero` linear to 0 at both ends.
     """
     points, rows = from_grid.coordinates, np.eye(from_grid.points)
     if zero and points[0] > 0:
