@@ -178,10 +178,10 @@ class Split:
     def target_gradients(self, samples: Samples, members: Members, *, as_coded: bool = False) -> np.ndarray:
         """Return the gradients of the targets of `samples` (at `members`), (samples, dimension, ...space).
 
-        On nodes the gradients are second-order differences on the finest stored grid with identical values at
-        these nodes, as in Cao 2021, section C.1; otherwise they are computed on the samples' own grid. With
-        `as_coded`, as in the public code, they are `central_differences`, and use the finest grid on periodic
-        grids too.
+        On nodes and cell centres the gradients are second-order differences on the finest stored grid with
+        identical values at these points, as in Cao 2021, section C.1; otherwise they are computed on the
+        samples' own grid. With `as_coded`, as in the public code, they are `central_differences`, and use the
+        finest grid on periodic grids too.
 
         Raises `DatasetError` for unevenly spaced points.
         """
@@ -192,30 +192,36 @@ class Split:
             return gradient(samples.targets, own)
         (target,) = card["targets"]
         differentiate = central_differences if as_coded else gradient
-        finest = self._finest(own, target, as_coded)
-        if finest == own.points:
+        grid = self._finest(own, target, as_coded)
+        if grid == own:
             return differentiate(samples.targets, own)
-        grid = Grid(own.kind, finest, own.length, own.dimension)
         strided: Any = (..., *[slice(None, None, round(own.spacing / grid.spacing))] * own.dimension)
-        name, parts = f"{group_name(finest)}/{target}", []
+        name, parts = f"{group_name(grid.points)}/{target}", []
         for start in range(0, len(samples), BATCH):
             here = slice(start, start + BATCH)
             values = self._arrays([name], members[here])[name]
             same = np.array_equal(values[strided], samples.targets[here])
-            if own.kind == "nodes" and not same:
+            if own.kind != "periodic" and not same:
                 return differentiate(samples.targets, own)  # each grid has its own solutions
             parts.append(differentiate(values, grid)[strided].copy())
         return np.concatenate(parts)
 
-    def _finest(self, own: Grid, target: str, as_coded: bool) -> int:
-        """Return the points along each axis of the grid for differentiating targets."""
+    def _finest(self, own: Grid, target: str, as_coded: bool) -> Grid:
+        """Return the grid for differentiating targets, of which `own` has every k-th point."""
+        if own.kind == "periodic" and not as_coded:
+            return own
         groups = [group for group in self.card["groups"].values() if target in group["variables"]]
-        stored = [group["grid"]["points"] for group in groups if "points" in group["grid"]]
-        if own.kind == "nodes":
-            return max(n for n in stored if (n - 1) % (own.points - 1) == 0)
-        if as_coded and own.kind == "periodic":
-            return max(n for n in stored if n % own.points == 0)
-        return own.points
+        finest = own
+        for facts in (group["grid"] for group in groups if "points" in group["grid"]):
+            stored = grid_from_facts(facts)
+            assert isinstance(stored, Grid)
+            try:
+                nested = stored.restricted(own.points) == own
+            except ValueError:
+                continue
+            if nested and stored.points > finest.points:
+                finest = stored
+        return finest
 
     def _arrays(
         self, names: list[str], members: Members, dtype: DTypeLike | None = None
@@ -243,8 +249,8 @@ class FreshSplit(Split):
         self.task = build_task(settings_of(self.card["settings"]))
         self.solving = Lock()
 
-    def _finest(self, own: Grid, target: str, as_coded: bool) -> int:
-        return own.points  # solving on a finer grid only for gradients is too expensive
+    def _finest(self, own: Grid, target: str, as_coded: bool) -> Grid:
+        return own  # solving on a finer grid only for gradients is too expensive
 
     def _arrays(
         self, names: list[str], members: Members, dtype: DTypeLike | None = None

@@ -1,6 +1,7 @@
 """Power of functions by wavenumber on evenly spaced grids, for smoothness and for spectra of errors.
 
-Periodic axes use exponentials; nodes and cell centres use cosines, because the even extension has no jump. A
+Periodic axes use exponentials; nodes and cell centres use cosines, because the even extension has no jump (on
+every k-th cell centre between the outermost points, as on nodes). A
 shell contains the waves whose |k| rounds to the same integer, with k in cycles along the side in x, or in
 half cycles if an axis has cosines. The powers of all shells add up to the mean square of the function by the
 grid's quadrature (Parseval).
@@ -14,7 +15,7 @@ import numpy as np
 import scipy
 
 from resolvent.solvers.common.cosine_series import cosine_coefficients_of
-from resolvent.solvers.common.grid import Grid, Product
+from resolvent.solvers.common.grid import Grid, Nodes, Product
 
 
 def wavenumbers(grid: Grid | Product) -> np.ndarray:
@@ -47,11 +48,17 @@ def _shells(grid: Grid | Product) -> np.ndarray:
     return np.rint(reduce(np.hypot.outer, along)).astype(int)
 
 
+def _has_ends(axis: Grid | Nodes) -> bool:
+    """Return whether the cosines' interval ends at the outermost points of an axis."""
+    return axis.kind == "nodes" or (isinstance(axis, Grid) and axis.stride > 1)
+
+
 def _power(values: np.ndarray, grid: Grid | Product) -> np.ndarray:
     """Return the contribution of every wave to the mean square of a function, (*grid)."""
     if isinstance(grid, Grid) and grid.dimension == 2 and grid.kind != "periodic":
-        power = cosine_coefficients_of(values, grid.kind) ** 2
-        if grid.kind == "nodes":  # the square of the last √2 cos πkx has mean 2, by the trapezoidal rule
+        kind = "nodes" if _has_ends(grid) else grid.kind
+        power = cosine_coefficients_of(values, kind) ** 2
+        if kind == "nodes":  # the square of the last √2 cos πkx has mean 2, by the trapezoidal rule
             power[-1] *= 2
             power[:, -1] *= 2
         return power
@@ -59,10 +66,10 @@ def _power(values: np.ndarray, grid: Grid | Product) -> np.ndarray:
     for at, axis in enumerate(grid.axes):
         of_axis = np.ones(axis.points)
         if axis.kind != "periodic":
-            intervals, transform = (axis.points - 1, 1) if axis.kind == "nodes" else (axis.points, 2)
+            intervals, transform = (axis.points - 1, 1) if _has_ends(axis) else (axis.points, 2)
             values = scipy.fft.dct(values, transform, axis=at) / (2 * intervals)
             of_axis[1:] = 2
-            if axis.kind == "nodes":  # the last cosine is ±1 at every node
+            if _has_ends(axis):  # the last cosine is ±1 at every node
                 of_axis[-1] = 1
         weights = np.multiply.outer(weights, of_axis)
     periodic = [at for at, axis in enumerate(grid.axes) if axis.kind == "periodic"]

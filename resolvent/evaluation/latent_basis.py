@@ -62,14 +62,15 @@ def write_latent_basis(
     initial_roughness               the same for the initial weights of `seed`
     coefficient (n_c - 1, n_c - 1)  of the equation, in the elements of the coarse grid
     eigenvalues (2), eigenfunctions (2, n_c, n_c), eigenfunction_roughness (2)
-                                    of -∇·(a∇·), `solvers.darcy.eigenfunctions`
+                                    of -∇·(a∇·), `solvers.darcy.eigenfunctions`. On cell centres the
+                                    outermost points, half a fine cell inside, stand for the boundary
 
     `test_samples` is the experiment's number of test samples, `grids` as in
     `resolvent.datasets.loading.load_samples`. The input has no noise. The latent functions of a diverged run
     are NaN.
 
     Raises `TrainingError` for an architecture without an encoder on a coarse grid, and for data without a
-    coefficient on nodes.
+    coefficient on nodes or cell centres.
     """
     torch.set_num_threads(threads)
     checkpoint = checkpoints.load_run(folder)
@@ -82,9 +83,9 @@ def write_latent_basis(
     u = function_tensor(samples.inputs[-1:], samples.grid)  # (1, n, n, 1)
     trained, initial = _latent_of_run(checkpoint, seed, u, coordinate_tensor(samples.grid))
     group = read_card(card)["groups"][group_name(resolution)]
-    if COEFFICIENT not in group["variables"] or group["grid"]["kind"] != "nodes":
+    if COEFFICIENT not in group["variables"] or group["grid"]["kind"] not in ("nodes", "cell_centres"):
         raise TrainingError(
-            f"{card} has no {COEFFICIENT} on {resolution} nodes, which the eigenfunctions need"
+            f"{card} has no {COEFFICIENT} on {resolution} nodes or cell centres, as eigenfunctions need"
         )
     stored = load_arrays(card, group_name(resolution), "test", sample + 1, [COEFFICIENT])[COEFFICIENT]
     coefficient = element_means(stored[sample].astype(float), trained.shape[-1] - 1)

@@ -25,6 +25,7 @@ from resolvent.common.records import RUN_FILES, WEIGHTS, RunRecord, check_file
 from resolvent.datasets.storage.layout import grid_from_facts
 from resolvent.models.registry import resolve
 from resolvent.public import model_card
+from resolvent.public.inputs import regridded
 from resolvent.public.weights import write_weights
 from resolvent.solvers.common.grid import Grid, Nodes, Product
 from resolvent.training.errors import TrainingError
@@ -157,7 +158,7 @@ def _example(record: RunRecord, points: int | None, samples: int) -> tuple[Tenso
         raise TrainingError(f"points: accepted for this grid: {grid.points}, as in training; got {points}")
     if points is not None and isinstance(grid, Grid):
         try:
-            grid = Grid(grid.kind, points, grid.length, grid.dimension)
+            grid = regridded(grid, (points,) * grid.dimension)
             resolve(record.architecture, record.settings).check_grid(grid.shape)
         except ValueError as error:
             raise TrainingError(f"{record.model} cannot predict on {points} points: {error}") from None

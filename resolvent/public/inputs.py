@@ -81,10 +81,18 @@ def grid_of(record: RunRecord, channels: int, shape: tuple[int, ...], inputs: An
 
 
 def regridded(trained: AnyGrid, sides: Sequence[int]) -> AnyGrid:
-    """Return a spatial grid with `sides` points. Raises `ValueError` if points are uneven."""
+    """Return a spatial grid with `sides` points. Raises `ValueError` if points are uneven.
+
+    After training on every k-th cell centre, points that are nested in the same cells are such centres too;
+    other numbers of points are the centres of cells of their own.
+    """
     axes: list[Grid | Nodes] = []
     for axis, points in zip(trained.axes, sides, strict=True):
-        if isinstance(axis, Grid):
+        if isinstance(axis, Grid) and axis.stride > 1:
+            nested = 3 <= points <= axis.cells and (axis.cells - 1) % (points - 1) == 0
+            fine = replace(axis, points=axis.cells if nested else points, stride=1)
+            axes.append(fine.restricted(points))
+        elif isinstance(axis, Grid):
             axes.append(replace(axis, points=points))
         elif points == axis.points:
             axes.append(axis)

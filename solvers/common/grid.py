@@ -6,6 +6,10 @@ Conventions, on an interval, a square or a cube of side `length` with n points a
     nodes          x_j = j · length / (n - 1)    both ends included
     cell_centres   x_j = (j + 1/2) · length / n  neither end included
 
+Cell centres may have a `stride` k, and are then every k-th centre of a finer grid of N = k (n - 1) + 1 cells,
+x_j = (k j + 1/2) · length / N: their spacing is k · length / N, and both ends of the interval are half a
+*fine* cell outside. So cell centres that are sub-sampled by index keep their outermost points, as nodes do.
+
 In two dimensions values are arrays (..., y, x), in three (..., z, y, x): the last axis is x. Values on a
 periodic grid represent a trigonometric polynomial with modes below n/2 (see `solvers.common.fourier`).
 `Nodes` are any increasing points of an interval, such as the times at which a trajectory is observed. A
@@ -68,6 +72,7 @@ class Grid(Axes):
     points     number of points n along each axis.
     length     length of the interval, or side of the square or cube, in the unit of x.
     dimension  1, 2 or 3.
+    stride     k of cell centres: every k-th centre of a finer grid. 1 for other kinds.
 
     Raises `ValueError` if there is no such grid.
     """
@@ -76,6 +81,7 @@ class Grid(Axes):
     points: int
     length: float = 1.0
     dimension: int = 1
+    stride: int = 1
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -90,6 +96,8 @@ class Grid(Axes):
             raise ValueError(f"length must be positive, got {self.length}")
         if self.dimension not in (1, 2, 3):
             raise ValueError(f"dimension must be 1, 2 or 3, got {self.dimension}")
+        if self.stride < 1 or (self.stride > 1 and self.kind != "cell_centres"):
+            raise ValueError(f"a grid of {self.kind} has no stride {self.stride}; accepted: 1")
 
     @property
     def axes(self) -> tuple[Grid | Nodes, ...]:
@@ -99,22 +107,57 @@ class Grid(Axes):
     @property
     def spacing(self) -> float:
         """Return the distance between neighbours along an axis, in the unit of x."""
+        if self.kind == "cell_centres":
+            return self.stride * self.length / self.cells
         return self.length / (self.points - 1 if self.kind == "nodes" else self.points)
+
+    @property
+    def cells(self) -> int:
+        """Return the number of cells along an axis whose every `stride`-th centre is a point of the grid."""
+        return self.stride * (self.points - 1) + 1
 
     @property
     def coordinates(self) -> Float[np.ndarray, " points"]:
         """Return the positions along an axis, equal for all axes."""
-        return (np.arange(self.points) + (0.5 if self.kind == "cell_centres" else 0)) * self.spacing
+        if self.kind == "cell_centres":
+            return (self.stride * np.arange(self.points) + 0.5) * (self.length / self.cells)
+        return np.arange(self.points) * self.spacing
 
     @property
     def weights(self) -> Float[np.ndarray, "*shape"]:
-        """Return quadrature weights: trapezoidal on nodes and periodic grids, midpoint on cell centres."""
+        """Return quadrature weights: trapezoidal on nodes and periodic grids, midpoint on cell centres.
+
+        On every k-th cell centre the trapezoidal rule applies between the outermost points, whose values also
+        stand for the half cells outside: second order, and the midpoint rule for k = 1.
+        """
         if self.dimension > 1:
             return super().weights
         along_axis = np.full(self.points, self.spacing)
         if self.kind == "nodes":
             along_axis[[0, -1]] /= 2
+        elif self.stride > 1:
+            along_axis[[0, -1]] = (self.spacing + self.length / self.cells) / 2
         return along_axis
+
+    def restricted(self, points: int) -> Grid:
+        """Return the grid of every k-th point, beginning with the first, with `points` along each axis.
+
+        Raises `ValueError` if no k leads to `points`. Nodes and cell centres also keep their last point.
+        """
+        if self.kind == "periodic":
+            check_restriction(self.points, points, "stride")
+            return replace(self, points=points)
+        intervals = self.points - 1
+        if not 3 <= points <= self.points or intervals % (points - 1):
+            sizes = [intervals // k + 1 for k in range(2, intervals // 2 + 1) if intervals % k == 0]
+            nested = ", ".join([*map(str, sizes[:3]), *["..."] * (len(sizes) > 3)]) or "none"
+            raise ValueError(
+                f"{points} {self.kind.replace('_', ' ')} are not nested in {self.points}: {points - 1} "
+                f"intervals do not divide {intervals}; nested sizes: {nested}"
+            )
+        if self.kind == "nodes":
+            return replace(self, points=points)
+        return replace(self, points=points, stride=self.stride * (intervals // (points - 1)))
 
     def derivative(self, values: Float[np.ndarray, "*batch points"]) -> Float[np.ndarray, "*batch points"]:
         """Differentiate along the last axis, x.

@@ -37,6 +37,7 @@ def solve_sample(
     before,
     after,
     cell_centred,
+    stride,
     harmonic,
     tolerance,
     accuracy,
@@ -49,7 +50,7 @@ def solve_sample(
     `pressure` has the frame, with arbitrary values. If the tolerance is zero, iterations stop at the
     `accuracy` of the pressure, see `solvers.darcy.five_point`.
     """
-    store_conductances(coefficient, cell_centred, harmonic, across, along)
+    store_conductances(coefficient, cell_centred, stride, harmonic, across, along)
     fill_hierarchy(stored, coefficient, across, along, sizes, before, after, cell_centred)
     frame = sizes[0] + 2
     preconditioned, scaled = stored[3, : frame * frame], stored[4, : frame * frame]

@@ -5,14 +5,17 @@
 a(x, y)  permeability, the coefficient, > 0;  p  pressure;  f  source, 1 by default.
 
 Convention: values are (batch, y, x) on n × n points. On `nodes` x_i = i/(n - 1), which include the zeros on
-the boundary; on `cell_centres` x_i = (i + 1/2)/n, and the boundary is half a cell outside. At every inner
+the boundary; on `cell_centres` x_i = (i + 1/2)/n, and the boundary is half a cell outside. With a `stride` k
+the points are every k-th centre of a finer grid, x_i = (k i + 1/2)/N, and the boundary is half a fine cell
+outside: the outer cells end there, so they are narrower. (For k = 1 this is the same scheme.) At every inner
 point
 
     Σ_neighbours a_face (p - p_neighbour) = h² f
 
-with a_face the arithmetic or harmonic mean of the two points' coefficients. The arithmetic mean, the default,
-reproduces the papers' data; the harmonic mean conserves the flux through layers exactly. They change p by
-about 0.3 % if a jumps from 3 to 12, on 421 nodes.
+with a_face the arithmetic or harmonic mean of the two points' coefficients; in outer cells the conductances
+and the area are those of the cell (`solvers.darcy.direct`). The arithmetic mean, the default, reproduces the
+papers' data; the harmonic mean conserves the flux through layers exactly. They change p by about 0.3 % if a
+jumps from 3 to 12, on 421 nodes.
 
 Method: conjugate gradients until the residual is below `tolerance` of the right-hand side, or the error is
 below `accuracy`, preconditioned by `multigrid` (`solvers.darcy.multigrid`: one core, any coefficient) or by
@@ -52,8 +55,9 @@ from resolvent.solvers.common.checks import check_array, refuse
 from resolvent.solvers.common.errors import CHECK
 from resolvent.solvers.common.grid import Grid
 from resolvent.solvers.common.threads import kept
-from resolvent.solvers.darcy.bounds import residual
+from resolvent.solvers.darcy.bounds import laplacian_modes, residual
 from resolvent.solvers.darcy.conjugate_gradients import solve_sample, workspace
+from resolvent.solvers.darcy.direct import cell_widths
 from resolvent.solvers.darcy.multigrid import levels
 
 NAME = "Darcy"
@@ -70,9 +74,10 @@ class DarcyFivePoint:
 
     grid       "nodes" or "cell_centres".
     face_mean  "arithmetic" or "harmonic".
-    method     "multigrid" or "sine".
+    method     "multigrid" or "sine"; a grid with a stride is always solved by multigrid.
     tolerance  tolerance of the residual, relative to the right-hand side.
     accuracy   relative L² error of the pressure; replaces the tolerance if given.
+    stride     k if the points are every k-th cell centre of a finer grid.
 
     Raises `ValueError` if a name is unknown, the tolerance is not between 0 and 1, or the accuracy is below
     `LEAST_ACCURACY` or not below 1.
@@ -83,6 +88,7 @@ class DarcyFivePoint:
     method: str = "multigrid"
     tolerance: float = 1e-8
     accuracy: float | None = None
+    stride: int = 1
 
     def __post_init__(self) -> None:
         for name, accepted in (("grid", GRIDS), ("face_mean", FACE_MEANS), ("method", METHODS)):
@@ -90,6 +96,7 @@ class DarcyFivePoint:
                 raise ValueError(
                     f"unknown {name} {getattr(self, name)!r}; accepted: {', '.join(map(repr, accepted))}"
                 )
+        Grid(self.grid, 3, stride=self.stride)  # raises if the grid has no stride
         if not 0 < self.tolerance < 1:
             raise ValueError(f"tolerance must be between 0 and 1, got {self.tolerance}")
         if self.accuracy is not None and not LEAST_ACCURACY <= self.accuracy < 1:
@@ -120,7 +127,7 @@ class DarcyFivePoint:
             hint="resolvent.solvers.common.cosine_series.observe_cosine gives a field on a grid",
         )
         points = coefficient.shape[-1]
-        spacing = Grid(self.grid, points, dimension=2).spacing
+        spacing = Grid(self.grid, points, dimension=2, stride=self.stride).spacing
         positive = ((coefficient > 0) & np.isfinite(coefficient)).all(axis=(1, 2))
         refuse(~positive, NAME, symptom="the coefficient is not positive", remedy=CHECK)
         sources = np.broadcast_to(np.asarray(source, coefficient.dtype), coefficient.shape)
@@ -133,6 +140,9 @@ class DarcyFivePoint:
         else:
             size = abs(sources).max(axis=(1, 2), keepdims=True)
             sources = np.divide(sources, size, out=np.ones_like(coefficient), where=size > 0)
+        if self.stride > 1:
+            widths = cell_widths(points, self.stride).astype(coefficient.dtype)
+            sources = sources * np.outer(widths, widths)
         pressure, iterations = self._iterated(coefficient, sources, MAX_ITERATIONS)
         what, least = ("residual", self.tolerance) if self.accuracy is None else ("error", self.accuracy)
         refuse(
@@ -158,7 +168,7 @@ class DarcyFivePoint:
         """
         if steps < 1:
             raise ValueError(f"steps must be 1 or more, got {steps}")
-        left = residual(coefficient, prediction, source, self.grid, self.face_mean)
+        left = residual(coefficient, prediction, source, self.grid, self.face_mean, self.stride)
         size = np.maximum(abs(left).max(axis=(1, 2), keepdims=True), np.finfo(left.dtype).tiny)
         exactly = replace(self, tolerance=np.finfo(left.dtype).eps, accuracy=None)
         corrected = prediction + size * exactly._iterated(coefficient, left / size, steps)[0]
@@ -173,7 +183,7 @@ class DarcyFivePoint:
         most: int,
     ) -> tuple[Float[np.ndarray, "batch n n"], Int[np.ndarray, " batch"]]:
         """Return the solutions and the numbers of iterations, 0 if not converged after `most`."""
-        if self.method == "sine":
+        if self.method == "sine" and self.stride == 1:
             from resolvent.solvers.darcy.sine_transforms import solve_batch
 
             return solve_batch(coefficient, sources, self.grid, self.face_mean, *self.limits, most)
@@ -186,15 +196,17 @@ class DarcyFivePoint:
         most: int,
     ) -> tuple[Float[np.ndarray, "batch n n"], Int[np.ndarray, " batch"]]:
         cells = self.grid == "cell_centres"
-        hierarchy = _levels(coefficient.shape[-1], self.grid)
+        hierarchy = _levels(coefficient.shape[-1], self.grid, self.stride)
         key = hierarchy.sizes.tobytes(), coefficient.dtype
         arrays = kept("multigrid", key, lambda: workspace(hierarchy.sizes, coefficient.dtype))
         frame = hierarchy.sizes[0] + 2
         framed, right = np.zeros((2, frame, frame), coefficient.dtype)
         pressure = np.empty(coefficient.shape, coefficient.dtype)  # in C order, for compiled code
         iterations = np.empty(len(coefficient), int)
-        intervals = coefficient.shape[-1] - (not cells)
-        least = 4 - 4 * np.cos(np.pi / intervals)  # eigenvalue of the 5-point Laplacian, without 1/h²
+        unknowns = coefficient.shape[-1] - 2 * (not cells)
+        area = cell_widths(unknowns, self.stride)[0] ** 2  # of the smallest cell
+        # Lower bound of the eigenvalues of the 5-point Laplacian, without 1/h²
+        least = 2 * laplacian_modes(unknowns, self.grid, self.stride)[0][0] * area
         tolerance, accuracy = self.limits
         for row, (sample, source) in enumerate(zip(coefficient, sources, strict=True)):
             low, high = float(sample.min()), float(sample.max())
@@ -208,6 +220,7 @@ class DarcyFivePoint:
                 *arrays,
                 *hierarchy,
                 cells,
+                self.stride,
                 self.face_mean == "harmonic",
                 *map(coefficient.dtype.type, limits),
                 most,

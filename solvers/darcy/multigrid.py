@@ -21,6 +21,7 @@ import numpy as np
 from jaxtyping import Float
 
 from resolvent.solvers.common.compiled import compiled
+from resolvent.solvers.common.grid import Grid
 
 _COARSEST = 3  # unknowns along an axis of the coarsest grid, relaxed to convergence
 _COARSEST_SWEEPS = 8
@@ -43,11 +44,16 @@ class Levels(NamedTuple):
     after: np.ndarray
 
 
-def levels(points: int, grid: str) -> Levels:
-    """Return the hierarchy below a grid of `points` "nodes" or "cell_centres"."""
+def levels(points: int, grid: str, stride: int = 1) -> Levels:
+    """Return the hierarchy below a grid of `points` "nodes" or "cell_centres", the latter with a `stride`.
+
+    Only the finest level has the stride: coarser levels only precondition, and are plain cell centres.
+    """
     sizes, before, after = [], [], []
     intervals = points - 1 if grid == "nodes" else points
     positions = _positions(intervals, grid)
+    if stride > 1:
+        positions[1:-1] = Grid(grid, points, stride=stride).coordinates
     while True:
         sizes.append(len(positions) - 2)
         if sizes[-1] <= _COARSEST:
@@ -85,12 +91,12 @@ def conductances(coefficient, cell_centred, harmonic):
     frame = coefficient.shape[0] + (2 if cell_centred else 0)
     across = np.zeros((frame, frame), coefficient.dtype)
     along = np.zeros((frame, frame), coefficient.dtype)
-    store_conductances(coefficient, cell_centred, harmonic, across, along)
+    store_conductances(coefficient, cell_centred, np.int64(1), harmonic, across, along)
     return across, along
 
 
 @compiled
-def store_conductances(coefficient, cell_centred, harmonic, across, along):
+def store_conductances(coefficient, cell_centred, stride, harmonic, across, along):
     points = coefficient.shape[0]
     shift = 1 if cell_centred else 0
     for j in range(points):
@@ -105,8 +111,16 @@ def store_conductances(coefficient, cell_centred, harmonic, across, along):
             along[j + shift, i + shift] = mean
     if cell_centred:
         for k in range(points):
-            across[k + 1, 0], across[k + 1, points] = 2 * coefficient[k, 0], 2 * coefficient[k, points - 1]
-            along[0, k + 1], along[points, k + 1] = 2 * coefficient[0, k], 2 * coefficient[points - 1, k]
+            left, right = coefficient[k, 0], coefficient[k, points - 1]
+            upper, lower = coefficient[0, k], coefficient[points - 1, k]
+            across[k + 1, 0], across[k + 1, points] = 2 * stride * left, 2 * stride * right
+            along[0, k + 1], along[points, k + 1] = 2 * stride * upper, 2 * stride * lower
+    if stride > 1:  # faces of the outer cells are shorter: solvers.darcy.direct.cell_widths
+        width = across.dtype.type((1 + 1 / stride) / 2)
+        for edge in (1, points):
+            for i in range(points + 1):
+                across[edge, i] *= width
+                along[i, edge] *= width
 
 
 @compiled

@@ -170,9 +170,11 @@ class ArraysDataset(FilesDataset):
 
     def even_axes(self, points: int) -> dict[str, Grid | None]:
         """Return the axes of the grid with `points` along x, in stored order; None for uneven axes."""
-        kinds, lengths = self.along("grid"), self.along("length")
+        kinds, lengths, finest = self.along("grid"), self.along("length"), self.along("finest")
         return {
-            axis: None if kinds[axis] in UNEVEN else Grid(kinds[axis], n, lengths[axis])
+            axis: None
+            if kinds[axis] in UNEVEN
+            else Grid(kinds[axis], finest[axis], lengths[axis]).restricted(n)
             for axis, n in zip(kinds, self.sides(points), strict=True)
         }
 

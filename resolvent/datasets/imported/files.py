@@ -25,7 +25,8 @@ from resolvent.solvers.common.grid import check_restriction
 if TYPE_CHECKING:
     from resolvent.datasets.storage.store import Stored
 
-WITH_ENDS = ("nodes", "uneven")  # kinds whose end points are points of the grid, and of every coarser grid
+# Kinds whose outermost points are points of every coarser grid.
+KEEP_ENDS = ("nodes", "cell_centres", "uneven")
 BATCH_BYTES = 2**27  # size of rows read at a time
 SECONDS_PER_BYTE = 2e-8  # for decompressing a file
 
@@ -59,6 +60,10 @@ class FilesDataset(SpaceDataset):
             self.stride(points)
         return self
 
+    @property
+    def same_ends(self) -> bool:
+        return self.grid_kind in ("nodes", "cell_centres")
+
     def along(self, key: str) -> dict[str, Any]:
         """Return `finest` or `grid_kind` (`key`) for each axis of space, in stored order."""
         return dict.fromkeys(SPACE[-self.dimension :], getattr(self, key))
@@ -67,7 +72,7 @@ class FilesDataset(SpaceDataset):
         """Return the stride k of the grid with `points` along x. Raises `ValueError` if there is none."""
         stride, kinds = 0, self.along("grid_kind")
         for axis, finest in reversed(self.along("finest").items()):
-            kind, ends = kinds[axis], int(kinds[axis] in WITH_ENDS)
+            kind, ends = kinds[axis], int(kinds[axis] in KEEP_ENDS)
             if stride and (finest - ends) % stride:
                 raise ValueError(
                     f"resolution {points} takes every {stride}-th point along x, but {stride} does not "
@@ -76,15 +81,11 @@ class FilesDataset(SpaceDataset):
             count = ends + (finest - ends) // stride if stride else points
             if kind == "periodic":
                 check_restriction(finest, count, "stride")
-            elif count != finest and kind == "cell_centres":
-                raise ValueError(
-                    f"resolution {count}: cell centres cannot be restricted to a coarser grid; accepted: "
-                    f"{finest}, or grid: nodes"
-                )
             elif not 3 <= count <= finest or (finest - ends) % (count - ends):
+                points_are = "cell centres" if kind == "cell_centres" else "nodes"
                 raise ValueError(
-                    f"{count} nodes are not nested in the file's {finest}: {count - ends} intervals do not "
-                    f"divide {finest - ends}"
+                    f"{count} {points_are} are not nested in the file's {finest}: {count - ends} intervals "
+                    f"do not divide {finest - ends}"
                 )
             stride = stride or (finest - ends) // (count - ends)
         return stride

@@ -129,11 +129,18 @@ def space_group(
     """Return the group of variables on `grid`, named by its points along x; `more` axes come before space."""
     along = named_axes(grid)
     axes = (
-        Axis(name, axis.coordinates, f"position; {_GRID_IN_WORDS[axis.kind]}", units)
-        for name, axis in along.items()
+        Axis(name, axis.coordinates, f"position; {_in_words(axis)}", units) for name, axis in along.items()
     )
     placed = (replace(variable, axes=(*variable.axes, *along)) for variable in variables)
     return Group(group_name(grid.points), grid, (*more, *axes), tuple(placed))
+
+
+def _in_words(axis: Grid | Nodes) -> Words:
+    """Return the convention of an axis of a grid."""
+    if isinstance(axis, Grid) and axis.stride > 1:
+        of = f"cell centre {axis.stride} i, i = 0, 1, …, of {axis.cells}"
+        return f"{of}: both ends are half of such a cell outside"
+    return _GRID_IN_WORDS[axis.kind]
 
 
 def stretched(group: Group, length: float) -> Group:
@@ -163,7 +170,8 @@ def grid_facts(grid: AnyGrid) -> dict:
         "points": grid.points,
         "length": grid.length,
         "dimension": grid.dimension,
-        "convention": _GRID_IN_WORDS[grid.kind],
+        **({"stride": grid.stride} if grid.stride > 1 else {}),
+        "convention": _in_words(grid),
     }
 
 
@@ -173,4 +181,4 @@ def grid_from_facts(facts: dict) -> AnyGrid:
         return Product(tuple(grid_from_facts(axis).axes[0] for axis in facts["axes"]))
     if facts["kind"] == "explicit":
         return Nodes(tuple(facts["positions"]), facts.get("period"))
-    return Grid(facts["kind"], facts["points"], facts["length"], facts["dimension"])
+    return Grid(facts["kind"], facts["points"], facts["length"], facts["dimension"], facts.get("stride", 1))

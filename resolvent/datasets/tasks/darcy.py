@@ -39,7 +39,7 @@ COEFFICIENT, PRESSURE = "coefficient", "pressure"
 DIRECT_SAMPLES = 16  # samples solved again by a sparse direct method: two seconds each at 421 points
 LEAST_ACCURACY = 1e-11  # best accuracy of the solver
 REFINED_SAMPLES = 8  # samples solved on a finer grid, for the discretisation error
-REFINEMENT = 4  # refinement factor of that grid
+REFINEMENT = {"nodes": 4, "cell_centres": 5}  # of that grid; an odd factor keeps cell centres
 LOOSE_TOLERANCE = 1e-4  # relative residual for timings, since operators are less accurate
 CHEAP_STEPS = 3  # steps of conjugate gradients for an error estimate
 FEWEST_POINTS = 5  # points along each side of the coarsest grid for timings
@@ -63,6 +63,9 @@ class DarcySettings(SpaceDataset):
     below: float = Field(3.0, gt=0, description="coefficient where the field is negative (level_set)")
     finest: SidePoints = Field(
         421, description="points along each side of the finest grid, which truncates the distribution"
+    )
+    grid: Literal["nodes", "cell_centres"] = Field(
+        "nodes", description="nodes include the boundary, cell centres do not"
     )
     face_mean: Literal["arithmetic", "harmonic"] = Field(
         "arithmetic", description="mean of two neighbouring coefficients on the face between them"
@@ -89,6 +92,23 @@ class DarcySettings(SpaceDataset):
         return self
 
     @property
+    def grid_kind(self) -> str:  # type: ignore[override]
+        return self.grid
+
+    @property
+    def same_ends(self) -> bool:
+        return True
+
+    def grid_of(self, points: int) -> Grid:
+        """Return the grid with `points` along each side: of cell centres, every k-th of the finest grid's.
+
+        Points that are not nested in the finest grid are plain cell centres.
+        """
+        finest = Grid(self.grid, self.finest, dimension=2)
+        nested = points <= self.finest and (self.finest - 1) % (points - 1) == 0
+        return finest.restricted(points) if nested and self.same_ends else replace(finest, points=points)
+
+    @property
     def solved_on(self) -> list[int]:
         """Return the points along each side of the grids on which every sample is solved."""
         return [self.finest]
@@ -100,7 +120,7 @@ class DarcySettings(SpaceDataset):
         return 3e-4 * self.finest**2  # direct and refined solutions
 
     def bytes_of_checks(self) -> float:
-        return 2600.0 * self.finest**2
+        return (2600.0 if self.grid == "nodes" else 4000.0) * self.finest**2
 
     shifts: ClassVar = {
         "length_scale": lambda self, by: {"distribution": self.distribution.stretched(by, 2)},
@@ -128,7 +148,7 @@ class DarcyDataset(DarcySettings):
         ),
         ("darcy_cao", "discretisation error"): (
             "[Darcy flow](equations/darcy.md), the grid itself",
-            "a grid four times finer",
+            "a grid five times finer",
         ),
     }
 
@@ -136,18 +156,16 @@ class DarcyDataset(DarcySettings):
     resolutions: SquareGrids = Field(
         [421, 211, 141, 85], description="points along each side of the grids stored"
     )
-    grid: Literal["nodes", "cell_centres"] = Field(
-        "nodes", description="nodes include the boundary, cell centres do not"
-    )
     pressure: Literal["restricted", "solved_on_each_grid"] = Field(
         "restricted",
-        description="pressure on coarser grids: restricted from the finest grid (by its sine interpolant; "
-        "every k-th value if the grids are nested), or solved on each grid with the same coefficient",
+        description="pressure on coarser grids: restricted from the finest grid (every k-th value if the "
+        "grids are nested, as cell centres must be; else, on nodes, by its sine interpolant), or solved on "
+        "each grid with the same coefficient",
     )
 
     @property
-    def grid_kind(self) -> str:  # type: ignore[override]
-        return self.grid
+    def same_ends(self) -> bool:
+        return self.grid == "nodes" or self.pressure == "restricted"
 
     @property
     def solved_on(self) -> list[int]:
@@ -160,13 +178,14 @@ class DarcyDataset(DarcySettings):
         """Return bounds of ‖p - p̂‖/‖p‖ in the energy norm; p is the 5-point solution on the grid."""
         from resolvent.solvers.darcy.bounds import energy_error_bounds
 
-        _, relative = energy_error_bounds(inputs, prediction, 1.0, self.grid, self.face_mean)
+        stride = self.grid_of(inputs.shape[-1]).stride
+        _, relative = energy_error_bounds(inputs, prediction, 1.0, self.grid, self.face_mean, stride)
         return {"energy_error": relative}
 
     def energy_error(self, inputs: np.ndarray, prediction: np.ndarray, targets: np.ndarray) -> np.ndarray:
         from resolvent.solvers.darcy.bounds import energy_norm
 
-        how = self.grid, self.face_mean
+        how = self.grid, self.face_mean, self.grid_of(inputs.shape[-1]).stride
         return energy_norm(inputs, prediction - targets, *how) / energy_norm(inputs, targets, *how)
 
     def cheap_answer(self, inputs: np.ndarray, prediction: np.ndarray, grid: AnyGrid) -> np.ndarray:
@@ -175,7 +194,7 @@ class DarcyDataset(DarcySettings):
 
     def corrected(self, inputs: np.ndarray, prediction: np.ndarray, steps: int) -> np.ndarray:
         """Return predictions after steps of preconditioned conjugate gradients for the 5-point equations."""
-        return self.task().solver.correct(inputs, prediction, steps)
+        return self.task().solver_on(inputs.shape[-1]).correct(inputs, prediction, steps)
 
     @staticmethod
     def solve_values(
@@ -226,9 +245,8 @@ class DarcyDataset(DarcySettings):
                 f"resolution {max(self.resolutions)} is above the finest grid, {self.finest} points"
             )
         if self.pressure == "restricted" and self.grid == "cell_centres":
-            raise ValueError(
-                "pressure: restricted needs grid: nodes; accepted on cell_centres: solved_on_each_grid"
-            )
+            for points in self.resolutions:
+                Grid(self.grid, self.finest).restricted(points)  # raises where cell centres are not nested
         return self
 
 
@@ -236,7 +254,6 @@ class DarcyInverseDataset(DarcySettings):
     """Inverse Darcy: the map from a fine pressure to a coarse coefficient (Cao 2021, eq. 23)."""
 
     inverse = True
-    grid_kind = "nodes"
     quantities = ("measured pressure", "coefficient")
     example: ClassVar = FEW_SAMPLES | {"finest": 25, "resolutions": [13], "coarse": [5]}
 
@@ -254,11 +271,7 @@ class DarcyInverseDataset(DarcySettings):
         if len(self.coarse) != len(self.resolutions):
             raise ValueError("coarse must have one grid for each entry of resolutions")
         for fine, coarse in zip(self.resolutions, self.coarse, strict=True):
-            for many, few in ((self.finest, fine), (fine, coarse)):
-                if (many - 1) % (few - 1):
-                    raise ValueError(
-                        f"{few} nodes are not nested in {many}: {few - 1} intervals do not divide {many - 1}"
-                    )
+            Grid(self.grid, self.finest).restricted(fine).restricted(coarse)  # raises if they are not nested
         grids = [*self.resolutions, *self.coarse]
         if len(set(grids)) < len(grids):
             raise ValueError(f"resolutions {self.resolutions} and coarse {self.coarse} contain a grid twice")
@@ -268,7 +281,7 @@ class DarcyInverseDataset(DarcySettings):
         return DarcyInverse(self)
 
     def symmetries(self) -> tuple[Symmetry, ...]:
-        """Return only x ↔ y: rotations do not map windows of nodes onto windows, as the last are smaller."""
+        """Return only x ↔ y: rotations do not map windows of points onto windows, as the last are smaller."""
         return of_the_square(rotated=False)
 
     def coarse_of(self, resolution: int) -> int:
@@ -298,10 +311,20 @@ class DarcyTask(Task):
 
     def coefficient(self, fields: np.ndarray, points: int) -> np.ndarray:
         """Return the coefficient (samples, points, points) on a grid."""
-        values = observe_cosine(fields, points, self.settings.grid_kind)
+        grid = self.settings.grid_of(points)
+        values = observe_cosine(fields, grid.cells if grid.stride > 1 else points, grid.kind)
+        values = values[..., :: grid.stride, :: grid.stride]
         if self.settings.push_forward == "lognormal":
             return lognormal(values)
         return level_set(values, above=self.settings.above, below=self.settings.below)
+
+    def solver_on(self, points: int) -> DarcyFivePoint:
+        """Return the solver on the grid with `points` along each side.
+
+        On every k-th cell centre it is the scheme whose outer cells end at the boundary, not a restriction of
+        the solution on the finest grid.
+        """
+        return replace(self.solver, stride=self.settings.grid_of(points).stride)
 
     def errors_of_the_solver(
         self, stored: Stored, points: int
@@ -362,27 +385,38 @@ class Darcy(DarcyTask):
     inputs, targets = (COEFFICIENT,), (PRESSURE,)
 
     def groups(self) -> tuple[Group, ...]:
-        kind = self.settings.grid
         variables = (Variable(COEFFICIENT, "permeability a"), Variable(PRESSURE, "pressure p"))
-        return tuple(space_group(Grid(kind, n, dimension=2), *variables) for n in self.settings.resolutions)
+        return tuple(space_group(self.settings.grid_of(n), *variables) for n in self.settings.resolutions)
 
     def solve(self, drawn: np.ndarray) -> dict[str, np.ndarray]:
         settings = self.settings
         arrays: dict[str, np.ndarray] = {}
         restricted = settings.pressure == "restricted"
         if restricted:
-            finest = self.solver.solve(self.coefficient(drawn, settings.finest))
+            on_finest = self.coefficient(drawn, settings.finest)
+            finest = self.solver.solve(on_finest)
         for points in settings.resolutions:
-            coefficient = self.coefficient(drawn, points)
-            pressure = restrict_dirichlet(finest, points) if restricted else self.solver.solve(coefficient)
+            stride = settings.grid_of(points).stride
+            every_kth = restricted and stride > 1
+            coefficient = (
+                on_finest[:, ::stride, ::stride].copy() if every_kth else self.coefficient(drawn, points)
+            )
+            pressure = self.restricted(finest, points) if restricted else self.solver.solve(coefficient)
             arrays |= {f"n{points}/{COEFFICIENT}": coefficient, f"n{points}/{PRESSURE}": pressure}
         return arrays
+
+    def restricted(self, finest: np.ndarray, points: int) -> np.ndarray:
+        """Restrict the pressure (..., finest, finest) to the grid with `points` along each side."""
+        if self.settings.grid == "nodes":
+            return restrict_dirichlet(finest, points)
+        stride = self.settings.grid_of(points).stride
+        return finest[..., ::stride, ::stride].copy()
 
     def error_budget(self, stored: Stored) -> dict:
         """Measure the solver's error (`errors_of_the_solver`) and, separately, the discretisation error.
 
         The latter, which no solver on this grid can avoid, is the difference from the harmonic finite-volume
-        solution on a grid four times finer, with the coefficient evaluated there.
+        solution on a grid four times finer, five times on cell centres, with the coefficient evaluated there.
         """
         from resolvent.solvers.darcy.five_point import DarcyFivePoint
 
@@ -393,17 +427,18 @@ class Darcy(DarcyTask):
         other_mean = replace(self.solver, face_mean=other).solve(coefficient)
         total = stored.layout.num_samples
         budget["moved_by_the_other_face_mean"] = error_facts(relative_l2(other_mean, pressure), total)
-        if settings.grid == "nodes":
-            nodes = REFINEMENT * (points - 1) + 1
-            finer = DarcyFivePoint(face_mean="harmonic")
-            refined = [
-                finer.solve(self.coefficient(field[None], nodes))[0, ::REFINEMENT, ::REFINEMENT].copy()
-                for field in fields[:REFINED_SAMPLES]
-            ]
-            budget["discretisation_error"] = {
-                **error_facts(relative_l2(pressure[:REFINED_SAMPLES], np.stack(refined)), total),
-                "reference": f"harmonic finite volumes on {nodes} nodes",
-            }
+        factor, kind = REFINEMENT[settings.grid], settings.grid.replace("_", " ")
+        many = factor * (points - 1) + 1 if settings.grid == "nodes" else factor * points
+        every = slice(0 if settings.grid == "nodes" else factor // 2, None, factor)
+        finer = DarcyFivePoint(settings.grid, face_mean="harmonic")
+        refined = [
+            finer.solve(self.coefficient(field[None], many))[0, every, every].copy()
+            for field in fields[:REFINED_SAMPLES]
+        ]
+        budget["discretisation_error"] = {
+            **error_facts(relative_l2(pressure[:REFINED_SAMPLES], np.stack(refined)), total),
+            "reference": f"harmonic finite volumes on {many} {kind}",
+        }
         return budget
 
     def baselines(self) -> dict[str, Baseline]:
@@ -414,37 +449,47 @@ class Darcy(DarcyTask):
         }
 
     def classical_solvers(self) -> dict[str, Baseline]:
-        """Return the 5-point solver on the input's grid, on coarser grids (loosely), and on the finest."""
-        solver = replace(self.solver, tolerance=LOOSE_TOLERANCE, accuracy=None)
+        """Return the 5-point solver on the input's grid, on coarser grids (loosely), and on the finest.
+
+        Coarser grids of cell centres have cells of their own, from boundary to boundary.
+        """
+        loose = {"tolerance": LOOSE_TOLERANCE, "accuracy": None}
+        solver = replace(self.solver, **loose)
+
+        def on_same(coefficient: np.ndarray, grid: AnyGrid) -> np.ndarray:
+            same = replace(self.solver_on(coefficient.shape[-1]), **loose)
+            return same.solve(coefficient.astype(np.float64))
 
         def on_coarser(factor: int) -> Baseline:
             def answer(coefficient: np.ndarray, grid: AnyGrid) -> np.ndarray:
-                fine = Grid(self.settings.grid, coefficient.shape[-1])
+                fine = self.settings.grid_of(coefficient.shape[-1])
                 coarse = Grid(self.settings.grid, max(FEWEST_POINTS, -(-fine.points // factor)))
-                down, up = _linear_interpolation(fine, coarse), _linear_interpolation(coarse, fine)
+                down, up = _linear_interpolation(fine, coarse), _linear_interpolation(coarse, fine, zero=True)
                 return up @ solver.solve(down @ coefficient.astype(np.float64) @ down.T) @ up.T
 
             return answer
 
         return {
-            "5-point, on the same grid": lambda values, grid: solver.solve(values.astype(np.float64)),
+            "5-point, on the same grid": on_same,
             **{f"5-point, 1/{factor} of the points a side": on_coarser(factor) for factor in (2, 3, 4)},
             "5-point, on the finest grid": self.solve_interpolated,
         }
 
     def solve_on_grid(self, coefficient: np.ndarray, grid: AnyGrid | None = None) -> np.ndarray:
         """Return the pressure for the coefficient on its own grid, both (samples, n, n)."""
-        return self.solver.solve(coefficient.astype(np.float64))
+        return self.solver_on(coefficient.shape[-1]).solve(coefficient.astype(np.float64))
 
     def solve_interpolated(self, coefficient: np.ndarray, grid: AnyGrid | None = None) -> np.ndarray:
         """Interpolate the coefficient (samples, n, n) bilinearly to the finest grid, solve, and restrict."""
-        kind, points = self.settings.grid, coefficient.shape[-1]
-        coarse, fine = Grid(kind, points), Grid(kind, self.settings.finest)
-        up, down = _linear_interpolation(coarse, fine), _linear_interpolation(fine, coarse)
+        points = coefficient.shape[-1]
+        coarse, fine = self.settings.grid_of(points), Grid(self.settings.grid, self.settings.finest)
+        up, down = _linear_interpolation(coarse, fine), _linear_interpolation(fine, coarse, zero=True)
         pressure = np.empty(coefficient.shape)
-        for row, one in enumerate(coefficient):
-            (finest,) = self.solver.solve((up @ one @ up.T)[None])
-            pressure[row] = restrict_dirichlet(finest, points) if kind == "nodes" else down @ finest @ down.T
+        for row, sample in enumerate(coefficient):
+            (finest,) = self.solver.solve((up @ sample @ up.T)[None])
+            pressure[row] = (
+                self.restricted(finest, points) if self.settings.same_ends else down @ finest @ down.T
+            )
         return pressure
 
     def solve_constant(self, coefficient: np.ndarray, grid: AnyGrid | None = None) -> np.ndarray:
@@ -453,7 +498,7 @@ class Darcy(DarcyTask):
         In two dimensions this is the effective permeability of a medium whose statistics do not change when
         its two materials are exchanged.
         """
-        (unit,) = self.solver.solve(np.ones((1, *coefficient.shape[1:])))
+        (unit,) = self.solver_on(coefficient.shape[-1]).solve(np.ones((1, *coefficient.shape[1:])))
         return unit / np.exp(np.log(coefficient).mean(axis=(1, 2), keepdims=True, dtype=np.float64))
 
     def description(self) -> dict:
@@ -479,12 +524,14 @@ class DarcyInverse(DarcyTask):
     settings: DarcyInverseDataset
     inputs, targets = (PRESSURE,), (COEFFICIENT,)
 
+    @property
+    def points(self) -> str:
+        return self.settings.grid.replace("_", " ")
+
     def groups(self) -> tuple[Group, ...]:
         pressure = Variable(PRESSURE, "pressure p, without noise")
-        coefficient = Variable(COEFFICIENT, "mean permeability a over windows of nodes")
-        grids = {
-            n: Grid("nodes", n, dimension=2) for n in (*self.settings.resolutions, *self.settings.coarse)
-        }
+        coefficient = Variable(COEFFICIENT, f"mean permeability a over windows of {self.points}")
+        grids = {n: self.settings.grid_of(n) for n in (*self.settings.resolutions, *self.settings.coarse)}
         return (
             *(space_group(grids[n], pressure, coefficient) for n in self.settings.resolutions),
             *(space_group(grids[n], coefficient) for n in self.settings.coarse),
@@ -521,19 +568,25 @@ class DarcyInverse(DarcyTask):
                 "source": "Cao 2021 (arXiv:2105.14995), eqs. 20 and 23, section C.4",
             },
             "distribution_of_the_coefficient": self.distribution_facts(),
-            "coarse_coefficient": "means over non-overlapping windows of nodes, from the finest grid to the "
-            "fine one and on to the coarse one, fewer nodes at the last rows: grey where a window meets both "
-            "materials",
+            "coarse_coefficient": f"means over non-overlapping windows of {self.points}, from the finest "
+            "grid to the fine one and on to the coarse one, fewer at the last rows: grey where a window "
+            "meets both materials",
             "noise": "none in the store; added on reading, ε times the pointwise standard deviation of the "
             "training pressures times standard normal deviates keyed by seed, split, sample and realisation",
             "solver": self.solver_facts(),
         }
 
 
-def _linear_interpolation(from_grid: Grid, to_grid: Grid) -> np.ndarray:
-    """Return the matrix of linear interpolation along an axis; constant beyond the outermost points."""
-    rows = np.eye(from_grid.points)
-    return np.stack([np.interp(to_grid.coordinates, from_grid.coordinates, row) for row in rows], axis=1)
+def _linear_interpolation(from_grid: Grid, to_grid: Grid, zero: bool = False) -> np.ndarray:
+    """Return the matrix of linear interpolation along an axis.
+
+    Beyond the outermost points functions are constant, or with `zero` linear to 0 at both ends.
+    """
+    points, rows = from_grid.coordinates, np.eye(from_grid.points)
+    if zero and points[0] > 0:
+        points = np.concatenate([[0.0], points, [from_grid.length]])
+        rows = np.pad(rows, [(0, 0), (1, 1)])
+    return np.stack([np.interp(to_grid.coordinates, points, row) for row in rows], axis=1)
 
 
 def window_means(values: np.ndarray, width: int) -> np.ndarray:

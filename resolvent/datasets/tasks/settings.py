@@ -133,6 +133,11 @@ class DatasetSettings(Settings):
             f"define {type(self).__name__}.task, which returns the task of these settings"
         )
 
+    @property
+    def same_ends(self) -> bool:
+        """Return whether the outermost points of all stored grids are the same, neither periodic."""
+        return self.grid_kind == "nodes"
+
     def symmetries(self) -> tuple[Symmetry, ...]:
         """Return the maps, except the identity, from samples to equally likely samples."""
         return ()

@@ -340,9 +340,10 @@ def _misfits(
         why = "gradients of targets are in physical units"
         yield f"loss_units standardised: {why}; accepted gradient_weight: 0, got {weight}"
     for key, (only, dimensions) in ON_NODES.items():
-        fits = dataset.grid_kind == "nodes" and dataset.dimension in dimensions
+        fits = dataset.same_ends and dataset.dimension in dimensions
         if getattr(settings, key) == only and not fits:
-            yield f"{key} '{only}' is only for functions on the nodes of a square; '{name}' has another grid"
+            of_square = "on nodes, or on nested cell centres, of a square"
+            yield f"{key} '{only}' is only for functions {of_square}; '{name}' has another grid"
     for key, accepted in OF_A_JUMP.items() if dataset.inverse else ():
         if (value := getattr(settings, key)) != accepted:
             yield f"{key} {value!r} does not fit a coefficient that jumps; accepted: {accepted!r}"
