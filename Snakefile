@@ -112,7 +112,6 @@ include: "workflow/rules/dataset_pages.smk"
 include: "workflow/rules/training.smk"
 include: "workflow/rules/evaluation.smk"
 include: "workflow/rules/report.smk"
-include: "workflow/rules/theory.smk"
 include: "workflow/rules/papers.smk"
 
 
@@ -193,7 +192,6 @@ rule all:
             for name in plan.configuration.experiments
             for file in getattr(rules, f"run_pages_{name}").output
         ],
-        [rules.theory.output, rules.theory_page.output] if plan.shows_theory else [],
         [paper.shown for paper in papers.values()],
         rules.page_assets.output,
         rules.front_page.output,
@@ -206,7 +204,7 @@ rule datasets:
 
 
 # A target for each name: `snakemake burgers` builds the dataset of this name with its page, and the experiment of this
-# name with its pages. Names of other rules, such as `theory`, get no target.
+# name with its pages. Names of other rules, such as `datasets`, get no target.
 for _name in {**plan.datasets, **plan.configuration.experiments}:
     _dataset = [plan.datasets[_name]] if _name in plan.datasets else []
     _experiment = [_name] if _name in plan.configuration.experiments else []

@@ -53,7 +53,6 @@ def test_a_fresh_copy_plans_every_job(project):
         "report_burgers": 1, "run_pages_burgers": 1, "dataset_page_lorenz63_yz": 1,
         "dataset_page_burgers": 1, "dataset_page_darcy_cao": 1, "dataset_page_kolmogorov": 1,
         "motion_burgers": 1, "motion_kolmogorov": 1, "motion_lorenz63_yz": 1,
-        "theory": 1, "theory_page": 1,
         "measure_cost": 1, "show_table": 4, "show": 1, "paper_page": 1,
         "solve_burgers": 2, "finalise_burgers": 1, "preview_burgers": 1,
         "solve_darcy_cao": 1, "finalise_darcy_cao": 1, "preview_darcy_cao": 1,
@@ -108,7 +107,7 @@ def test_the_front_page_leads_everywhere_and_every_link_holds(project):
     results = project.folder / "results/test"
     assert broken_links(results) == []
     page = (results / "index.html").read_text()
-    assert {"burgers/report.html", "cao2021.html", "theory.html", "datasets/burgers.html"} <= links(page)
+    assert {"burgers/report.html", "cao2021.html", "datasets/burgers.html"} <= links(page)
     assert '<td class="number lost" data-sort="">1 diverged</td>' in page
     rows = rows_of(results / "leaderboard.csv")
     assert len(rows) == 4
@@ -124,7 +123,7 @@ def test_what_there_is_is_shown_where_a_job_has_failed(project, tmp_path):
     assert "of_nothing_known" in broken.forked_build(page, succeeds=False)
     page = (broken.folder / "results/test/index.html").read_text()
     assert page.count('<span class="warning">no page yet</span>') >= 1
-    assert "theory.html" in links(page)
+    assert "cao2021.html" in links(page)
 
 
 def test_a_page_asked_for_by_name_is_on_the_front_page_and_the_plan_is_the_latest(project, tmp_path):
@@ -177,17 +176,6 @@ def test_every_dataset_has_its_page(project, dataset):
     assert page.count("data:image/svg+xml") == 3 + flow
     assert page.count("<video") == 1 - flow
     for words in (f"-R solve_{dataset}", "The error budget", "--cores 2", "against", "<math "):
-        assert words in page
-
-
-def test_the_theory_has_its_page(project):
-    page = (project.folder / "results/test/theory.html").read_text()
-    assert not missing(links(page), project.folder / "results/test")
-    assert page.count("data:image/svg+xml") == 6
-    for words in (
-        "n = 16, 32 intervals", "One head with 5 features", "Median of 1 timing,", "--cores 2",
-        "N = 8, 32 independent uniform", "universal_approximator2d",
-    ):  # fmt: skip
         assert words in page
 
 
@@ -340,7 +328,6 @@ REPORTS = {"report_burgers": 1, "report_darcy_inverse_noise1": 1}
 PAGES = {"compare": 2, **REPORTS, "paper_page": 1, "front_page": 1}
 EVALUATED = {"evaluate": 4, "inference": 2, "estimates": 2}
 RUN_PAGES = {"run_pages_burgers": 1, "run_pages_darcy_inverse_noise1": 1}
-THEORY = {"theory": 1, "theory_page": 1}
 
 
 OBSERVATION_TIMES = ("solvers/common/observation_times.py", "float(time) for", "float(time) + 0.0 for")
@@ -349,7 +336,7 @@ TRANSFORMER = ("models/cao2021/transformer1d.py", "out_channels, nn.SiLU)", "out
 EVALUATE = ("resolvent/evaluation/evaluate.py", "unlink(missing_ok=True)", "unlink(missing_ok=False)")
 BASELINES = ("resolvent/evaluation/baselines.py", "/ len(train)", "/ (1 + len(train))")
 SCATTER = ("resolvent/figures/experiment/cost.py", "most=8", "most=7")
-TEMPLATE = ("resolvent/figures/templates/theory.html.j2", "<h1", "<h1 id='theory'")
+TEMPLATE = ("resolvent/figures/templates/dataset.html.j2", "<h1", "<h1 id='dataset'")
 
 
 # Edits whose jobs are different ones, but for the front page, are planned together: a dry run takes seconds.
@@ -375,13 +362,16 @@ TEMPLATE = ("resolvent/figures/templates/theory.html.j2", "<h1", "<h1 id='theory
             [TRANSFORMER],
             {
                 "train": 1, "evaluate": 1, "inference": 1, "estimates": 1, "compare": 1, "report_burgers": 1,
-                "measure_cost": 1, "run_pages_burgers": 1, **THEORY, "show_table": 4, "show": 1,
+                "measure_cost": 1, "run_pages_burgers": 1, "show_table": 4, "show": 1,
                 "paper_page": 1, "front_page": 1,
             },
         ),
         (
             [EVALUATE, TEMPLATE],
-            {**EVALUATED, **PAGES, **RUN_PAGES, "show_table": 4, "show": 3, "theory_page": 1},
+            {
+                **EVALUATED, **PAGES, **RUN_PAGES, "show_table": 4, "show": 3, "dataset_page_burgers": 1,
+                "dataset_page_controlled_ode": 1, "dataset_page_darcy_cao_inverse": 1,
+            },
         ),
     ],
 )  # fmt: skip
@@ -430,7 +420,7 @@ def test_a_store_that_is_gone_is_made_again_by_the_same_command(project, tmp_pat
     assert words in planned
     solved = {rule: jobs for rule, jobs in job_counts(planned).items() if rule.startswith(("solve", "train"))}
     assert solved == {"solve_burgers": 2}
-    assert other.planned("theory") == {}
+    assert other.planned("measure_cost") == {}
     faults = "\n".join(faults_below([other.folder / "data"]))
     with pytest.raises(DatasetError) as raised:
         resolvent.open_dataset("burgers", data=other.folder / "data")

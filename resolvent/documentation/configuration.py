@@ -15,7 +15,7 @@ from resolvent.datasets.tasks.distributions import CircleDistribution, GaussianD
 from resolvent.datasets.tasks.settings import SplitSizes
 from resolvent.datasets.tasks.trajectories import ObservationTimes
 from resolvent.documentation.pages import planned, table
-from resolvent.measurements.settings import ArchitectureCostSettings, CostSettings, TheorySettings
+from resolvent.measurements.settings import ArchitectureCostSettings, CostSettings
 from resolvent.models.registry import ARCHITECTURES, settings_class
 from resolvent.planning.configuration import settings
 from resolvent.training.settings import TrainingSettings
@@ -51,7 +51,6 @@ def keys() -> str:
         ("experiments.<name>.tuning", settings.Tuning),
         ("experiments.<name>.training, models.<name>.training", TrainingSettings),
         ("stability", settings.Stability),
-        ("theory", TheorySettings),
         ("cost", CostSettings),
         ("architecture_costs", ArchitectureCostSettings),
     ]

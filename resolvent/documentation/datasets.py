@@ -20,7 +20,7 @@ from resolvent.planning.provenance import machine
 MEASURED = "config/full_resolution.yaml"
 COMMAND = f"snakemake datasets --cores 2 --configfile {MEASURED}"
 FRESH_RUNS = "results/fresh_samples"
-FRESH_COMMAND = "snakemake --cores 2 --resources gpu=0 --configfile config/fresh_samples.yaml"
+FRESH_COMMAND = "snakemake --cores 2 --resources gpu=0 --configfile config/studies/fresh_samples.yaml"
 CHECKS = ("dataset", "check", "samples", "median", "largest")
 
 

@@ -22,7 +22,7 @@ from resolvent.figures.common.results import Run, error_matrix, read_runs
 from resolvent.models.layers.continuum_attention import trapezoid_weights
 from resolvent.training import checkpoints
 
-CONFIGURATION = "config/lorenz63_initial_values.yaml"
+CONFIGURATION = "config/studies/lorenz63_initial_values.yaml"
 RUNS = "results/lorenz63_initial_values"
 COMMAND = f"snakemake --cores 2 --resources gpu=0 --configfile {CONFIGURATION}"
 ERROR = "standardised_relative_l2"

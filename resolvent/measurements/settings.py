@@ -6,57 +6,7 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from resolvent.common.settings import Seed, Settings
-
-
-class TheorySettings(Settings):
-    """Sizes of the tests of theory: Cao 2021 and, from `continuum_points` on, Calvello et al. 2024.
-
-    They need no dataset and no training.
-    """
-
-    projection_points: list[Annotated[int, Field(ge=32)]] = Field(
-        [64, 128, 256, 512, 1024], min_length=1, description="grids of the projections (float64)"
-    )
-    convergence_points: list[Annotated[int, Field(ge=16, multiple_of=16)]] = Field(
-        [16, 32, 64, 128, 256, 512, 1024],
-        min_length=2,
-        description="grids of the convergence to the integral operator (float64)",
-    )
-    cost_points: list[Annotated[int, Field(ge=1)]] = Field(
-        [256, 512, 1024, 2048, 4096, 8192], min_length=2, description="grids of the timings (float32)"
-    )
-    cost_features: int = Field(97, ge=1, description="features of the timed head (Example 1: 96 and x)")
-    cost_repetitions: int = Field(
-        7, ge=1, description="timings of each attention and size; the median is used"
-    )
-    continuum_points: list[Annotated[int, Field(ge=2)]] = Field(
-        [16, 64, 256, 1024, 4096],
-        min_length=2,
-        description="random points of attention and cross-attention (float64, as are all below)",
-    )
-    continuum_draws: int = Field(100, ge=1, description="draws of random points")
-    quadrature_intervals: list[Annotated[int, Field(ge=4, multiple_of=4)]] = Field(
-        [16, 32, 64, 128, 256, 512, 1024],
-        min_length=2,
-        description="intervals between the nodes of the quadratures; the two-rate nodes have 3/4 as many",
-    )
-    average_sides: list[Annotated[int, Field(ge=2)]] = Field(
-        [4, 6, 8, 12, 16, 24],
-        min_length=2,
-        description="points per side for the layer of universal approximation; in 1D their squares",
-    )
-    invariance_points_1d: list[Annotated[int, Field(ge=16, multiple_of=2)]] = Field(
-        [32, 64, 128, 256],
-        min_length=2,
-        description="grids in one dimension, each compared with a grid twice as fine",
-    )
-    invariance_points_2d: list[Annotated[int, Field(ge=16, multiple_of=2)]] = Field(
-        [16, 32, 64],
-        min_length=2,
-        description="the same in two dimensions, points per side; half as many for full attention",
-    )
-    seed: Seed = Field(1127802, description="seed of random bases, weights and nodes")
+from resolvent.common.settings import Settings
 
 
 class CostSettings(Settings):

@@ -179,9 +179,7 @@ def given_to_report(plan: Plan, experiment: str) -> dict:
 
 def planned_study(plan: Plan, papers: dict[str, PaperPlan]) -> dict:
     """Return the fields of `Study`, except the command and the provenance of the calling process."""
-    pages = {"theory": "theory.html"}  # may be requested by name, even if it is not part of the study
-    if plan.configuration.stability:
-        pages[STABILITY] = f"{STABILITY}.html"
+    pages = {STABILITY: f"{STABILITY}.html"} if plan.configuration.stability else {}
 
     def below(path: str) -> str:
         return os.path.relpath(path, plan.results)

@@ -16,7 +16,6 @@ from resolvent.common.settings import settings_hash
 from resolvent.datasets.storage.addresses import is_address, local_folder
 from resolvent.datasets.storage.layout import group_name
 from resolvent.datasets.tasks.settings import DatasetSettings
-from resolvent.figures.papers.registry import PAPERS
 from resolvent.models.cao2021.settings import CoarseEncoderSettings
 from resolvent.models.registry import missing_packages, settings_class
 from resolvent.models.settings import Settings as ArchitectureSettings
@@ -316,16 +315,6 @@ class Plan:
             },
             **self.sample_counts(STABILITY),
         }
-
-    @property
-    def shows_theory(self) -> bool:
-        """Return whether the study has a model of a reproduced paper: the theory is about their attention."""
-        known, study = self.configuration.models, self.configuration.stability
-        compared = {model for one in self.configuration.experiments.values() for model in one.models}
-        compared |= set(study.models) if study else set()
-        operators = (settings_class(known[model].architecture).operator for model in compared)
-        of_papers = tuple(f"resolvent.models.{key}." for key in PAPERS)
-        return any(operator.startswith(of_papers) for operator in operators)
 
 
 def architecture_modules(architecture: str) -> tuple[str, ...]:

@@ -72,7 +72,6 @@ FILES_READ = {
         ("published.tables", "papers/*/tables/*.csv"),
         ("run.page", "templates/run.html.j2", "templates/compare.html.j2"),
         ("stability.page", "templates/stability.html.j2"),
-        ("theory.page", "templates/theory.html.j2"),
     )
 }
 # Names that a module imports from every module found by listing a folder.

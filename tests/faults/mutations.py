@@ -129,7 +129,6 @@ KINDS = (
     Kind("tuned.json", "results/*/*/*/*/tuned.json", lambda p: asdict(read_record(p, TunedRecord)), JSON),
     Kind("cost.json of tuning", "results/**/tuning/**/cost.json",
          lambda p: asdict(read_record(p, CostRecord)), JSON),
-    Kind("tables of theory", "results/*/theory/*.csv", lambda p: read_table(p, []), TEXT),
     Kind("tables of costs", "results/*/*/cost*.csv", lambda p: read_table(p, []), TEXT),
     Kind("rollouts and bases", f"{RUN}/*.npz", read_arrays, ("byte",)),
     Kind("tables for pages", "results/*/*/table[0-9]*.html", piece, TEXT),

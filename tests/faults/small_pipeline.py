@@ -64,8 +64,7 @@ STAGE_OF = {job[:15]: stage for stage, jobs in STAGES.items() for job in jobs}  
 
 LEFT_OUT = re.compile(
     r"/tensorboard/|/cost\.json$|/(cost_scatter|inference)\.(svg|png|pdf)$|/inference\.csv(\.sha256)?$|"
-    r"/(models\.csv|table\.html)\.sha256$|"  # digests of files with timings
-    r"/theory\.html$|/theory/cost(_orders)?\.csv(\.sha256)?$|/theory_cost\.(svg|png|pdf)$"  # timings
+    r"/(models\.csv|table\.html)\.sha256$"  # digests of files with timings
 )
 CLOCK_COLUMNS = {
     "models.csv": ["train_seconds", "seconds_per_step", "energy_joules", "seconds_to_error"],

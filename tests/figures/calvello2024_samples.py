@@ -2,7 +2,7 @@
 
 import numpy as np
 import pandas as pd
-from run_files import one_level, replace_errors, save_arrays, set_resolution, square, write_same_predictions
+from run_files import one_level, replace_errors, set_resolution, square, write_same_predictions
 
 OBSERVATIONS = {
     "dt0.01": {"kind": "uniform", "step": 0.01},
@@ -14,7 +14,6 @@ OBSERVATIONS = {
 LORENZ = {"equation": "lorenz63", "targets": "y", "observations": OBSERVATIONS}
 FLOW = {"equation": "kolmogorov", "frames": 3}
 SAMPLES, POINTS, PATCHES = 6, 16, 4
-LEAD = 0.1
 
 
 def write_trajectory_run(
@@ -59,12 +58,12 @@ def expected_error(wrong, name, sample):
 
 def write_flow_run(
     make_run, model, architecture, *, tested=(16, 24, 32), away=0.01, jump=0.0, seed=1, diverged_epoch=None,
-    settings=None, growth=1.0, standardised=True, **options,
+    settings=None, standardised=True, **options,
 ):  # fmt: skip
     """A run on 16 points a side of a periodic square.
 
     Its error grows by `away` from each tested grid to the next; its predictions have steps of height `jump`
-    at the edges of 4 × 4 patches; its rollout errors grow by the factor `growth` from step to step.
+    at the edges of 4 × 4 patches.
     """
     options = {"label": model, "experiment": "kolmogorov", "dataset": FLOW, **options}
     directory = make_run(
@@ -81,7 +80,6 @@ def write_flow_run(
         rows = [(*row, 1.5 * row[4]) for row in rows]
     write_same_predictions(directory, _flow_fields, jump, seed, diverged_epoch is not None)
     _write_errors(directory, rows)
-    write_rollout(directory, growth, lost)
     return directory
 
 
@@ -97,17 +95,6 @@ def _flow_fields(jump, seed, diverged):
         extremes=(3, 5, 1), power={"wavenumber": np.arange(12), **powers},
     )  # fmt: skip
     return {POINTS: [level]}
-
-
-def write_rollout(directory, growth, lost):
-    fields = flow(1)[0]
-    moments = np.stack([np.roll(fields, step, axis=1) for step in (1, 2, 3)])
-    error = 0.1 * growth ** np.arange(3.0) * (1 + 0.1 * np.arange(SAMPLES))[:, None] * lost
-    save_arrays(
-        directory / "rollout.npz", times=LEAD * np.arange(1, 4), sample=2, initial=fields, target=moments,
-        prediction=moments * (1 + error[0, :, None, None]), error=error,
-        persistence=np.array([[0.2, 0.4, 0.6]] * SAMPLES),
-    )  # fmt: skip
 
 
 def flow(count):

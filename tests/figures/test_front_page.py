@@ -78,7 +78,7 @@ def planned(title, name, seeds):
 def built(tmp_path_factory, writers):
     """Return a study with its plan alone, and with all of it, laid out by the pipeline: one seed diverged.
 
-    Planned are two experiments on one dataset, a paper of which one table is made, and the theory.
+    Planned are two experiments on one dataset, and a paper of which one table is made.
     """
     folder, (write_run, write_baselines) = tmp_path_factory.mktemp("front"), writers
     plan = Study(
@@ -101,7 +101,6 @@ def built(tmp_path_factory, writers):
             ),
             "calvello2024": PlannedPaper("Calvello et al. 2024", "", {"table1": "Table 1"}, []),
         },
-        pages={"theory": "theory.html"},
         command="snakemake --cores 2",
         provenance={"git revision": "abc1234"},
     )
@@ -130,7 +129,6 @@ def built(tmp_path_factory, writers):
     values = np.sin(np.linspace(0, 6, 64))[None]
     axes = {"samples": ["first"], "dims/u": ["x"], "dims/v": ["x"], "input/u": values, "target/v": values}
     save_arrays(study / "data/w.preview.npz", **axes)
-    write_shell(study, "theory.html", "projection", "cost", "convergence", "continuum", "invariance")
     write_shell(study, "cao2021.html", "table2a")
     write_shell(study, "burgers/galerkin/n512/seed2/run.html")
     return folder
@@ -204,9 +202,9 @@ def test_it_says_what_was_run_and_every_link_leads_somewhere(written):
     assert broken_links(finished) == []
     assert {
         "burgers/report.html", "burgers/report.html#table", "second/report.html", "datasets/waves.html",
-        "cao2021.html#table2a", "theory.html#invariance", "leaderboard.csv",
+        "cao2021.html#table2a", "leaderboard.csv",
     } <= links(html)  # fmt: skip
-    for page in ("burgers/report.html", "theory.html", "datasets/waves.html"):
+    for page in ("burgers/report.html", "datasets/waves.html"):
         assert "index.html#leaderboard" in (finished / page).read_text()
     assert html.count('<a href="burgers/galerkin/n512/seed2/run.html">2</a>') == 1
     assert "galerkin/n512/seed1/run.html" not in html
@@ -228,7 +226,7 @@ def test_it_says_what_was_run_and_every_link_leads_somewhere(written):
     ):  # fmt: skip
         assert words in card.replace("Waves", "waves"), words
     assert '<svg class="picture"' in html
-    papers = text_of(html[html.index('id="papers"') : html.index('id="theory"')])
+    papers = text_of(html[html.index('id="papers"') : html.index('id="again"')])
     assert "Reproduced, 1 of 2: Table 2a." in papers
     assert "Not reproduced by this configuration, 1 Table 3." in papers
     assert "Calvello" not in papers

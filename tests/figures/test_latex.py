@@ -27,7 +27,7 @@ def one_row(*texts):
 
 
 def test_every_shipped_label_is_set(tmp_path):
-    files = [ROOT / "config.yaml", *sorted((ROOT / "config").glob("*.yaml"))]
+    files = [ROOT / "config.yaml", *sorted((ROOT / "config").glob("**/*.yaml"))]
     found = [label for file in files for label in labels(yaml.safe_load(file.read_text()))]
     assert len(found) > 20
     assert complaints("\n\n".join(map(latex_text, found)), tmp_path) == []

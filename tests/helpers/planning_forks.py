@@ -149,7 +149,7 @@ def _prepare() -> None:
 
     Jobs write figures as SVG without a layout, which takes half its time, and as PNG and PDF, which take
     twice its time, write one drawn here. As users have them, those of reports and datasets are drawn by
-    tests/test_outside.py, where `EVERY_FORMAT` is set, those of papers and of the theory by tests/figures.
+    tests/test_outside.py, where `EVERY_FORMAT` is set, those of papers by tests/figures.
     """
     import numba
     from matplotlib.figure import Figure

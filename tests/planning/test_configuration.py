@@ -15,15 +15,18 @@ from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.configuration.read import DEFAULTS
 from resolvent.planning.configuration.settings import model_settings, training_settings
 
+CONFIG = ROOT / "config"
 OVERLAYS = [
-    path for path in sorted((ROOT / "config").glob("*.yaml")) if f"config/{path.name}" not in DEFAULTS
+    path
+    for path in sorted([*CONFIG.glob("*.yaml"), *CONFIG.glob("studies/*.yaml")])
+    if f"config/{path.name}" not in DEFAULTS
 ]
 
 
 @pytest.mark.parametrize("overlay", OVERLAYS, ids=lambda path: path.stem)
 def test_every_configuration_of_the_project_is_valid(overlay):
     settings = yaml.safe_load(overlay.read_text())
-    configuration = loaded(overlay.stem)
+    configuration = loaded(overlay.relative_to(CONFIG).with_suffix("").as_posix())
     # one that only asks more of the trained runs of the default study keeps its name, and so its folder
     assert configuration.name == (overlay.stem if "name" in settings else DEFAULT["name"])
 

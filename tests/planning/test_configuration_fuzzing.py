@@ -32,7 +32,7 @@ HASHABLE = [one for one in ODD if not isinstance(one, list | dict | set)]
 def small_default() -> dict:
     """config.yaml with every section, and two models at most in an experiment: every plan is quick."""
     content = copy.deepcopy(DEFAULT)
-    for section in ("theory", "cost", "architecture_costs"):
+    for section in ("cost", "architecture_costs"):
         content[section] = Configuration.model_fields[section].default.model_dump(mode="json")
     for experiment in content["experiments"].values():
         if "models" in experiment:

@@ -123,13 +123,8 @@ def test_items_that_cannot_be_shown(shows, message):
 
 
 @pytest.mark.parametrize("overlay", [(), ("calvello2024",)])
-def test_rollouts_are_of_every_run_and_their_test_samples_have_later_moments(overlay):
+def test_the_film_of_a_rollout_is_of_the_shown_run(overlay):
     plan = merged_configuration.planned(*overlay)
-    paper = PaperPlan(plan, "calvello2024")
-    folders = plan.run_folders("kolmogorov")
-    assert paper.given("figure_rollouts")["run_folders"] == [folders]
-    assert {f"{folder}/rollout.npz" for folder in folders} < set(paper.inputs("figure_rollouts"))
-    for experiment in paper.experiments["figure_rollouts"]:
-        assert plan.test_dataset_of(experiment).settings.frames > 1
+    assert plan.test_dataset_of("kolmogorov").settings.frames > 1
     assert plan.rolled_out("kolmogorov") == plan.shown_candidates("kolmogorov")[0]
     assert plan.rolled_out("darcy_lognormal") is None

@@ -152,7 +152,7 @@ SLIPS = [
     ("experiments.darcy_inverse_clean.training.boundary", "zero",
      "accepted: 'free'", "experiments.darcy_inverse_clean"),
     ("experiments.Darcy", OF_FNO, "should match pattern '^[a-z0-9_]{1,64}$'"),
-    ("experiments.theory", OF_FNO, "'theory'"),
+    ("experiments.assets", OF_FNO, "'assets'"),
     ("experiments.cao2021", OF_FNO, "'cao2021'"),
     ("experiments.burgers.training.loader_seed", False, "a valid integer, got False"),
     ("experiments.burgers", "galerkin", "'galerkin'"),

@@ -84,8 +84,7 @@ def of_model(*modules: str) -> dict[str, set[str]]:
 
 # By module or definition: the scripts where it counts, and there the first module chosen by name.
 COUNTS = {
-    "resolvent.solvers.common.observation_times": of_datasets("lorenz63", "controlled_ode")
-    | {"theory": ALONE},
+    "resolvent.solvers.common.observation_times": of_datasets("lorenz63", "controlled_ode"),
     "resolvent.solvers.burgers.split_step": of_datasets("burgers"),
     "resolvent.datasets.tasks.kolmogorov": of_datasets("kolmogorov"),
     "resolvent.datasets.tasks.settings:SpaceDataset": of_datasets("burgers", "darcy", "kolmogorov"),
@@ -93,9 +92,8 @@ COUNTS = {
     "resolvent.datasets.storage.generation": {"solve_dataset": EQUATIONS, "finalise_dataset": EQUATIONS},
     "resolvent.datasets.preview:write_preview": {"preview_dataset": ALONE},
     "resolvent.models.other_works.fno": of_model("fno")
-    | {"theory": ALONE, "inference": {"burgers", "darcy"}, "estimates": {"burgers", "darcy"}},
-    "resolvent.models.other_works.settings:FNO1dSettings": of_model("fno") | {"theory": ALONE},
-    "resolvent.measurements.theory.average": {"theory": ALONE},
+    | {"inference": {"burgers", "darcy"}, "estimates": {"burgers", "darcy"}},
+    "resolvent.models.other_works.settings:FNO1dSettings": of_model("fno"),
     "resolvent.measurements.stability": {"measure_stability": {"transformer1d"}},
     "resolvent.figures.stability.page": {"stability_page": ALONE},
     "resolvent.evaluation.baselines": {"baselines": EQUATIONS},
@@ -109,7 +107,6 @@ COUNTS = {
     "resolvent.datasets.tasks.kolmogorov:solve_values": {},
     "resolvent.figures.dataset.gallery": {"dataset_page": ALONE},
     "resolvent.figures.dataset.film": {"dataset_page": ALONE},
-    "resolvent.figures.theory.page": {"theory_page": ALONE},
     "resolvent.planning.job": {},
     "resolvent.planning.prediction.costs": {},
 }
@@ -186,7 +183,7 @@ def test_a_module_counts_where_it_is_used_and_nowhere_else(digests, module):
     for script, *names in digests:
         if counts(module, (script, *names)):
             chosen = names[0].partition(":")[0].rpartition(".")[2] if names else ""
-            found.setdefault(script, set()).add("" if script == "theory" else chosen)
+            found.setdefault(script, set()).add(chosen)
     assert found == COUNTS[module]
 
 

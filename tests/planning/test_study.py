@@ -34,24 +34,13 @@ def test_it_has_every_run_of_a_paper_s_configuration(tmp_path):
     assert set(study.papers["cao2021"].made) <= set(study.papers["cao2021"].items)
 
 
-@pytest.mark.parametrize(
-    ("models", "shown"), [(["fno", "unet"], False), (["fno", "galerkin"], True), (["tno"], True)]
-)
-def test_the_theory_is_made_where_a_model_of_either_paper_is_compared(models, shown):
-    experiment = {**DEFAULT["experiments"]["burgers"], "models": models, "shows": {}}
-    if models == ["tno"]:
-        experiment = {**DEFAULT["experiments"]["lorenz63_yz"], "models": models, "shows": {}}
-    plan = Plan(load_configuration({**DEFAULT, "experiments": {"one": experiment}}))
-    assert plan.shows_theory == shown
-
-
 def test_paths_are_seen_from_the_folder_of_the_study(tmp_path):
     plan, study = planned("demo", tmp_path)
     assert set(study.datasets) == {"burgers", "darcy_cao", "lorenz63_yz", "kolmogorov"}
     for name, dataset in study.datasets.items():
         assert (plan.results / dataset.card).resolve() == (ROOT / plan.datasets[name].card).resolve()
     assert study.experiments["burgers"].finest == 128
-    assert study.pages == {"theory": "theory.html"}
+    assert study.pages == {}
     assert study.command == "snakemake"
 
 

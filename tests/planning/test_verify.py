@@ -224,8 +224,8 @@ DAMAGES = {
         "errors.csv was altered or belongs to another run",
     ),
     "a page": (
-        lambda f: (f / "results/demo/theory.html").write_text("<!doctype html><html><body>"),
-        "theory.html: is truncated",
+        lambda f: (f / "results/demo/cao2021.html").write_text("<!doctype html><html><body>"),
+        "cao2021.html: is truncated",
     ),
     "a figure": (lambda f: (f / "results/demo/one.svg").write_text("<svg"), "is not an SVG"),
     "a number of the leaderboard": (

@@ -155,7 +155,7 @@ def test_jobs_of_operators_go_to_the_partition_with_gpus_and_all_else_to_the_oth
 
 def test_small_jobs_share_submissions(record):
     """The pages of the runs are alone: they need no report, and do not wait for operators to be timed."""
-    shared = ("theory", "dataset_page", "baselines", "report")
+    shared = ("dataset_page", "baselines", "report")
     assert [len(record.of(f"rule_{group}_")) for group in shared] == [1] * len(shared)
     alone = ("solve_burgers", "finalise_burgers", "inference", "run_pages_burgers")
     assert [len(record.of(f"rule_{rule}")) for rule in alone] == [1] * len(alone)

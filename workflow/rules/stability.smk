@@ -57,7 +57,7 @@ rule stability_page:
         "../scripts/jobs.py"
 
 
-# Only the stability study, without the theory page: `snakemake stability --configfile config/stability.yaml`.
+# Only the stability study: `snakemake stability --configfile config/stability.yaml`.
 rule stability:
     input:
         rules.stability_page.output,

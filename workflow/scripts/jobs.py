@@ -197,41 +197,6 @@ def measure_architectures():
     save_table(architecture_costs(gpus=snakemake.resources.gpu, **given.settings), made.table)
 
 
-def theory():
-    from resolvent.common.runs import save_table
-    from resolvent.measurements.theory.average import average_errors
-    from resolvent.measurements.theory.continuum import monte_carlo, quadratures
-    from resolvent.measurements.theory.convergence import errors
-    from resolvent.measurements.theory.cost import costs
-    from resolvent.measurements.theory.fits import continuum_orders, convergence_orders, cost_orders
-    from resolvent.measurements.theory.invariance import invariance_errors
-    from resolvent.measurements.theory.projection import distances, quasi_optimality
-
-    sizes = given.settings
-    points, seed, draws = sizes["projection_points"], sizes["seed"], sizes["continuum_draws"]
-    tables = {
-        "projection": distances(points, seed),
-        "quasi_optimality": quasi_optimality(points, seed),
-        "convergence": errors(sizes["convergence_points"]),
-        "cost": costs(sizes["cost_points"], sizes["cost_features"], sizes["cost_repetitions"], seed),
-    }
-    measured = {
-        "monte_carlo": monte_carlo(sizes["continuum_points"], draws, seed),
-        "quadratures": quadratures(sizes["quadrature_intervals"], draws, seed),
-        "averages": average_errors(sizes["average_sides"], draws, seed),
-        "invariance": invariance_errors(
-            given.examples, sizes["invariance_points_1d"], sizes["invariance_points_2d"], seed
-        ),
-    }
-    orders = {
-        "convergence_orders": convergence_orders(tables["convergence"]),
-        "cost_orders": cost_orders(tables["cost"]),
-        "continuum_orders": continuum_orders(**measured),
-    }
-    for name, table in (tables | measured | orders).items():
-        save_table(table, made[name])
-
-
 def compare():
     from resolvent.figures.experiment.comparison import write_comparison
     from resolvent.figures.experiment.error_table import write_error_tables
@@ -280,12 +245,6 @@ def stability_page():
     from resolvent.figures.stability.page import write_stability_page
 
     write_stability_page(made.page, tables=files.tables, figures=made.figures, **arguments, **origin())
-
-
-def theory_page():
-    from resolvent.figures.theory.page import write_theory_page
-
-    write_theory_page(made.page, folder=Path(files[0]).parent, **arguments, **origin())
 
 
 def show():

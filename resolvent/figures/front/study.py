@@ -64,7 +64,7 @@ class PlannedPaper:
 
 @dataclass(frozen=True, kw_only=True, config=EXACT)
 class Study:
-    """The plan of a study. `pages` are titles and paths of other pages, such as the page on theory."""
+    """The plan of a study. `pages` are titles and paths of other pages, such as the stability page."""
 
     name: str
     experiments: dict[str, PlannedExperiment] = field(default_factory=dict)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from resolvent.figures.common.exhibit import Exhibit
 
 # File in the folder of each run, by source name.
-RUN_FILES = {"latent_basis": "latent_basis.npz", "rollouts": "rollout.npz"}
+RUN_FILES = {"latent_basis": "latent_basis.npz"}
 
 
 def imported(location: str) -> Callable:

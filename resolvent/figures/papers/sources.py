@@ -15,7 +15,6 @@ READERS: dict[str, Callable] = {
     "shown": lambda each_shown: each_shown[0],
     # Files in the run folders of the only experiment.
     "latent_basis": lambda shown: read_arrays(shown.run.directory / RUN_FILES["latent_basis"]),
-    "rollouts": lambda experiments: experiments[0],
     "facts": lambda planned_facts, shown_words: planned_facts | {"shown": shown_words},
     "shown_words": lambda each_shown: "; ".join(dict.fromkeys(one.words for one in each_shown)),
 }

@@ -39,7 +39,7 @@ NOT_OF_FUNCTIONS = {"resolutions", "observations", "samples", "samples_per_shard
 LISTS = ("models", "resolutions", "test_resolutions", "test_noise", "seeds", "metrics", "baselines")
 # Reserved names: other folders next to the folders of experiments, and of an experiment's models.
 TAKEN = {
-    "experiments": ("assets", "datasets", "stability", "theory", *PAPERS),
+    "experiments": ("assets", "datasets", "stability", *PAPERS),
     "models": ("figures", "baselines"),
 }
 # Items that `shows` accepts, by paper, with whether several experiments may show the same item.

@@ -21,7 +21,7 @@ from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.storage.addresses import check_installed, checked_address, is_address
 from resolvent.datasets.tasks.registry import AnyDataset
 from resolvent.datasets.tasks.settings import DatasetSettings
-from resolvent.measurements.settings import ArchitectureCostSettings, CostSettings, TheorySettings
+from resolvent.measurements.settings import ArchitectureCostSettings, CostSettings
 from resolvent.models.registry import is_architecture, resolve, settings_class
 from resolvent.models.settings import Settings as ArchitectureSettings
 from resolvent.training.settings import TrainingSettings
@@ -471,7 +471,6 @@ class Configuration(Settings):
     stability: Stability | None = Field(
         None, description="study of which trainings collapse at which learning rates; none: no such study"
     )
-    theory: TheorySettings = Field(TheorySettings(), description="sizes of the theory measurements")
     cost: CostSettings = Field(CostSettings(), description="sizes of the measured training step")
     architecture_costs: ArchitectureCostSettings = Field(
         ArchitectureCostSettings(), description="sizes at which parameters and operations are counted"

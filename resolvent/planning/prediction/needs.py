@@ -135,14 +135,6 @@ class Needs:
         return Need(START_SECONDS + runs * (once.seconds - START_SECONDS), once.bytes)
 
     @property
-    def theory(self) -> Need:
-        """Predict the theory measurements, dominated by timings of attention on all pairs of points."""
-        settings = self.plan.configuration.theory
-        pairs = sum(n**2 for n in settings.cost_points)
-        seconds = 2 * START_SECONDS + 2e-8 * settings.cost_repetitions * pairs
-        return Need(seconds, START_BYTES + 24 * max(settings.cost_points) ** 2)
-
-    @property
     def measure_cost(self) -> Need:
         """Predict timed training steps in separate processes, with ten matrices of all pairs of points."""
         cost = self.plan.configuration.cost

@@ -1,4 +1,4 @@
-"""Tables and figures of Calvello et al. 2024 (arXiv:2406.06486), and additional figures."""
+"""Tables and figures of Calvello et al. 2024 (arXiv:2406.06486), and one figure of errors on paired grids."""
 
 from functools import partial
 
@@ -140,7 +140,7 @@ ITEMS = {
         "Figure 18. Kolmogorov flow with an inverse Laplacian as the last layer",
         "As Figure 16, for the Fourier attention neural operator with (I - εΔ)^(-α) as its last layer "
         "instead of the learned smoother, by the first finished run. The paper states that this layer "
-        "reduces jumps between patches and the error; the jumps are measured below, the error in Table 3.",
+        "reduces jumps between patches and the error; the error is in Table 3.",
         f"{HERE}.figures:draw_smoothed_increments",
     ),
     "figure19": Item(
@@ -150,40 +150,11 @@ ITEMS = {
         "have the same last layer. The paper reports a flatter curve with the extension.",
         f"{HERE}.figures:draw_extended",
     ),
-    "figure_spectra": PANELS(
-        "Not in the paper. Error by wavenumber",
-        "Left: power of the target and of the errors by wavenumber, averaged over test samples and finished "
-        "seeds, at the training resolution; for functions that are not periodic, by the cosine transform. "
-        "Right: power of the predictions divided by that of the target; below one a model over-smooths, "
-        "above one it adds spurious detail. Dotted: the largest wavenumber that the FNO's convolutions keep "
-        "along an axis. Not shown: shells that the grid resolves only partly, shells where the target is "
-        "only rounding, and narrower variants of a model. The paper names over-smoothing as the weakness of "
-        "the FNO, but does not measure it.",
-        f"{HERE}.additional:draw_spectra",
-    ),
-    "figure_jumps": PANELS(
-        "Not in the paper. Jumps between patches",
-        "Mean absolute difference of neighbouring points on opposite sides of an edge between patches, "
-        "divided by that of neighbours inside a patch, for errors, predictions and targets of the stored "
-        "test samples. The ratio is about one if the edges cannot be seen. If waves of the flow are aligned "
-        "with the patches, it is about that of the target. Models without patches are measured at the edges "
-        "of the others. Small marks are seeds. The paper mentions such discontinuities, but does not measure "
-        "them.",
-        f"{HERE}.additional:draw_jumps",
-    ),
     "figure_paired": PANELS(
         "Not in the paper. The same samples on two grids",
         "Mean error on another grid divided by the mean error on the training grid, over the same samples "
         "and seeds, with its 95 % interval. Above 1, the error is larger than on the training grid.",
         f"{HERE}.figures:draw_paired_grids",
-    ),
-    "figure_rollouts": Item(
-        "Not in the paper. Rollouts of the trained step",
-        "The trained step applied repeatedly to its own predictions, from every test vorticity: mean "
-        "relative L² error by time, over samples and finished seeds. Dashed: persistence, which predicts the "
-        "initial vorticity at every time. The models were trained on single steps. Below: one test sample at "
-        "the last time, by the first finished model of each architecture, all on the scale of the truth.",
-        f"{HERE}.additional:draw_rollouts",
     ),
 }
 

@@ -32,11 +32,17 @@ from resolvent.figures.papers.cao2021.reported import (
 )
 from resolvent.figures.published.reported_numbers import record, reported_number
 from resolvent.figures.published.tables import PaperTable, reported_rows
-from resolvent.figures.theory.attention import NAMES
 
 STEP_COSTS = TABLES / "table1.csv"
 PAPERS_SIZES = {"points": 8192, "batch_size": 4}
 SCOPES = {"transformer1d": "Example 1", "encoder": "Encoders only"}
+NAMES = {
+    "galerkin": "Galerkin",
+    "linear": "linear",
+    "fourier_linear": "Fourier as Q(KᵀV)",
+    "fourier_quadratic": "Fourier as (QKᵀ)V",
+    "softmax": "softmax",
+}
 COLUMNS = [
     "scope", "attention", "contraction", "points", "batch_size", "peak_bytes", "allocated_bytes", "flop",
     "seconds",

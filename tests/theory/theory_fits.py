@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 import pandas
+from theory_average import NODES
+from theory_continuum import NODE_SETS
+from theory_convergence import POLE, ROUNDING, RULES
+from theory_cost import ATTENTIONS
 
-from resolvent.measurements.theory.average import NODES
-from resolvent.measurements.theory.continuum import NODE_SETS
-from resolvent.measurements.theory.convergence import POLE, ROUNDING, RULES
-from resolvent.measurements.theory.cost import ATTENTIONS
 from resolvent.models.registry import settings_class
 
 

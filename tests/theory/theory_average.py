@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pandas
 import torch
+from theory_continuum import gauss_legendre
 from torch import Tensor
 from torch.nn import functional
 
-from resolvent.measurements.theory.continuum import gauss_legendre
 from resolvent.models.build import build
 from resolvent.models.layers.continuum_attention import trapezoid_log_weights
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable
 from functools import partial
-from timeit import timeit
+from timeit import Timer
 
 import numpy as np
 import pandas
@@ -33,7 +34,8 @@ def costs(points: list[int], features: int, repetitions: int, seed: int) -> pand
 
     Every repetition cycles through all attentions and sizes, so slow phases of the machine affect all of
     them. A visit calls a fast attention several times, because the clock cannot resolve one call. `flops`
-    counts matrix products, with a multiplication and an addition as two; `seconds` is the median.
+    counts matrix products, with a multiplication and an addition as two; `seconds` is the median of the
+    processor's time, in which other processes matter little.
     """
     generator = torch.Generator().manual_seed(seed)
     inputs = {n: [torch.randn(1, 1, n, features, generator=generator) for _ in "QKV"] for n in points}
@@ -43,11 +45,12 @@ def costs(points: list[int], features: int, repetitions: int, seed: int) -> pand
     try:
         for attend in jobs.values():  # the first call of a size also allocates memory
             attend()
-        calls = {job: math.ceil(VISIT / timeit(attend, number=1)) for job, attend in jobs.items()}
+        timers = {job: Timer(attend, timer=time.process_time) for job, attend in jobs.items()}
+        calls = {job: math.ceil(VISIT / max(timer.timeit(1), 1e-6)) for job, timer in timers.items()}
         seconds: dict[tuple[str, int], list[float]] = {job: [] for job in jobs}
         for _ in range(repetitions):
-            for job, attend in jobs.items():
-                seconds[job].append(timeit(attend, number=calls[job]) / calls[job])
+            for job, timer in timers.items():
+                seconds[job].append(timer.timeit(calls[job]) / calls[job])
     finally:
         torch.set_num_threads(threads)
     rows = [

@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
-
-from resolvent.measurements.theory import convergence, cost, fits, projection
+import theory_convergence as convergence
+import theory_cost as cost
+import theory_fits as fits
+import theory_projection as projection
 
 SEED = 3
 

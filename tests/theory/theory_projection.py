@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 import pandas
 import torch
+from theory_convergence import attend
 
-from resolvent.measurements.theory.convergence import attend
 from resolvent.models.cao2021.encoder import ProjectionNorm
 
 FEATURES = 8  # columns of Q, K and V as bases of one space

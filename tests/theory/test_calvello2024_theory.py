@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+import theory_average as average
+import theory_continuum as continuum
+import theory_invariance as invariance
 import torch
+from theory_fits import continuum_orders
 
-from resolvent.measurements.theory import average, continuum, invariance
-from resolvent.measurements.theory.fits import continuum_orders
 from resolvent.models.registry import ARCHITECTURES, examples
 
 SEED = 3
