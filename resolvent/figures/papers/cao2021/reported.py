@@ -45,7 +45,7 @@ NO_FNO2D = (
     README,
 )
 BURGERS_FILE = "burgers_data_R10.mat (docs/equations/burgers.md, evidence)"
-DARCY_FILES = "not found: the files piececonst_r421_N1024_smooth*.mat do not say"
+DARCY_FILES = "piececonst_r421_N1024_smooth*.mat (docs/equations/darcy.md)"
 CHECKED = Free("the card has the result of checking the files")
 IN_THE_FILES = Free("names and positions of the functions in the files")
 ANY_TRANSFORMER = ("transformer1d", "transformer2d", "transformer2d_coarse")
@@ -84,11 +84,11 @@ SETTING = (
         data={"distribution.sigma": Free("the sign of the field does not depend on its amplitude"),
             "distribution.tau": 3.0, "distribution.gamma": 2.0, "distribution.zero_mean": True,
             "distribution.orthonormal": UNUSED, "push_forward": "level_set", "above": 12.0, "below": 3.0,
-            "finest": 421, "grid": "cell_centres", "face_mean": "arithmetic", "tolerance": CARD,
-            "accuracy": AtMost(1e-6),
+            "finest": 421, "face_mean": "arithmetic", "tolerance": CARD, "accuracy": AtMost(1e-6),
             "coarse": Free("its value at the training resolution is compared as coarse points")},
         training={"normalisation": "pointwise", "batch_size": 4}),
-    when({"data.equation": "darcy"}, source=DARCY_FILES, data={"pressure": "restricted"}),
+    when({"data.equation": ("darcy", "darcy_inverse")}, source=DARCY_FILES, data={"grid": "cell_centres"}),
+    when({"data.equation": "darcy"}, source=FT, data={"pressure": "restricted"}),
     # The public files: warnings of their check are listed as separate differences.
     when({"data.imported": True}, source="the files themselves",
         data={**dict.fromkeys(("imported", "source", "sha256", "accuracy", "tolerance"), CHECKED),
