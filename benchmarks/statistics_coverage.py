@@ -1,7 +1,7 @@
 """Measure the coverage of a comparison's intervals, and how often an equal model is called worse.
 
-    python -m benchmarks.statistics_coverage [--only one-seed seeds ranking reported] [--simulations 2000] \
-        [--output docs/statistics.md]
+    python -m benchmarks.statistics_coverage [--only one-seed tails seeds ranking reported] \
+        [--simulations 2000] [--output docs/statistics.md]
 
 Simulates errors with known distributions, and computes intervals with the functions for comparison.csv
 (`resolvent.figures.common.intervals`). Every call uses the same random numbers.
@@ -33,6 +33,27 @@ COMMON = 0.5  # share of a sample's variance common to all models
 WORSE = 1.2  # factor of the worse model's errors
 SEED = 20210531
 OURS, THEIRS = 1000, 100  # test samples of our mean and of a reported mean
+
+
+def rare(share: float, factor: float) -> Callable[[np.random.Generator, int], np.ndarray]:
+    """Return a law of errors with s = 0.5, of which a `share` is `factor` times larger; its mean is 1."""
+
+    def draw(generator: np.random.Generator, samples: int) -> np.ndarray:
+        easy = np.exp(0.5 * generator.standard_normal(samples) - 0.125)
+        return easy * np.where(generator.random(samples) < share, factor, 1) / (1 + share * (factor - 1))
+
+    return draw
+
+
+TAILS = {  # laws of errors with mean 1
+    "exponential": lambda generator, samples: generator.exponential(size=samples),
+    "lognormal, s = 1.5": lambda generator, samples: np.exp(1.5 * generator.standard_normal(samples) - 1.125),
+    "Pareto, α = 3": lambda generator, samples: (1 + generator.pareto(3, samples)) / 1.5,
+    "Pareto, α = 2.5": lambda generator, samples: (1 + generator.pareto(2.5, samples)) * 1.5 / 2.5,
+    "20 %, 10 times harder": rare(0.2, 10),
+    "5 %, 10 times harder": rare(0.05, 10),
+    "1 %, 100 times harder": rare(0.01, 100),
+}
 
 
 @dataclass(frozen=True)
@@ -142,6 +163,28 @@ with s = 1.5 their mean is three times their median."""
     return f"{words}\n\n{table(header, rows)}"
 
 
+def tails(given: Namespace) -> str:
+    """Tabulate laws with heavy tails, of one seed."""
+    rows = []
+    for (name, law), samples in product(TAILS.items(), (30, 64, 256, 1024, 4096)):
+        generator = np.random.default_rng(SEED)
+        intervals = [mean_interval(law(generator, samples)) for _ in range(given.simulations)]
+        low, high = np.array([[interval.low, interval.high] for interval in intervals]).T
+        shares = (
+            percent(np.mean((low <= 1) & (high >= 1))),
+            percent(np.mean(low > 1)),
+            percent(np.mean(high < 1)),
+        )
+        widths = (f"{np.quantile(high / low, share):.2f}" for share in (0.5, 1))
+        rows.append((name, f"{samples}", *shares, *widths))
+    words = """\
+Number of 100 intervals of a mean that contain the truth, and the ratio of the ends: the median and the
+largest of all simulations. In the last three laws, which are lognormal with s = 0.5, a share of the samples
+is harder."""
+    header = ("law", "samples", "mean", "whole interval above", "below", "width", "largest width")
+    return f"{words}\n\n{table(header, rows)}"
+
+
 def seeds(given: Namespace) -> str:
     """Tabulate errors with a spread between seeds."""
     rows = []
@@ -220,6 +263,7 @@ def percent(share: float) -> str:
 PACKAGES = ("numpy", "scipy")
 PARTS = {
     "one-seed": Part("One seed", one_seed, PACKAGES),
+    "tails": Part("Heavy tails", tails, PACKAGES),
     "seeds": Part("Seeds that spread", seeds, PACKAGES),
     "ranking": Part("Choosing the best", ranking, PACKAGES),
     "reported": Part("Ratios to reported numbers", reported, PACKAGES),

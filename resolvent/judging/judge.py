@@ -116,9 +116,10 @@ def judge(
         "machine": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
         "versions": {one: version(one) for one in LIBRARIES},
     }
+    # The record comes first, so that no page exists without one.
+    write_json(out / RECORD, record)
     write_table(table_of([record]), [out / f"{TABLE}{ending}" for ending in (".csv", ".tex")])
     write_text(out / PAGE, page_of(record, task))
-    write_json(out / RECORD, record)
     return record
 
 
@@ -169,19 +170,21 @@ def _without_labels(
         else:
             order = pd.Series(known.values).corr(errors, method="spearman")  # NaN for equal errors
             numbers = {"value": known.mean(), "error": errors.mean(), "rank_correlation": order}
-        found = {key: float(one) if np.isfinite(one) else None for key, one in numbers.items()}
-        yield {"grid": group, "name": name, "kind": known.attrs["kind"], **found}
+        yield {"grid": group, "name": name, "kind": known.attrs["kind"], **_finite(numbers)}
 
 
 def _summaries(errors: pd.DataFrame) -> Iterable[dict[str, Any]]:
     for (who, grid), table in errors.groupby(["who", "grid"], sort=False):
         for metric in (one.name for one in OURS):
-            found = mean_interval(table[metric].to_numpy())
-            yield {
-                "who": who, "grid": grid, "metric": metric, "samples": len(table), "mean": found.value,
-                "low": found.low, "high": found.high, "median": float(table[metric].median()),
-                "largest": float(table[metric].max()),
-            }  # fmt: skip
+            interval, errors_of = mean_interval(table[metric].to_numpy()), table[metric]
+            numbers = {"mean": interval.value, "low": interval.low, "high": interval.high}
+            numbers |= {"median": errors_of.median(), "largest": errors_of.max()}
+            yield {"who": who, "grid": grid, "metric": metric, "samples": len(table), **_finite(numbers)}
+
+
+def _finite(numbers: dict[str, Any]) -> dict[str, float | None]:
+    """Return numbers for JSON, with None for NaN, such as the interval of one sample, and infinity."""
+    return {name: float(number) if np.isfinite(number) else None for name, number in numbers.items()}
 
 
 def table_of(records: list[dict], metric: str = "") -> Table:

@@ -105,9 +105,8 @@ def test_statistics_equal_hand_computation(make_run, compare):
     assert (facts["seeds"], facts["samples"]) == (2, 3)
     assert facts["ratio_to_reported"] == pytest.approx(4 / 1.203)
     assert facts["config_hash"] == "c1c1c1c1c1c1; c2c2c2c2c2c2"
-    geometric = np.sqrt([1 * 3, 2 * 4, 3 * 11])  # of the two seeds
     ratio = fno.error("relative_l2", "ratio_to_best_other")
-    assert ratio.value == pytest.approx(np.prod(9 / geometric) ** (1 / 3))
+    assert ratio.value == pytest.approx(9 / 4)
     assert ratio.low < ratio.value < ratio.high
     assert galerkin.error("relative_l2", "ratio_to_best_other").value == pytest.approx(1 / ratio.value)
     assert fno.facts["reported"] == pytest.approx(4.373e-3)
@@ -151,6 +150,28 @@ def test_models_that_are_not_shown_to_be_worse_are_marked_with_the_best(make_run
     assert row(table, "lost").error("relative_l2", "ratio_to_best_other").known
     assert mean(table, "coarse_solve") < mean(table, "fine") < mean(table, "galerkin")
     assert headline(table).note == ""
+
+
+def test_bold_is_best_by_the_printed_mean(make_run, compare):
+    """One hard sample makes the mean of `fails` the larger one; it is better on all other samples."""
+    hard = 0.7 * ERRORS
+    hard[3] = 20 * ERRORS[3]
+    rows = {"steady": ERRORS, "fails": hard, "worse": 1.3 * ERRORS, "wild": 1.6 * ERRORS}
+    runs = [run for name in ("steady", "fails", "worse") for run in seeds_of(make_run, name, rows[name])]
+    wild = [
+        make_run("wild", seed=seed, errors=spread * rows["wild"])
+        for seed, spread in ((1, 0.2), (2, 1), (3, 1.8))
+    ]
+    table, *_ = compare([*runs, *wild])
+    found = {one.facts["key"]: one for one in by_condition(table)}
+    assert mean(table, "steady") < mean(table, "fails")
+    assert found["steady"].is_among_the_best()
+    ranked = sorted(found.values(), key=lambda one: one.error().value)
+    bold = [one.is_among_the_best() for one in ranked]
+    assert bold == sorted(bold, reverse=True)
+    for one in found.values():
+        lowest = min(other.error().value for other in found.values() if other is not one)
+        assert one.error(statistic="ratio_to_best_other").value == pytest.approx(one.error().value / lowest)
 
 
 def test_with_two_seeds_or_alone_nothing_is_ranked_and_the_table_says_so(make_run, compare):

@@ -1,21 +1,20 @@
 """Intervals of means, medians and ratios, by hand; their coverage is in test_statistics_coverage.py."""
 
-import tracemalloc
-
 import numpy as np
 import pytest
 from scipy import stats
 
-import resolvent.figures.common.intervals
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.intervals import (
-    MOST,
-    _weights,
-    geometric_mean,
+    LEAN,
     mean_interval,
     median_interval,
     paired_ratio,
+    ratio_of_means,
+    ratio_to_reported,
     ratios_to_best_other,
+    scatter,
+    student,
 )
 
 LADDER = np.exp(np.linspace(-1, 1, 40))  # samples from easy to hard
@@ -54,7 +53,7 @@ def test_a_mean_of_skewed_errors_reaches_further_up_than_down():
 def test_few_samples_have_students_interval():
     distance = stats.t.ppf(0.975, 1) * 0.05 / 1.05
     found = mean_interval(np.array([1.0, 1.1]))
-    assert ends(found) == pytest.approx(1.05 * np.exp([-distance, 0, distance]))
+    assert ends(found) == pytest.approx([1.05 * np.exp(-distance), 1.05, 1.05 * (1 + distance)])
 
 
 @BOTH
@@ -73,8 +72,52 @@ def test_errors_without_logarithms_have_an_interval_all_the_same(interval):
     assert interval(np.zeros((2, 5))).high == 0
 
 
-def test_a_median_of_two_values_drawn_alike_is_between_them():
-    """A replicate of two samples has either twice, with probability 1/4 each, or both."""
+# Errors, and a bound of the upper end: half more than the exact interval of the share of hard samples has.
+HARD = {
+    "one of 1,001": (1e-2, 1000, 1.0, 0.01 + 1.5 * 5.57e-3),
+    "one of 1,001, a thousand times": (1e-2, 1000, 10.0, 0.01 + 1.5 * 5.57e-2),
+    "one of 64": (1e-2, 63, 0.3, 0.01 + 1.5 * 2.63e-2),
+}
+
+
+@pytest.mark.parametrize("case", HARD)
+def test_one_hard_sample_cannot_make_an_interval_absurd(case):
+    easy, count, hard, highest = HARD[case]
+    errors = np.array([easy] * count + [hard])
+    found = mean_interval(errors)
+    assert easy <= found.low < found.value < found.high < min(highest, hard)
+    for ratio in (
+        *ratios_to_best_other([errors, np.full(count + 1, easy)]),
+        ratio_of_means(errors, errors[::-1]),
+        ratio_to_reported(np.array([errors.mean()]), [scatter(errors, 100)], easy),
+    ):
+        assert 0 < ratio.low < ratio.high < 1e5
+
+
+@pytest.mark.parametrize("seeds", [1, 2, 3, 10])
+@pytest.mark.parametrize("samples", [30, 64, 1000])
+@pytest.mark.parametrize("heavy", [0.0, 1.0, 10.0, 100.0])
+def test_ends_have_bounds_whatever_the_errors(samples, seeds, heavy):
+    """Also where the hardest sample or seed has errors 10³⁰⁰ times those of the easiest."""
+    generator = np.random.default_rng(samples + seeds)
+    errors = np.exp(
+        heavy * generator.standard_normal((1, samples)) + heavy * generator.standard_normal((seeds, 1))
+    )
+    found = mean_interval(errors)
+    over_samples = np.log1p(student(samples - 1) + LEAN)
+    over_seeds = np.log1p(student(seeds - 1)) if seeds > 1 else 0.0
+    assert 0 < found.low <= found.value <= found.high
+    assert np.log(found.high / found.value) <= np.hypot(over_samples, over_seeds) + 1e-9
+    if seeds == 1:
+        assert errors.min() <= found.low <= found.high <= errors.max()
+    middle = median_interval(errors)
+    assert 0 < middle.low <= middle.value <= middle.high < np.inf
+    other = np.exp(heavy * generator.standard_normal((seeds, samples)))
+    for ratio in (*ratios_to_best_other([errors, other]), ratio_of_means(errors, other)):
+        assert np.isfinite([ratio.low, ratio.high]).all()
+
+
+def test_a_median_of_two_values_is_between_them():
     assert ends(median_interval(np.array([1.0, 3.0]))) == pytest.approx((1.0, 2.0, 3.0))
 
 
@@ -90,18 +133,21 @@ def test_spread_between_seeds_has_students_quantiles(interval, logarithms):
 
 def test_one_seed_of_each_has_students_paired_interval():
     errors, reference = 1.1 * LADDER * noise(), LADDER
-    logarithms = np.log(errors[0] / reference)
-    expected = stats.t.interval(0.95, LADDER.size - 1, logarithms.mean(), stats.sem(logarithms))
-    found = paired_ratio(errors, reference)
-    assert np.log(ends(found)) == pytest.approx([expected[0], logarithms.mean(), expected[1]])
+    difference = errors[0] / errors.mean() - reference / reference.mean()
+    skewness = abs(stats.skew(difference)) / np.sqrt(LADDER.size)
+    distance = (stats.t.ppf(0.975, LADDER.size - 1) + 2 * skewness) * stats.sem(difference)
+    found, value = paired_ratio(errors, reference), np.log(errors.mean() / reference.mean())
+    assert np.log(ends(found)) == pytest.approx([value - distance, value, value + distance])
     assert ends(paired_ratio(1.2 * LADDER, LADDER)) == pytest.approx((1.2, 1.2, 1.2))
 
 
 def test_where_only_seeds_differ_the_interval_is_that_of_welch():
     one, other = np.exp([0.1, 0.2, 0.6]), np.exp([0.0, -0.1])
     found = paired_ratio(np.outer(one, LADDER), np.outer(other, LADDER))
-    expected = stats.ttest_ind(np.log(one), np.log(other), equal_var=False).confidence_interval(0.95)
-    assert (np.log(found.low), np.log(found.high)) == pytest.approx((expected.low, expected.high))
+    relative = one / one.mean(), other / other.mean()
+    expected = stats.ttest_ind(*relative, equal_var=False).confidence_interval(0.95)
+    gap = np.log(one.mean() / other.mean())
+    assert np.log([found.low, found.high]) == pytest.approx([gap + expected.low, gap + expected.high])
 
 
 def test_a_ratio_is_resolved_where_the_means_overlap():
@@ -139,16 +185,19 @@ def test_seeds_that_spread_hide_what_one_seed_seems_to_show(seeds, others):
 def test_the_remainder_counts_once():
     """Neither seed nor sample explains anything: as many independent values as there are errors."""
     errors = noise(20, size=0.5)
-    distance = np.log(geometric_mean(errors).high / geometric_mean(errors).value)
-    assert distance == pytest.approx(stats.t.ppf(0.975, 19) * 0.5 / np.sqrt(errors.size), rel=0.4)
+    found = ratio_of_means(errors, np.ones(LADDER.size))
+    deviation = errors.std() / errors.mean()
+    expected = stats.t.ppf(0.975, 19) * deviation / np.sqrt(errors.size)
+    assert found.high / found.value - 1 == pytest.approx(expected, rel=0.4)
 
 
-def test_an_error_of_zero_has_no_ratio_and_one_sample_no_interval():
-    zero = LADDER * (LADDER[0] < LADDER)
-    never = np.where(zero > 0, 1.0, np.inf)  # ratios to such errors
-    found = [paired_ratio(LADDER, zero), *map(geometric_mean, (zero, never))]
+def test_a_mean_of_zero_has_no_ratio_and_one_sample_no_interval():
+    zero = np.zeros(LADDER.size)
+    found = [paired_ratio(LADDER, zero), ratio_of_means(LADDER, zero), ratio_of_means(zero, LADDER)]
     found += ratios_to_best_other([zero, LADDER])
     assert np.isnan([ends(one) for one in found]).all()
+    one_zero = LADDER * (LADDER[0] < LADDER)
+    assert np.isfinite(ends(paired_ratio(LADDER, one_zero))).all()
     for one in (paired_ratio([[2.0]], [[1.0]]), ratios_to_best_other([[2.0], [1.0]])[0]):
         assert one.value == pytest.approx(2.0)
         assert np.isnan([one.low, one.high]).all()
@@ -159,32 +208,3 @@ def test_other_shapes_and_unpaired_samples_are_refused():
         mean_interval(np.ones((2, 2, 2)))
     with pytest.raises(ResultError, match="of 4 and of 5 samples cannot be paired"):
         paired_ratio(np.ones(4), np.ones(5))
-
-
-@pytest.mark.parametrize(
-    ("interval", "seeds"), [(mean_interval, 1), (median_interval, 1), (median_interval, 3)]
-)
-def test_groups_of_many_samples_have_the_interval_of_the_samples(interval, seeds, monkeypatch):
-    """The ends differ by what those of 4,000 replicates scatter."""
-    errors = np.exp(np.random.default_rng(0).standard_normal((seeds, 6001)))
-    in_groups = interval(errors)
-    monkeypatch.setattr(resolvent.figures.common.intervals, "MOST", 6001)
-    one_by_one = interval(errors)
-    assert in_groups.value == one_by_one.value
-    assert in_groups != one_by_one
-    for end in ("low", "high"):
-        distances = [np.log(getattr(one, end) / one.value) for one in (in_groups, one_by_one)]
-        np.testing.assert_allclose(*distances, rtol=0.1)
-
-
-def test_memory_does_not_grow_with_many_samples():
-    peaks = []
-    for samples in (2 * MOST, 50 * MOST):  # in as many groups
-        _weights.cache_clear()
-        errors = np.random.default_rng(0).exponential(size=(1, samples))
-        tracemalloc.start()
-        mean_interval(errors)
-        median_interval(errors)
-        peaks.append(tracemalloc.get_traced_memory()[1])
-        tracemalloc.stop()
-    assert peaks[1] < peaks[0] + 100 * 50 * MOST

@@ -4,6 +4,7 @@
 row per model or baseline and training condition, with facts that do not depend on the metric.
 """
 
+import math
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,6 +23,7 @@ CONSTANT = 1e-3  # ratio of spreads of predictions and targets: below, predictio
 PHYSICAL, STANDARDISED = "relative_l2", "standardised_relative_l2"
 MODEL = ("kind", "key", "trained_resolution", "trained_noise")  # identify a row of models.csv
 CONDITION = (*MODEL, "test_resolution", "test_noise")
+CONTEST = ("trained_resolution", "test_resolution", "test_noise")  # the same for all models that are compared
 STATISTIC = ["metric", "statistic", "value", "low", "high", "sample"]
 
 COMPARISON_COLUMNS = {
@@ -34,10 +36,9 @@ COMPARISON_COLUMNS = {
     "trained_noise": "noise level ε of the training inputs",
     "test_noise": "noise level ε of the test inputs",
     "metric": "column of errors.csv: `relative_l2`, `relative_h1`, …",
-    "statistic": "`mean`, `median` or `worst` error over all samples and finished seeds, or the geometric "
-    f"mean of error ratios over samples and seeds: `{RATIO}` is the ratio to the best other model, "
-    f"`{TO_MEAN}` to the mean of the training targets, `{TO_LINEAR}` to a linear operator fitted to the "
-    "training data",
+    "statistic": "`mean`, `median` or `worst` error over all samples and finished seeds, or a ratio of mean "
+    f"errors on the same samples: `{RATIO}` is the ratio to the best other model, `{TO_MEAN}` to the mean of "
+    f"the training targets, `{TO_LINEAR}` to a linear operator fitted to the training data",
     "value": "value of the statistic; empty if every seed diverged or the baseline has no answer",
     "low": f"lower end of the 95 % interval; for `{RATIO}` it accounts for the selection of the best",
     "high": "upper end of the interval",
@@ -82,13 +83,15 @@ MODELS_COLUMNS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass
 class Tested:
     """A model or baseline under one condition: its facts, and its errors by metric and statistic."""
 
     facts: dict
     errors: dict[tuple[str, str], Interval]
     seeds: dict[str, int] = field(default_factory=dict)  # number with finite errors, by metric
+    # Lowest mean error of a model that is shown to be worse than the best, by metric.
+    worse_from: dict[str, float] = field(default_factory=dict)
 
     @property
     def leads(self) -> str:
@@ -113,9 +116,14 @@ class Tested:
         seeds = self.seeds.get(metric or self.leads, 0)
         return not (pd.isna(ratio.low) or pd.isna(ratio.high)) and seeds >= SEEDS_TO_RANK
 
+    def is_worse(self, metric: str | None = None) -> bool:
+        """Return whether it is shown to be worse than the best other model."""
+        return self.is_ranked(metric) and bool(self.error(metric, RATIO).low > 1)
+
     def is_among_the_best(self, metric: str | None = None) -> bool:
-        """Return whether it has learned, is ranked, and is not worse than the best other model."""
-        return not self.verdict and self.is_ranked(metric) and bool(self.error(metric, RATIO).low <= 1)
+        """Return whether it has learned, is ranked, and has a lower mean than any model shown worse."""
+        worse = self.worse_from.get(metric or self.leads, math.inf)
+        return not self.verdict and self.is_ranked(metric) and self.error(metric).value < worse
 
 
 def read_comparison(path: str | Path) -> pd.DataFrame:
@@ -152,4 +160,12 @@ def by_condition(comparison: pd.DataFrame) -> list[Tested]:
         }
         seeds = dict(zip(rows["metric"], rows["seeds"], strict=True))
         tested.append(Tested(rows.iloc[0].to_dict(), errors, seeds))
+    contests: dict[tuple, dict[str, float]] = {}
+    for each in tested:
+        worse_from = contests.setdefault(tuple(each.facts[name] for name in CONTEST), {})
+        each.worse_from = worse_from
+        for metric in each.seeds:
+            if each.is_worse(metric):
+                lowest = worse_from.get(metric, math.inf)
+                worse_from[metric] = min(lowest, each.error(metric).value)
     return tested

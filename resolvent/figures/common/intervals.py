@@ -1,25 +1,25 @@
-"""95 % confidence intervals of means, medians and ratios of errors, over test samples and seeds.
+"""95 % confidence intervals of means, medians and ratios of mean errors, over test samples and seeds.
 
 The errors of a model are a matrix (seeds, samples). All seeds are tested on the same samples, so the design
-is crossed: up to a constant, the logarithm of an error is the sum of a seed effect, a sample effect and a
+is crossed: up to a constant, an error relative to the mean is the sum of a seed effect, a sample effect and a
 remainder, with random seeds and samples. The spread between few seeds is estimated poorly, so its part of an
 interval uses quantiles of Student's t instead of the normal distribution. With one seed, an interval covers
 only the test samples, not the variation between seeds.
 
-Errors are positive and skewed: a few samples are much harder than the others. The upper end of a percentile
-interval of the mean is then too low, so the logarithm of the mean is studentised (Efron and Tibshirani 1993,
-chapter 12; Hall 1992, section 3.5). For a median, the percentile interval is adequate. For more than `MOST`
-samples, groups of neighbouring samples are resampled, which are as independent as samples.
+Errors are positive and skewed: a few samples are much harder than the others, so a mean is more often too
+low than too high. Student's interval is therefore lengthened in the direction of the skewness, as in Johnson
+(1978). Every end has a bound: n positive numbers have a standard error of at most their mean and a skewness
+of at most the square root of n, so the upper end of an interval over 30 samples or more is at most
+1 + `student` + `LEAN`, or 7.1, times the mean. One sample that is a thousand times harder cannot exceed it.
 
-Two models are compared by geometric means of the ratios of their errors on the same samples. A hard sample is
-hard for every model, so ratios are known more precisely than means, and the logarithm of a ratio is nearly
-normal. Samples are paired; seeds are not, because equal seeds of two models are unrelated. An error of zero
-has no logarithm: values and intervals are then NaN.
+Two models are compared by the ratio of their mean errors on the same samples: the means in the tables. A hard
+sample is hard for every model, so ratios are known more precisely than means. Samples are paired; seeds are
+not, because equal seeds of two models are unrelated. A mean of zero has no ratio: values and intervals are
+then NaN.
 
 docs/statistics.md has the measured coverage of the intervals, and the rate of equal models called worse.
 """
 
-from bisect import bisect_left
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -32,9 +32,14 @@ LEVEL = 0.95
 TAIL = (1 - LEVEL) / 2
 REPLICATES = 4000
 SEED = 20210531  # fixed, so the same result files give the same intervals
-MOST = 4096  # largest number of resampled samples or groups: 131 MB of weights
-ROUNDING = 1e-9
-SMALLEST_VARIANCE = 1e-20  # relative; below it a replicate consists of one repeated sample
+# Standard errors added per unit of skewness / √samples. Johnson's first-order term is (1 + 2 t²) / 6, about
+# 1.5, for the true skewness, which few samples of a heavy tail underestimate.
+LEAN = 4
+LEAN_OF_A_RATIO = 2  # of differences of two models, in both directions
+# Smallest number of samples whose interval lies between the smallest and the largest: the median of a law is
+# outside of the range of six samples in 3 % of the draws, of five in 6 %.
+WITHIN_RANGE = 6
+ROUNDING = 1e-12  # relative to the mean; smaller differences of errors are rounding
 SEEDS_TO_RANK = 3  # with fewer, the spread between seeds is unreliable
 
 
@@ -80,63 +85,109 @@ def remainder_variance(values: np.ndarray) -> float:
     return float((remainder**2).sum() / ((seeds - 1) * (samples - 1)) / values.size)
 
 
-def seed_distance(by_seed: np.ndarray) -> float:
-    """Return the half-width of an interval of the mean over seeds; 0 for one seed."""
+def seed_distance(by_seed: np.ndarray, more: int = 0) -> float:
+    """Return the half-width, in logarithms, of an interval of a mean over seeds; 0 for one seed.
+
+    by_seed  the statistic of each seed.
+    more     1 for the difference of that mean and one more seed.
+    """
     seeds = len(by_seed)
-    return student(seeds - 1) * by_seed.std(ddof=1) / np.sqrt(seeds) if seeds > 1 else 0.0
+    if seeds == 1:
+        return 0.0
+    errors = student(seeds - 1) * np.sqrt(1 / seeds + more)
+    # The standard deviation of k positive numbers is at most √k times their mean.
+    largest = float(np.log1p(errors * np.sqrt(seeds)))
+    if by_seed.min() <= 0:  # no logarithm
+        return largest
+    return min(float(errors * np.log(by_seed).std(ddof=1)), largest)
+
+
+def sample_distances(values: np.ndarray) -> tuple[float, float]:
+    """Return the distances of the ends of an interval below and above the mean of `values`, (samples,).
+
+    They are Student's, and longer in the direction in which the values are skewed (Johnson 1978).
+    """
+    samples, centred = values.size, values - values.mean()
+    variance = (centred**2).mean()
+    if variance <= ROUNDING**2:
+        return 0.0, 0.0
+    error, quantile = np.sqrt(variance / (samples - 1)), student(samples - 1)
+    lean = LEAN * (centred**3).mean() / variance**1.5 / np.sqrt(samples)
+    return float((quantile + max(0, -lean)) * error), float((quantile + max(0, lean)) * error)
+
+
+def skewness(by_sample: np.ndarray) -> np.ndarray:
+    """Return |skewness| / √samples of all differences of two rows of `by_sample`, (models, models)."""
+    models, samples = by_sample.shape
+    skew = np.zeros((models, models))
+    for row, values in enumerate(by_sample):
+        difference = values - by_sample
+        difference -= difference.mean(axis=1, keepdims=True)
+        deviation = np.sqrt((difference**2).mean(axis=1))
+        third = abs((difference**3).mean(axis=1))
+        skew[row] = np.divide(third, deviation**3, out=np.zeros(models), where=deviation > ROUNDING)
+    return skew / np.sqrt(samples)
+
+
+def mean_distances(relative: np.ndarray) -> tuple[float, float]:
+    """Return `sample_distances` of errors (samples,) with mean 1, in logarithms, within their range."""
+    below, above = sample_distances(relative)
+    above = float(np.log1p(above))
+    if relative.size < WITHIN_RANGE:
+        return below, above
+    with np.errstate(divide="ignore"):
+        lowest, highest = np.log([relative.min(), relative.max()])
+    return float(min(below, max(0, -lowest))), float(min(above, max(0, highest)))
 
 
 def with_seeds(value: float, below: float, above: float, by_seed: np.ndarray) -> Interval:
     """Return an interval around a positive `value` that includes the spread between seeds.
 
     below, above  distances from the value to the ends of the interval over samples, in logarithms.
-    by_seed       the positive statistic of each seed.
+    by_seed       the statistic of each seed.
     Squares of the distances over samples and over seeds are added. The sum has at least the nominal coverage,
     whichever distance is larger (Banerjee 1960; Zou and Donner 2008).
     """
-    spread = seed_distance(np.log(by_seed))
-    below, above = np.hypot(below, spread), np.hypot(above, spread)
+    below, above = np.hypot((below, above), seed_distance(by_seed))
     return Interval(float(value), float(value * np.exp(-below)), float(value * np.exp(above)))
 
 
 def mean_interval(errors: np.ndarray) -> Interval:
     """Return the interval of the mean of `errors`, shape (seeds, samples) or (samples,)."""
     errors = as_matrix(errors)
-    mean, by_seed, by_sample = errors.mean(), errors.mean(axis=1), errors.mean(axis=0)
-    if by_sample.size == 1:
-        return Interval(float(mean), np.nan, np.nan)
+    mean = float(errors.mean())
+    if errors.shape[1] == 1:
+        return Interval(mean, np.nan, np.nan)
+    if mean == 0:
+        return Interval(0.0, 0.0, 0.0)
+    relative = errors / mean
+    by_sample = relative.mean(axis=0)
     variance = by_sample.var(ddof=1) / by_sample.size
     # The spread between seeds includes the remainder, which must not be counted twice.
-    share = np.sqrt(max(0.0, 1 - remainder_variance(errors) / variance)) if variance else 0.0
-    if by_seed.min() <= 0:  # no logarithm
-        distance = share * student(by_sample.size - 1) * np.sqrt(variance)
-        distance = np.hypot(distance, seed_distance(by_seed))
-        return Interval(float(mean), float(mean - distance), float(mean + distance))
-    below, above = _studentised(by_sample / mean)
-    return with_seeds(mean, share * below, share * above, by_seed)
+    share = np.sqrt(max(0.0, 1 - remainder_variance(relative) / variance)) if variance else 0.0
+    below, above = mean_distances(by_sample)
+    return with_seeds(mean, share * below, share * above, relative.mean(axis=1))
 
 
 def median_interval(errors: np.ndarray) -> Interval:
-    """Return the interval of the median of all `errors`; shapes as in `mean_interval`."""
+    """Return the interval of the median of all `errors`; shapes as in `mean_interval`.
+
+    Its ends over samples are the quantiles of the errors at the ends of an interval of the share of errors up
+    to the median (Woodruff 1952).
+    """
     errors = as_matrix(errors)
-    samples = errors.shape[1]
-    median, by_seed = float(np.median(errors)), np.median(errors, axis=1)
+    median, samples = float(np.median(errors)), errors.shape[1]
     if samples == 1:
         return Interval(median, np.nan, np.nan)
-    ascending, weights = np.sort(errors, axis=None), _weights(len(_grouped(errors[0])))
-
-    def shares(rank: int) -> np.ndarray:
-        """Return for each replicate the fraction of its errors up to the error with this rank."""
-        return weights @ _grouped((errors <= ascending[rank]).mean(axis=0))
-
-    ranks = range(errors.size)
-    low = ascending[bisect_left(ranks, TAIL, key=lambda rank: (shares(rank) > 0.5 - ROUNDING).mean())]
-    high = ascending[bisect_left(ranks, 1 - TAIL, key=lambda rank: (shares(rank) > 0.5 + ROUNDING).mean())]
-    if min(by_seed.min(), low) <= 0:  # no logarithm
-        spread = seed_distance(by_seed)
-        low, high = median - np.hypot(median - low, spread), median + np.hypot(high - median, spread)
-        return Interval(median, float(low), float(high))
-    return with_seeds(median, np.log(median / low), np.log(high / median), by_seed)
+    shares = (errors <= median).mean(axis=0)
+    distance = min(0.5, student(samples - 1) * shares.std(ddof=1) / np.sqrt(samples))
+    low = float(np.quantile(errors, 0.5 - distance, method="lower"))
+    high = float(np.quantile(errors, 0.5 + distance, method="higher"))
+    if median == 0:
+        return Interval(median, low, high)
+    with np.errstate(divide="ignore"):
+        below, above = np.log([median / low if low else np.inf, high / median])
+    return with_seeds(median, below, above, np.median(errors, axis=1))
 
 
 @dataclass(frozen=True)
@@ -157,7 +208,7 @@ def scatter(errors: np.ndarray, few: int) -> Scatter:
     mean = errors.mean()
     drawn = np.random.default_rng(SEED).choice(errors / mean, size=(REPLICATES, few)).mean(axis=1)
     low, high = np.quantile(np.log(drawn), [TAIL, 1 - TAIL])
-    return Scatter(*_studentised(errors / mean), few_below=float(-low), few_above=float(high))
+    return Scatter(*mean_distances(errors / mean), few_below=float(-low), few_above=float(high))
 
 
 def ratio_to_reported(means: np.ndarray, scatters: list[Scatter], reported: float) -> Interval:
@@ -169,87 +220,39 @@ def ratio_to_reported(means: np.ndarray, scatters: list[Scatter], reported: floa
     seeds, over seeds, as one more seed (hence 1 + 1/seeds). With one seed, the interval applies to the two
     networks only. Squares of distances are added (Zou and Donner 2008). docs/statistics.md has the coverage.
     """
-    seeds, value, spread = len(means), float(np.mean(means)) / reported, 0.0
-    if seeds > 1:
-        spread = student(seeds - 1) * np.log(means).std(ddof=1) * np.sqrt(1 + 1 / seeds)
-    of = {name: float(np.mean([getattr(one, name) for one in scatters])) for name in vars(scatters[0])}
-    low = np.sqrt(of["below"] ** 2 + of["few_below"] ** 2 + spread**2)
-    high = np.sqrt(of["above"] ** 2 + of["few_above"] ** 2 + spread**2)
+    value = float(np.mean(means)) / reported
+    spread = seed_distance(means, more=1)
+    parts = np.array([[each.below, each.few_below, each.above, each.few_above] for each in scatters])
+    below, few_below, above, few_above = parts.mean(axis=0)
+    low = np.sqrt(below**2 + few_below**2 + spread**2)
+    high = np.sqrt(above**2 + few_above**2 + spread**2)
     return Interval(value, float(value * np.exp(-low)), float(value * np.exp(high)))
 
 
-def _studentised(values: np.ndarray) -> tuple[float, float]:
-    """Return distances of the ends below and above the logarithm of the mean of `values`, which have mean 1.
+def ratio_of_means(errors: np.ndarray, reference: np.ndarray) -> Interval:
+    """Return the ratio of mean errors of the same seeds in two conditions, or of a model and a baseline.
 
-    They come from the studentised bootstrap, but are at least those of Student's t: the bootstrap is
-    unreliable for few samples.
+    errors     (seeds, samples).
+    reference  the errors of the same seeds, or (samples,) of a baseline, which has no seeds; same samples.
     """
-    samples = values.size
-    error = values.std(ddof=1) / np.sqrt(samples)
-    if error == 0:
-        return 0.0, 0.0
-    if samples > MOST:
-        values = _grouped(values)
-        values, samples = values / values.mean(), values.size
-    weights = _weights(samples)
-    means = weights @ values
-    variances = weights @ values**2 - means**2
-    usable = (means > 0) & (variances > SMALLEST_VARIANCE)
-    if not usable.any():  # they differ by rounding
-        return (student(samples - 1) * error,) * 2
-    errors = np.sqrt(variances[usable] / (samples - 1)) / means[usable]
-    low, high = np.quantile(np.log(means[usable]) / errors, [TAIL, 1 - TAIL])
-    return max(high, student(samples - 1)) * error, max(-low, student(samples - 1)) * error
-
-
-def _grouped(values: np.ndarray) -> np.ndarray:
-    """Return values (samples,) unchanged or, for more than `MOST`, the means of groups of neighbours."""
-    size = -(-values.size // MOST)
-    return values if size == 1 else values[: values.size // size * size].reshape(-1, size).mean(axis=1)
-
-
-@lru_cache(maxsize=4)
-def _weights(count: int) -> np.ndarray:
-    """Return the fraction of draws of each of `count` items in each replicate."""
-    generator = np.random.default_rng(SEED)
-    return generator.multinomial(count, np.full(count, 1 / count), size=REPLICATES) / count
-
-
-def resampled_means(errors: np.ndarray, number: int) -> np.ndarray:
-    """Return the mean of errors (seeds, samples), then that of each replicate: (1 + REPLICATES,).
-
-    Arrays with as many samples are resampled alike; the spread between seeds follows Student's t, drawn
-    separately for each `number`.
-    """
-    errors = as_matrix(errors)
-    by_seed, by_sample = errors.mean(axis=1), _grouped(errors.mean(axis=0))
-    means = _weights(len(by_sample)) @ by_sample
-    if (seeds := len(by_seed)) > 1:
-        drawn = np.random.default_rng([SEED, number]).standard_t(seeds - 1, REPLICATES)
-        spread = np.log(by_seed).std(ddof=1) / np.sqrt(seeds)
-        means = means * np.exp(np.clip(drawn * spread, -50, 50))
-    return np.concatenate([[errors.mean()], means])
-
-
-def geometric_mean(ratios: np.ndarray) -> Interval:
-    """Return the geometric mean of ratios (seeds, samples) of one model's errors.
-
-    The divisors are its errors on another grid, or those of a baseline, which has no seeds.
-    """
-    ratios = as_matrix(ratios)
-    if not ((ratios > 0) & (ratios < np.inf)).all():
+    errors, reference = as_matrix(errors), as_matrix(reference)
+    means = errors.mean(), reference.mean()
+    if not (min(means) > 0 and np.isfinite(means).all()):
         return UNKNOWN
-    logarithms, samples = np.log(ratios), ratios.shape[1]
-    value = np.exp(logarithms.mean())
+    value, difference = float(means[0] / means[1]), errors / means[0] - reference / means[1]
+    seeds, samples = difference.shape
     if samples == 1:
-        return Interval(float(value), np.nan, np.nan)
-    variance = logarithms.mean(axis=0).var(ddof=1) / samples
-    distance = student(samples - 1) * np.sqrt(max(0.0, variance - remainder_variance(logarithms)))
-    return with_seeds(value, distance, distance, np.exp(logarithms.mean(axis=1)))
+        return Interval(value, np.nan, np.nan)
+    by_sample, by_seed = difference.mean(axis=0), difference.mean(axis=1)
+    variance = by_sample.var(ddof=1) / samples
+    share = np.sqrt(max(0.0, 1 - remainder_variance(difference) / variance)) if variance else 0.0
+    spread = student(seeds - 1) * by_seed.std(ddof=1) / np.sqrt(seeds) if seeds > 1 else 0.0
+    below, above = np.hypot(share * np.array(sample_distances(by_sample)), spread)
+    return Interval(value, float(value / (1 + below)), float(value * (1 + above)))
 
 
 def paired_ratio(errors: np.ndarray, reference: np.ndarray) -> Interval:
-    """Return the geometric mean of errors / reference, for two models chosen in advance.
+    """Return the ratio of the mean errors of two models chosen in advance.
 
     errors, reference  (seeds, samples), tested on the same samples in the same order.
     The ends use Student's t with the degrees of freedom of Satterthwaite (1946). Raises `ResultError` for
@@ -271,8 +274,8 @@ def ratios_to_best_other(rows: list[np.ndarray]) -> list[Interval]:
     """Return for each model the ratio of its errors to the errors of the best other model.
 
     rows  errors (seeds, samples) of each model, tested on the same samples in the same order.
-    The best model has the lowest geometric mean. It is chosen from the same errors, so the intervals hold for
-    all pairs of models simultaneously (Tukey), and therefore for comparisons with the best (Hsu 1984). If the
+    The best model has the lowest mean error. It is chosen from the same errors, so the intervals hold for all
+    pairs of models simultaneously (Tukey), and therefore for comparisons with the best (Hsu 1984). If the
     lower end is above 1, the model is worse than the best; if the upper end is below 1, it is the best. The
     spread between seeds is the larger of the model's spread and the pooled spread of all models, because a
     few seeds may be close by chance. The parts over seeds and over samples are added as in `with_seeds`.
@@ -298,10 +301,12 @@ def ratios_to_best_other(rows: list[np.ndarray]) -> list[Interval]:
 
 @dataclass(frozen=True)
 class _Contest:
-    """Several models on the same samples: differences and variances of mean logarithms of errors."""
+    """Several models on the same samples: logarithms of their mean errors, and variances of these."""
 
-    gap: np.ndarray  # (models, models), mean of the row's model minus the column's
-    samples: np.ndarray  # (models, models), variance of these differences over the samples
+    gap: np.ndarray  # (models, models), logarithm of the row's mean over the column's
+    samples: (
+        np.ndarray
+    )  # (models, models), variance of these logarithms over the samples, raised for skewness
     own: np.ndarray  # (models,), variance of a model's mean over its seeds; as `pooled` for one seed
     pooled: np.ndarray  # (models,), pooled variance of all models; 0 if all models have one seed
     degrees: np.ndarray  # (models,), degrees of freedom of `own`
@@ -310,30 +315,34 @@ class _Contest:
 
     @classmethod
     def of(cls, rows: list[np.ndarray]) -> "_Contest | None":
-        """Return the contest of errors (seeds, samples), or None if an error is not positive."""
+        """Return the contest of errors (seeds, samples), or None if a mean is not positive and finite.
+
+        The variance of the logarithm of a mean is that of the errors relative to this mean.
+        """
         rows = [as_matrix(row) for row in rows]
         samples = rows[0].shape[1]
         for row in rows:
             if row.shape[1] != samples:
                 raise ResultError(f"errors of {samples} and of {row.shape[1]} samples cannot be paired")
-        if not all((row > 0).all() for row in rows):
+        means = np.array([row.mean() for row in rows])
+        if not (means.min() > 0 and np.isfinite(means).all()):
             return None
-        logarithms = [np.log(row) for row in rows]
+        relative = [row / mean for row, mean in zip(rows, means, strict=True)]
         seeds = np.array([len(row) for row in rows])
-        squares = np.array([((row.mean(axis=1) - row.mean()) ** 2).sum() for row in logarithms])
+        squares = np.array([((row.mean(axis=1) - 1) ** 2).sum() for row in relative])
         pooled_degrees = int((seeds - 1).sum())
         pooled = squares.sum() / max(pooled_degrees, 1) / seeds
         own = np.where(seeds > 1, squares / np.maximum(seeds - 1, 1) / seeds, pooled)
         degrees = np.where(seeds > 1, seeds - 1, max(pooled_degrees, 1))
-        by_sample = np.stack([row.mean(axis=0) for row in logarithms])
-        means = by_sample.mean(axis=1)
+        by_sample = np.stack([row.mean(axis=0) for row in relative])
         over_samples = np.full((len(rows),) * 2, np.nan)
         if samples > 1:
             covariance = np.cov(by_sample) / samples
             # The spread between seeds includes the remainder, which must not be counted twice.
-            known = np.diag(covariance) - [remainder_variance(row) for row in logarithms]
+            known = np.diag(covariance) - [remainder_variance(row) for row in relative]
             over_samples = np.maximum(0.0, np.add.outer(known, known) - 2 * covariance)
-        gap = np.subtract.outer(means, means)
+            over_samples *= (1 + LEAN_OF_A_RATIO * skewness(by_sample) / student(samples - 1)) ** 2
+        gap = np.subtract.outer(np.log(means), np.log(means))
         return cls(gap, over_samples, own, pooled, degrees, pooled_degrees, samples - 1)
 
 

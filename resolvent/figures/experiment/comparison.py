@@ -19,6 +19,7 @@ from resolvent.figures.common import intervals
 from resolvent.figures.common.comparison import (
     AGAINST,
     COMPARISON_COLUMNS,
+    CONTEST,
     MODELS_COLUMNS,
     MODELS_FILE,
     PHYSICAL,
@@ -40,8 +41,6 @@ from resolvent.figures.experiment.tuned import tuned_in_words
 from resolvent.figures.published.reported_numbers import example_of, reported_number
 from resolvent.figures.published.tables import Example
 
-# The same for all members of a contest.
-CONTEST = ("trained_resolution", "test_resolution", "test_noise", "metric")
 FAR_FROM_ZERO = 3  # ratio of the targets' mean to their deviation; above it, physical errors mean little
 LEVELS = [digit / 10**power for power in range(1, 9) for digit in (5, 2, 1)]  # of errors
 MEDIANS = "median error of standardised fields, as in the paper's public code"
@@ -247,7 +246,7 @@ def _compare_models(blocks: list[Block]) -> None:
     contests: dict[tuple, list[Block]] = {}
     for block in blocks:
         if not block.errors.empty:
-            contests.setdefault(itemgetter(*CONTEST)(block.facts), []).append(block)
+            contests.setdefault(itemgetter(*CONTEST, "metric")(block.facts), []).append(block)
     for first, *others in contests.values():
         for block in others:
             if list(block.errors.columns) != list(first.errors.columns):
@@ -263,7 +262,7 @@ def _compare_models(blocks: list[Block]) -> None:
 
 def _compare_with_baselines(blocks: list[Block]) -> None:
     """Add the ratios of each model's errors to those of the targets' mean and of a fitted linear operator."""
-    condition_of = itemgetter(*CONTEST, "trained_noise")
+    condition_of = itemgetter(*CONTEST, "metric", "trained_noise")
     known = [block for block in blocks if not block.errors.empty]
     of = {kind: [one for one in known if one.facts["kind"] == kind] for kind in ("model", "baseline")}
     baselines = {(one.facts["key"], *condition_of(one.facts)): one for one in of["baseline"]}
@@ -271,7 +270,5 @@ def _compare_with_baselines(blocks: list[Block]) -> None:
         for key, statistic in AGAINST.items():
             other = baselines.get((key, *condition_of(block.facts)))
             if other is not None and list(block.errors.columns) == list(other.errors.columns):
-                # A baseline has no seeds, so all spread between seeds is the model's.
-                with np.errstate(divide="ignore", invalid="ignore"):
-                    ratio = intervals.geometric_mean(block.errors.to_numpy() / other.errors.to_numpy())
+                ratio = intervals.ratio_of_means(block.errors.to_numpy(), other.errors.to_numpy())
                 block.rows.append({**block.facts, "statistic": statistic, **asdict(ratio)})

@@ -36,9 +36,9 @@ OVER_BEST = "ratio to the best other"
 NOT_RANKED = "No ranking: a model needs three seeds to be ranked."
 # Below the headline in a file of its own; the report explains its columns itself.
 KEY = (
-    "Mean error over test samples and seeds, with its 95 % interval in brackets. Bold: the best model, and "
-    "each that is not shown to be worse. Below the time of training: a round validation error, and the time "
-    "after which it was reached."
+    "Mean error over test samples and seeds, with its 95 % interval in brackets. Bold: the lowest, and "
+    "those above it up to the first that is shown to be worse. Below the time of training: a round "
+    "validation error, and the time after which it was reached."
 )
 NO_NUMBER = Cell(DASH, value=float("nan"))
 STATISTICS = {"mean": INTERVAL, "median": INTERVAL, "worst": "sample"}  # with the text below each

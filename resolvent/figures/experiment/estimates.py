@@ -10,7 +10,7 @@ from resolvent.common.records import ESTIMATE_COLUMNS, UNSHIFTED
 from resolvent.figures.common import style
 from resolvent.figures.common.charts import Looks
 from resolvent.figures.common.exhibit import Exhibit
-from resolvent.figures.common.intervals import Interval, geometric_mean, mean_interval
+from resolvent.figures.common.intervals import Interval, mean_interval, ratio_of_means
 from resolvent.figures.common.numbers import DASH, ratio_in_words, scientific, times
 from resolvent.figures.common.results import read_table, resolution_in_words
 from resolvent.figures.common.table import Cell, Column, Table
@@ -96,16 +96,17 @@ def summaries(estimates: pd.DataFrame) -> pd.DataFrame:
 def degradations(estimates: pd.DataFrame, error: str = "relative_l2") -> dict[tuple, Interval]:
     """Return by (model, resolution, shift, factor) the ratio of errors to those without shift.
 
-    It is the geometric mean over seeds and samples of the ratio of two errors of one network, for the same
-    random numbers, with its 95 % interval. `error` is the column of the errors.
+    It is the ratio of the mean errors of the same networks, over seeds and samples with the same random
+    numbers, with its 95 % interval. `error` is the column of the errors.
     """
     found = {}
     for of, here in estimates.groupby(["model", "resolution"], sort=False):
         table: Any = here.pivot(index=["shift", "factor", "seed"], columns="sample", values=error)
         trained = table.loc[UNSHIFTED, 1.0]
         for shift, factor in here[["shift", "factor"]].drop_duplicates().itertuples(index=False):
-            ratios = (table.loc[shift, factor] / trained).dropna(axis=1)  # shifts may have fewer samples
-            found[*of, shift, factor] = geometric_mean(ratios.to_numpy())
+            shifted = table.loc[shift, factor].dropna(axis=1)  # shifts may have fewer samples
+            errors, reference = shifted.align(trained, join="inner")
+            found[*of, shift, factor] = ratio_of_means(errors.to_numpy(), reference.to_numpy())
     return found
 
 

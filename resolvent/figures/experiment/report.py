@@ -21,7 +21,13 @@ from resolvent.figures.experiment.error_table import headline, of_all_metrics, o
 from resolvent.figures.experiment.estimates import STRESS, estimates_table, read_estimates
 from resolvent.figures.experiment.rows_of_errors import ERROR_DISTRIBUTIONS, ERROR_INTERVALS
 from resolvent.figures.experiment.samples import ROLLOUT, SAMPLES
-from resolvent.figures.experiment.scaling import SCALING, budget_table, scaling_curves, sizes_of
+from resolvent.figures.experiment.scaling import (
+    SCALING,
+    budget_table,
+    exponents_in_words,
+    scaling_curves,
+    sizes_of,
+)
 from resolvent.figures.experiment.tuned import tuning_of
 from resolvent.figures.experiment.verdict import about_labels, verdicts
 from resolvent.figures.published import reported_numbers
@@ -95,8 +101,9 @@ def write_report(
     runs, comparison, shown = sources["runs"], sources["comparison"], sources["shown"].run
     estimates, stressed = estimates_table(sources["estimates"]), bool(given["shifts"])
     exhibits = exhibits_of(stressed, given["scaled"])
+    curves = scaling_curves(sources["family"]) if given["scaled"] else scaling_curves({})
     if given["scaled"]:
-        save_table(scaling_curves(sources["family"]), folder / "scaling.csv")
+        save_table(curves, folder / "scaling.csv")
     paths: dict[str | Path, Exhibit] = {folder / f"figures/{name}.svg": one for name, one in exhibits.items()}
     drawn = {}
     for path, exhibit in (paths | (own or {}) | ({film: ROLLOUT} if film else {})).items():
@@ -161,6 +168,7 @@ def write_report(
         devices=sorted({run.cost.device for run in runs} | {*timed_on}),
         estimates=as_html(estimates) if estimates.rows else "",
         stressed=stressed,
+        exponents=exponents_in_words(curves),
         budgets=as_html(budget_table(sources["family"])) if given["scaled"] else "",
         loading=loading(shown, facts, card.as_posix()),
         tables=[name for name in TABLES if (folder / name).exists()],

@@ -94,8 +94,8 @@ def _difference(models: list[Tested]) -> str:
         if over.high >= 1:  # such as with a model of fewer seeds
             return f"The data do not show that {name} is better than every other model."
         return (
-            f"The difference is real: {name} has {times(over.value)} times the errors of the "
-            f"best other model, sample by sample (95 % interval {times(over.low)} to {times(over.high)})."
+            f"The difference is real: {name} has {times(over.value)} times the mean error of the "
+            f"best other model (95 % interval {times(over.low)} to {times(over.high)})."
         )
     return f"The data do not show which of these is best: {', '.join(map(_named, among))}." if among else ""
 

@@ -15,6 +15,7 @@ from resolvent.figures.front.study import PlannedExperiment, PlannedRow, Study
 
 CLASSICAL = "coarse_solve"  # the baseline shown on the same scale as the models
 NOT_RANKED = "not ranked"
+UNDECIDED = "undecided"  # not shown to be worse, but a model with a lower mean error is
 NO_SOLVER = "no solver known"  # in place of the classical solver's error
 
 
@@ -82,7 +83,7 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """Return the verdict shown by the data: best, tied with the best, or worse."""
+        """Return the verdict shown by the data: best, tied with the best, worse, or undecided."""
         if self.tested is None or self.error is None:
             return self.state
         if self.tested.verdict:
@@ -91,7 +92,9 @@ class Row:
             return NOT_RANKED
         if self.ratio.high < 1:
             return "best"
-        return "tied for the best" if self.tested.is_among_the_best() else "worse than the best"
+        if self.tested.is_among_the_best():
+            return "tied for the best"
+        return "worse than the best" if self.tested.is_worse() else UNDECIDED
 
     @property
     def state(self) -> str:

@@ -20,7 +20,7 @@ from resolvent.figures.common.fields import (
     scale_of,
     symmetric_scale_of,
 )
-from resolvent.figures.common.intervals import Interval, geometric_mean
+from resolvent.figures.common.intervals import Interval, ratio_of_means
 from resolvent.figures.common.labels import label_right
 from resolvent.figures.common.numbers import scientific
 from resolvent.figures.common.results import Run, Shown, error_matrix, on_training_grid, resolution_in_words
@@ -242,19 +242,18 @@ def paired_ratios(group: list[Run]) -> dict[int, Interval]:
     own = group[0].resolution
     found = {}
     for away in _away(group):
-        rows = []
+        pairs = []
         for run in group:
             there, here = (error_matrix([run.errors], where, run.noise) for where in (away, own))
             if there.empty or here.empty:
                 continue
-            ratio = there.iloc[0] / here.iloc[0]
-            if ratio.isna().any():
+            if set(there.columns) != set(here.columns):
                 raise ResultError(
                     f"{run.directory} was tested on other samples at {away} than at {own}: evaluate it again"
                 )
-            rows.append(ratio.to_numpy())
-        if rows:
-            found[away] = geometric_mean(np.stack(rows))
+            pairs.append((there.iloc[0], here.iloc[0][there.columns]))
+        if pairs:
+            found[away] = ratio_of_means(*map(np.stack, zip(*pairs, strict=True)))
     return found
 
 

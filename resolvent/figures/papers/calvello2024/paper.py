@@ -173,9 +173,8 @@ ITEMS = {
     ),
     "figure_paired": PANELS(
         "Not in the paper. The same samples on two grids",
-        "Error on another grid divided by the error on the training grid, sample by sample, of one trained "
-        "model: the geometric mean over samples and seeds, with its 95 % interval. Above 1, the error is "
-        "larger than on the training grid.",
+        "Mean error on another grid divided by the mean error on the training grid, over the same samples "
+        "and seeds, with its 95 % interval. Above 1, the error is larger than on the training grid.",
         f"{HERE}.figures:draw_paired_grids",
     ),
     "figure_rollouts": Item(

@@ -14,8 +14,8 @@ RECIPES = (
     "number with our result as coded, at its best epoch on the test samples, as the paper reports."
 )
 BOLD = (
-    "Bold: the model with the lowest geometric mean of errors, and every model that the data do not show to "
-    "be worse; models with fewer than three seeds are not ranked."
+    "Bold: the model with the lowest mean error, and those above it up to the first that the data show to be "
+    "worse; models with fewer than three seeds are not ranked."
 )
 BY_SEED = (
     "{seeds}, with one line per seed: the loss of the training samples, whose H¹ part is weighted by γ, and "
