@@ -68,7 +68,7 @@ def test_intervals_of_the_exponent_hold(monkeypatch):
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        ({"samples": SAMPLES}, ""),
+        ({"samples": SAMPLES, "seed": 1}, ""),
         ({"samples": SAMPLES, "seeds": 1}, "1 seed, and an exponent needs 3"),
         ({"samples": SAMPLES[:3]}, "3 sizes, and an exponent needs 4"),
         (

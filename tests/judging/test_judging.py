@@ -25,6 +25,7 @@ from resolvent.common.files import read_json
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.loading import Samples
 from resolvent.figures.common.table import Cell
+from resolvent.judging import judge as judging
 from resolvent.judging import tasks
 from resolvent.judging.give import give
 from resolvent.judging.judge import in_words, judge, page_of, table_of
@@ -148,6 +149,26 @@ def test_stored_predictions_are_judged_beside_the_classical_solver(given, data, 
     np.savez(tmp_path / "other.npz", n64=1.1 * answers)
     with pytest.raises(FileError, match="has the results of other predictions"):
         judge(str(tmp_path / "other.npz"), "burgers-v0", tmp_path / "out", data=data)
+
+
+def test_one_hard_sample_is_judged_and_its_record_is_json(given, data, tmp_path, monkeypatch):
+    """A record exists before its page, and has no infinity and no NaN."""
+    answers = np.load(given / "test_n64.npz")["inputs"]
+    answers[2] *= 1e6
+    np.save(tmp_path / "n64.npy", answers)
+    monkeypatch.setattr(judging, "page_of", lambda record, task: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        judge(str(tmp_path / "n64.npy"), "burgers-v0", tmp_path / "out", data=data)
+
+    def refuse(constant):
+        raise AssertionError(f"{constant} is no JSON")
+
+    written = json.loads((tmp_path / "out/judged.json").read_text(), parse_constant=refuse)
+    for row in written["rows"]:
+        assert row["low"] <= row["mean"] <= row["high"] < 20 * row["mean"]
+    one_sample = {"who": ["A"], "grid": ["n64"]} | {metric.name: [0.1] for metric in judging.OURS}
+    summary = next(iter(judging._summaries(pd.DataFrame(one_sample))))
+    assert (summary["mean"], summary["low"], summary["high"]) == (0.1, None, None)
 
 
 def test_predictions_on_the_first_grid_alone_are_judged_there(place, data, tmp_path, monkeypatch):

@@ -39,6 +39,7 @@ SCALING_COLUMNS = {
     "misfit": "root mean square of log(error / curve): 0.1 is about 10 %",
 }
 FOR_A_FLOOR = 4  # sizes: three parameters fitted to three sizes leave no misfit
+CANDIDATES = 20  # floors tried before the search
 REPLICATES = 200
 BUDGETS = (1, 10)  # multiples of the most expensive size
 DASHES = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (5, 2, 1, 2)))
@@ -73,20 +74,29 @@ def fit(x: np.ndarray, errors: np.ndarray) -> tuple[float, float, float]:
     The floor is 0 with fewer than four sizes, otherwise from 0 to 0.999 times the lowest error.
     """
     log_x, lowest = np.log(x), errors.min()
-    centred = log_x - log_x.mean()
 
     def line(share: float) -> tuple[float, float, float]:
-        """Return misfit, slope and mean of the logarithms of the errors above this share of the lowest."""
-        above = np.log(errors - share * lowest)
-        slope, mean = above @ centred / (centred @ centred), above.mean()
-        return ((above - mean - slope * centred) ** 2).sum(), slope, mean
+        """Return misfit, slope and intercept of the logarithms of the errors above this share of the lowest.
+
+        A relative change of an error changes the logarithm by 1 / √weights times as much.
+        """
+        above, weights = np.log(errors - share * lowest), (1 - share * lowest / errors) ** 2
+        centre, mean = weights @ log_x / weights.sum(), weights @ above / weights.sum()
+        centred = weights * (log_x - centre)
+        slope = centred @ above / (centred @ log_x)
+        return weights @ (above - mean - slope * (log_x - centre)) ** 2, slope, mean - slope * centre
 
     share = 0.0
-    if len(x) >= FOR_A_FLOOR:
-        best = minimize_scalar(lambda share: line(share)[0], bounds=(0, 0.999), method="bounded")
+    if (
+        len(x) >= FOR_A_FLOOR
+    ):  # the misfit may have several minima, so the search starts at the best of a grid
+        shares = np.linspace(0, 0.999, CANDIDATES)
+        start = int(np.argmin([line(share)[0] for share in shares]))
+        bounds = shares[max(start - 1, 0)], shares[min(start + 1, CANDIDATES - 1)]
+        best = minimize_scalar(lambda share: line(share)[0], bounds=bounds, method="bounded")
         share = best.x if best.fun < line(0.0)[0] else 0.0
-    _, slope, mean = line(share)
-    return np.exp(mean - slope * log_x.mean()), -slope, share * lowest
+    _, slope, intercept = line(share)
+    return np.exp(intercept), -slope, share * lowest
 
 
 @dataclass(frozen=True)
