@@ -24,9 +24,9 @@ def with_coordinates(u: Input, x: Points) -> Tensor:
 def place(x: Points, coordinates: Literal["grid", "linspace", "linspace_2pi"]) -> Points:
     """Return the coordinates in the convention of an operator.
 
-    "grid" keeps them. "linspace" maps the first point of each axis to 0 and the last to 1, as the public codes
-    of Cao (2021) and Li et al. (2021) do for periodic points and for cell centres alike; "linspace_2pi" maps
-    the last to 2π, as in Cao's fork of the FNO code (scaomath/fourier_neural_operator, fourier_1d.py, commit
+    "grid" keeps them. "linspace" maps the first point of each axis to 0 and the last to 1, as the public
+    codes of Cao (2021) and Li et al. (2021) do for periodic points and for cell centres alike; "linspace_2pi"
+    maps the last to 2π, as in Cao's fork of the FNO code (scaomath/fourier_neural_operator, fourier_1d.py, commit
     d1bfdb4).
     """
     if coordinates == "grid":

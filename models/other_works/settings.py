@@ -60,8 +60,8 @@ class FNO1dSettings(FNOSettings):
     modes: Modes = Field(16, description="Fourier modes kept, k = 0..modes-1")
     coordinates: Literal["grid", "linspace", "linspace_2pi"] = Field(
         "grid",
-        description="grid: the coordinates as given; linspace: from 0 at the first point to 1 at the last, as "
-        "in the public code of Li et al. (2021); linspace_2pi: from 0 to 2π, as in Cao's fork of it",
+        description="grid: the coordinates as given; linspace: from 0 at the first point to 1 at the last, "
+        "as in the public code of Li et al. (2021); linspace_2pi: from 0 to 2π, as in Cao's fork of it",
     )
 
 

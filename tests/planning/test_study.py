@@ -4,16 +4,13 @@ from unittest.mock import Mock
 
 import merged_configuration
 import pytest
-from merged_configuration import DEFAULT
 from pipeline_project import ROOT
 
 from resolvent.common.errors import FileError
 from resolvent.figures.front import page
 from resolvent.figures.front.study import read_study, write_study
 from resolvent.figures.papers.registry import PAPERS
-from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.pages import PaperPlan, planned_study, show_what_there_is
-from resolvent.planning.plan import Plan
 
 
 def planned(overlay, folder):
