@@ -96,9 +96,11 @@ def distribution_on(domain: str) -> BeforeValidator:
                 raise ValueError(
                     f"unknown distribution '{value['name']}' on the {domain}; accepted: {', '.join(names)}"
                 )
-            kind = {"circle": CircleDistribution, "torus": TorusDistribution}.get(
-                domain, GaussianDistribution
-            )
+            kinds: dict[str, type[GaussianDistribution]] = {
+                "circle": CircleDistribution,
+                "torus": TorusDistribution,
+            }
+            kind = kinds.get(domain, GaussianDistribution)
             numbers = {key: getattr(DISTRIBUTIONS[value["name"]], key) for key in kind.model_fields}
             value = numbers | {key: other for key, other in value.items() if key != "name"}
         gamma = value.get("gamma")
