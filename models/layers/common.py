@@ -26,8 +26,8 @@ def place(x: Points, coordinates: Literal["grid", "linspace", "linspace_2pi"]) -
 
     "grid" keeps them. "linspace" maps the first point of each axis to 0 and the last to 1, as the public
     codes of Cao (2021) and Li et al. (2021) do for periodic points and for cell centres alike; "linspace_2pi"
-    maps the last to 2π, as in Cao's fork of the FNO code (scaomath/fourier_neural_operator, fourier_1d.py, commit
-    d1bfdb4).
+    maps the last to 2π, as in Cao's fork of the FNO code (scaomath/fourier_neural_operator, fourier_1d.py,
+    commit d1bfdb4).
     """
     if coordinates == "grid":
         return x

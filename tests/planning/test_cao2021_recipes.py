@@ -22,8 +22,8 @@ CLIPPED = {"final_division": 1e4, "gradient_clip": 0.999}
 ON_A_LINE = CLIPPED | {"target_gradient": "public_code"}
 FORCED = {"residual_dropout": 0.1}  # if attention_type in ['linear', 'softmax']: dropout = 0.1
 SMALL_GAIN = {"projection_gain": 1e-3}
-# fourier_1d.py of scaomath/fourier_neural_operator, commits d1bfdb4 and 74888e5; fourier_2d.py there has other
-# samples and batches, and not yet the schedule of galerkin-transformer's examples/README.md.
+# fourier_1d.py of scaomath/fourier_neural_operator, commits d1bfdb4 and 74888e5; fourier_2d.py there has
+# other samples and batches, and not yet the schedule of galerkin-transformer's examples/README.md.
 FORK = {"batch_reduction": "sum", "weight_decay": 1e-4, "gradient_clip": None, "final_division": 1e4}
 LI = FORK | {"train_samples": 1000, "batch_size": 20}
 
