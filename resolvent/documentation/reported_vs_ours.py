@@ -5,7 +5,7 @@ docs/measured/reported_rows.csv for papers that report means, reported_medians.c
 """
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -306,6 +306,11 @@ class _Table:
         self.epochs = int(str(expected["training.epochs"]))
         groups = groupby(rows, key=lambda row: [getattr(row, name) for name in SETTING])
         self.settings = [self._setting(list(group)) for _, group in groups]
+        labels = [(setting.name, setting.rows[0].resolution) for setting in self.settings]
+        for number, setting in enumerate(self.settings):
+            if labels.count(labels[number]) > 1:  # only the recipe tells them apart
+                name = f"{setting.name} (recipe {setting.rows[0].recipe or 'none'})"
+                self.settings[number] = replace(setting, name=name)
         self.power = f"{rows[0].unit:.0e}".lstrip("1").replace("e-0", "e-")  # "e-3", as the paper prints it
         self.compared = [setting for setting in self.settings if setting.compared]
         self.comparison: Comparison | None = None

@@ -210,6 +210,12 @@ def test_operators_with_and_without_weights_are_compared_by_their_medians(make_r
     assert text.partition("## Calvello")[2] == page.read_text().partition("## Calvello")[2] != ""
 
 
+def test_two_recipes_with_one_label_are_two_rows(make_run, tmp_path):
+    runs = [make_run(f"of_{recipe}", label="mine", recipe=recipe) for recipe in ("code", "paper")]
+    names = [row.split(" | ")[0] for row in rows_of_table_2a(write_page(tmp_path, runs))]
+    assert names == ["| mine (recipe code)", "| mine (recipe paper)"]
+
+
 def test_levels_of_noise_are_rows_of_their_own(make_run, tmp_path):
     """They are not seeds of one setting, and none takes another's place."""
     inverse = {"equation": "darcy_inverse", "distribution": {"tau": 3.0}, "push_forward": "level_set"}
