@@ -95,9 +95,8 @@ also tested at times other than the training times (marked \\*). If models with 
 were trained by one command, the table has the geometric mean of the ratios of their errors: above one, the
 weights help.""",
 }
-MEANS = (
-    "model", "n", "seeds", "reported", "ours", "ours / reported", "paper's protocol", "deviation", "verdict",
-)  # fmt: skip
+# Seven columns fit beside the menus of the documentation site on a screen of 1280 pixels.
+MEANS = ("model", "reported", "ours", "ours / reported", "paper's protocol", "deviation", "verdict")
 OF_TRAININGS = (
     "model", "recipe", "n", "seed", "ours", "paper's protocol", "best epoch", "training", "per step",
 )  # fmt: skip
@@ -426,7 +425,8 @@ class _Table:
         reported = f"{first.reported}{self.power}" if first.reported else NO_ROW
         if first.reported_epoch:
             reported += f" (epoch {first.reported_epoch})"
-        seeds = f"{len(rows)}" + (f" ({lost} collapsed)" if 0 < lost < len(rows) else "")
+        seeds = counted(len(rows), "seed") + (f", {lost} collapsed" if 0 < lost < len(rows) else "")
+        name = f"{setting.name}, n = {first.resolution} ({seeds})"
         if result is None:
             ours = self._ours(rows)
             verdict = DASH
@@ -434,12 +434,12 @@ class _Table:
                 verdict = "; ".join(dict.fromkeys(map(_ending, rows)))
             elif setting.reported_collapsed and not first.reason:
                 verdict = "the reported training collapsed"
-            return (setting.name, str(first.resolution), seeds, reported, ours, DASH, DASH, DASH, verdict)
+            return (name, reported, ours, DASH, DASH, DASH, verdict)
         mark = "" if result.seeds_known else "*"
         deviation = _bracketed(result.deviation) + mark if np.isfinite(result.deviation.low) else DASH
         protocol = f"{setting.protocol_ratio:.2f}" if np.isfinite(setting.protocol_ratio) else DASH
         return (
-            setting.name, str(first.resolution), seeds, reported, self._ours(setting.compared),
+            name, reported, self._ours(setting.compared),
             _bracketed(result.ratio) + mark, protocol, deviation, result.verdict,
         )  # fmt: skip
 
