@@ -51,7 +51,8 @@ HEADER = f"""\
 
 This page compares the numbers reported in the two papers with our training runs. `make docs` writes it from
 [reported_rows.csv](measured/{ROWS}) and [reported_medians.csv](measured/{ROWS_OF_MEDIANS}); do not edit it.
-[Why they differ](why-they-differ.md) lists known causes of the differences.
+[Why they differ](why-they-differ.md) lists known causes of the differences. The costs of
+training steps (Table 1 of Cao 2021) are on the page [Performance](performance.md#table-1-of-the-paper).
 
 **No run on this page used the papers' data.** Ours are other samples of the same distributions, as far as
 these are known ([comparison with public data](datasets.md#comparison-with-public-data)). If you have the
