@@ -308,7 +308,7 @@ class _Table:
         self.settings = [self._setting(list(group)) for _, group in groups]
         labels = [(setting.name, setting.rows[0].resolution) for setting in self.settings]
         for number, setting in enumerate(self.settings):
-            if labels.count(labels[number]) > 1:  # only the recipe tells them apart
+            if labels.count(labels[number]) > 1:  # only the recipe differs
                 name = f"{setting.name} (recipe {setting.rows[0].recipe or 'none'})"
                 self.settings[number] = replace(setting, name=name)
         self.power = f"{rows[0].unit:.0e}".lstrip("1").replace("e-0", "e-")  # "e-3", as the paper prints it
