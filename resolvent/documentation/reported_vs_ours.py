@@ -5,7 +5,7 @@ docs/measured/reported_rows.csv for papers that report means, reported_medians.c
 """
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -51,7 +51,8 @@ HEADER = f"""\
 
 This page compares the numbers reported in the two papers with our training runs. `make docs` writes it from
 [reported_rows.csv](measured/{ROWS}) and [reported_medians.csv](measured/{ROWS_OF_MEDIANS}); do not edit it.
-[Why they differ](why-they-differ.md) lists known causes of the differences.
+[Why they differ](why-they-differ.md) lists known causes of the differences. The costs of
+training steps (Table 1 of Cao 2021) are on the page [Performance](performance.md#table-1-of-the-paper).
 
 **No run on this page used the papers' data.** Ours are other samples of the same distributions, as far as
 these are known ([comparison with public data](datasets.md#comparison-with-public-data)). If you have the
@@ -95,9 +96,8 @@ also tested at times other than the training times (marked \\*). If models with 
 were trained by one command, the table has the geometric mean of the ratios of their errors: above one, the
 weights help.""",
 }
-MEANS = (
-    "model", "n", "seeds", "reported", "ours", "ours / reported", "paper's protocol", "deviation", "verdict",
-)  # fmt: skip
+# Seven columns fit beside the menus of the documentation site on a screen of 1280 pixels.
+MEANS = ("model", "reported", "ours", "ours / reported", "paper's protocol", "deviation", "verdict")
 OF_TRAININGS = (
     "model", "recipe", "n", "seed", "ours", "paper's protocol", "best epoch", "training", "per step",
 )  # fmt: skip
@@ -306,6 +306,11 @@ class _Table:
         self.epochs = int(str(expected["training.epochs"]))
         groups = groupby(rows, key=lambda row: [getattr(row, name) for name in SETTING])
         self.settings = [self._setting(list(group)) for _, group in groups]
+        labels = [(setting.name, setting.rows[0].resolution) for setting in self.settings]
+        for number, setting in enumerate(self.settings):
+            if labels.count(labels[number]) > 1:  # only the recipe differs
+                name = f"{setting.name} (recipe {setting.rows[0].recipe or 'none'})"
+                self.settings[number] = replace(setting, name=name)
         self.power = f"{rows[0].unit:.0e}".lstrip("1").replace("e-0", "e-")  # "e-3", as the paper prints it
         self.compared = [setting for setting in self.settings if setting.compared]
         self.comparison: Comparison | None = None
@@ -421,7 +426,8 @@ class _Table:
         reported = f"{first.reported}{self.power}" if first.reported else NO_ROW
         if first.reported_epoch:
             reported += f" (epoch {first.reported_epoch})"
-        seeds = f"{len(rows)}" + (f" ({lost} collapsed)" if 0 < lost < len(rows) else "")
+        seeds = counted(len(rows), "seed") + (f", {lost} collapsed" if 0 < lost < len(rows) else "")
+        name = f"{setting.name}, n = {first.resolution} ({seeds})"
         if result is None:
             ours = self._ours(rows)
             verdict = DASH
@@ -429,12 +435,12 @@ class _Table:
                 verdict = "; ".join(dict.fromkeys(map(_ending, rows)))
             elif setting.reported_collapsed and not first.reason:
                 verdict = "the reported training collapsed"
-            return (setting.name, str(first.resolution), seeds, reported, ours, DASH, DASH, DASH, verdict)
+            return (name, reported, ours, DASH, DASH, DASH, verdict)
         mark = "" if result.seeds_known else "*"
         deviation = _bracketed(result.deviation) + mark if np.isfinite(result.deviation.low) else DASH
         protocol = f"{setting.protocol_ratio:.2f}" if np.isfinite(setting.protocol_ratio) else DASH
         return (
-            setting.name, str(first.resolution), seeds, reported, self._ours(setting.compared),
+            name, reported, self._ours(setting.compared),
             _bracketed(result.ratio) + mark, protocol, deviation, result.verdict,
         )  # fmt: skip
 

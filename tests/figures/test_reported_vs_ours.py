@@ -53,7 +53,7 @@ def test_a_run_that_diverged_has_a_row_without_a_ratio(make_run, tmp_path):
     ]
     page = write_page(tmp_path, runs)
     galerkin, softmax = sorted(rows_of_table_2a(page))
-    assert galerkin.split(" | ")[6] == f"{1.2 / 1.203:.2f}"  # in the paper's protocol
+    assert galerkin.split(" | ")[4] == f"{1.2 / 1.203:.2f}"  # in the paper's protocol
     assert softmax.endswith("| — | — | — | — | diverged in epoch 7 |")
     assert any("| 1.200e-3 (epoch 98) |" in line for line in trainings_of_table_2a(page))
     assert "    snakemake --cores 2\n" in page.read_text()
@@ -65,10 +65,10 @@ def test_a_training_that_collapsed_has_no_ratio_and_a_share(make_run, tmp_path):
     lost = make_run("lost", seed=3, label="galerkin", level=13.8e-3, epochs=21, **regular)
     page = write_page(tmp_path, [*kept, lost])
     (row,) = rows_of_table_2a(page)
-    assert "| 3 (1 collapsed) |" in row
+    assert row.startswith("| galerkin, n = 512 (3 seeds, 1 collapsed) |")
     assert "| galerkin, layer norm regular | 1 of 3 [0.01, 0.91] |" in table_2a(page)
     mean = pd.read_csv(tmp_path / ROWS).query("seed < 3 and table == 'Table 2a'")["mean"].mean()
-    assert row.split(" | ")[5].startswith(f"{mean / 2.181e-3:.2f} [")  # of the two others
+    assert row.split(" | ")[3].startswith(f"{mean / 2.181e-3:.2f} [")  # of the two others
     table_8 = page.read_text().partition("### Table 8")[2]
     assert "η = 0.01, δ = 0.01 | 1 of 3 [0.01, 0.91] | 3 of 6 [0.12, 0.88] |" in table_8
     alone = write_page(
@@ -143,7 +143,7 @@ def test_seeds_are_one_row_and_rows_stay_until_their_run_is_made_again(make_run,
     page = write_page(tmp_path, first)
     (row,) = rows_of_table_2a(page)
     before = trainings_of_table_2a(page)
-    assert row.split(" | ")[2] == "3"
+    assert row.startswith("| galerkin, n = 512 (3 seeds) |")
     assert [line.split(" | ")[3] for line in before] == ["1", "2", "3"]
     assert "**One row has a ratio, " in table_2a(page)
     lost = make_run(attention="galerkin", seed=4, diverged_epoch=3)
@@ -152,7 +152,7 @@ def test_seeds_are_one_row_and_rows_stay_until_their_run_is_made_again(make_run,
     page = write_page(tmp_path, [lost, shorter, again])
     after = trainings_of_table_2a(page)
     (row,) = rows_of_table_2a(page)
-    assert row.split(" | ")[2] == "4 (1 collapsed)"
+    assert row.startswith("| galerkin, n = 512 (4 seeds, 1 collapsed) |")
     # A shorter training does not take the place of one that is compared.
     assert (after[0], after[2]) == (before[0], before[2])
     assert after[1] != before[1]
@@ -210,6 +210,12 @@ def test_operators_with_and_without_weights_are_compared_by_their_medians(make_r
     assert text.partition("## Calvello")[2] == page.read_text().partition("## Calvello")[2] != ""
 
 
+def test_two_recipes_with_one_label_are_two_rows(make_run, tmp_path):
+    runs = [make_run(f"of_{recipe}", label="mine", recipe=recipe) for recipe in ("code", "paper")]
+    names = [row.split(" | ")[0] for row in rows_of_table_2a(write_page(tmp_path, runs))]
+    assert names == [f"| mine (recipe {recipe}), n = 512 (1 seed)" for recipe in ("code", "paper")]
+
+
 def test_levels_of_noise_are_rows_of_their_own(make_run, tmp_path):
     """They are not seeds of one setting, and none takes another's place."""
     inverse = {"equation": "darcy_inverse", "distribution": {"tau": 3.0}, "push_forward": "level_set"}
@@ -217,7 +223,7 @@ def test_levels_of_noise_are_rows_of_their_own(make_run, tmp_path):
     runs = [make_run(f"m{level}", noise=level, **options) for level in (0.0, 0.01, 0.1)]
     text = write_page(tmp_path, runs).read_text().partition("### Table 3")[2]
     rows = [line.split(" | ")[0] for line in table_lines(text, "deviation")]
-    assert rows == ["| mine", "| mine, noise 0.01", "| mine, noise 0.1"]
+    assert rows == [f"| mine{noise}, n = 512 (1 seed)" for noise in ("", ", noise 0.01", ", noise 0.1")]
 
 
 def test_the_rows_kept_have_the_numbers_that_the_papers_report():
