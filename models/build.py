@@ -28,13 +28,18 @@ def build(architecture: str, settings: dict, seed: int) -> nn.Module:
         return operator_class(**resolved.model_dump())
 
 
-def parameter_counts(operator: nn.Module) -> tuple[int, int]:
-    """Count the parameters with complex ones counted once (Calvello et al. 2024) and twice (Cao 2021)."""
+def real_pairs(operator: nn.Module) -> set[nn.Parameter]:
+    """Return the parameters that hold complex weights as real pairs, in a last axis of two."""
     pairs: set[nn.Parameter] = set()
     for module in operator.modules():
         if isinstance(module, SpectralConvolution | SpectralConvolution2d | SpectralConvolution3d):
             pairs.add(module.weight)
         elif isinstance(weights := getattr(module, "complex_weights", None), nn.ParameterDict):
             pairs.update(weights.values())
+    return pairs
+
+
+def parameter_counts(operator: nn.Module) -> tuple[int, int]:
+    """Count the parameters with complex ones counted once (Calvello et al. 2024) and twice (Cao 2021)."""
     twice = sum(parameter.numel() for parameter in operator.parameters())
-    return twice - sum(pair.numel() // 2 for pair in pairs), twice
+    return twice - sum(pair.numel() // 2 for pair in real_pairs(operator)), twice

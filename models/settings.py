@@ -21,8 +21,8 @@ MODES_2D_DESCRIPTION = "Fourier modes kept, k₁ = -modes..modes-1 and k₂ = 0.
 Coordinates = Annotated[
     Literal["grid", "linspace"],
     Field(
-        description="grid: the coordinates as given; linspace: rescaled by n/(n-1), to end at the right end "
-        "of the periodic interval, as in the public codes of Cao (2021) and Li et al. (2021)"
+        description="grid: the coordinates as given; linspace: from 0 at the first point of each axis to 1 at "
+        "the last, as in the public codes of Cao (2021) and Li et al. (2021)"
     ),
 ]
 Boundary = Annotated[

@@ -155,6 +155,7 @@ class CoarseEncoderSettings(EncoderSettings):
         0.0, description="dropout before both activations of the up-sampler's convolution"
     )
     hidden_dropout: Rate = Field(0.0, description="dropout on the encoder's input and on the decoder's")
+    coordinates: Coordinates = "grid"
 
     def check_grid(self, sides: tuple[int, ...]) -> None:
         for points in sides:

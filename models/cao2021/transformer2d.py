@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from resolvent.models.cao2021.encoder import Encoder
-from resolvent.models.layers.common import Input, Output, Points, pointwise_network, with_coordinates
+from resolvent.models.layers.common import Input, Output, Points, place, pointwise_network, with_coordinates
 from resolvent.models.layers.dropout import Dropout
 from resolvent.models.layers.grid_sizes import upsampled_size
 from resolvent.models.layers.resampling import DownSampler, UpSampler, interpolate
@@ -63,9 +63,17 @@ class TransformerOnCoarseGrid(nn.Module):
     discretisation_invariant = False
 
     def __init__(
-        self, *, width: int, upsampling_dropout: float, hidden_dropout: float, decoder_width: int, **coarse
+        self,
+        *,
+        width: int,
+        upsampling_dropout: float,
+        hidden_dropout: float,
+        decoder_width: int,
+        coordinates: Literal["grid", "linspace"] = "grid",
+        **coarse,
     ) -> None:
         super().__init__()
+        self.coordinates: Literal["grid", "linspace"] = coordinates
         self.encoder = CoarseEncoder(width=width, hidden_dropout=hidden_dropout, **coarse)
         self.upsampler = UpSampler(width=width, dropout=upsampling_dropout)
         self.hidden_dropout = Dropout(hidden_dropout)
@@ -105,7 +113,7 @@ class Transformer2d(TransformerOnCoarseGrid):
 
     def forward(self, u: Input, x: Points) -> Output:
         """Return the output function. Raises `ValueError` if the grid is too small for modes or factor."""
-        fine = tuple(u.shape[1:3])
+        fine, x = tuple(u.shape[1:3]), place(x, self.coordinates)
         y, _ = self.encoder(u, x)
         y = self.upsampler(y, tuple(upsampled_size(n, self.factor) for n in fine), fine)
         y = self.lifting(with_coordinates(self.hidden_dropout(y), x))
@@ -136,7 +144,7 @@ class Transformer2dCoarse(TransformerOnCoarseGrid):
 
     def forward(self, u: Input, x: Points) -> Float[Tensor, "batch *coarse out_channels"]:
         """Return the output function. Raises `ValueError` if the grid is too small for the factor."""
-        y, x = self.encoder(u, x)
+        y, x = self.encoder(u, place(x, self.coordinates))
         coarse = tuple(y.shape[1:3])
         y = self.hidden_dropout(self.upsampler(y, coarse, coarse))
         return self.projection(self.decoder(self.lifting(with_coordinates(y, x))))

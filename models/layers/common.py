@@ -1,6 +1,7 @@
 """Common parts of operators: shapes, coordinates, pointwise networks, stacks of layers."""
 
 import copy
+import math
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Literal
@@ -20,13 +21,19 @@ def with_coordinates(u: Input, x: Points) -> Tensor:
     return torch.cat([u, x.expand(len(u), *x.shape)], dim=-1)
 
 
-def place(x: Points, coordinates: Literal["grid", "linspace"]) -> Points:
+def place(x: Points, coordinates: Literal["grid", "linspace", "linspace_2pi"]) -> Points:
     """Return the coordinates in the convention of an operator.
 
-    "grid" keeps x_i = iL/n, i = 0..n-1. "linspace" rescales them to iL/(n-1), which ends at L: the effect of
-    `linspace(0, 1, n)` for periodic data in the public codes of Cao (2021) and Li et al. (2021).
+    "grid" keeps them. "linspace" maps the first point of each axis to 0 and the last to 1, as the public codes
+    of Cao (2021) and Li et al. (2021) do for periodic points and for cell centres alike; "linspace_2pi" maps
+    the last to 2π, as in Cao's fork of the FNO code (scaomath/fourier_neural_operator, fourier_1d.py, commit
+    d1bfdb4).
     """
-    return x if coordinates == "grid" else x * (len(x) / (len(x) - 1))
+    if coordinates == "grid":
+        return x
+    corners = x.flatten(0, -2)[[0, -1]]
+    end = 2 * math.pi if coordinates == "linspace_2pi" else 1.0
+    return (x - corners[0]) * (end / (corners[1] - corners[0]))
 
 
 def pointwise_network(

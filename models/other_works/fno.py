@@ -34,7 +34,7 @@ class FNO(nn.Module):
         num_layers: int,
         modes: int,
         projection_width: int,
-        coordinates: Literal["grid", "linspace"] = "grid",
+        coordinates: Literal["grid", "linspace", "linspace_2pi"] = "grid",
     ) -> None:
         super().__init__()
         self.coordinates = coordinates

@@ -58,7 +58,11 @@ class FNO1dSettings(FNOSettings):
 
     width: EncoderWidth = 64
     modes: Modes = Field(16, description="Fourier modes kept, k = 0..modes-1")
-    coordinates: Coordinates = "grid"
+    coordinates: Literal["grid", "linspace", "linspace_2pi"] = Field(
+        "grid",
+        description="grid: the coordinates as given; linspace: from 0 at the first point to 1 at the last, as "
+        "in the public code of Li et al. (2021); linspace_2pi: from 0 to 2π, as in Cao's fork of it",
+    )
 
 
 class FNO2dSettings(FNOSettings):
@@ -69,6 +73,7 @@ class FNO2dSettings(FNOSettings):
 
     width: EncoderWidth = 32
     modes: Modes = Field(12, description=MODES_2D_DESCRIPTION)
+    coordinates: Coordinates = "grid"
 
 
 class FNO3dSettings(FNOSettings):

@@ -37,6 +37,7 @@ from resolvent.training.errors import TrainingError
 from resolvent.training.interruption import Interruption, interruption
 from resolvent.training.losses import build_loss, relative_l2, weights_of
 from resolvent.training.normalisation import NormalisedOperator
+from resolvent.training.optimisers import build_optimiser
 from resolvent.training.recorded import Recorded
 from resolvent.training.settings import TrainingSettings
 from resolvent.training.tensors import as_functions, as_samples, batch_size
@@ -87,7 +88,7 @@ def schedule_of(
 
 
 class Trainer:
-    """Training by Adam, with loss and schedule from the settings.
+    """Train an operator with optimiser, loss and schedule from the settings.
 
     operator           newly built, in physical units; moved to `device`.
     train, validation  samples in memory, or splits that are streamed during the training. The validation
@@ -133,9 +134,7 @@ class Trainer:
         self.weights = None if weights is None else weights.to(device)
         self.loss = build_loss(self.target_grid, settings, self.weights)
         self.loss_scale = settings.batch_size if settings.batch_reduction == "sum" else 1
-        self.optimizer = torch.optim.Adam(
-            operator.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=True
-        )
+        self.optimizer = build_optimiser(operator, settings)
         self.schedule = schedule_of(self.optimizer, settings, self.steps_per_epoch)
         self.progress = Progress(settings.batch_size)
         self.passes = Recorded(self._accumulated, device, recordable and group.size == 1)
@@ -403,7 +402,7 @@ class Trainer:
         }
 
 
-def computation_of(optimizer: torch.optim.Adam, precision: str) -> dict:
+def computation_of(optimizer: torch.optim.Optimizer, precision: str) -> dict:
     """Return optimiser and arithmetic of a training, for `RunRecord.computation`."""
     constants, group = optimizer.defaults, optimizer.param_groups[0]
     products = torch.get_float32_matmul_precision()
@@ -412,11 +411,11 @@ def computation_of(optimizer: torch.optim.Adam, precision: str) -> dict:
     if precision == "float32" and products != "highest":
         precision = f"float32, products {products}"
     return {
-        "optimiser": "AdamW" if constants["decoupled_weight_decay"] else "Adam",
+        "optimiser": "AdamW" if constants.get("decoupled_weight_decay") else type(optimizer).__name__,
         "betas": list(constants["betas"]),
         "first_beta_cycles": cycled,
         "epsilon": constants["eps"],
-        "amsgrad": constants["amsgrad"],
+        "amsgrad": constants.get("amsgrad", False),
         "drop_last": True,
         "weights": str(group["params"][0].dtype).removeprefix("torch."),
         "products": precision,

@@ -22,7 +22,7 @@ def _loss(value: str) -> str:
 
 
 class TrainingSettings(Settings):
-    """Adam; the defaults are Cao 2021, section C.1, for Example 5.1."""
+    """Settings of a training; the defaults are Cao 2021, section C.1, for Example 5.1."""
 
     train_samples: int | None = Field(
         None,
@@ -56,6 +56,12 @@ class TrainingSettings(Settings):
     )
     early_stopping: int | None = Field(
         None, ge=1, description="stop after as many epochs without a lower validation error; none: never"
+    )
+    optimiser: Literal["adam", "adam_torch_1_8"] = Field(
+        "adam",
+        description="adam; or adam_torch_1_8, for comparison with numbers of 2021: until version 1.9 torch "
+        "squared gradients of complex weights without the conjugate, and FNO trains worse so "
+        "(see why-they-differ.md)",
     )
     weight_decay: float = Field(0.0, ge=0, le=1e3, description="Adam's L2 penalty")
     gradient_clip: float | None = Field(

@@ -53,7 +53,9 @@ KEY = Key()
 UNUSED = Free("it belongs to an option that is not used")
 CARD = Free("a setting of the solver or the store; the error budget checks its effect against `accuracy`")
 # Values for runs of versions without the setting, which did not record it.
-ONCE_ABSENT = {"training.noise": 0.0, "training.fresh_samples": False}
+ONCE_ABSENT = {
+    "training.noise": 0.0, "training.fresh_samples": False, "training.optimiser": "adam",
+}  # fmt: skip
 # Settings of all papers' runs, unless a paper differs.
 EVERY_RUN = when(
     {},
@@ -68,7 +70,7 @@ EVERY_RUN = when(
     training={
         "weight_decay": 0.0, "gradient_weight": 0.0, "gradient_coefficient": UNUSED,
         "target_gradient": UNUSED, "batch_reduction": "mean", "boundary": "free", "precision": "float32",
-        "fresh_samples": False, "loader_seed": Free("another order of the training samples"), "noise": 0.0,
+        "optimiser": "adam", "fresh_samples": False, "loader_seed": Free("another order of the training samples"), "noise": 0.0,
     },
     # Torch's defaults, not changed in the public codes.
     computation={

@@ -73,6 +73,7 @@ SETTING = (
             "feedforward_width": 192, "decoder_width": 48, "decoder_layers": 2, "modes": 16,
             "coordinates": "grid", "input_coordinates": False},
         training={"batch_size": 8, "gradient_weight": 0.1, "gradient_coefficient": "one"}),
+    when({"architecture": (*ON_THE_SQUARE, "fno2d")}, model={"coordinates": "grid"}),
     when({"architecture": ON_THE_SQUARE},
         model={"layer_norm_epsilon": 1e-7, "num_layers": 6, "num_heads": 4, "downsampling_dropout": 0.05,
             "upsampling_dropout": 0.0, "hidden_dropout": 0.0}),
@@ -149,7 +150,8 @@ CODE = (
     # 1e-3 in the command lines, 1e-2 by default.
     when({"architecture": FORWARD, "model.attention": FOURIER_SOFTMAX},
         model={"projection_gain": (1e-3, 1e-2)}),
-    when({"architecture": ("transformer1d", "fno1d")}, model={"coordinates": "linspace"}),
+    # libs/ft.py, `np.linspace(0, 1, n)` for all points
+    when({"architecture": (*ANY_TRANSFORMER, "fno2d")}, model={"coordinates": "linspace"}),
     # Table 7; Table 8 has both.
     when({"architecture": "transformer1d", "model.attention": "galerkin", "model.layer_norm": "regular"},
         model={"residual_dropout": (0.1, 0.0)}),
@@ -162,11 +164,18 @@ CODE = (
     when({"model.attention": ("softmax", "linear")}, model={"residual_dropout": 0.1}),
     # 4 as in the text; 2 since June 2021.
     when({"architecture": "transformer2d_coarse", "resolution": 211}, training={"batch_size": (4, 2)}),
-    # The code of Li et al. sums the losses of batches of 20, and trains on 1,000 samples with weight decay,
-    # without gradient clipping.
+    # The code of Li et al. sums the losses of a batch, with weight decay and without gradient clipping. It was
+    # run on torch 1.8 or later (galerkin-transformer required 1.8 until 17 June 2021, 71c5479), so with either
+    # rule of Adam. In one dimension it is the author's fork, scaomath/fourier_neural_operator, fourier_1d.py,
+    # d1bfdb4 and 74888e5 of 27 May 2021: 1,024 samples, batches of 8 (4 at 8,192 points).
     when({"architecture": ("fno1d", "fno2d")},
-        training={"batch_size": 20, "batch_reduction": "sum", "train_samples": 1000, "weight_decay": 1e-4,
-            "gradient_clip": None, "peak_fraction": 0.3}),
+        training={"batch_reduction": "sum", "weight_decay": 1e-4, "gradient_clip": None, "peak_fraction": 0.3,
+            "optimiser": ("adam", "adam_torch_1_8")},
+        computation={"optimiser": ("Adam", "AdamOfTorch18")}),
+    when({"architecture": "fno1d"}, model={"coordinates": "linspace_2pi"}),
+    # In two dimensions: fourier_2d.py of the same commits, with the schedule that examples/README.md of
+    # galerkin-transformer names; no file with both was found.
+    when({"architecture": "fno2d"}, training={"batch_size": 20, "train_samples": 1000}),
 )  # fmt: skip
 
 
