@@ -107,7 +107,7 @@ def parts_of_darcy(points: int) -> dict[str, Callable[[], object]]:
     direction[1:-1, 1:-1] = 1
 
     def set_up() -> None:
-        store_conductances(coefficient[0], False, False, across, along)
+        store_conductances(coefficient[0], False, 1, False, across, along)
         fill_hierarchy(stored, coefficient[0], across, along, *hierarchy, False)
 
     def cycles() -> None:

@@ -61,6 +61,46 @@ def test_cell_centres_have_the_same_answers():
     assert errors(cells.solve_interpolated(constant), exact).max() < 0.02
 
 
+@pytest.fixture(scope="module")
+def cells():
+    return build_task(small("darcy", grid="cell_centres", resolutions=[33, 17, 9]))
+
+
+def test_cell_centres_are_restricted_by_index(cells):
+    stored = cells.compute([("test", 0)])
+    for group in cells.groups():
+        stride = 32 // (group.grid.points - 1)
+        np.testing.assert_allclose(group.grid.coordinates, (stride * np.arange(group.grid.points) + 0.5) / 33)
+        for name in ("coefficient", "pressure"):
+            found = stored[f"n{group.grid.points}/{name}"]
+            np.testing.assert_array_equal(found, stored[f"n33/{name}"][:, ::stride, ::stride])
+        assert found[:, 0].all()  # the ring is half a cell inside the boundary, so it is not zero
+    direct = solve_direct(stored["n33/coefficient"], grid="cell_centres")
+    assert errors(stored["n33/pressure"], direct).max() < 1e-9
+
+
+def test_on_every_kth_cell_centre_classical_answers_use_the_right_grid(cells):
+    stored = cells.compute([("test", 0), ("test", 1)])
+    coefficient, pressure = stored["n17/coefficient"], stored["n17/pressure"]
+    expected = solve_direct(coefficient, grid="cell_centres", stride=2)
+    assert errors(cells.solve_on_grid(coefficient), expected).max() < 1e-8
+    assert (
+        errors(cells.classical_solvers()["5-point, on the same grid"](coefficient, None), expected).max()
+        < 1e-3
+    )
+    constant = errors(cells.solve_constant(coefficient), pressure)
+    for solve in (cells.solve_on_grid, cells.solve_interpolated):
+        assert np.all(errors(solve(coefficient), pressure) < 0.5 * constant)
+    settings = cells.settings
+    bounds = settings.error_bounds(coefficient, pressure)["energy_error"]
+    found = settings.energy_error(coefficient, pressure, expected)
+    assert np.all((bounds[:, 0] <= found) & (found <= bounds[:, 1]))
+    assert (
+        settings.energy_error(coefficient, settings.corrected(coefficient, pressure, 40), expected).max()
+        < 1e-8
+    )
+
+
 FINE, COARSE, TRAIN = 13, 5, 3  # of dataset_fixtures
 
 

@@ -26,6 +26,17 @@ def test_targets_take_their_gradients_from_the_finest_grid(card_of):
     assert not np.allclose(gradients, own, rtol=1e-2)
 
 
+def test_on_every_kth_cell_centre_targets_take_their_gradients_from_the_finest_grid(card_of):
+    card = card_of("darcy", grid="cell_centres")
+    samples, finest = (load_samples(card, points, "validation", 1) for points in (17, 33))
+    gradients = target_gradients(card, samples, "validation")
+    expected = gradient(finest.targets, finest.grid)
+    np.testing.assert_allclose(gradients, expected[..., ::2, ::2], rtol=1e-5, atol=1e-7)
+    between = (finest.targets[:, 2::2, 2] - finest.targets[:, 2::2, 0]) / (2 / 33)
+    np.testing.assert_allclose(expected[:, 0, 2::2, 1], between, rtol=1e-4, atol=1e-6)
+    assert not np.allclose(gradients, gradient(samples.targets, samples.grid), rtol=1e-2)
+
+
 def test_as_coded_targets_on_a_square_have_central_differences_with_zero_outside(card_of):
     card = card_of("darcy")
     samples, finest = (load_samples(card, points, "validation", 1) for points in (17, 33))

@@ -152,6 +152,19 @@ def test_pressures_are_remarked_on_beyond_the_tolerance(case):
         assert re.search(words, one), one
 
 
+@pytest.mark.parametrize(("grid", "warned"), [("cell_centres", False), ("nodes", True)])
+def test_the_splines_of_the_public_generator_are_no_other_convention_than_cell_centres(grid, warned):
+    """With the errors of 421² points: solved as the generator does, and compared with either grid."""
+    errors = {"nodes, arithmetic mean": 4.9e-3, "cell centres, arithmetic mean": 1.2e-4, darcy.SPLINE: 1e-12}
+    findings = {
+        "labels_against_our_solver": {"median_relative_l2": 1.2e-4, "largest_relative_l2": 1.3e-4},
+        "by_convention": {name: {"median_relative_l2": error} for name, error in errors.items()},
+        "least_pressure_over_largest": 0.0,
+    }
+    found = darcy.pressure_warnings(findings, settings_of({"equation": "darcy", "grid": grid}), 5e-3)
+    assert [words.startswith("Another convention") for words in found] == [True] * warned
+
+
 def coefficient_findings(values, share=0.5, reach=0.4, variance=1.0, count=2):
     facts = {"values": values} | ({"distinct_values": count} if count != 2 else {})
     if count == 2:

@@ -124,8 +124,8 @@ def test_the_card_of_good_data_says_so_in_numbers(burgers, good):
     assert (fit["above"], fit["below"]) == pytest.approx((12, 3), rel=1e-3)
     assert found["distribution_of_the_input"]["contrast"] == 4
     assert found["observed_on"] == f"n{SIDE}"
-    assert found["largest_on_the_boundary_over_largest"] == 0
-    assert found["least_pressure_over_largest"] == 0
+    assert 0 < found["largest_on_the_boundary_over_largest"] < 0.2
+    assert 0 < found["least_pressure_over_largest"] < 0.1
     counts = {name: one["samples"] for name, one in found["by_convention"].items()}
     assert {counts.pop(name) for name in list(counts) if name.startswith(SPLINE)} == {SPLINED}
     assert set(counts.values()) == {COMPARED}
@@ -193,11 +193,21 @@ def test_a_grid_with_both_ends_is_remarked_on(burgers, tmp_path):
 
 
 def test_a_convention_that_is_stated_is_not_remarked_on(darcy, tmp_path):
-    stated = {"grid": "cell_centres", "face_mean": "harmonic"}
-    cells = [one | {"sol": solve_direct(one["coeff"], **stated)} for one in darcy]
-    card = checked_darcy(tmp_path, cells, **stated, resolutions=[SIDE])
+    stated = {"grid": "nodes", "face_mean": "harmonic"}
+    on_nodes = [one | {"sol": solve_direct(one["coeff"], **stated)} for one in darcy]
+    card = checked_darcy(tmp_path, on_nodes, **stated)
     assert card["imported"]["warnings"] == []
-    assert card["groups"][f"n{SIDE}"]["grid"]["kind"] == "cell_centres"
+    assert card["groups"][f"n{SIDE}"]["grid"]["kind"] == "nodes"
+
+
+def test_a_file_on_cell_centres_is_remarked_on_only_where_nodes_are_stated(darcy, tmp_path):
+    for name, stated in {"cells": {}, "nodes": {"grid": "nodes"}}.items():
+        (tmp_path / name).mkdir()
+        card = checked_darcy(tmp_path / name, darcy, **stated, accuracy=1.0)
+        other = [words for words in card["imported"]["warnings"] if words.startswith("Another convention")]
+        assert len(other) == len(stated)
+        assert all("cell centres, arithmetic mean, 1" not in words for words in other)
+    assert card["groups"]["n9"]["grid"] == card["groups"]["n9"]["grid"] | {"kind": "nodes", "points": 9}
 
 
 def test_a_coefficient_of_zeros_and_ones_is_remarked_on(darcy, tmp_path):
@@ -228,7 +238,13 @@ def test_the_inverse_problem_reads_the_same_files(darcy, tmp_path):
     assert card["error_budget"]["labels_against_our_solver"]["largest_relative_l2"] < 1e-6
     samples = load_samples(tmp_path / "made/darcy_inverse.json", 17, "test", 8)
     np.testing.assert_array_equal(samples.inputs, darcy[1]["sol"][32:, ::2, ::2].astype("float32"))
-    own = {"equation": "darcy_inverse", "finest": SIDE, "resolutions": [17], "coarse": [5]}
+    own = {
+        "equation": "darcy_inverse",
+        "grid": "cell_centres",
+        "finest": SIDE,
+        "resolutions": [17],
+        "coarse": [5],
+    }
     made = build_task(settings_of(own)).compute([("test", index) for index in range(32, 40)])
     np.testing.assert_allclose(samples.targets, made["n5/coefficient"], rtol=1e-6)
 

@@ -147,10 +147,12 @@ def test_a_digest_is_computed_again_only_for_a_file_that_was_touched(tmp_path, m
         ({"axes": ["sample", "z", "y", "x"]}, "axes of 'a', sample, z, y, x; accepted: sample, x"),
         ({"source": []}, "datasets.public.source"),
         ({"source": ["a", "b", "c"]}, "datasets.public.source"),
-        ({"equation": "darcy", "finest": 9, "resolutions": [4]}, "4 nodes are not nested in the file's 9"),
-        ({"equation": "darcy", "finest": 9, "resolutions": [5], "grid": "cell_centres"},
-         "cannot be restricted to a coarser grid; accepted: 9, or grid: nodes"),
-        ({"equation": "darcy_inverse", "finest": 9, "resolutions": [5], "coarse": [4]}, "4 nodes are not"),
+        ({"equation": "darcy", "finest": 9, "resolutions": [4], "grid": "nodes"},
+         "4 nodes are not nested in the file's 9"),
+        ({"equation": "darcy", "finest": 9, "resolutions": [4]},
+         "4 cell centres are not nested in the file's 9"),
+        ({"equation": "darcy_inverse", "finest": 9, "resolutions": [5], "coarse": [4]},
+         "4 cell centres are not nested in 5"),
     ],
 )  # fmt: skip
 def test_settings_that_no_file_can_have_are_refused(changes, said):

@@ -317,7 +317,13 @@ def test_shards_do_not_overlap_and_cover_every_sample():
 
 
 @pytest.mark.parametrize(
-    "grid", [Grid("periodic", 64, 2.0), Grid("cell_centres", 9, dimension=2), Nodes((0.0, 0.1, 0.5))]
+    "grid",
+    [
+        Grid("periodic", 64, 2.0),
+        Grid("cell_centres", 9, dimension=2),
+        Grid("cell_centres", 9, stride=3),
+        Nodes((0.0, 0.1, 0.5)),
+    ],
 )
 def test_a_card_gives_the_grid_back(grid):
     assert grid_from_facts(json.loads(json.dumps(grid_facts(grid)))) == grid

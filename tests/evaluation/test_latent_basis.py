@@ -192,11 +192,11 @@ def test_the_inverse_problem_is_given_pressures_and_shows_its_coefficient(
 
 
 def test_other_data_and_other_models_are_refused(make_card, card, tmp_path):
-    """Cell centres are not used either: their boundary is no grid line."""
-    cells = {"finest": 32, "resolutions": [32], "grid": "cell_centres", "pressure": "solved_on_each_grid"}
     save_run(tmp_path, build("transformer2d", SETTINGS, 0), "transformer2d", SETTINGS, {})
-    with pytest.raises(TrainingError, match="has no coefficient on 32 nodes"):
-        written(make_card("darcy", **cells), tmp_path, resolution=32)
+    flow = make_card("kolmogorov")
+    points = read_card(flow)["settings"]["resolutions"][0]
+    with pytest.raises(TrainingError, match=f"has no coefficient on {points} nodes or cell centres"):
+        written(flow, tmp_path, resolution=points)
     save_run(tmp_path, build("fno2d", SMALL_FNO_2D, 0), "fno2d", SMALL_FNO_2D, {})
     with pytest.raises(TrainingError, match="fno2d has no encoder on a coarse grid"):
         written(card, tmp_path)

@@ -17,7 +17,10 @@ from resolvent.figures.papers.cao2021.reported import (
 from resolvent.figures.published.reported_numbers import differences, example_of, reported_number
 from resolvent.figures.published.tables import reported_rows
 
-DARCY = {"equation": "darcy", "distribution": {"sigma": 1.0, "tau": 3.0}, "push_forward": "level_set"}
+DARCY = {
+    "equation": "darcy", "grid": "cell_centres", "distribution": {"sigma": 1.0, "tau": 3.0},
+    "push_forward": "level_set",
+}  # fmt: skip
 INVERSE = {**DARCY, "equation": "darcy_inverse", "resolutions": [141, 211], "coarse": [36, 71]}
 LIS_FNO = {
     "architecture": "fno2d", "attention": None, "settings": {"width": 32}, "parameters": 2_368_001,

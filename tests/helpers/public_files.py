@@ -47,7 +47,8 @@ def burgers_variables(count: int, points: int = 128, **settings) -> dict[str, np
 
 def darcy_variables(count: int, points: int = 33, split: str = "train", **settings) -> dict[str, np.ndarray]:
     """Coefficients and pressures, (count, points, points), of our solver, and what else is in the files."""
-    task = Darcy(DarcyDataset(equation="darcy", finest=points, resolutions=[points], **settings))
+    given = {"grid": "cell_centres", "finest": points, "resolutions": [points]} | settings
+    task = Darcy(DarcyDataset(equation="darcy", **given))
     made = task.compute([(split, index) for index in range(count)])
     coefficient = made[f"n{points}/coefficient"]
     others = {name: np.zeros_like(coefficient) for name in SMOOTHED["darcy"]}

@@ -20,8 +20,9 @@ from resolvent.common.files import read_json, write_json
 from resolvent.datasets.tasks.registry import settings_of
 from resolvent.planning.verify import faults_below
 from resolvent.public import model_card
-from resolvent.public.inputs import OutsideTraining, quantities
+from resolvent.public.inputs import OutsideTraining, quantities, regridded
 from resolvent.public.weights import read_weights
+from resolvent.solvers.common.grid import Grid
 from resolvent.training.errors import TrainingError
 
 ATTENTION = {"width": 8, "num_layers": 1, "num_heads": 2, "feedforward_width": 8}
@@ -251,3 +252,12 @@ def test_a_run_tested_on_another_dataset_has_the_range_of_its_training_data(tmp_
     shutil.rmtree(cards["own"].parent)
     with pytest.warns(OutsideTraining, match="the card of the dataset own was not found"):
         resolvent.load_run(folder).predict(np.ones((1, POINTS)))
+
+
+def test_after_training_on_every_kth_cell_centre_other_points_are_of_the_same_cells_where_they_can_be():
+    file = Grid("cell_centres", 421, dimension=2)
+    trained = file.restricted(141)
+    assert regridded(trained, (211, 211)) == file.restricted(211)
+    assert regridded(trained, (421, 421)) == file
+    assert regridded(trained, (100, 100)) == Grid("cell_centres", 100, dimension=2)
+    assert regridded(file, (141, 141)) == Grid("cell_centres", 141, dimension=2)

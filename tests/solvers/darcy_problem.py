@@ -11,9 +11,9 @@ from resolvent.solvers.random_fields.gaussian import NeumannGaussianField, level
 
 
 @lru_cache
-def manufactured(points, kind="nodes"):
+def manufactured(points, kind="nodes", stride=1):
     """Coefficient, source, pressure: p = sin(πx) sin(2πy), a = 1 + s x y + (1 - s) cos²(πy/2), five s."""
-    axis = Grid(kind, points).coordinates
+    axis = Grid(kind, points, stride=stride).coordinates
     y, x = np.meshgrid(axis, axis, indexing="ij")
     coefficients, sources, pressures = [], [], []
     for s in (0.0, 0.25, 0.5, 0.75, 1.0):

@@ -148,7 +148,7 @@ class DarcyDataset(DarcySettings):
         ),
         ("darcy_cao", "discretisation error"): (
             "[Darcy flow](equations/darcy.md), the grid itself",
-            "a grid five times finer",
+            "a finer grid",
         ),
     }
 
@@ -453,7 +453,7 @@ class Darcy(DarcyTask):
 
         Coarser grids of cell centres have cells of their own, from boundary to boundary.
         """
-        loose = {"tolerance": LOOSE_TOLERANCE, "accuracy": None}
+        loose: dict[str, Any] = {"tolerance": LOOSE_TOLERANCE, "accuracy": None}
         solver = replace(self.solver, **loose)
 
         def on_same(coefficient: np.ndarray, grid: AnyGrid) -> np.ndarray:

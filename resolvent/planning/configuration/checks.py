@@ -25,7 +25,7 @@ from resolvent.planning.configuration.settings import (
 )
 from resolvent.training.settings import TrainingSettings
 
-# Values of training settings that need functions on the nodes of a square, and in which dimensions they work.
+# Values of training settings that need grids with the same outermost points, and in which dimensions.
 ON_NODES = {
     "normalisation": ("pointwise", [2]),
     "boundary": ("zero", [2]),
@@ -342,7 +342,7 @@ def _misfits(
     for key, (only, dimensions) in ON_NODES.items():
         fits = dataset.same_ends and dataset.dimension in dimensions
         if getattr(settings, key) == only and not fits:
-            of_square = "on nodes, or on nested cell centres, of a square"
+            of_square = "on nodes or nested cell centres of a square"
             yield f"{key} '{only}' is only for functions {of_square}; '{name}' has another grid"
     for key, accepted in OF_A_JUMP.items() if dataset.inverse else ():
         if (value := getattr(settings, key)) != accepted:

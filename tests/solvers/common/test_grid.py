@@ -86,6 +86,8 @@ def test_impossible_restrictions_are_refused(points_from, points_to, how, said):
         (("periodic", 9), "even number of points, at least 2; got 9"),
         (("periodic", 0), "even number of points, at least 2; got 0"),
         (("periodic", 8, -1.0), "length must be positive, got -1.0"),
+        (("nodes", 8, 1.0, 1, 2), "a grid of nodes has no stride 2; accepted: 1"),
+        (("cell_centres", 8, 1.0, 1, 0), "a grid of cell_centres has no stride 0; accepted: 1"),
         (("periodic", 8), "values have 6 points, the grid has 8"),
     ],
 )
@@ -108,6 +110,45 @@ def test_weights_sum_to_the_domain_and_integrate_to_second_order(kind, dimension
     square = np.sin(np.pi * grid.coordinates / 2) ** 2
     values = square if dimension == 1 else np.outer(square, square)
     assert (grid.weights * values).sum() == pytest.approx(1.0, rel=1e-3)
+
+
+CENTRES = Grid("cell_centres", 421, 2.0)
+
+
+def test_every_kth_cell_centre_is_where_the_file_has_it():
+    grid = CENTRES.restricted(141)
+    assert (grid.stride, grid.cells) == (3, 421)
+    np.testing.assert_array_equal(grid.coordinates, CENTRES.coordinates[::3])
+    assert grid.spacing == pytest.approx(3 * CENTRES.spacing, rel=1e-14)
+    np.testing.assert_allclose(np.diff(grid.coordinates), grid.spacing, rtol=1e-12)
+    assert grid.restricted(36) == CENTRES.restricted(36)  # every fourth of every third
+    assert CENTRES.restricted(421) == CENTRES
+    np.testing.assert_allclose(grid.coordinates + grid.coordinates[::-1], 2.0)  # symmetric about the middle
+
+
+@pytest.mark.parametrize("points", [211, 85, 36])
+def test_on_every_kth_cell_centre_weights_and_differences_are_right(points):
+    grid = CENTRES.restricted(points)
+    x = grid.coordinates
+    assert grid.weights.sum() == pytest.approx(2.0, rel=1e-13)
+    assert (grid.weights * np.exp(x)).sum() == pytest.approx(np.expm1(2), rel=grid.spacing**2)
+    np.testing.assert_allclose(grid.derivative(x**2), 2 * x, atol=1e-12)
+
+
+@pytest.mark.parametrize(("kind", "points"), [("nodes", 141), ("cell_centres", 141), ("periodic", 210)])
+def test_a_restriction_has_every_kth_point_from_the_first_on(kind, points):
+    grid = Grid(kind, 420 if kind == "periodic" else 421, 2.0, 2)
+    coarse = grid.restricted(points)
+    stride = round(coarse.spacing / grid.spacing)
+    np.testing.assert_allclose(coarse.coordinates, grid.coordinates[::stride], rtol=1e-14)
+    assert coarse.dimension == 2
+
+
+@pytest.mark.parametrize("kind", ["nodes", "cell_centres"])
+def test_points_that_are_not_nested_are_refused_with_those_that_are(kind):
+    said = f"128 {kind.replace('_', ' ')} are not nested in 421: .* 420; nested sizes: 211, 141, 106, ...$"
+    with pytest.raises(ValueError, match=said):
+        Grid(kind, 421).restricted(128)
 
 
 @pytest.mark.parametrize("kind", ["nodes", "cell_centres"])

@@ -46,6 +46,38 @@ def observed_order(spacings, errors):
     return np.polyfit(np.log(spacings), np.log(errors), 1)[0]
 
 
+@pytest.mark.parametrize("stride", [2, 3, 12])
+@by_every_mean
+def test_second_order_on_every_kth_cell_centre(stride, face_mean):
+    sizes = (17, 33, 65)
+    errors = []
+    for points in sizes:
+        coefficient, source, pressure = manufactured(points, "cell_centres", stride)
+        solution = Tight("cell_centres", face_mean, stride=stride).solve(coefficient, source)
+        errors.append(np.abs(solution - pressure).max())
+    assert observed_order([1 / (points - 1) for points in sizes], errors) == pytest.approx(2, abs=0.15), (
+        errors
+    )
+
+
+@by_every_method
+@by_every_mean
+def test_every_kth_cell_centre_has_the_direct_solution(face_mean, method):
+    coefficient = drawn("cao_darcy", "cell_centres", 97)[:, ::4, ::4].copy()
+    solver = DarcyFivePoint("cell_centres", face_mean, method, accuracy=1e-9, stride=4)
+    exact = solve_direct(coefficient, grid="cell_centres", face_mean=face_mean, stride=4)
+    assert relative_errors(solver.solve(coefficient), exact).max() < 1e-9
+
+
+def test_a_scheme_with_the_right_boundary_is_nearer_to_the_fine_solution_than_others():
+    fine = drawn("cao_darcy", "cell_centres", 97)
+    coefficient = fine[:, ::4, ::4].copy()
+    truth = direct("cao_darcy", "cell_centres", 97, "arithmetic")[:, ::4, ::4]
+    right = relative_errors(solve_direct(coefficient, grid="cell_centres", stride=4), truth)
+    for other in (solve_direct(coefficient), solve_direct(coefficient, grid="cell_centres")):
+        assert (right < 0.7 * relative_errors(other, truth)).all()
+
+
 @on_every_grid
 @by_every_mean
 def test_second_order_for_a_smooth_coefficient(grid, face_mean):
@@ -200,6 +232,7 @@ def test_jax_is_not_asked_for_a_gpu_where_it_has_no_plugin(monkeypatch):
         ({"grid": "periodic"}, "unknown grid 'periodic'; accepted: 'nodes', 'cell_centres'"),
         ({"face_mean": "geometric"}, "unknown face_mean 'geometric'; accepted: 'arithmetic', 'harmonic'"),
         ({"method": "direct"}, "unknown method 'direct'; accepted: 'multigrid', 'sine'"),
+        ({"stride": 3}, "a grid of nodes has no stride 3; accepted: 1"),
         ({"tolerance": 0.0}, "tolerance must be between 0 and 1, got 0.0"),
         ({"tolerance": 1.0}, "tolerance must be between 0 and 1, got 1.0"),
         ({"tolerance": float("nan")}, "tolerance must be between 0 and 1, got nan"),

@@ -38,11 +38,11 @@ def adversarial_predictions(random, truth, coefficient):
     yield np.zeros_like(truth)
 
 
-@pytest.mark.parametrize("grid", GRIDS)
+@pytest.mark.parametrize(("grid", "stride"), [*((grid, 1) for grid in GRIDS), ("cell_centres", 5)])
 @pytest.mark.parametrize("face_mean", FACE_MEANS)
-def test_the_bounds_hold_for_adversarial_predictions_and_are_as_near_as_the_contrast(grid, face_mean):
+def test_the_bounds_hold_for_adversarial_predictions_and_are_as_near_as_the_contrast(grid, stride, face_mean):
     random = np.random.default_rng(0)
-    where = grid, face_mean
+    where = grid, face_mean, stride
     for coefficient in adversarial_coefficients(random):
         (truth,) = solve_direct(coefficient[None], 1.0, *where)
         predictions = np.array(list(adversarial_predictions(random, truth, coefficient)))
@@ -88,20 +88,21 @@ def test_what_has_no_bound_is_refused():
         energy_error_bounds(ones, ones * [[[np.nan]], [[0]]])
 
 
-@pytest.mark.parametrize("grid", GRIDS)
+@pytest.mark.parametrize(("grid", "stride"), [*((grid, 1) for grid in GRIDS), ("cell_centres", 5)])
 @pytest.mark.parametrize("method", METHODS)
-def test_steps_of_conjugate_gradients_correct_a_prediction(grid, method):
+def test_steps_of_conjugate_gradients_correct_a_prediction(grid, stride, method):
     random = np.random.default_rng(2)
     coefficient = np.where(random.random((2, 33, 33)) < 0.5, 3.0, 12.0)
-    solver = DarcyFivePoint(grid, method=method)
-    truth = solve_direct(coefficient, grid=grid)
+    solver = DarcyFivePoint(grid, method=method, stride=stride)
+    truth = solve_direct(coefficient, grid=grid, stride=stride)
+    where = grid, "arithmetic", stride
     prediction = truth * (1 + 0.1 * random.standard_normal(truth.shape))
-    errors = [energy_norm(coefficient, prediction - truth, grid)]
+    errors = [energy_norm(coefficient, prediction - truth, *where)]
     for steps in (1, 2, 4, 40):
         corrected = solver.correct(coefficient, prediction, steps)
-        errors.append(energy_norm(coefficient, corrected - truth, grid))
+        errors.append(energy_norm(coefficient, corrected - truth, *where))
     assert np.all(np.diff(np.log(errors), axis=0) < np.log(0.8)), errors
-    assert np.all(errors[-1] < 1e-9 * energy_norm(coefficient, truth, grid))
-    assert np.all(energy_norm(coefficient, solver.correct(coefficient, truth, 1) - truth, grid) < 1e-12)
+    assert np.all(errors[-1] < 1e-9 * energy_norm(coefficient, truth, *where))
+    assert np.all(energy_norm(coefficient, solver.correct(coefficient, truth, 1) - truth, *where) < 1e-12)
     with pytest.raises(ValueError, match="steps must be 1 or more, got 0"):
         solver.correct(coefficient, prediction, 0)
