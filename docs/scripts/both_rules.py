@@ -17,7 +17,7 @@ HEAD = (
 def rows(measured: pd.DataFrame) -> list[tuple[str, ...]]:
     """Return a row for each table, resolution and rule, from the rows of single trainings."""
     cells = []
-    fno = measured[measured["model"].isin(RULES) & measured["reason"].isna()]
+    fno = measured[measured["model"].isin(RULES) & measured["reported"].notna()]
     for (name, n, model), runs in fno.groupby(["table", "resolution", "model"]):
         unit = runs["unit"].iloc[0]
         reported = float(runs["reported"].iloc[0])
