@@ -8,7 +8,7 @@ and pressures are (samples, y, x).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import scipy.fft
@@ -49,7 +49,9 @@ BETTER = 2.0  # another convention is reported if its error is smaller by this f
 TRANSPOSED = ", pressure transposed"
 SPLINE = "cell centres, moved to nodes and back by splines, arithmetic mean (the public generator)"
 SHARED = ("distribution", "push_forward", "above", "below", "finest", "grid", "face_mean", "tolerance")
-FILE_GRID = Field("cell_centres", description="kind of the file's points; the public files have cell centres")
+FILE_GRID: Any = Field(
+    "cell_centres", description="kind of the file's points; the public files have cell centres"
+)
 
 
 class ImportedDarcyDataset(ImportedDataset, darcy.DarcySettings):

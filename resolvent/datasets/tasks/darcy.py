@@ -34,6 +34,7 @@ from resolvent.solvers.random_fields.gaussian import NeumannGaussianField, level
 if TYPE_CHECKING:
     from resolvent.common.errors import Words
     from resolvent.datasets.storage.store import Stored
+    from resolvent.solvers.darcy.five_point import DarcyFivePoint
 
 COEFFICIENT, PRESSURE = "coefficient", "pressure"
 DIRECT_SAMPLES = 16  # samples solved again by a sparse direct method: two seconds each at 421 points

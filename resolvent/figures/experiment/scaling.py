@@ -259,7 +259,7 @@ def budget_table(family: Family) -> Table:
                 Cell(f"{samples:,.0f}", warning=beyond, value=samples),
                 Cell(str(curve.width) if curve.width else DASH),
                 Cell(f"{share:.0%}", value=share),
-                Cell(scientific(error), ends(*quantiles(others), error), value=error),
+                Cell(scientific(error), ends(*quantiles(np.array(others)), error), value=error),
                 Cell(f"{curve.misfit:.0%}", value=curve.misfit),
             ])  # fmt: skip
     heads = ("model", "grid", "budget", "samples", "width", "share for samples", "predicted error", "misfit")
