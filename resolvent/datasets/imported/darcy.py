@@ -8,7 +8,7 @@ and pressures are (samples, y, x).
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import scipy.fft
