@@ -150,11 +150,11 @@ def correlation_between(rows: Sequence[Compared]) -> float | None:
 def _seed_distance(row: Compared, rows: Sequence[Compared], tail: float) -> float:
     """Return the distance of an interval's ends caused by seeds, NaN if the spread of the kind is unknown.
 
-    The variance is pooled over all rows of the kind. The reported number is one more seed.
+    It is known from three seeds of a row, or two each of two rows: the variance is pooled over the kind. The reported number is one more seed.
     """
     repeated = [np.log(one.means) for one in rows if one.kind == row.kind and len(one.means) > 1]
     degrees = sum(len(one) - 1 for one in repeated)
-    if not degrees:
+    if degrees < 2:  # Student's t with one degree of freedom would say nothing: factors of hundreds
         return np.nan
     variance = sum(((one - one.mean()) ** 2).sum() for one in repeated) / degrees
     return _quantile(degrees, tail) * float(np.sqrt(variance * (1 + 1 / len(row.means))))
