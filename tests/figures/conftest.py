@@ -25,7 +25,7 @@ PAPER_SETTING = {
     "epochs": 100,
     "batch_size": 8,
 }
-FNO_SETTING = {"optimiser": "adam_torch_1_8"}  # as the author ran it
+FNO_TRAINING = {"optimiser": "adam_torch_1_8"}  # as the author ran it
 SAMPLES = 40
 ERROR_COLUMNS = [*CONDITION_COLUMNS, "relative_l2", "relative_h1"]
 BASELINES = {
@@ -77,8 +77,8 @@ def write_run(
     tested_noise = tested_noise or (noise or 0.0,)
     directory = folder / f"{model}-n{resolution}-seed{seed}"
     directory.mkdir(parents=True)
-    of_fno = FNO_SETTING if architecture == "fno1d" else {}
-    setting = {**PAPER_SETTING, **of_fno, **(setting or {})}
+    of_fno = FNO_TRAINING if architecture in ("fno1d", "fno2d") else {}
+    setting = {**PAPER_SETTING, **(setting or {})}
     own = {"attention": attention, "layer_norm": layer_norm} if attention else {"width": 64}
     known = settings_class(architecture) if architecture in ARCHITECTURES else Settings
     facts = {
@@ -100,7 +100,7 @@ def write_run(
             "train_samples": setting["train_samples"], "validation_samples": 100,
             "test_samples": setting["test_samples"], "epochs": setting["epochs"],
             "batch_size": setting["batch_size"], **({} if noise is None else {"noise": noise}),
-            **(training or {}),
+            **of_fno, **(training or {}),
         },
         **more_facts,
     }  # fmt: skip

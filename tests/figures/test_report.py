@@ -194,7 +194,7 @@ def test_a_verdict_says_whether_the_difference_is_real(make_run, make_baselines,
     clear = [*of_three_seeds(make_run, "good", errors), *of_three_seeds(make_run, "bad", 2 * errors)]
     equal = [clear[0], clear[1], clear[2], *of_three_seeds(make_run, "other", errors[::-1] + 1e-6)]
     (words,) = verdicts(write_comparison(clear, [make_baselines()], tmp_path / "clear.csv"))
-    assert "The difference is real: “good” has 0.50 times the errors of the best other model" in words
+    assert "The difference is real: “good” has 0.50 times the mean error of the best other model" in words
     assert "The best baseline, “Coarse classical solve”, has 3." in words
     (words,) = verdicts(write_comparison(equal, [], tmp_path / "equal.csv"))
     assert words.endswith("The data do not show which of these is best: “good”, “other”.")
