@@ -77,6 +77,7 @@ format: .venv/developed
 	$(BIN)/snakefmt Snakefile workflow/rules
 
 # Pages of docs/ that a command writes; the comparison with the paper is written where its runs are.
+# The pictures of docs/theory.md have a command of their own: docs/scripts/theory.py.
 docs: .venv/developed
 	$(BIN)/python -m resolvent.documentation.write
 

@@ -43,7 +43,6 @@ from resolvent.planning.pages import PaperPlan, planned_study, show_what_there_i
 from resolvent.planning.plan import (
     RUN_FOLDER,
     SHORT_RUN_FOLDER,
-    STABILITY,
     STEP_MEASURED,
     TUNED_FILE,
     Plan,
@@ -113,13 +112,6 @@ include: "workflow/rules/training.smk"
 include: "workflow/rules/evaluation.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/papers.smk"
-
-
-if plan.configuration.stability:
-
-    include: "workflow/rules/stability.smk"
-
-
 include: "workflow/rules/front_page.smk"
 
 
@@ -195,7 +187,6 @@ rule all:
         [paper.shown for paper in papers.values()],
         rules.page_assets.output,
         rules.front_page.output,
-        [rules.stability.input] if plan.configuration.stability else [],
 
 
 rule datasets:

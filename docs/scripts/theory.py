@@ -2,7 +2,7 @@
 
     PYTHONPATH=tests/theory python docs/scripts/theory.py
 
-tests/theory has the measurements and their tests. The timings of attention depend on the machine.
+tests/theory has the measurements and their tests.
 """
 
 from collections.abc import Iterable
@@ -27,17 +27,16 @@ from resolvent.models.registry import examples
 
 IMAGES = Path(__file__).resolve().parents[1] / "images"
 SEED = 1127802
-REPETITIONS = 7  # timings of each attention and size
-DRAWS = 100  # of random points
+DRAWS = 30  # of random points
 PROJECTION_POINTS = [64, 128, 256, 512, 1024]
 CONVERGENCE_POINTS = [16, 32, 64, 128, 256, 512, 1024]
-COST_POINTS = [256, 512, 1024, 2048, 4096, 8192]
-COST_FEATURES = 97  # of the timed head: 96 and x, as in Example 1 of Cao 2021
-MONTE_CARLO_POINTS = [16, 64, 256, 1024, 4096]
+COST_POINTS = [256, 512, 1024, 2048, 4096]
+COST_FEATURES = 97  # of the head: 96 and x, as in Example 1 of Cao 2021
+MONTE_CARLO_POINTS = [16, 64, 256, 1024]
 INTERVALS = [16, 32, 64, 128, 256, 512, 1024]
 AVERAGE_SIDES = [4, 6, 8, 12, 16, 24]
 INVARIANCE_POINTS_1D = [32, 64, 128, 256]
-INVARIANCE_POINTS_2D = [16, 32, 64]
+INVARIANCE_POINTS_2D = [16, 32]
 
 ORDERS = "order fitted (theory)"
 DOTTED = {"color": MUTED, "lw": 1.1, "ls": (0, (2, 2))}  # theoretical lines
@@ -54,10 +53,6 @@ SPACES = {
     "legendre_fourier": ("Legendre, tested by Fourier", "#d55e00", "s"),
     "random": ("random functions", "#00805e", "^"),
     "noise": ("noise", SPARE[2], "x"),
-}
-QUANTITIES = {
-    "flops": ("Counted", "operations of the matrix products"),
-    "seconds": ("Measured", "processor seconds, one thread"),
 }
 RULES = {
     "periodic": "Periodic: ρⁿ",
@@ -177,21 +172,17 @@ def draw_projection(projection: pd.DataFrame, quasi_optimality: pd.DataFrame):
 
 def draw_cost(cost: pd.DataFrame, cost_orders: pd.DataFrame):
     """Draw one line per attention, and the fitted power of n."""
-    figure, axes = new_figure(1, 2, size=(9.6, 3.9))
-    for panel, (quantity, (heading, label)) in zip(axes[0], QUANTITIES.items(), strict=True):
-        for attention, group in cost.groupby("attention", sort=False):
-            own = look(str(attention))
-            line = {"ls": own.dashes, "lw": 1.5, "ms": 5, "alpha": 0.9}
-            panel.plot(group["points"], group[quantity], **line, **own.marks())
-        logarithmic(panel, cost["points"], "points n", small=False)
-        panel.set_ylabel(label)
-        low, high = panel.get_ylim()
-        panel.set_ylim(low, high * (high / low) ** 0.35)  # space for the legend
-        fits = cost_orders[cost_orders["quantity"] == quantity].to_dict("records")
-        powers = {fit["attention"]: f"$n^{{{fit['fitted']:.2f}}}$" for fit in fits}
-        head = f"fitted from n = {fits[0]['fitted_from']:,}"
-        list_fits(panel, head, in_colour(powers), left=0.03, top=0.97)
-        title(panel, heading)
+    figure, ((panel,),) = new_figure(1, 1, size=(5.6, 3.9))
+    for attention, group in cost.groupby("attention", sort=False):
+        own = look(str(attention))
+        line = {"ls": own.dashes, "lw": 1.5, "ms": 5, "alpha": 0.9}
+        panel.plot(group["points"], group["flops"], **line, **own.marks())
+    logarithmic(panel, cost["points"], "points n", small=False)
+    panel.set_ylabel("operations of the matrix products")
+    low, high = panel.get_ylim()
+    panel.set_ylim(low, high * (high / low) ** 0.35)  # space for the legend
+    powers = {fit["attention"]: f"$n^{{{fit['fitted']:.2f}}}$" for fit in cost_orders.to_dict("records")}
+    list_fits(panel, "fitted", in_colour(powers), left=0.03, top=0.97)
     return figure
 
 
@@ -315,7 +306,7 @@ def main() -> None:
     """Measure, draw, and print the numbers that the page states."""
     projection = theory_projection.distances(PROJECTION_POINTS, SEED)
     quasi_optimality = theory_projection.quasi_optimality(PROJECTION_POINTS, SEED)
-    cost = theory_cost.costs(COST_POINTS, COST_FEATURES, REPETITIONS, SEED)
+    cost = theory_cost.costs(COST_POINTS, COST_FEATURES)
     convergence = theory_convergence.errors(CONVERGENCE_POINTS)
     monte_carlo = theory_continuum.monte_carlo(MONTE_CARLO_POINTS, DRAWS, SEED)
     quadratures = theory_continuum.quadratures(INTERVALS, DRAWS, SEED)
@@ -342,7 +333,6 @@ def main() -> None:
     print(f"theorem 4.4: {len(misfit)} cases, misfit within {misfit.abs().max():.0e} of the least")
     print(f"theorem 6: deviation {ratio.min():.2f} to {ratio.max():.2f} times the predicted one")
     print(f"theorem 22: rounding at most {averages['rounding'].max():.0e}")
-    print(f"cost: timed on one thread of {cost['device'].iloc[0]}")
 
 
 if __name__ == "__main__":

@@ -41,8 +41,6 @@ ESTIMATE_COLUMNS = {
     "factor": "factor by which it was changed",
     "sample": "index of the test sample with the same random numbers",
     "relative_l2": "relative L2 error",
-    "scatter": "relative scatter of the predictions under the symmetries of the equation; empty without "
-    "symmetries",
     "to_solver": "relative L2 distance to the solution of a cheap classical solver; this and the next "
     "columns are empty if there is no such solver or the inputs are noisy",
     "energy_lower": "guaranteed lower bound of the relative error in the energy norm",

@@ -50,7 +50,6 @@ def keys() -> str:
         ("experiments.<name>.sweep.<model>", settings.Sweep),
         ("experiments.<name>.tuning", settings.Tuning),
         ("experiments.<name>.training, models.<name>.training", TrainingSettings),
-        ("stability", settings.Stability),
         ("cost", CostSettings),
         ("architecture_costs", ArchitectureCostSettings),
     ]

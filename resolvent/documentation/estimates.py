@@ -22,7 +22,6 @@ from resolvent.datasets.loading import FreshSplit, Samples
 from resolvent.documentation.pages import paragraph, table, write_part
 from resolvent.evaluation.conditions import predict
 from resolvent.evaluation.conformal import calibrated
-from resolvent.evaluation.without_labels import under_symmetries
 from resolvent.figures.common.numbers import ratio_in_words, scientific, times
 from resolvent.figures.experiment.estimates import (
     HEADS,
@@ -136,14 +135,14 @@ def coverage(results: Path) -> str | None:
         f"calibrate and half test, in {SPLITS} random splits; nominal {LEVEL:.0%}. Shifted distributions are "
         "tested with the calibration on the training distribution; two numbers are the range over shifts."
     )
-    heads = ("experiment", "architecture", "distribution", "ball", "ball, scaled by scatter", "band")
+    heads = ("experiment", "architecture", "distribution", "ball", "band")
     return f"{paragraph(about)}\n\n{table(heads, rows)}"
 
 
 def _covered(
     folder: Path, shifts: list[tuple[str, float]], known: dict[tuple, Samples]
 ) -> Iterator[tuple[str, ...]]:
-    """Yield distribution and coverage of ball, scaled ball and band, for a run.
+    """Yield distribution and coverage of ball and band, for a run.
 
     `known` are the samples drawn for other runs of the experiment, to which this run's are added.
     """
@@ -160,36 +159,23 @@ def _covered(
             new = FreshSplit("", record.resolution, "validation", 0, grids=record.grids, card=card)
             known[key] = new.read(range(DRAWN))
         drawn = known[key]
-
-        def answer(inputs, drawn=drawn):
-            some = Samples(drawn.grid, inputs, drawn.targets, None, drawn.target_grid)
-            return predict(run.operator, some, torch.device("cpu"))
-
-        prediction, grid, target = answer(drawn.inputs), drawn.target_grid, drawn.targets
-        symmetries = equation.symmetries()
-        _, scatter = under_symmetries(answer, drawn.inputs, prediction, grid, symmetries)
+        prediction = predict(run.operator, drawn, torch.device("cpu"))
+        grid, target = drawn.target_grid, drawn.targets
         off = prediction - target
         size = relative_l2(target, prediction, grid.weights)
         shares = []
         for number, order in enumerate(splits):
             own, rest = order[: DRAWN // 2], order[DRAWN // 2 :]
             if shift == UNSHIFTED:
-                given = scatter[own] if symmetries else None
-                fits[number] = [
-                    calibrated(prediction[own], target[own], grid, LEVEL, one) for one in (None, given)
-                ]
-            ball, scaled = fits[number]
-            shares.append([
-                (size[rest] <= ball.radius).mean(),
-                (size[rest] <= scaled.radii(scatter[rest])).mean() if symmetries else np.nan,
-                (abs(off[rest]) <= ball.band).mean(),
-            ])  # fmt: skip
+                fits[number] = calibrated(prediction[own], target[own], grid, LEVEL)
+            ball = fits[number]
+            shares.append([(size[rest] <= ball.radius).mean(), (abs(off[rest]) <= ball.band).mean()])
         which = "as trained" if shift == UNSHIFTED else "shifted"
         found.setdefault(which, []).append(np.mean(shares, axis=0))
     for which, means in found.items():
         low, high = np.min(means, axis=0), np.max(means, axis=0)
         percents = ([f"{one:.1%}".replace("%", " %") for one in ends] for ends in zip(low, high, strict=True))
-        yield which, *("—" if "nan" in one[0] else " to ".join(dict.fromkeys(one)) for one in percents)
+        yield which, *(" to ".join(dict.fromkeys(one)) for one in percents)
 
 
 if __name__ == "__main__":

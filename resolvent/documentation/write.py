@@ -5,7 +5,7 @@ Parts without their measurements or runs are left unchanged, and the command tha
 
 from pathlib import Path
 
-from resolvent.documentation import datasets, estimates, initial_values, stability
+from resolvent.documentation import datasets, estimates, initial_values
 from resolvent.documentation.configuration import keys
 from resolvent.documentation.default_run import overview, write_default_run
 from resolvent.documentation.pages import ROOT, planned, write_part
@@ -26,7 +26,6 @@ def main() -> None:
     write_part("README.md", accuracy.replace("](", "](docs/"), "accuracy")
     fresh = datasets.fresh_samples(_runs(datasets.FRESH_RUNS))
     write_part(page, fresh, "fresh-samples", datasets.FRESH_COMMAND)
-    write_part("docs/stability.md", stability.section(ROOT), "stability", stability.COMMAND)
     values = initial_values.section(ROOT, _runs(initial_values.RUNS))
     write_part("docs/equations/lorenz63.md", values, "initial-values", initial_values.COMMAND)
     results = planned().results

@@ -7,7 +7,7 @@ level + 1/(n + 1) if all errors differ. The probability is over samples and cali
 hold for each single sample, nor on another distribution.
 
 Sources: Vovk, Gammerman and Shafer 2005, Algorithmic Learning in a Random World; Lei et al. 2018, J. Amer.
-Statist. Assoc. 113, 1094, whose section 5.2 has scores over an estimate of their size.
+Statist. Assoc. 113, 1094.
 """
 
 from __future__ import annotations
@@ -27,24 +27,14 @@ class Calibration:
     """Calibration from the errors of `count` samples.
 
     level   probability that a ball contains the target, and that a point of a band contains its value there.
-    radius  radius of the ball, ‖target - prediction‖ / ‖prediction‖ in L²; divided by the scatter if
-            `scaled`.
+    radius  radius of the ball, ‖target - prediction‖ / ‖prediction‖ in L².
     band    half the width of the band, in the shape of a target.
-    scaled  whether the radius is proportional to the scatter under symmetries.
     """
 
     level: float
     count: int
     radius: float
     band: np.ndarray
-    scaled: bool = False
-
-    def radii(self, scatter: np.ndarray | float = 1.0) -> np.ndarray | float:
-        """Return the relative radius of the ball, for each sample (samples,) if it is scaled.
-
-        scatter  scatter of the predictions from `TrainedRun.predict`, required if the radius is scaled.
-        """
-        return self.radius * scatter if self.scaled else self.radius
 
 
 def rank_of(level: float, count: int) -> int:
@@ -58,16 +48,10 @@ def rank_of(level: float, count: int) -> int:
     return rank
 
 
-def calibrated(
-    prediction: np.ndarray,
-    target: np.ndarray,
-    grid: AnyGrid,
-    level: float = 0.9,
-    scatter: np.ndarray | None = None,
-) -> Calibration:
+def calibrated(prediction: np.ndarray, target: np.ndarray, grid: AnyGrid, level: float = 0.9) -> Calibration:
     """Return the calibration from samples that were not used for training.
 
-    prediction, target  (samples, [channels,] ...space);  scatter  (samples,), relative.
+    prediction, target  (samples, [channels,] ...space).
 
     Raises `EvaluationError` if the level is not between 0 and 1, or needs more samples.
     """
@@ -75,6 +59,5 @@ def calibrated(
     rank = rank_of(level, count)
     off = prediction - target
     size = relative_l2(target, prediction, grid.weights)
-    scores = size if scatter is None else size / scatter
     band = np.partition(abs(off), rank - 1, axis=0)[rank - 1]
-    return Calibration(level, count, float(np.sort(scores)[rank - 1]), band, scatter is not None)
+    return Calibration(level, count, float(np.sort(size)[rank - 1]), band)

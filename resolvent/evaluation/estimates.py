@@ -20,7 +20,7 @@ from resolvent.datasets.loading import FreshSplit, Samples, read_card, training_
 from resolvent.datasets.tasks.registry import settings_of
 from resolvent.datasets.tasks.settings import DatasetSettings
 from resolvent.evaluation.conditions import first_tested, predict
-from resolvent.evaluation.without_labels import Predict, known_of, under_symmetries
+from resolvent.evaluation.without_labels import Predict, known_of
 from resolvent.training import checkpoints
 from resolvent.training.checkpoints import trained_operator
 from resolvent.training.devices import choose_device
@@ -89,14 +89,12 @@ def errors_beside(
 ) -> dict[str, Any]:
     """Return the errors of an operator's predictions and their estimates, (samples,) by column.
 
-    clean  whether the inputs are without noise; with noise, only the scatter is available.
+    clean  whether the inputs are without noise; with noise, there are no estimates.
     """
     prediction, grid = answer(samples.inputs), samples.target_grid
-    _, scatter = under_symmetries(answer, samples.inputs, prediction, grid, equation.symmetries())
     found: dict[str, Any] = {
         "sample": np.arange(len(samples)),
         "relative_l2": relative_l2(prediction, samples.targets, grid.weights),
-        "scatter": scatter,
     }
     if not clean:
         return found

@@ -22,12 +22,12 @@ from resolvent.datasets.storage.layout import group_name
 from resolvent.datasets.tasks.registry import build_task
 from resolvent.evaluation.inference import solvers_timed
 from resolvent.evaluation.metrics import METRICS, measure
-from resolvent.evaluation.without_labels import known_of, under_symmetries
+from resolvent.evaluation.without_labels import known_of
 from resolvent.figures.common.intervals import mean_interval
 from resolvent.figures.common.numbers import ends, scientific, short_duration
 from resolvent.figures.common.page import TEMPLATES as OF_FIGURES
 from resolvent.figures.common.table import Cell, Column, Table, as_html, write_table
-from resolvent.judging.predictions import Predictor, predictor
+from resolvent.judging.predictions import predictor
 from resolvent.judging.tasks import NamedTask, labels_of, read_task
 
 RECORD, ERRORS, PAGE, TABLE = "judged.json", "errors.csv", "index.html", "row"
@@ -39,7 +39,6 @@ KINDS = {
 WITHOUT_LABELS = {
     "energy_error": "relative error in the energy norm",
     "to_solver": "distance to the answer of a cheap solver",
-    "scatter": "scatter under symmetries",
 }
 NOTE = "Means over the test samples with 95 % intervals. Time: of one sample, where the model was run here."
 SOLVER = "classical solver"  # prefix of their names
@@ -89,7 +88,7 @@ def judge(
             tables.append(_rows(solver, answers, samples, group))
             classical.append({"grid": group, "solver": solver, "seconds_per_sample": times["many_seconds"]})
         if certify:
-            known += _without_labels(task, asked, prediction, samples, group)
+            known += _without_labels(task, prediction, samples, group)
     errors = pd.concat(tables, ignore_index=True)
     write_atomically(out / ERRORS, lambda temporary: errors.to_csv(temporary, index=False))
     # The fastest classical solver on the first grid with at most the mean error of the predictions.
@@ -150,19 +149,12 @@ def _rows(who: str, prediction: np.ndarray, samples: Samples, group: str) -> pd.
 
 
 def _without_labels(
-    task: NamedTask, asked: Predictor, prediction: np.ndarray, samples: Samples, group: str
+    task: NamedTask, prediction: np.ndarray, samples: Samples, group: str
 ) -> Iterable[dict[str, Any]]:
     """Yield error estimates without labels and the errors, averaged over the samples."""
-    grid, scatter = samples.target_grid, None
-    if asked.kind != "predictions":
-
-        def predict(inputs: np.ndarray) -> np.ndarray:
-            return asked.predict(Samples(samples.grid, inputs, samples.targets, None, grid), group)
-
-        symmetries = task.dataset.symmetries()
-        _, scatter = under_symmetries(predict, samples.inputs, prediction, grid, symmetries)
+    grid = samples.target_grid
     errors = pd.Series(relative_l2(prediction, samples.targets, grid.weights))
-    for name, known in known_of(task.dataset, samples.inputs, prediction, grid, scatter).items():
+    for name, known in known_of(task.dataset, samples.inputs, prediction, grid).items():
         if "bound" in known.dims:
             inputs = samples.inputs.astype(np.float64)
             own = task.dataset.energy_error(inputs, prediction, samples.targets)

@@ -14,7 +14,7 @@ from resolvent.common.errors import ResolventError
 from resolvent.figures.front import study
 from resolvent.figures.papers.items import RUN_FILES
 from resolvent.figures.papers.registry import PAPERS
-from resolvent.planning.plan import STABILITY, Plan
+from resolvent.planning.plan import Plan
 from resolvent.planning.provenance import command, provenance
 
 # Stand for all files of a run, since run.json holds their digests: each further input slows planning down.
@@ -171,6 +171,7 @@ def given_to_report(plan: Plan, experiment: str) -> dict:
         "estimates_file": f"{folder}/estimates.csv",
         "shifts": plan.experiment(experiment).stress.shifts,
         "scaled": plan.experiment(experiment).scaling is not None,
+        "rates": plan.experiment(experiment).rates_swept,
         "quantities": plan.dataset_of(experiment).settings.quantities,
         "planned_facts": caption_facts(plan, experiment),
         **({"rollout_file": f"{rolled}/rollout.npz"} if rolled else {}),
@@ -179,7 +180,6 @@ def given_to_report(plan: Plan, experiment: str) -> dict:
 
 def planned_study(plan: Plan, papers: dict[str, PaperPlan]) -> dict:
     """Return the fields of `Study`, except the command and the provenance of the calling process."""
-    pages = {STABILITY: f"{STABILITY}.html"} if plan.configuration.stability else {}
 
     def below(path: str) -> str:
         return os.path.relpath(path, plan.results)
@@ -218,7 +218,6 @@ def planned_study(plan: Plan, papers: dict[str, PaperPlan]) -> dict:
             )
             for key, paper in papers.items()
         },
-        pages=pages,
     )
     return asdict(planned)
 

@@ -24,7 +24,6 @@ from resolvent.planning.configuration.settings import (
     Configuration,
     Experiment,
     Resolution,
-    Stability,
     model_settings,
     samples_read,
     training_settings,
@@ -33,7 +32,6 @@ from resolvent.planning.rerun import ESTIMATES, location_of, script_digest
 from resolvent.training.settings import TrainingSettings
 
 STEP_MEASURED = "transformer1d"  # architecture of the operator in resolvent.measurements.step_cost
-STABILITY = "stability"  # folder of the stability study; reserved, so no experiment can use the name
 RUN_FOLDER = "{experiment}/{model}/{group}/seed{seed}"
 # For experiments with the key `tuning`: a short run, and the settings chosen for a model at a resolution.
 SHORT_RUN_FOLDER = "{experiment}/{model}/{group}/tuning/{candidate}/seed{seed}"
@@ -121,9 +119,6 @@ class Plan:
             setattr(self, method.__name__, cache(method))
 
     def experiment(self, name: str) -> Experiment:
-        """Return the experiment; for the name STABILITY, the trainings of that study as an experiment."""
-        if name == STABILITY:
-            return self.configuration.stability.experiment  # type: ignore[union-attr]
         return self.configuration.experiments[name]
 
     def dataset_of(self, experiment: str) -> DatasetPlan:
@@ -290,30 +285,6 @@ class Plan:
             "code_digest": self.training_code(experiment, model, resolution),
             # The job adds the chosen settings to it and to the description.
             **({"run": run.parameters} if e.tuning else {}),
-        }
-
-    def stability(self, study: Stability, model: str) -> dict:
-        """Return everything that a model's runs in the stability study depend on, except their data."""
-        return {
-            "model": model,
-            "resolution": study.resolution,
-            "run": self.training(STABILITY, model, study.resolution).parameters,
-            "learning_rates": study.learning_rates,
-            "seeds": study.seeds_for(model),
-        }
-
-    def stability_facts(self, study: Stability) -> dict:
-        trained = [self.training(STABILITY, model, study.resolution).training for model in study.models]
-        return {
-            "panels": study.panels,
-            "dataset": study.dataset,
-            "resolution": study.resolution,
-            # Models may have settings of their own.
-            **{
-                name: " and ".join(map(str, sorted({getattr(one, name) for one in trained})))
-                for name in ("epochs", "batch_size")
-            },
-            **self.sample_counts(STABILITY),
         }
 
 

@@ -71,7 +71,6 @@ FILES_READ = {
         ("papers.page", "templates/paper.html.j2"),
         ("published.tables", "papers/*/tables/*.csv"),
         ("run.page", "templates/run.html.j2", "templates/compare.html.j2"),
-        ("stability.page", "templates/stability.html.j2"),
     )
 }
 # Names that a module imports from every module found by listing a folder.

@@ -54,7 +54,7 @@ SUMS = "SHA256SUMS"
 INSIDE = ("run.json", "cost.json", "tuned.json", "verified.json", "dataset.json", STUDY_FILE)
 SIDECAR = (
     "*/comparison.csv", "*/models.csv", "*/inference.csv", "*/estimates.csv", "*/scaling.csv",
-    "*/cost*.csv", "*/stability/*.csv", "*/table*.html", "*.preview.npz", "*.motion.npz",
+    "*/cost*.csv", "*/table*.html", "*.preview.npz", "*.motion.npz",
     "*/rollout.npz", "*/latent_basis.npz",
 )  # fmt: skip
 COLUMNS = {

@@ -119,11 +119,10 @@ class TrainedRun(Run):
             Number of iterations of the equation's iterative solver, starting at the prediction. Only for
             Darcy flow, with conjugate gradients.
         certify
-            Also return an `xarray.Dataset` of error estimates. `scatter`, (sample,), estimates the relative
-            L² error of the operator's output from the symmetries; `to_solver`, (sample,), estimates the
-            relative L² error of the returned prediction from a cheap classical solver. For Darcy flow,
-            `energy_error`, (sample, bound), has rigorous lower and upper bounds of the relative error of the
-            returned prediction in the energy norm.
+            Also return an `xarray.Dataset` of error estimates: `to_solver`, (sample,), estimates the relative
+            L² error of the returned prediction from a cheap classical solver, if there is one. For Darcy
+            flow, `energy_error`, (sample, bound), has rigorous lower and upper bounds of the relative error
+            of the returned prediction in the energy norm.
 
         Warns
         -----
@@ -189,7 +188,6 @@ class TrainedRun(Run):
         samples: int = 200,
         *,
         resolution: int | str | None = None,
-        scaled: bool = False,
     ) -> Any:
         """Calibrate a ball around a prediction that contains the target with probability `level`.
 
@@ -203,8 +201,6 @@ class TrainedRun(Run):
             Number of new samples. Their indices follow the validation samples'.
         resolution
             Points along each axis, or the name of a set of times: by default as in training.
-        scaled
-            Make the radius of a ball proportional to the scatter of its prediction under symmetries.
 
         Returns
         -------
@@ -213,8 +209,8 @@ class TrainedRun(Run):
         Raises
         ------
         EvaluationError
-            If the level needs more samples, the dataset is read from files, which have no new samples, the
-            run was trained with noise, or `scaled` is set and the equation has no known symmetries.
+            If the level needs more samples, the dataset is read from files, which have no new samples, or the
+            run was trained with noise.
         FileError
             If the equation is code that was not allowed (`load_run`).
         TrainingError
@@ -226,13 +222,8 @@ class TrainedRun(Run):
         from resolvent.datasets.loading import FreshSplit, Samples
         from resolvent.evaluation.conditions import predict as predicted
         from resolvent.evaluation.conformal import calibrated, rank_of
-        from resolvent.evaluation.without_labels import under_symmetries
 
-        equation = self.equation
-        symmetries = equation.symmetries() if scaled else ()
-        if scaled and not symmetries:
-            raise EvaluationError(f"no symmetries are known for {equation.equation}: omit scaled")
-        if hasattr(equation, "source"):
+        if hasattr(self.equation, "source"):
             raise EvaluationError(
                 f"the dataset {self.record.dataset} is read from files: it has no new samples"
             )
@@ -245,14 +236,9 @@ class TrainedRun(Run):
         asked = self.record.resolution if resolution is None else resolution
         split = FreshSplit("", asked, "validation", 0, grids=self.record.grids, card=self.card)
         drawn = split.read(range(samples))
-
-        def answer(values: Any) -> Any:
-            return predicted(self.operator, Samples(drawn.grid, values, values), torch.device("cpu"))
-
-        prediction, grid = answer(drawn.inputs), drawn.target_grid
-        _, scatter = under_symmetries(answer, drawn.inputs, prediction, grid, symmetries)
-        given = scatter if scaled else None
-        return calibrated(prediction, drawn.targets, grid, level, given)
+        values = Samples(drawn.grid, drawn.inputs, drawn.inputs)
+        prediction = predicted(self.operator, values, torch.device("cpu"))
+        return calibrated(prediction, drawn.targets, drawn.target_grid, level)
 
     @property
     def equation(self) -> Any:

@@ -6,7 +6,6 @@ from dataclasses import MISSING, fields
 from pathlib import Path
 from types import SimpleNamespace
 
-import pandas as pd
 import pytest
 import yaml
 from packaging.requirements import Requirement
@@ -20,21 +19,17 @@ from benchmarks.runner import measure_parts
 from benchmarks.summary import BARS, OF_GEMM, summary
 from resolvent.__main__ import app
 from resolvent.common import predictions, records
-from resolvent.common.runs import save_table
 from resolvent.datasets import verify
-from resolvent.documentation import stability
 from resolvent.documentation.configuration import keys
 from resolvent.documentation.datasets import accuracy
 from resolvent.documentation.default_run import overview
 from resolvent.documentation.docstrings import as_restructured_text
 from resolvent.documentation.environment import BY_PIP, NAMES, environment_text
-from resolvent.documentation.pages import ROOT, planned, table, write_part
+from resolvent.documentation.pages import ROOT, table, write_part
 from resolvent.documentation.paper_sizes import size_sections
 from resolvent.figures.common import comparison
 from resolvent.figures.experiment import scaling
 from resolvent.figures.front import leaderboard
-from resolvent.figures.stability.page import COLUMNS
-from resolvent.planning.plan import STABILITY
 
 PAGE = "# Title\n\n<!-- errors:begin -->\nold\n<!-- errors:end -->\n\nThe end.\n"
 TYPES = {
@@ -254,21 +249,3 @@ def test_both_containers_install_the_pinned_dependencies(recipe):
     assert f"{files} " in text
     assert "python:3.11-" in text
     assert all((ROOT / file).exists() for file in files.split())
-
-
-def test_the_study_of_stability_is_written_from_what_has_ended(tmp_path):
-    (tmp_path / "config").symlink_to(ROOT / "config")
-    (tmp_path / "docs/images").mkdir(parents=True)
-    assert stability.section(tmp_path) is None
-    runs = [
-        ("galerkin", peak, seed, "finished", 30.0, "A processor", 1, peak * seed)
-        for peak in (1e-3, 6e-2)
-        for seed in (1, 2)
-    ]
-    folder = tmp_path / planned(stability.CONFIGURATION).results / STABILITY
-    folder.mkdir(parents=True)
-    save_table(pd.DataFrame(runs, columns=COLUMNS), folder / "galerkin.csv")
-    text = stability.section(tmp_path)
-    assert "| 0 of 2 [0.00, 0.84] | 1 of 2 [0.01, 0.99] |" in text
-    assert "| 1.500 [1.000, 2.000] | 60.00 [60.00, 60.00] |" in text
-    assert [one.name for one in (tmp_path / "docs/images").iterdir()] == ["stability1.svg"]

@@ -91,7 +91,7 @@ def test_models_with_one_label_are_in_the_legend_of_every_figure(make_run, tmp_p
     made = [make_run(model, attention=model, label="mine") for model in models]
     of = {"kind": "model", "label": "mine", "resolution": 512, "error": 1e-3, "one_seconds": 1e-3}
     table = write_inference(tmp_path, *(of | {"key": key, "many_seconds": 1e-4} for key in models))
-    of = {"label": "mine", "resolution": 512, "seed": 1, "shift": "none", "factor": 1.0, "scatter": 1e-3}
+    of = {"label": "mine", "resolution": 512, "seed": 1, "shift": "none", "factor": 1.0, "to_solver": 1e-3}
     rows = [
         of | {"model": model, "sample": at, "relative_l2": 0.01 * (1 + at)}
         for model in models

@@ -50,7 +50,7 @@ def make_report(make_run, make_baselines, tmp_path, monkeypatch):
         }
         errors = [0.004, 0.001, 0.002]
         known = [
-            of_run | {"sample": at, "relative_l2": error, "scatter": error / 2}
+            of_run | {"sample": at, "relative_l2": error, "to_solver": error / 2}
             for at, error in enumerate(errors)
         ]
         runs = [

@@ -36,7 +36,8 @@ def given(
     return {
         "run_folders": runs, "candidates": candidates or runs, "named": named, "comparison_file": comparison,
         "baseline_folders": baselines, "inference_file": inference, "planned_facts": FACTS,
-        "quantities": ("input", "target"), "estimates_file": estimates, "shifts": (), "scaled": False, **more,
+        "quantities": ("input", "target"), "estimates_file": estimates, "shifts": (), "scaled": False,
+        "rates": False, **more,
     }  # fmt: skip
 
 

@@ -194,14 +194,6 @@ def test_the_names_that_are_accepted_are_listed_whatever_is_built(entry, words, 
     assert words in line
 
 
-def test_the_dataset_of_a_study_of_stability_is_built_with_it(tmp_path):
-    file = tmp_path / "overlay.yaml"
-    text = (ROOT / "config/stability.yaml").read_text()
-    assert "build: {datasets: [burgers]}" in text
-    file.write_text(text.replace("build: {datasets: [burgers]}", "build: {datasets: [darcy_cao]}"))
-    assert check([str(file)]) == 0
-
-
 # Text without quotes, and what it is; and what is refused, with a part of the message.
 SCALARS = {
     "8": 8, "-3": -3, "+4": 4, "0": 0, "1.0": 1.0, ".5": 0.5, "5.": 5.0, "1e-3": 1e-3, "1E3": 1e3,

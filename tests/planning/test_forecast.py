@@ -43,7 +43,7 @@ def test_a_disk_and_a_memory_that_are_too_small_are_warned_of(tmp_path):
 
 def test_trainings_that_split_their_batches_are_not_warned_of(tmp_path):
     more = Job("solve", (str(tmp_path / "x"),), Need(1.0, 1e18))
-    for rule in ("train", "train_short", "measure_stability"):
+    for rule in ("train", "train_short"):
         assert list(shortages([replace(more, rule=rule)])) == []
         assert len(list(shortages([replace(more, rule=rule, gpu=True)]))) == 1
 

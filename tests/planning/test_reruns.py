@@ -94,8 +94,6 @@ COUNTS = {
     "resolvent.models.other_works.fno": of_model("fno")
     | {"inference": {"burgers", "darcy"}, "estimates": {"burgers", "darcy"}},
     "resolvent.models.other_works.settings:FNO1dSettings": of_model("fno"),
-    "resolvent.measurements.stability": {"measure_stability": {"transformer1d"}},
-    "resolvent.figures.stability.page": {"stability_page": ALONE},
     "resolvent.evaluation.baselines": {"baselines": EQUATIONS},
     "resolvent.measurements.architecture_formulas": {"measure_architectures": {"neuraloperator"}},
     "resolvent.figures.experiment.cost": {"report": ALONE},
@@ -114,9 +112,9 @@ COUNTS = {
 
 @pytest.fixture(scope="module")
 def digests(tmp_path_factory) -> list[tuple[str, ...]]:
-    """Arguments of all digests in the plans of the default study and of that of stability."""
+    """Arguments of all digests in the plans of the default study and of stress."""
     folder, snakefile = tmp_path_factory.mktemp("planned"), str(ROOT / "Snakefile")
-    studies = [str(ROOT / f"config/{name}.yaml") for name in ("stress", "stability")]
+    studies = [str(ROOT / f"config/{name}.yaml") for name in ("stress",)]
     lines = printed(PLANNED, snakefile, *studies, folder=folder)
     calls = [json.loads(line) for line in lines]
     assert len(calls) == len(studies)

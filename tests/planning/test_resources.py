@@ -11,7 +11,6 @@ from merged_configuration import loaded, planned
 from resolvent.models.build import build
 from resolvent.models.registry import ARCHITECTURES, resolve, settings_class
 from resolvent.planning.prediction.costs import (
-    START_SECONDS,
     Need,
     finalising,
     megabytes_requested,
@@ -183,18 +182,6 @@ def test_a_training_on_several_nodes_asks_for_a_task_and_its_devices_on_each():
     )
     assert there.bytes < 0.7 * here.bytes
     assert there.seconds == here.seconds
-
-
-def test_the_study_of_stability_takes_the_time_of_all_its_runs_and_the_memory_of_one():
-    study = yaml.safe_load((PROFILE.parents[3] / "config/stability.yaml").read_text())
-    few = {"stability": {"learning_rates": [1e-3], "seeds_of": {"galerkin": [1]}}}
-    usual, once = needs_of(study), needs_of(study, few)
-    of_model = SimpleNamespace(model="galerkin")
-    runs = len(study["stability"]["learning_rates"]) * len(study["stability"]["seeds"])
-    assert runs >= 15
-    seconds = [needs.stability(of_model).seconds - START_SECONDS for needs in (usual, once)]
-    assert seconds[0] == pytest.approx(runs * seconds[1])
-    assert usual.stability(of_model).bytes == once.stability(of_model).bytes > 1e8
 
 
 def test_a_gpu_takes_less_time():

@@ -37,7 +37,6 @@ def test_paths_are_seen_from_the_folder_of_the_study(tmp_path):
     for name, dataset in study.datasets.items():
         assert (plan.results / dataset.card).resolve() == (ROOT / plan.datasets[name].card).resolve()
     assert study.experiments["burgers"].finest == 128
-    assert study.pages == {}
     assert study.command == "snakemake"
 
 
@@ -56,9 +55,9 @@ def test_after_a_failure_no_command_is_recommended(failed, tmp_path, monkeypatch
 
 def test_a_plan_is_written_only_where_it_is_another(tmp_path):
     path = tmp_path / "study.json"
-    study = {"name": "mine", "experiments": {}, "datasets": {}, "papers": {}, "pages": {"a": "a.html"}}
+    study = {"name": "mine", "experiments": {}, "datasets": {}, "papers": {}}
     write_study(path, study, command="first", provenance={"machine": "one"})
     write_study(path, study, command="second", provenance={})
     assert (read_study(tmp_path).command, read_study(tmp_path).provenance) == ("first", {"machine": "one"})
-    write_study(path, study | {"pages": {}}, command="third", provenance={})
-    assert (read_study(tmp_path).command, read_study(tmp_path).pages) == ("third", {})
+    write_study(path, study | {"name": "other"}, command="third", provenance={})
+    assert (read_study(tmp_path).command, read_study(tmp_path).name) == ("third", "other")

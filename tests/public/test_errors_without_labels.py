@@ -27,19 +27,17 @@ def darcy(tmp_path_factory):
     return resolvent.load_run(run, data=folder / "data")
 
 
-def test_the_scatter_is_that_of_the_part_of_the_error_that_changes():
-    """Predictions that are off by a fixed function, which is scattered, and by a factor, which is not."""
+def test_the_mean_over_symmetries_is_that_of_all_images_and_closer():
+    """Predictions that are off by a fixed function, whose mean over the symmetries is smaller."""
     random = np.random.default_rng(0)
-    inputs, grid = random.standard_normal((3, 32)), Grid("periodic", 32)
+    inputs = random.standard_normal((3, 32))
     off = random.standard_normal(32)
     off *= 0.01 / np.linalg.norm(off)
     symmetries = shifts_and_reflection()
     prediction = 1.5 * inputs + off
-    mean, scatter = under_symmetries(lambda a: 1.5 * a + off, inputs, prediction, grid, symmetries)
+    mean = under_symmetries(lambda a: 1.5 * a + off, inputs, prediction, symmetries)
     images = np.array([one.back(one.inputs(inputs) * 1.5 + off) for one in symmetries] + [prediction])
     np.testing.assert_allclose(mean, images.mean(axis=0))
-    expected = np.linalg.norm(images.std(axis=0, ddof=1), axis=1) / np.linalg.norm(mean, axis=1)
-    np.testing.assert_allclose(scatter, expected)
     assert np.all(relative_l2(mean, 1.5 * inputs) < relative_l2(prediction, 1.5 * inputs))
 
 
@@ -53,7 +51,7 @@ def test_bounds_steps_and_symmetries_of_darcy_flow(darcy):
         return energy_norm(coefficient.values, values - truth) / energy_norm(coefficient.values, truth)
 
     assert known["energy_error"].attrs["kind"] == "theorem"
-    assert known["scatter"].attrs["kind"] == "estimate"
+    assert known["to_solver"].attrs["kind"] == "estimate"
     error = energy_error(prediction.values)
     assert np.all(known["energy_error"].sel(bound="lower") <= error)
     assert np.all(error <= known["energy_error"].sel(bound="upper"))
@@ -71,21 +69,19 @@ def test_bounds_steps_and_symmetries_of_darcy_flow(darcy):
 
 def test_a_ball_is_calibrated_by_fresh_samples(here):
     run = resolvent.load_run("tiny/burgers/fno")
-    plain, scaled = run.calibrate(0.8, 20), run.calibrate(0.8, 20, resolution=128, scaled=True)
+    ball = run.calibrate(0.8, 20)
     data = resolvent.open_dataset("burgers")
     inputs, targets = data.numpy("test", 64)
-    assert 0.2 < np.mean(relative_l2(targets, run.predict(inputs))) / plain.radius < 1.5
-    assert plain.band.shape == (64,)
-    assert scaled.band.shape == (128,)
-    _, known = run.predict(inputs, certify=True)
-    assert scaled.radii(known["scatter"].values).shape == (6,)
+    assert 0.2 < np.mean(relative_l2(targets, run.predict(inputs))) / ball.radius < 1.5
+    assert ball.band.shape == (64,)
+    assert run.calibrate(0.8, 20, resolution=128).band.shape == (128,)
 
 
 def test_what_is_not_known_is_said_in_one_line(here, darcy, tmp_path):
     velocity = resolvent.open_dataset("burgers", "test", 64)["initial_velocity"].load()
     run = resolvent.load_run("tiny/burgers/fno")
     _, known = run.predict(velocity, certify=True)
-    assert list(known) == ["to_solver", "scatter"]
+    assert list(known) == ["to_solver"]
     assert all(one.attrs["kind"] == "estimate" for one in known.values())
     with pytest.raises(EvaluationError, match=r"correct=2: burgers has no iterative solver"):
         run.predict(velocity, correct=2)

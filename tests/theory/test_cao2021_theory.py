@@ -91,14 +91,12 @@ def test_the_inf_sup_constant_is_one_for_nested_spaces_and_zero_for_orthogonal_o
 
 
 def test_the_cost_of_each_attention_has_its_power_of_n():
-    table = cost.costs([16, 32, 64], 5, 2, SEED)
-    assert (table["seconds"] > 0).all()
+    table = cost.costs([16, 32, 64], 5)
     galerkin = table[table["attention"] == "galerkin"].set_index("points")["flops"]
     assert galerkin[64] == 4 * 64 * 5**2
     quadratic = table[table["attention"] == "fourier_quadratic"].set_index("points")["flops"]
     assert quadratic[64] == 4 * 64**2 * 5
-    orders = fits.cost_orders(table)
-    operations = orders[orders["quantity"] == "flops"]
+    operations = fits.cost_orders(table)
     assert set(operations["attention"]) == set(cost.ATTENTIONS)
     np.testing.assert_allclose(operations["fitted"], operations["theory"], atol=1e-12)
 

@@ -42,15 +42,9 @@ def convergence_orders(table: pandas.DataFrame) -> pandas.DataFrame:
 
 
 def cost_orders(table: pandas.DataFrame) -> pandas.DataFrame:
-    """Fit powers of n on the larger half of the sizes, and compare with theory.
-
-    For small sizes the overhead of a call exceeds its arithmetic.
-    """
-    finer, rows = finer_half(table), []
-    for name, group in groups(finer, "attention"):
-        for quantity in ("flops", "seconds"):
-            rows.append((name, quantity, power(group, quantity), ATTENTIONS[name][1], finer["points"].min()))
-    return pandas.DataFrame(rows, columns=["attention", "quantity", "fitted", "theory", "fitted_from"])
+    """Fit powers of n to the numbers of operations, and compare with theory."""
+    rows = [(name, power(group, "flops"), ATTENTIONS[name][1]) for name, group in groups(table, "attention")]
+    return pandas.DataFrame(rows, columns=["attention", "fitted", "theory"])
 
 
 def continuum_orders(

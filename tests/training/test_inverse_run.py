@@ -18,7 +18,6 @@ from resolvent.evaluation.estimates import measure_estimates
 from resolvent.evaluation.evaluate import evaluate_run
 from resolvent.evaluation.metrics import relative_l2
 from resolvent.public.runs import load_run
-from resolvent.solvers.common.grid import Grid
 from resolvent.training import checkpoints
 from resolvent.training.fit import Trainer
 from resolvent.training.settings import TrainingSettings
@@ -125,11 +124,10 @@ def test_predictions_on_a_coarser_grid_have_symmetries(card, tmp_path):
     evaluated(card, tmp_path, levels=(0.1,), realisations=1)
     run, inputs = load_run(tmp_path, data=card), loaded(card, "test").inputs
     mean, known = run.predict(inputs, symmetrise=True, certify=True)
+    assert list(known) == []  # an inverse problem has no cheap solver
     swapped = run.predict(inputs.swapaxes(1, 2).copy()).swapaxes(1, 2)
     off = (run.predict(inputs) - swapped) / 2
     np.testing.assert_allclose(mean, swapped + off)
-    scatter = np.sqrt(2) * relative_l2(mean + off, mean, Grid("nodes", COARSE, dimension=2))
-    np.testing.assert_allclose(known["scatter"], scatter)
 
 
 def test_samples_of_a_shift_have_the_noise_of_the_run(card, tmp_path):

@@ -25,8 +25,6 @@ rule front_page:
                 *(f"{plan.results}/{e}/compare.html" for e in plan.configuration.experiments),
                 *expand(f"{DATASET_PAGES}/{{dataset}}.html", dataset=plan.datasets),
                 *(paper.page for paper in papers.values() if paper.experiments),
-                # str() makes a copy, because `ancient` marks the object, which is also an input of another rule.
-                *([str(rules.stability_page.output.page)] if plan.configuration.stability else []),
             ]
         ),
     output:

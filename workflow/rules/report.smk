@@ -41,7 +41,7 @@ rule compare:
 for _experiment, _settings in plan.configuration.experiments.items():
     _folder = f"{plan.results}/{_experiment}"
     _own = {f"{_folder}/own_figures/{name}.svg": where for name, where in _settings.own_figures.items()}
-    _shown = exhibits_of(_settings.stress.shifts, _settings.scaling is not None)
+    _shown = exhibits_of(_settings.stress.shifts, _settings.scaling is not None, _settings.rates_swept)
     _film = f"{ROLLED_OUT[_experiment]}/rollout" if _experiment in ROLLED_OUT else None
 
     rule:

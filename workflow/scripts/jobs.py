@@ -177,12 +177,6 @@ def predict():
     predict_file(run, files.source, made.predicted, device=str(choose_device(snakemake.resources.gpu)))
 
 
-def measure_stability():
-    from resolvent.measurements.stability import train_study
-
-    train_study(Path(made.table), card=Path(files.card), **given.study, code_digest=given.code, **computing)
-
-
 def measure_cost():
     from resolvent.common.runs import save_table
     from resolvent.measurements.step_cost import step_costs
@@ -239,12 +233,6 @@ def dataset_page():
         **arguments | {"exhibits": exhibits_of(**given.exhibits)},
         **origin(),
     )
-
-
-def stability_page():
-    from resolvent.figures.stability.page import write_stability_page
-
-    write_stability_page(made.page, tables=files.tables, figures=made.figures, **arguments, **origin())
 
 
 def show():

@@ -16,7 +16,6 @@ from resolvent.figures.common.results import read_table, resolution_in_words
 from resolvent.figures.common.table import Cell, Column, Table
 
 WAYS = {  # sources of error estimates: columns of the estimate and of the estimated error
-    "symmetries": ("scatter", "relative_l2"),
     "a classical solver": ("to_solver", "relative_l2"),
     "an upper bound, energy norm": ("energy_upper", "energy_error"),
 }
@@ -31,7 +30,7 @@ def read_estimates(path: str | Path) -> pd.DataFrame:
 
 
 def draw_stress(estimates: pd.DataFrame, looks: Looks):
-    """Draw one panel per shift: a line per model, bars for its intervals, dots for the estimates."""
+    """Draw one panel per shift: a line per model, bars for its intervals."""
     shifts = [one for one in estimates["shift"].unique() if one != UNSHIFTED] or [UNSHIFTED]
     finest = estimates[estimates["resolution"] == estimates["resolution"].max()]
     rows, columns = -(-len(shifts) // 2), min(2, len(shifts))
@@ -51,13 +50,11 @@ def draw_stress(estimates: pd.DataFrame, looks: Looks):
             panel.vlines(points, [one.low for one in found], [one.high for one in found], color=look.colour)
             marks = {"ls": "", "ms": 6, "zorder": 4, **look.marks()}
             (named[model],) = panel.plot(points, means, label=tested["label"].iloc[0], **marks)
-            guesses = tested.groupby("factor")["scatter"].mean()
-            panel.plot(guesses.index, guesses, color=look.colour, ls=(0, (1, 2)), lw=1)
         panel.set_xscale("log")
         points = sorted(here["factor"].unique())
         panel.set_xticks(points, [f"{one:g}" for one in points])
         panel.minorticks_off()
-        style.error_limits(panel, pd.concat([here["relative_l2"], here["scatter"].dropna()]), margin=2)
+        style.error_limits(panel, here["relative_l2"], margin=2)
         style.grid_lines(panel)
         if here.empty:
             style.say_no_errors(panel)
@@ -144,7 +141,6 @@ STRESS = Exhibit(
     "Errors on shifted distributions",
     "Mean relative L² error of out-of-distribution samples: one parameter of the distribution or of the "
     "equation is multiplied by a factor, with the same random numbers and the same solver; factor 1 is the "
-    "training distribution. Bars: 95 % intervals over samples and seeds. Dotted: the spread of predictions "
-    "under the symmetries of the equation, which needs no labels.",
+    "training distribution. Bars: 95 % intervals over samples and seeds.",
     draw_stress,
 )

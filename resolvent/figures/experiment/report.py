@@ -19,6 +19,7 @@ from resolvent.figures.experiment.curves import RESOLUTION_CURVES, TRAINING_CURV
 from resolvent.figures.experiment.error_location import ERROR_LOCATION
 from resolvent.figures.experiment.error_table import headline, of_all_metrics, of_every_condition
 from resolvent.figures.experiment.estimates import STRESS, estimates_table, read_estimates
+from resolvent.figures.experiment.learning_rates import LEARNING_RATES
 from resolvent.figures.experiment.rows_of_errors import ERROR_DISTRIBUTIONS, ERROR_INTERVALS
 from resolvent.figures.experiment.samples import ROLLOUT, SAMPLES
 from resolvent.figures.experiment.scaling import (
@@ -43,6 +44,7 @@ EXHIBITS = {
     "inference": INFERENCE,
     "stress": STRESS,  # only if the experiment requests it, as below
     "scaling": SCALING,
+    "learning_rates": LEARNING_RATES,
 }
 TABLES = (
     "comparison.csv", "models.csv", "inference.csv", "estimates.csv", "scaling.csv", "table.csv", "table.tex",
@@ -70,9 +72,9 @@ READERS: dict[str, Callable[..., Any]] = {
 }
 
 
-def exhibits_of(shifts: object, scaled: bool) -> dict[str, Exhibit]:
-    """Return the exhibits of an experiment, with or without shifts and several sizes."""
-    left_out = {"stress": not shifts, "scaling": not scaled}
+def exhibits_of(shifts: object, scaled: bool, rates: bool) -> dict[str, Exhibit]:
+    """Return the exhibits of an experiment, with or without shifts, several sizes, several learning rates."""
+    left_out = {"stress": not shifts, "scaling": not scaled, "learning_rates": not rates}
     return {name: one for name, one in EXHIBITS.items() if not left_out.get(name)}
 
 
@@ -92,7 +94,8 @@ def write_report(
     """Draw the figures in the folder `figures` next to `output`, and write the page atomically.
 
     given        sources of the exhibits: all parameters of `READERS` and of exhibits that no reader makes;
-                 `shifts` of the error estimates; whether models are `scaled` to several sizes.
+                 `shifts` of the error estimates; whether models are `scaled` to several sizes, or trained at
+                 several learning `rates`.
     own          the user's exhibits, by SVG file.
     film         MP4 file for the film of a rollout, in the run's folder; not shown if the run diverged.
     paper_pages  names and links of the pages of papers with tables or figures from these runs.
@@ -100,7 +103,7 @@ def write_report(
     sources, folder, card = Sources(READERS, **given), Path(output).parent, Path(card)
     runs, comparison, shown = sources["runs"], sources["comparison"], sources["shown"].run
     estimates, stressed = estimates_table(sources["estimates"]), bool(given["shifts"])
-    exhibits = exhibits_of(stressed, given["scaled"])
+    exhibits = exhibits_of(stressed, given["scaled"], given["rates"])
     curves = scaling_curves(sources["family"]) if given["scaled"] else scaling_curves({})
     if given["scaled"]:
         save_table(curves, folder / "scaling.csv")

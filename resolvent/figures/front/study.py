@@ -64,13 +64,12 @@ class PlannedPaper:
 
 @dataclass(frozen=True, kw_only=True, config=EXACT)
 class Study:
-    """The plan of a study. `pages` are titles and paths of other pages, such as the stability page."""
+    """The plan of a study."""
 
     name: str
     experiments: dict[str, PlannedExperiment] = field(default_factory=dict)
     datasets: dict[str, PlannedDataset] = field(default_factory=dict)
     papers: dict[str, PlannedPaper] = field(default_factory=dict)
-    pages: dict[str, str] = field(default_factory=dict)
     command: str = ""
     provenance: dict[str, str] = field(default_factory=dict)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 from itertools import product
@@ -18,7 +17,6 @@ from resolvent.planning.configuration.settings import (
     Configuration,
     Experiment,
     Model,
-    Stability,
     given_by_data,
     model_settings,
     training_settings,
@@ -39,7 +37,7 @@ NOT_OF_FUNCTIONS = {"resolutions", "observations", "samples", "samples_per_shard
 LISTS = ("models", "resolutions", "test_resolutions", "test_noise", "seeds", "metrics", "baselines")
 # Reserved names: other folders next to the folders of experiments, and of an experiment's models.
 TAKEN = {
-    "experiments": ("assets", "datasets", "stability", *PAPERS),
+    "experiments": ("assets", "datasets", *PAPERS),
     "models": ("figures", "baselines"),
 }
 # Items that `shows` accepts, by paper, with whether several experiments may show the same item.
@@ -60,8 +58,6 @@ def problems(configuration: Configuration, datasets: list[str]) -> Iterator[str]
         yield from partial_problems(model.training, ("models", name, "training"))
     for name, experiment in configuration.experiments.items():
         yield from _experiment_problems(configuration, f"experiments.{name}", experiment, datasets)
-    if configuration.stability:
-        yield from _stability_problems(configuration, configuration.stability, datasets)
     yield from _shown_problems(configuration.experiments)
 
 
@@ -74,21 +70,6 @@ def _model_problems(name: str, model: Model) -> Iterator[str]:
             yield f"models.{name}{key}: {error}"
             if not key:
                 return
-
-
-def _stability_problems(configuration: Configuration, study: Stability, datasets: list[str]) -> Iterator[str]:
-    """Yield the problems of the stability study, checked as an experiment, and of its own lists."""
-    if study.training.schedule != "1cycle":
-        yield f"stability.training.schedule: {study.training.schedule!r} has no peak; accepted: '1cycle'"
-    lists: dict[str, list | None] = {"learning_rates": study.learning_rates}
-    lists |= {f"seeds_of.{model}": seeds for model, seeds in study.seeds_of.items()}
-    yield from _repeated("stability", lists)
-    for model in study.seeds_of:
-        if model not in study.models:
-            yield f"stability.seeds_of: {unknown('model', model, study.models)}"
-    for line in _experiment_problems(configuration, "stability", study.experiment, datasets):
-        line = line.replace("stability.models:", "stability.panels:")  # the key that lists its models
-        yield re.sub(r"^stability\.(test_)?resolutions:", "stability.resolution:", line)
 
 
 def _experiment_problems(

@@ -377,53 +377,17 @@ class Experiment(Settings):
         return str(self.shown) if self.names_shown else self.models[-1]
 
     @property
+    def rates_swept(self) -> bool:
+        """Return whether a model is trained at several learning rates."""
+        return any("learning_rate" in sweep.training for sweep in self.sweep.values())
+
+    @property
     def own_figures(self) -> dict[str, str]:
         return {place.partition(":")[2]: place for place in self.figures}
 
     @property
     def tested_noise(self) -> list[float]:
         return self.test_noise or [self.noise]
-
-
-class Stability(Settings):
-    """A study of training: each model from several seeds at several learning rates, on one dataset."""
-
-    dataset: str = Field(description="a key of `datasets`")
-    resolution: Resolution = Field(description="training resolution")
-    panels: Annotated[dict[Words, dict[Words, str]], Field(min_length=1)] = Field(
-        description="panels of the figure by title; each maps labels to keys of `models`: "
-        "`Galerkin: {as printed: galerkin}`"
-    )
-    learning_rates: Annotated[list[Annotated[float, Field(gt=0)]], Field(min_length=1)] = Field(
-        description="each replaces the learning rate of every model"
-    )
-    seeds: Annotated[list[Seed], Field(min_length=1)] = Field(description="one run per model, rate and seed")
-    seeds_of: dict[str, Annotated[list[Seed], Field(min_length=1)]] = Field(
-        {}, description="other seeds for single models"
-    )
-    samples: SampleCounts = Field(SampleCounts(), description="default: every sample of the dataset")
-    training: TrainingSettings = Field(TrainingSettings(), description="for every model")
-
-    @property
-    def models(self) -> list[str]:
-        return list(dict.fromkeys(key for panel in self.panels.values() for key in panel.values()))
-
-    @property
-    def experiment(self) -> Experiment:
-        """Return the study's trainings as an experiment with each model's own learning rate."""
-        return Experiment(
-            title="Stability of training",
-            dataset=self.dataset,
-            models=self.models,
-            resolutions=[self.resolution],
-            test_resolutions=[self.resolution],
-            seeds=self.seeds,
-            samples=self.samples,
-            training=self.training,
-        )
-
-    def seeds_for(self, model: str) -> list[int]:
-        return self.seeds_of.get(model, self.seeds)
 
 
 class Configuration(Settings):
@@ -468,9 +432,6 @@ class Configuration(Settings):
     )
     models: dict[Name, Model] = Field(description="models by name")
     experiments: dict[Name, Experiment] = Field(description="experiments by name")
-    stability: Stability | None = Field(
-        None, description="study of which trainings collapse at which learning rates; none: no such study"
-    )
     cost: CostSettings = Field(CostSettings(), description="sizes of the measured training step")
     architecture_costs: ArchitectureCostSettings = Field(
         ArchitectureCostSettings(), description="sizes at which parameters and operations are counted"

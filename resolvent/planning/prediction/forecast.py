@@ -23,7 +23,7 @@ from resolvent.planning.prediction.needs import Needs
 
 HEADER = ("rule", "jobs", "done", "core-hours", "GPU-hours", "GB of a job", "GB on disk")
 COLUMNS = ("rule", "output", "seconds", "memory_bytes", "disk_bytes")  # of the table with one row per job
-TRAININGS = ("train", "train_short", "measure_stability")
+TRAININGS = ("train", "train_short")
 
 
 @dataclass(frozen=True)

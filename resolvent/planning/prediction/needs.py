@@ -14,14 +14,13 @@ from dataclasses import replace
 from functools import cache
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 from resolvent.common.errors import FileError
 from resolvent.common.records import CostRecord, read_record
 from resolvent.datasets.storage.layout import resolution_of
 from resolvent.models.cost import Cost
 from resolvent.planning.configuration.settings import Resolution, training_settings
-from resolvent.planning.plan import STABILITY, DatasetPlan, Plan, Training
+from resolvent.planning.plan import DatasetPlan, Plan, Training
 from resolvent.planning.prediction import costs
 from resolvent.planning.prediction.costs import FLOP_PER_SECOND, START_BYTES, START_SECONDS, Need
 
@@ -126,13 +125,6 @@ class Needs:
 
     def motion(self, dataset: DatasetPlan) -> Need:
         return Need(2 * START_SECONDS + 10 * dataset.settings.seconds_per_sample(), 2 * START_BYTES)
-
-    def stability(self, wildcards) -> Need:
-        """Predict all runs of a model in the stability study, which run one after another."""
-        study: Any = self.plan.configuration.stability
-        once = self._training(STABILITY, wildcards.model, study.resolution)
-        runs = len(study.learning_rates) * len(study.seeds_for(wildcards.model))
-        return Need(START_SECONDS + runs * (once.seconds - START_SECONDS), once.bytes)
 
     @property
     def measure_cost(self) -> Need:

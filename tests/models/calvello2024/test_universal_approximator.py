@@ -1,4 +1,4 @@
-"""The operator of theorem 22 (Calvello et al. 2024); the proof's layer is measured in measurements/theory."""
+"""The operator of theorem 22 (Calvello et al. 2024); the proof's layer is measured in tests/theory."""
 
 import numpy as np
 import torch
