@@ -89,7 +89,7 @@ def launch(
         fault = run_node(folder, 0, others)
         for kind in KINDS if fault else ():
             reports = {int(file.stem): file.read_text() for file in folder.glob(f"*.{kind}")}
-            if len(reports) == size * nodes and len(set(reports.values())) == 1:
+            if kind == "cause" and len(reports) == size * nodes and len(set(reports.values())) == 1:
                 raise TrainingError(reports[0])
             if reports:
                 raise TrainingError(f"rank {min(reports)} of {size * nodes}: {reports[min(reports)]}")
@@ -120,7 +120,8 @@ def run_node(folder: Path, node: int, others: subprocess.Popen | None = None) ->
     log.propagate = False
     # Until there are processes, a signal ends the agent: torch's wait for the other nodes heeds none.
     before = {number: signal.signal(number, signal.SIG_DFL) for number in SIGNALS}
-    waiting = threading.Thread(target=_end_with, args=(others,), daemon=True)
+    over = threading.Event()
+    waiting = threading.Thread(target=_end_with, args=(others, over), daemon=True)
     waiting.start()
     try:
         elastic_launch(config, "env")(*environment, sys.executable, "-m", MODULE, folder, os.getpid())
@@ -142,6 +143,7 @@ def run_node(folder: Path, node: int, others: subprocess.Popen | None = None) ->
     finally:
         for number in SIGNALS:
             signal.signal(number, signal.SIG_IGN)
+        over.set()
         waiting.join(FOLLOWING_SECONDS)
         if others and others.poll() is None:
             others.terminate()
@@ -149,9 +151,9 @@ def run_node(folder: Path, node: int, others: subprocess.Popen | None = None) ->
             signal.signal(number, handler)
 
 
-def _end_with(others: subprocess.Popen | None) -> None:
-    """End the agent and its processes if those of the other nodes have failed."""
-    if others and (status := others.wait()):
+def _end_with(others: subprocess.Popen | None, over: threading.Event) -> None:
+    """End the agent and its processes if those of the other nodes fail before it is `over`."""
+    if others and (status := others.wait()) and not over.is_set():
         print(f"the processes of the other nodes ended with status {status}", file=sys.stderr)
         os.kill(os.getpid(), signal.SIGTERM)
 
