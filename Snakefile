@@ -35,6 +35,7 @@ from resolvent.planning.configuration.errors import ConfigurationError
 from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.configuration.read import read_again, with_defaults
 from resolvent.planning.configuration.likeness import placed
+from resolvent.planning.gpus import remark_without_gpu
 from resolvent.planning.job import hand_down_no_gpu, prepare_environment
 from resolvent.planning.prediction.forecast import print_forecast
 from resolvent.planning.prediction.needs import Needs, placement, run_of
@@ -134,6 +135,8 @@ onstart:
         raise WorkflowError(str(error)) from None
     if "plan" in asked_for():
         print_forecast(workflow, needs, Path(f"logs/plan/{plan.configuration.name}.csv"))
+    elif workflow.nodes is None:
+        sys.stderr.write(remark_without_gpu(sys.argv))
     gc.freeze()
     # With its default rate limit Snakemake 9.27 visits all ready jobs every second, once for each finished job:
     # after 100 jobs this takes a third of a core, and it grows.

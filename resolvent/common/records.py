@@ -71,6 +71,7 @@ IDENTITY = ("resolution", "seed", "config_hash")  # distinguishes the runs of a 
 NETWORK = ("architecture", "settings", "training")  # determines the operator
 # Keys of a record's `training` in addition to the keys of the training settings.
 COUNTS = {"noise", "noise_samples", "train_samples", "validation_samples", "test_samples"}
+FORMER = {"energy_joules"}  # keys of cost.json that version 1.0 wrote: ignored
 RUN_FILES = ("history.csv", "errors.csv", "predictions.nc")  # with digests in run.json
 CHECKPOINT = "checkpoint.pt"  # also with a digest in run.json, unless the run was exported
 WEIGHTS = "model.safetensors"  # of an exported run, in place of the checkpoint
@@ -152,7 +153,6 @@ class CostRecord(_Strict):
     processes: int
     threads: int
     micro_batch_size: int
-    energy_joules: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -259,6 +259,7 @@ def _of_another_run(path: Path, name: str, given: Any, expected: Any) -> FileErr
 
 
 def _built(kind: type[Record], content: dict, where: str) -> Record:
+    content = {key: value for key, value in content.items() if key not in FORMER}
     try:
         adapter: TypeAdapter[Record] = _adapter(kind)  # type: ignore[arg-type]
         return adapter.validate_json(json.dumps(content))  # in strict mode a dict is not accepted as a record

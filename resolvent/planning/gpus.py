@@ -1,102 +1,89 @@
-"""Lease GPUs to concurrent jobs, by file locks that end with the job's process.
+"""Lease GPUs to concurrent jobs, by file locks that end with the job's process (docs/gpus.md).
 
-Snakemake's `--resources gpu=2` only counts jobs. Here a job takes a kernel file lock (flock) on each device
-that it uses, all of them or none, in a folder shared by all processes of the host. Jobs that see the same
-devices take them in turn, so a job that needs two GPUs cannot starve (docs/gpus.md).
+Snakemake's `--resources gpu=2` only counts jobs. Here each device has `SLOTS` lock files in a folder that all
+processes of the host share. A job holds one slot of each of its devices, a timed job all of them.
 """
 
-from __future__ import annotations
-
-import fcntl
 import hashlib
+import itertools
 import os
 import random
 import re
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from itertools import chain, takewhile
+from contextlib import ExitStack, contextmanager, suppress
+from itertools import takewhile
 from pathlib import Path
 
+from filelock import FileLock, Timeout
+
 from resolvent.common.errors import ResolventError
-from resolvent.common.machine import is_alive
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
-# Not tempfile.gettempdir(): Snakemake sets TMPDIR to the resource `tmpdir` of a job, which may differ.
-FOLDER = "/tmp/resolvent-leases"
-FIRST_DELAY, LONGEST_DELAY = 0.005, 0.5  # seconds between two attempts to lock devices
-
-_held: set[int] = set()  # descriptors of this process's locks
+FOLDER = "/tmp/resolvent-leases"  # not tempfile's: Snakemake sets TMPDIR, perhaps differently for each job
+SLOTS = 32  # the largest `gpu_jobs_per_device`
 
 
 class GpuError(ResolventError):
     """A job asks for GPUs that it can never get."""
 
 
-def _forget_locks() -> None:
-    """Close the lock files in a forked child, which may outlive the job (exec closes them anyway)."""
-    for descriptor in _held:
-        os.close(descriptor)
-    _held.clear()
-
-
-os.register_at_fork(after_in_child=_forget_locks)
+def installed(report: Callable[[str], None]) -> dict[str, list[str]]:
+    """Return this host's devices by their names and their GPU's index and name; {} without nvidia-smi."""
+    try:
+        answer = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True)
+        listing, fault = answer.stdout, " ".join((answer.stdout + answer.stderr).split())
+    except OSError:
+        listing, fault = "", ""
+    if (chosen := os.environ.get("RESOLVENT_GPUS")) is not None:
+        names = dict.fromkeys(name.strip() for name in chosen.split(",") if name.strip())
+        listing = "\n".join(f"GPU {index}: (UUID: {name})" for index, name in enumerate(names))
+    elif fault and answer.returncode and "(UUID: " not in listing:
+        report(f"computes on the CPU: nvidia-smi finds no GPU ({fault})\n")
+    devices: dict[str, list[str]] = {}
+    for kind, index, name in re.findall(r"^\s*(GPU|MIG)\s(\d*).*\(UUID: (\S+)\)$", listing, re.MULTILINE):
+        if kind == "GPU":
+            whole = name
+            devices[index] = devices[name] = [name]
+        else:  # CUDA cannot use a GPU partitioned by MIG as a whole, only its instances
+            devices[whole][:] = [one for one in devices[whole] if one != whole] + [name]
+            devices[name] = [name]
+    return devices
 
 
 def devices_for(gpus: int, report: Callable[[str], None]) -> list[str]:
     """Return the visible devices for a job with `gpus` GPUs, by their names for CUDA_VISIBLE_DEVICES.
 
-    CUDA gives a process at most one MIG instance, so a job with several devices gets whole GPUs. Raises
-    `GpuError` if some, but too few, devices are visible, or if CUDA_VISIBLE_DEVICES names an unknown device:
-    CUDA would silently ignore it and all devices after it.
+    Processes on MIG instances cannot communicate, so a job with several devices gets whole GPUs. Raises
+    `GpuError` if some, but too few, devices are visible, or if CUDA_VISIBLE_DEVICES has an unknown name: CUDA
+    would silently ignore it and all devices after it.
     """
-    there, value = installed(report), os.environ.get(VISIBLE)
-    if value is None:
-        visible = [device for devices in there.values() for device in devices]
-    else:
-        names = [name.strip() for name in value.split(",")] if value.strip() and there else []
-        named = takewhile(lambda name: name != "-1", names)  # CUDA ignores all devices after it
-        visible = list(dict.fromkeys(device for name in named for device in _named(name, there)))
+    known, value = installed(report), os.environ.get(VISIBLE)
+    names = (
+        list(known)
+        if value is None
+        else [name.strip() for name in value.split(",") if known and value.strip()]
+    )
+    names = list(takewhile(lambda name: name != "-1", names))  # CUDA ignores all devices after it
+    for name in names:
+        if name not in known:
+            raise GpuError(f"{VISIBLE} names '{name}', which is not a GPU of this host: {', '.join(known)}")
+    visible = dict.fromkeys(device for name in names for device in known[name])
     devices = [device for device in visible if gpus == 1 or not device.startswith("MIG-")]
     if visible and len(devices) < gpus:
-        one = "; a job can have only one MIG instance" if len(devices) < len(visible) else ""
-        raise GpuError(f"asks for {gpus} GPUs, but only {', '.join(visible)} are visible{one}")
+        mig = "; a job can have only one MIG instance" if len(devices) < len(visible) else ""
+        raise GpuError(f"asks for {gpus} GPUs, but only {', '.join(visible)} are visible{mig}")
     return devices
 
 
-def _named(name: str, there: dict[tuple[str, str], list[str]]) -> list[str]:
-    """Return the devices for an index, a name, or, as in CUDA, a unique prefix of a name."""
-    named = {device: [device] for devices in there.values() for device in devices}
-    named |= {gpu: devices for (_, gpu), devices in there.items()}
-    indices = {index: devices for (index, _), devices in there.items()}
-    begun = [devices for full, devices in named.items() if name and full.startswith(name)]
-    found = named.get(name) or indices.get(name) or (begun[0] if len(begun) == 1 else [])
-    if not found:
-        raise GpuError(f"{VISIBLE} names '{name}', which is not a GPU of this host: {', '.join(named)}")
-    return found
-
-
-def installed(report: Callable[[str], None]) -> dict[tuple[str, str], list[str]]:
-    """Return the devices of this host by index and name of the GPU; empty without nvidia-smi."""
-    if (given := os.environ.get("RESOLVENT_GPUS")) is not None:
-        names = dict.fromkeys(name.strip() for name in given.split(",") if name.strip())
-        return {(str(index), name): [name] for index, name in enumerate(names)}
-    try:
-        answer = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True)
-    except OSError:
-        return {}
-    gpus: dict[tuple[str, str], list[str]] = {}
-    for line in answer.stdout.splitlines():
-        if gpu := re.match(r"GPU (\d+): .*\(UUID: (GPU-\S+)\)", line):
-            gpus[gpu[1], gpu[2]] = []
-        elif gpus and (instance := re.match(r"\s+MIG .*\(UUID: (MIG-\S+)\)", line)):
-            gpus[list(gpus)[-1]].append(instance[1])
-    if answer.returncode and not gpus:
-        fault = " ".join((answer.stdout + answer.stderr).split())
-        report(f"computes on the CPU: nvidia-smi finds no GPU ({fault})\n")
-    # CUDA cannot use a GPU partitioned by MIG as a whole, only its instances.
-    return {(index, name): instances or [name] for (index, name), instances in gpus.items()}
+def remark_without_gpu(words: list[str]) -> str:
+    """Return a line if the command's `words` ask for GPUs that this host does not have, else ""."""
+    asked = [word for word in words if re.fullmatch(r"gpu=[1-9]\d*", word)]
+    with suppress(GpuError):  # which the jobs report
+        if asked and not devices_for(1, lambda message: None):
+            return f"{asked[-1]}: no GPU is visible, so trainings run on the CPU (gpu=0: one on each core)\n"
+    return ""
 
 
 @contextmanager
@@ -105,8 +92,7 @@ def lease(gpus: int, jobs_per_device: int, report: Callable[[str], None]) -> Ite
 
     Sets CUDA_VISIBLE_DEVICES to these devices, or to nothing if there are none or `gpus` is 0. CUDA reads
     the variable once, so call this before torch or JAX looks for devices; the variable stays set. Waits
-    while the devices are taken, and reports the holders once. Raises `GpuError` if the job can never get
-    them.
+    while devices are taken, and reports once by whom. Raises `GpuError` if the job can never get them.
     """
     # Without surplus devices SLURM has assigned them to this job, and nothing is leased. More devices are
     # shared by several jobs: a group, or all jobs of a Snakemake inside an allocation.
@@ -115,129 +101,75 @@ def lease(gpus: int, jobs_per_device: int, report: Callable[[str], None]) -> Ite
         yield
         return
     devices = devices_for(gpus, report) if gpus else []
-    taken: dict[str, list[int]] = {}
-    try:
-        if devices:
-            folder = Path(os.environ.get("RESOLVENT_LEASES", FOLDER))
-            try:
-                taken = _Request(folder, devices, gpus, jobs_per_device).wait(report)
-            except OSError as error:
-                remedy = "set RESOLVENT_LEASES to another folder of this host"
-                raise GpuError(f"cannot lock GPUs in {folder}: {error.strerror}; {remedy}") from error
-        os.environ[VISIBLE] = ",".join(device for device in devices if device in taken)
-        yield
-    finally:
-        _release(taken)
-
-
-class _Request:
-    def __init__(self, folder: Path, devices: list[str], gpus: int, jobs_per_device: int):
-        self.folder, self.devices, self.gpus, self.jobs_per_device = folder, devices, gpus, jobs_per_device
-        # Before driver 470 the name of a MIG instance contains slashes.
-        self.locks = {one: folder / f"{re.sub(r'[^A-Za-z0-9._-]', '_', one)}.lock" for one in devices}
-
-    def wait(self, report: Callable[[str], None]) -> dict[str, list[int]]:
-        """Wait for this job's turn and for free devices; return the locks by device."""
-        with _writable_for_all():
-            self.folder.mkdir(mode=0o1777, exist_ok=True)
-        # Only the job that holds this lock may take devices, so jobs are served one at a time.
-        digest = hashlib.sha256(",".join(sorted(self.devices)).encode()).hexdigest()
-        queue = self.folder / f"queue-{digest[:16]}.lock"
-        reported = False
-
-        def report_once() -> None:
-            nonlocal reported
-            if not reported and (holders := ", ".join(map(str, self._holders()))):
-                reported = True
-                devices = ", ".join(self.devices)
-                report(f"waits for {self.gpus} of the GPUs {devices}; held by process {holders}\n")
-
-        for delay in (0, 0.01, 0.1):  # the lock is often held only for a moment: wait before reporting
-            time.sleep(delay)
-            if turn := _locked(queue, fcntl.LOCK_EX):
-                break
-        else:
-            report_once()
-            turn = _locked(queue, fcntl.LOCK_EX, wait=True)
+    folder = Path(os.environ.get("RESOLVENT_LEASES", FOLDER))
+    with ExitStack() as slots:
         try:
-            delay = FIRST_DELAY
-            while not (taken := self._take()):
-                report_once()
-                # Random delays, so that jobs with overlapping sets of devices do not retry in lockstep.
-                time.sleep(delay * random.uniform(0.5, 1.5))
-                delay = min(2 * delay, LONGEST_DELAY)
-            return taken
-        finally:
-            _release({"": turn})
+            if devices:
+                devices = _wait(folder, devices, gpus, jobs_per_device, slots, report)
+        except OSError as error:
+            remedy = "set RESOLVENT_LEASES to another folder of this host"
+            raise GpuError(f"cannot lock GPUs in {folder}: {error.strerror}; {remedy}") from error
+        os.environ[VISIBLE] = ",".join(devices)
+        yield
 
-    def _holders(self) -> list[int]:
-        files = [
-            file for lock in self.locks.values() for file in (lock, *self.folder.glob(f"{lock.stem}.*.slot"))
-        ]
-        numbers = {file.read_text() for file in files if file.exists()}
-        return sorted(int(number) for number in numbers if number.isdigit() and is_alive(int(number)))
 
-    def _take(self) -> dict[str, list[int]]:
-        """Return the locks by device, or nothing. Fills the first slot of every device before the second."""
-        taken: dict[str, list[int]] = {}
-        for slot in range(self.jobs_per_device):
-            for device in self.devices:
-                if device not in taken and (locks := self._take_slot(device, slot)):
-                    taken[device] = locks
-                if len(taken) == self.gpus:
+def _wait(
+    folder: Path, devices: list[str], gpus: int, jobs_per_device: int, slots: ExitStack, report: Callable
+) -> list[str]:
+    """Wait for this job's turn, then for devices; return their names, and hold their locks in `slots`."""
+    folder.mkdir(exist_ok=True)
+    with suppress(PermissionError):  # another user's folder
+        folder.chmod(0o1777)
+    # Jobs that see the same devices are served one at a time, so one that needs two GPUs cannot starve.
+    queue = folder / f"queue-{hashlib.sha256(','.join(sorted(devices)).encode()).hexdigest()[:16]}.lock"
+    with ExitStack() as turn:
+        next_one, pause, reported = False, 0.005, False
+        while True:
+            next_one, locked = next_one or _locked(queue, turn), [queue]
+            if next_one:
+                taken, locked = _take(folder, devices, gpus, jobs_per_device, slots)
+                if taken:
                     return taken
-        _release(taken)
-        return {}
-
-    def _take_slot(self, device: str, slot: int) -> list[int]:
-        """Lock a slot: exclusively the device, or one slot and, shared, the device."""
-        lock = self.locks[device]
-        if self.jobs_per_device == 1:
-            return _locked(lock, fcntl.LOCK_EX)
-        # Keeps out exclusive jobs: another Snakemake may have another `gpu_jobs_per_device`.
-        shared = _locked(lock, fcntl.LOCK_SH)
-        own = _locked(lock.with_suffix(f".{slot}.slot"), fcntl.LOCK_EX) if shared else []
-        if not own:
-            _release({device: shared})
-        return shared + own if own else []
+            if pause > 0.1 and not reported:  # locks are often held only for a moment
+                reported, processes = True, ", ".join(sorted({file.read_text() for file in locked}))
+                report(f"waits for {gpus} of the GPUs {', '.join(devices)}; held by process {processes}\n")
+            # Random pauses, so that jobs with overlapping sets of devices do not retry in lockstep.
+            time.sleep(pause * random.uniform(0.5, 1.5))
+            pause = min(2 * pause, 0.5)
 
 
-@contextmanager
-def _writable_for_all() -> Iterator[None]:
-    """Create files in the body that other users' jobs can lock, too."""
-    mask = os.umask(0)
+def _take(
+    folder: Path, devices: list[str], gpus: int, jobs_per_device: int, slots: ExitStack
+) -> tuple[list[str], list[Path]]:
+    """Lock slots of `gpus` devices, all or none; return the devices, and the slots that others hold."""
+    rounds = [[slot] for slot in range(jobs_per_device)] if jobs_per_device > 1 else [[*range(SLOTS)]]
+    taken, of_others = [], []
+    with ExitStack() as held:
+        for numbers, device in itertools.product(rounds, devices):  # each device's first slot before a second
+            if device in taken or len(taken) == gpus:
+                continue
+            safe = re.sub(r"[^A-Za-z0-9._-]", "_", device)  # before driver 470 MIG names contain slashes
+            with ExitStack() as of_device:
+                for number in numbers:
+                    if not _locked(slot := folder / f"{safe}.{number}.slot", of_device):
+                        of_others.append(slot)
+                        break
+                else:
+                    taken.append(device)
+                    held.push(of_device.pop_all())
+        if len(taken) < gpus:
+            return [], of_others
+        slots.push(held.pop_all())
+    return [device for device in devices if device in taken], of_others
+
+
+def _locked(file: Path, held: ExitStack) -> bool:
+    """Lock a file for as long as `held` is open, and write this process into it, unless another has it."""
     try:
-        yield
-    finally:
-        os.umask(mask)
-
-
-def _locked(path: Path, mode: int, wait: bool = False) -> list[int]:
-    """Return the descriptor of the locked file, or nothing if another job holds it and `wait` is false."""
-    flags = os.O_RDWR | os.O_NOFOLLOW
-    try:  # first without O_CREAT, which Linux refuses in /tmp for existing files of other users
-        descriptor = os.open(path, flags)
-    except FileNotFoundError:
-        try:
-            with _writable_for_all():
-                descriptor = os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o666)
-        except FileExistsError:  # another job has created it in the meantime
-            descriptor = os.open(path, flags)
-    _held.add(descriptor)
-    try:
-        fcntl.flock(descriptor, mode if wait else mode | fcntl.LOCK_NB)
-    except BlockingIOError:
-        _held.remove(descriptor)
-        os.close(descriptor)
-        return []
-    if mode == fcntl.LOCK_EX:  # name the holder for messages of waiting jobs
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, str(os.getpid()).encode(), 0)
-    return [descriptor]
-
-
-def _release(locks: dict[str, list[int]]) -> None:
-    for descriptor in _held.intersection(chain.from_iterable(locks.values())):
-        _held.remove(descriptor)
-        os.ftruncate(descriptor, 0)
-        os.close(descriptor)
+        held.enter_context(FileLock(file, mode=0o666, blocking=False, fallback_to_soft=False))
+    except Timeout:
+        return False
+    with file.open("r+") as content:  # without O_CREAT, which Linux refuses in /tmp for other users' files
+        content.truncate()
+        content.write(str(os.getpid()))
+    return True

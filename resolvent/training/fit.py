@@ -32,7 +32,6 @@ from resolvent.training.devices import (
     tf32,
 )
 from resolvent.training.distributed.group import ALONE, Group, SharedOperator
-from resolvent.training.energy import SECONDS, Meter
 from resolvent.training.errors import TrainingError
 from resolvent.training.interruption import Interruption, interruption
 from resolvent.training.losses import build_loss, relative_l2, weights_of
@@ -64,7 +63,6 @@ class Progress:
     best_epoch: int = 0
     best_state: dict | None = None
     seconds: float = 0.0
-    joules: float | None = 0.0
     diverged_epoch: int | None = None
     steps: int = 0
     loss: float = 0.0
@@ -138,7 +136,6 @@ class Trainer:
         self.schedule = schedule_of(self.optimizer, settings, self.steps_per_epoch)
         self.progress = Progress(settings.batch_size)
         self.passes = Recorded(self._accumulated, device, recordable and group.size == 1)
-        self.meter = Meter(device)
 
     def fit(self) -> Progress:
         """Train to the last epoch, or until an epoch diverges; resume from `resume.pt` if it exists.
@@ -189,7 +186,6 @@ class Trainer:
     def _steps(self, epoch: int, asked: Interruption) -> tuple[float, float, float]:
         """Run the remaining steps of an epoch; return its last learning rate, mean loss and mean error."""
         start, progress = time.perf_counter(), self.progress
-        self.meter.joules()  # discard the energy of validation
         self.operator.train()
         order = np.arange(len(self.train))
         if self.settings.shuffle:
@@ -209,7 +205,7 @@ class Trainer:
             if stop := self.group.largest(asked.signal or 0):
                 progress.steps = step
                 progress.loss, progress.error = map(float, self.group.add_up(totals))
-                self._count(start)
+                progress.seconds += time.perf_counter() - start
                 self._save()
                 raise TrainingError(
                     f"stopped by {Signals(stop).name} in epoch {epoch}, after {step} of "
@@ -222,19 +218,10 @@ class Trainer:
             if isinstance(self.schedule, OneCycleLR):
                 self.schedule.step()
             alive()
-            if time.perf_counter() - start > SECONDS:
-                start = self._count(start)
         loss, error = (float(total) / self.steps_per_epoch for total in self.group.add_up(totals))
         progress.steps, progress.loss, progress.error = 0, 0.0, 0.0
-        self._count(start)
+        progress.seconds += time.perf_counter() - start
         return learning_rate, loss, error
-
-    def _count(self, start: float) -> float:
-        """Add the seconds since `start`, and the energy, to the progress; return the current time."""
-        now, joules, before = time.perf_counter(), self.meter.joules(), self.progress.joules
-        self.progress.seconds += now - start
-        self.progress.joules = None if before is None or joules is None else before + joules
-        return now
 
     def _clip(self) -> None:
         bound, parameters = self.settings.gradient_clip, self.operator.parameters()
@@ -368,6 +355,7 @@ class Trainer:
         self.operator.load_state_dict(state["operator"])
         self.optimizer.load_state_dict(state["optimizer"])
         self.schedule.load_state_dict(state["schedule"])
+        state["progress"].pop("joules", None)  # saved by version 1.0
         self.progress = Progress(**state["progress"])
         if self.group.rank < len(state["random_states"]):
             cpu, *gpu = state["random_states"][self.group.rank]
@@ -393,7 +381,6 @@ class Trainer:
             "parameters": sum(parameter.numel() for parameter in self.operator.parameters()),
             "train_seconds": progress.seconds,
             "seconds_per_step": progress.seconds / steps,
-            "energy_joules": progress.joules if self.group.size == 1 else None,
             "peak_memory_bytes": peak_memory_bytes(self.device),
             "device": device_name(self.device),
             "processes": self.group.size,

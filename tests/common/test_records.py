@@ -39,6 +39,8 @@ def test_a_record_is_read_as_it_was_written_and_no_other(path):
     assert read_record(path, CostRecord) == COST
     changed(path, train_seconds=1)  # JSON does not distinguish 1 from 1.0
     assert read_record(path, CostRecord) == COST
+    changed(path, energy_joules=12.5)  # as version 1.0 wrote it
+    assert read_record(path, CostRecord) == COST
     path.write_text(json.dumps(written | {"train_seconds": 1.5}))
     with pytest.raises(FileError, match=r"cost\.json was altered: delete it and run snakemake"):
         read_record(path, CostRecord)

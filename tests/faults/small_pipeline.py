@@ -67,7 +67,7 @@ LEFT_OUT = re.compile(
     r"/(models\.csv|table\.html)\.sha256$"  # digests of files with timings
 )
 CLOCK_COLUMNS = {
-    "models.csv": ["train_seconds", "seconds_per_step", "energy_joules", "seconds_to_error"],
+    "models.csv": ["train_seconds", "seconds_per_step", "seconds_to_error"],
     "table.csv": ["n = 64: training", "n = 64: training (validation error reached)"],
     "leaderboard.csv": ["train_seconds", "break_even_queries", "break_even_solver"],
 }
@@ -81,7 +81,7 @@ CLOCK = re.compile(
     r'<script type="application/json">[^<]*"training time"[^<]*</script>|'  # the interactive cost_scatter
     r"cost\.json</a> \([0-9]+ bytes\)|"
     r"<pre>__main__\.py [^<]*</pre>|<(code|pre)[^>]*>snakemake [^<]*<|"
-    r"<dt>(train seconds|energy joules|seconds per step|peak memory bytes)</dt>\s*<dd>[^<]*<",
+    r"<dt>(train seconds|seconds per step|peak memory bytes)</dt>\s*<dd>[^<]*<",
     re.DOTALL,
 )
 

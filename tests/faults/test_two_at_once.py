@@ -4,7 +4,7 @@ import os
 import re
 
 import pytest
-from small_pipeline import EXPERIMENT, NAME, RUN, wait
+from small_pipeline import EXPERIMENT, NAME, wait
 
 pytestmark = pytest.mark.faults
 
@@ -22,33 +22,6 @@ def test_a_second_run_in_one_folder_ends_with_one_line(project, fault):
     printed, _ = first.communicate()
     assert first.returncode == 0, printed[-3000:]
     project.assert_undisturbed()
-
-
-def test_two_folders_with_one_data_root_do_not_hurt_each_other(project, tmp_path, fault):
-    """The jobs of the first are held until the second has met their locks."""
-    project.forget("data", RUN)
-    other = project.copied_to(tmp_path / "other")
-    (other.folder / "data").symlink_to(project.folder / "data")
-    (project.folder / "data").mkdir()
-    first = project.start_build(*project.whole_data, f"{RUN}/errors.csv")
-    wait(first, lambda: len(list((project.folder / "data").rglob("shard-*.lock"))) == 2)
-    jobs = project.jobs(first, "solve_dataset")
-    for job in jobs:
-        job.suspend()
-    fault("a second run with the same data_root")
-    output = other.build(f"{RUN}/errors.csv", succeeds=False)
-    for job in jobs:
-        message = (
-            rf"solve_burgers: shard \d of \S+\.zarr is being written by another job \(process {job.pid} on "
-        )
-        assert re.search(message, output), output[-3000:]
-        job.resume()
-    assert "Traceback" not in output
-    printed, _ = first.communicate()
-    assert first.returncode == 0, printed[-3000:]
-    project.assert_undisturbed()
-    other.build(f"{RUN}/errors.csv")
-    other.assert_undisturbed()
 
 
 def test_a_job_that_outlives_snakemake_is_named_to_the_next_run(project, fault):

@@ -44,7 +44,7 @@ running, codes = [], []
 for request in requests:
     gpus, jobs_per_device, fate = request.split(":")
     words = [gpus, jobs_per_device, table, fate]
-    running.append(subprocess.Popen([sys.executable, "-S", "-c", job, *words]))
+    running.append(subprocess.Popen([sys.executable, "-c", job, *words]))
     if len(running) == 4:
         codes.append(running.pop(0).wait())
 print(*codes, *(process.wait() for process in running))
@@ -64,7 +64,7 @@ class Host:
 
     def start(self, program: str, *words: str) -> subprocess.Popen:
         process = subprocess.Popen(
-            [sys.executable, "-S", "-c", program, *words],
+            [sys.executable, "-c", program, *words],
             cwd=ROOT,
             env=self.environment,
             stdin=subprocess.PIPE,

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from resolvent.planning.gpus import GpuError, devices_for
+from resolvent.planning.gpus import GpuError, devices_for, remark_without_gpu
 
 WHOLE = """\
 GPU 0: NVIDIA A100-SXM4-40GB (UUID: GPU-5d5ba0d6-d33d-2b2c-524d-9e3d8d2b8a77)
@@ -48,7 +48,6 @@ def nvidia_smi(monkeypatch, tmp_path):
         (WHOLE, "1, 0", [SECOND, FIRST]),
         (WHOLE, "1,1", [SECOND]),
         (WHOLE, SECOND, [SECOND]),
-        (WHOLE, "GPU-f2b2", [SECOND]),
         (WHOLE, "1,-1,0", [SECOND]),
         (WHOLE, "-1", []),
         (WHOLE, "", []),
@@ -56,7 +55,6 @@ def nvidia_smi(monkeypatch, tmp_path):
         (CUT, "0", SLICES),
         (CUT, "2", [SECOND]),
         (CUT, f"{SLICES[1]},2", [SLICES[1], SECOND]),
-        (CUT, "MIG-cba6", [SLICES[1]]),
         (OLD, None, [OLD_SLICE]),
         (OLD, OLD_SLICE, [OLD_SLICE]),
         ("", "0", []),
@@ -69,11 +67,11 @@ def test_devices_are_those_listed_and_visible(nvidia_smi, monkeypatch, text, vis
     assert devices_for(1, pytest.fail) == devices
 
 
-@pytest.mark.parametrize("name", ["2", "GPU-", "MIG-c6d4f1ef", ""])
+@pytest.mark.parametrize("name", ["2", "GPU-f2b2", ""])
 def test_a_visible_device_that_there_is_not_is_refused(nvidia_smi, monkeypatch, name):
     nvidia_smi(WHOLE)
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", f"0,{name}")
-    message = f"CUDA_VISIBLE_DEVICES names '{name}', which is not a GPU of this host: {FIRST}, {SECOND}"
+    message = f"CUDA_VISIBLE_DEVICES names '{name}', which is not a GPU of this host: 0, {FIRST}, 1, {SECOND}"
     with pytest.raises(GpuError, match=f"^{re.escape(message)}$"):
         devices_for(1, pytest.fail)
 
@@ -110,3 +108,14 @@ def test_devices_can_be_named_instead_of_listed(nvidia_smi, monkeypatch):
     assert devices_for(2, pytest.fail) == ["left", "right"]
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")
     assert devices_for(1, pytest.fail) == ["right"]
+
+
+def test_a_command_that_asks_for_gpus_where_there_is_none_gets_one_line(nvidia_smi, monkeypatch):
+    words = ["snakemake", "--cores", "4", "--resources", "gpu=2"]
+    line = "gpu=2: no GPU is visible, so trainings run on the CPU (gpu=0: one on each core)\n"
+    assert remark_without_gpu(words) == line
+    assert remark_without_gpu([*words[:-1], "gpu=0"]) == remark_without_gpu(words[:3]) == ""
+    nvidia_smi(WHOLE)
+    assert remark_without_gpu(words) == ""
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "nothing")  # the jobs say so
+    assert remark_without_gpu(words) == ""

@@ -4,7 +4,9 @@ import os
 from pathlib import Path
 
 import pytest
-from planning_forks import build
+from commands import snakemake
+
+from resolvent.planning.gpus import SLOTS
 
 ROOT = Path(__file__).resolve().parents[2]
 SNAKEFILE = f"""
@@ -35,8 +37,8 @@ DETAILS = {
     "shared": "input: 'first', 'second'\n    resources: gpu=2",
     "refused": "resources: gpu=3",
 }
-# Writes the devices that the job sees, and the locks that name it. The first and the second wait until both
-# have their devices. Of the shared one each process leaves what it sees.
+# Writes the devices that the job sees, and how many slots of each name it. The first and the second wait
+# until both have their devices. Of the shared one each process leaves what it sees.
 SCRIPT = """
 import os
 import sys
@@ -46,7 +48,8 @@ from pathlib import Path
 from resolvent.planning.job import job
 
 with job(snakemake, alone=snakemake.rule == "timed"):
-    locks = [path.name for path in Path("leases").glob("*") if path.read_text() == str(os.getpid())]
+    slots = [path.name[0] for path in Path("leases").glob("*.slot") if path.read_text() == str(os.getpid())]
+    held = [f"{slots.count(device)} of {device}" for device in sorted(set(slots))]
     if snakemake.rule in ("first", "second"):
         Path(f"{snakemake.rule}.runs").touch()
         deadline = time.monotonic() + 60
@@ -58,7 +61,7 @@ with job(snakemake, alone=snakemake.rule == "timed"):
 
         sys.path.append(os.getcwd())
         launch("task:leave", 2, visible_devices(), {"folder": os.getcwd()})
-    Path(snakemake.output[0]).write_text(" ".join([os.environ["CUDA_VISIBLE_DEVICES"], *locks]))
+    Path(snakemake.output[0]).write_text(" ".join([os.environ["CUDA_VISIBLE_DEVICES"], *held]))
 """
 TASK = """
 import os
@@ -80,17 +83,18 @@ def folder(tmp_path_factory):
     given = {"RESOLVENT_GPUS": "a,b", "CUDA_VISIBLE_DEVICES": "1,0", "RESOLVENT_LEASES": f"{folder}/leases"}
     environment = {name: value for name, value in os.environ.items() if name != "SLURM_JOB_ID"} | given
     words = ("--cores", "4", "--resources", "gpu=5", "--keep-going")
-    status, output = build(folder, *words, environment=environment)
+    status, output = snakemake(folder, *words, environment=environment)
     assert status == 1, output  # for one job is refused
     return folder
 
 
 def test_jobs_at_once_see_a_device_each_and_leave_room_for_another(folder):
-    assert {(folder / name).read_text() for name in ("first", "second")} == {"b b.0.slot", "a a.0.slot"}
+    assert {(folder / name).read_text() for name in ("first", "second")} == {"b 1 of b", "a 1 of a"}
 
 
 def test_a_job_that_measures_time_is_alone(folder):
-    assert (folder / "timed").read_text() in ("a a.lock", "b b.lock")  # "shared" may give back b, then a
+    everything = {f"{device} {SLOTS} of {device}" for device in "ab"}
+    assert (folder / "timed").read_text() in everything  # "shared" may give back b, then a
 
 
 def test_a_job_of_no_gpu_sees_none(folder):
@@ -102,9 +106,7 @@ def test_a_job_whose_rule_does_not_speak_of_gpus_sees_what_there_is(folder):
 
 
 def test_processes_that_share_a_job_see_a_device_each(folder):
-    devices, *locks = (folder / "shared").read_text().split()
-    assert devices == "b,a"
-    assert [lock.partition(".")[0] for lock in sorted(locks)] == ["a", "b"]
+    assert (folder / "shared").read_text() == "b,a 1 of a 1 of b"
     assert [(folder / f"rank{rank}").read_text() for rank in range(2)] == ["b", "a"]
 
 

@@ -26,19 +26,14 @@ def messages(monkeypatch, tmp_path):
     return []
 
 
-def test_jobs_of_several_snakemakes_never_share_a_device(host):
-    intervals = host.intervals(*[["1:1"] * 8] * 3)
-    assert {device: most_at_once(times) for device, times in intervals.items()} == {"a": 1, "b": 1}
-
-
-def test_jobs_of_several_devices_neither_share_nor_deadlock(host):
+def test_jobs_of_several_snakemakes_never_share_a_device_and_never_deadlock(host):
     host.environment["RESOLVENT_GPUS"] = "a,b,c"
-    intervals = host.intervals(["2:1", "1:1"] * 4, ["2:1", "3:1"] * 4)
+    intervals = host.intervals(["2:1", "1:1"] * 3, ["2:1", "3:1"] * 3, ["1:1"] * 6)
     assert {device: most_at_once(times) for device, times in intervals.items()} == {"a": 1, "b": 1, "c": 1}
 
 
 def test_no_more_jobs_share_a_device_than_are_allowed(host):
-    intervals = host.intervals(["1:2", "2:2"] * 4, ["1:2", "1:1"] * 4)
+    intervals = host.intervals(["1:2", "2:2"] * 3, ["1:2", "1:1"] * 3)
     assert set(intervals) == {"a", "b"}
     assert max(map(most_at_once, intervals.values())) <= 2
 
@@ -124,7 +119,7 @@ def test_the_folder_of_the_leases_is_open_to_all_users(messages, tmp_path):
         os.umask(mask)
     assert (tmp_path / "leases").stat().st_mode & 0o7777 == 0o1777
     assert {file.stat().st_mode & 0o7777 for file in files} == {0o666}
-    assert {file.name for file in files} >= {"a.lock", "a.0.slot"}
+    assert "a.0.slot" in {file.name for file in files}
 
 
 def test_a_folder_that_cannot_be_is_reported_in_one_line(messages, monkeypatch, tmp_path):

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import pwd
 import secrets
 import shutil
 import signal
@@ -32,7 +31,7 @@ from hosts import BRIDGE_ADDRESS, Host, build_bridge, host_address, host_name, r
 
 PACKAGES = ("slurmctld", "slurmd", "slurm-client", "slurm-wlm-basic-plugins", "munge", "iproute2")
 SYSTEM = Path("/etc/slurm")
-FILES = ("slurm.conf", "gres.conf", "cgroup.conf", "job_submit.lua")
+FILES = ("slurm.conf", "gres.conf", "cgroup.conf")
 MARKER = "resolvent-test-cluster"
 DAEMONS = ("slurmd", "slurmctld", "munged")  # in the order of stopping
 CPUS, MEGABYTES = 6, 64_000  # of a node, as SLURM's configuration says: the machine may have fewer
@@ -42,22 +41,6 @@ PATIENCE = 30.0  # seconds
 NODE_IS_LOST = 15  # seconds without a sign of it
 CONTROL_GROUPS = Path("/sys/fs/cgroup")
 GROUPS_CONFIGURATION = "CgroupPlugin=cgroup/v1\nConstrainRAMSpace=yes\n"
-# Accounting would limit a user's jobs (MaxSubmitJobs); without it SLURM asks this script, and says the same.
-LIMIT = """
-function slurm_job_submit(job, partition, uid)
-    local reached = io.open("{file}")
-    if reached == nil then
-        return slurm.SUCCESS
-    end
-    reached:close()
-    slurm.log_user("AssocMaxSubmitJobLimit")
-    return 2050  -- ESLURM_ACCOUNTING_POLICY
-end
-
-function slurm_job_modify(job, record, partition, uid)
-    return slurm.SUCCESS
-end
-"""
 
 
 class ClusterError(Exception):
@@ -108,7 +91,6 @@ def start(hosts: int = 0) -> Path:
         "AutoDetect=off\n" + "".join(f"NodeName={node} {gpus}\n" for node in nodes or [_host()])
     )
     (folder / "cgroup.conf").write_text(GROUPS_CONFIGURATION)
-    (folder / "job_submit.lua").write_text(LIMIT.format(file=folder / "limit"))
     SYSTEM.mkdir(exist_ok=True)
     for file in FILES:
         (SYSTEM / file).symlink_to(folder / file)
@@ -136,7 +118,6 @@ def stop() -> None:
     folder = _folder()
     if folder is None:
         return
-    thaw_controller()
     if _pid(folder, "slurmctld") is not None:
         if jobs := _run("squeue", "--noheader", "--format=%i", check=False).split():
             _run("scancel", "--full", *jobs, check=False)
@@ -197,62 +178,10 @@ def kill_node() -> None:
     wait_until(lambda: node_state().startswith("down"), 2 * NODE_IS_LOST + PATIENCE, "the node is not down")
 
 
-def start_node(mounts: str = "true") -> None:
-    """Start slurmd again, after its end; jobs then see what these commands mount, and nobody else does."""
-    _run("unshare", "--mount", "sh", "-c", f"{mounts} && exec slurmd")
+def start_node() -> None:
+    """Start slurmd again, after its end."""
+    _run("slurmd")
     wait_until(lambda: node_state() == "idle", PATIENCE, "the node is not idle")
-
-
-def reach_python() -> str:
-    """Return commands by which all users reach Python, and nothing else, where it lies in root's home."""
-    python = Path(sys.base_prefix)
-    closed = [folder for folder in python.parents if not folder.stat().st_mode & stat.S_IXOTH]
-    if not closed:
-        return "true"
-    return (
-        f"mount --bind '{python}' /mnt && mount -t tmpfs -o mode=755 tmpfs '{closed[-1]}' && "
-        f"mkdir -p '{python}' && mount --move /mnt '{python}'"
-    )
-
-
-def as_user(name: str, folder: Path) -> list[str]:
-    """Return the beginning of a command that a user runs in a folder, and that sees what jobs see."""
-    account, node = pwd.getpwnam(name), _pid(_running(), "slurmd")
-    ids = ("--setuid", str(account.pw_uid), "--setgid", str(account.pw_gid))
-    return ["nsenter", "--target", str(node), "--mount", *ids, f"--wd={folder}"]
-
-
-def end_node() -> None:
-    _end(_running(), "slurmd")
-
-
-def stop_controller() -> None:
-    _end(_running(), "slurmctld")
-
-
-def start_controller() -> None:
-    _run("slurmctld")
-    wait_until(node_state, PATIENCE, "the controller does not answer")
-
-
-def thaw_controller() -> None:
-    """Let slurmctld go on after a SIGSTOP, with what it was sent meanwhile; without effect otherwise."""
-    pid = _pid(_running(), "slurmctld")
-    if pid is not None:
-        os.kill(pid, signal.SIGCONT)
-
-
-def controller_file() -> Path:
-    return _running() / "slurmctld.pid"
-
-
-def limit_jobs(reached: bool) -> None:
-    """Refuse each submission, as where a user has as many jobs as are allowed; False: no longer."""
-    file = _running() / "limit"
-    if reached:
-        file.touch()
-    else:
-        file.unlink(missing_ok=True)
 
 
 def submit(command: str, *options: str) -> str:
@@ -376,7 +305,6 @@ def _slurm_configuration(folder: Path, nodes: dict[str, str]) -> str:
         "SlurmdTimeout": NODE_IS_LOST,
         "MessageTimeout": 5,
         "MaxArraySize": 1,
-        "JobSubmitPlugins": "lua",
         "GresTypes": "gpu",
     }
     lines = [f"{key}={value}" for key, value in settings.items()]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import subprocess
@@ -70,22 +69,12 @@ class Run:
     trainings: list[Training] = field(default_factory=list)
 
     @classmethod
-    def start(
-        cls, folder: Path, *words: str, environment: dict[str, str] | None = None, user: str | None = None
-    ) -> Run:
-        """Start `snakemake --workflow-profile ... WORDS`, as another user where one is named."""
+    def start(cls, folder: Path, *words: str) -> Run:
+        """Start `snakemake --workflow-profile ... WORDS`."""
         file = folder / f"output-{len(list(folder.glob('output-*')))}.txt"
         command = [sys.executable, "-m", "snakemake", "--workflow-profile", PROFILE, *words]
-        if user:
-            command = [*cluster.as_user(user, folder), *command]
         with file.open("w") as output:
-            process = subprocess.Popen(
-                command,
-                cwd=folder,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                env=os.environ | (environment or {}),
-            )
+            process = subprocess.Popen(command, cwd=folder, stdout=output, stderr=subprocess.STDOUT)
         return cls(folder, process, file)
 
     @property
@@ -97,9 +86,6 @@ class Run:
             return self.process.wait(seconds)
         except subprocess.TimeoutExpired:
             raise AssertionError(f"no end after {seconds} s: {self.output[-6000:]}") from None
-
-    def says(self, text: str, seconds: float = 90) -> None:
-        cluster.wait_until(lambda: text in self.output, seconds, f"it has not said {text!r}: {self.output}")
 
     def kill(self) -> None:
         if self.process.poll() is None:
@@ -164,11 +150,6 @@ def job_of(number: str) -> dict[str, str]:
 
 def submissions(what: str, folder: Path) -> list[dict[str, str]]:
     return [job for job in cluster.jobs() if what in job.get("Comment", "") and job["WorkDir"] == str(folder)]
-
-
-def overlap(job: dict[str, str], other: dict[str, str]) -> bool:
-    """Say whether two submissions ran at the same time, by the times of the controller."""
-    return job["StartTime"] < other["EndTime"] and other["StartTime"] < job["EndTime"]
 
 
 def submissions_of(seed: int, folder: Path) -> list[dict[str, str]]:

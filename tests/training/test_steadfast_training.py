@@ -79,6 +79,9 @@ def test_a_resumed_run_remembers_what_fits(tmp_path):
     trainer = at_step(with_memory_for(small_trainer(tmp_path), 2), 6, lambda: signal.raise_signal(15))
     with pytest.raises(TrainingError, match="stopped by SIG"):
         trainer.fit()
+    state = checkpoints.load(trainer.resume_path)
+    state["progress"]["joules"] = 2.5  # as version 1.0 saved it
+    checkpoints.save(state, trainer.resume_path)
     resumed = small_trainer(tmp_path)
     resumed._resume()
     assert resumed.progress.micro_batch == 2

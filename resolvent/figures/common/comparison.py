@@ -70,8 +70,6 @@ MODELS_COLUMNS = {
     "forward_flop": "operations of a forward pass for one sample",
     "train_seconds": "training time in seconds, mean over the finished seeds",
     "seconds_per_step": "time of an optimisation step in seconds, mean over the finished seeds",
-    "energy_joules": "energy of training in joules, mean over the finished seeds, if it can be measured; "
-    "cost.json specifies what is included",
     "seconds_to_error": "training time until the validation error first reached round values, as in "
     "`0.1: 2.4; 0.05: 6`: mean over the finished seeds, for values that every seed reached; all epochs are "
     "assumed to take the same time",

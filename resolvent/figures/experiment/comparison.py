@@ -176,7 +176,6 @@ def _facts_of_model(group: list[Run]) -> dict:
             name: sum(getattr(run.cost, name) for run in finished) / len(finished)
             for name in ("train_seconds", "seconds_per_step", "steps")
         },
-        "energy_joules": float(np.mean([run.cost.energy_joules or np.nan for run in finished])),
         "seconds_to_error": seconds_to_error([run for run in group if not run.diverged]),
         "device": "; ".join(sorted({run.cost.device for run in group})),
         **{

@@ -219,14 +219,12 @@ def _reported(one: Tested) -> Cell:
 
 
 def _training(one: Tested) -> Cell:
-    facts, notes = one.facts, []
+    facts, note = one.facts, ""
     if not absent(facts["seconds_to_error"]):
         level, _, took = str(facts["seconds_to_error"]).split("; ")[-1].partition(": ")
-        notes.append(f"{float(level):.6g} in {duration(float(took))}")
-    if not absent(facts["energy_joules"]):
-        notes.append(f"{facts['energy_joules'] / 1000:.3g} kJ")
+        note = f"{float(level):.6g} in {duration(float(took))}"
     seconds = facts["train_seconds"]
-    return Cell(duration(seconds), note="; ".join(notes), value=seconds)
+    return Cell(duration(seconds), note=note, value=seconds)
 
 
 def _ratio(one: Tested, metric: str | None = None) -> Cell:

@@ -24,6 +24,7 @@ from resolvent.datasets.tasks.settings import DatasetSettings
 from resolvent.measurements.settings import ArchitectureCostSettings, CostSettings
 from resolvent.models.registry import is_architecture, resolve, settings_class
 from resolvent.models.settings import Settings as ArchitectureSettings
+from resolvent.planning.gpus import SLOTS
 from resolvent.training.settings import TrainingSettings
 
 
@@ -423,7 +424,7 @@ class Configuration(Settings):
         "streamed from the store, with the same results. Default: half of the free memory",
     )
     gpu_jobs_per_device: int = Field(
-        1, ge=1, description="concurrent jobs on a GPU: more than 1 for small models; see gpus.md"
+        1, ge=1, le=SLOTS, description="concurrent jobs on a GPU: more than 1 for small models; see gpus.md"
     )
     build: Build = Field(Build(), description="what to build; default: everything")
     datasets: dict[Name, AnyDataset] = Field(description="datasets by name")

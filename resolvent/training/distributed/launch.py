@@ -1,13 +1,14 @@
-"""Launch several processes for one task on one or more nodes, supervise them, and report one error line.
+"""Start the processes of one training by torch's elastic agents (torchrun), and report a failure in one line.
 
-A launcher starts the processes of its node; the first launcher also starts, by srun, a launcher on every
-other node. All processes connect to the first launcher, and write their errors to a shared folder.
+The agent of a node starts its processes, forwards signals, and ends all if one fails. The first node's agent
+is in the calling process; srun starts those of the other nodes.
 """
 
 from __future__ import annotations
 
 import importlib
 import json
+import logging
 import os
 import signal
 import socket
@@ -16,9 +17,8 @@ import sys
 import threading
 import time
 import traceback
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from datetime import timedelta
-from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -32,13 +32,10 @@ from resolvent.training.errors import TrainingError
 from resolvent.training.interruption import SIGNALS, interruption
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
-LOOPBACK = "localhost"
 MODULE = "resolvent.training.distributed.launch"
-CONNECTING = timedelta(seconds=60)  # timeout of connections to the first launcher
-MEETING_SECONDS = 600  # timeout of nodes waiting for each other
-ENDING_SECONDS = 3600  # time for processes to finish their step after a signal
-FOLLOWING_SECONDS = 10  # time for processes to end after another has failed, and again after SIGTERM
-LOOK = 0.1  # seconds between polls of the processes
+MEETING = timedelta(seconds=600)  # timeout of nodes waiting for each other
+ENDING_SECONDS = 300  # time for processes to finish their step and save after a signal
+FOLLOWING_SECONDS = 60  # time for the other nodes to end after this one
 KINDS = ("cause", "silent", "follows")  # of reports, by priority; "follows" is caused by another process
 
 
@@ -62,104 +59,103 @@ def launch(
     """Call `task` ("module:function") in `size` processes on each node, and wait until all have ended.
 
     The task is called with the processes' `Group` and the JSON-serialisable `arguments`. If there are
-    `devices`, each process sees one GPU of its node. SIGTERM and SIGINT are forwarded. Several `nodes` must
-    belong to one SLURM job, with this as its first node; `shared` is a folder that all nodes see.
-
-    Raises `TrainingError` with rank and error line of the first cause if a process failed.
+    `devices`, those of CUDA_VISIBLE_DEVICES, each process sees one of its node. SIGTERM and SIGINT are
+    forwarded. Several `nodes` must belong to one SLURM job, with this as its first node; `shared` is a folder
+    that all nodes see. Raises `TrainingError` with rank and line of the first cause if a process failed.
     """
-    host = LOOPBACK if nodes == 1 else socket.gethostname()
-    try:
-        meeting = distributed.TCPStore(host, 0, is_master=True, wait_for_workers=False, timeout=CONNECTING)
+    host = "localhost" if nodes == 1 else socket.gethostname()
+    try:  # the agent shares this store, so no other program takes its port in between
+        store = distributed.TCPStore(
+            host, 0, is_master=True, wait_for_workers=False, timeout=MEETING, multi_tenant=True
+        )
     except RuntimeError as error:
         reason = str(error).partition("\n")[0]
         raise TrainingError(f"the processes cannot connect to {host} ({reason})") from error
-    with TemporaryDirectory(prefix="resolvent-", dir=shared if nodes > 1 else None) as name:
-        path, others = Path(name) / "order.json", list[str]()
+    with TemporaryDirectory(prefix="resolvent-", dir=shared if nodes > 1 else None) as name, unwatched():
+        folder, others = Path(name), None
         order = {
-            "task": task, "arguments": arguments, "size": size, "nodes": nodes, "host": host,
-            "port": meeting.port, "meeting_seconds": MEETING_SECONDS, "watch": watch(),
+            "task": task, "arguments": arguments, "size": size, "nodes": nodes, "gpus": bool(devices),
+            "host": host, "port": store.port, "watch": watch(),
         }  # fmt: skip
-        path.write_text(json.dumps(order))
-        if nodes > 1:  # one launcher on each further node
-            others = ["srun", f"--nodes={nodes - 1}", f"--ntasks={nodes - 1}", "--ntasks-per-node=1"]
-            others += ["--relative=1", "--overlap", "--mem=0", "--cpu-bind=none"]
-            others += [f"--gpus-per-node={len(devices[:size])}"] * bool(devices)
-            others += [sys.executable, "-m", MODULE, str(path)]
-        with unwatched():  # each process watches its own progress
-            fault = _attend(path, 0, devices, others)
+        (folder / "order.json").write_text(json.dumps(order))
+        if nodes > 1:
+            command = ["srun", f"--nodes={nodes - 1}", f"--ntasks={nodes - 1}", "--ntasks-per-node=1"]
+            command += ["--relative=1", "--overlap", "--mem=0", "--cpu-bind=none"]
+            command += [f"--gpus-per-node={size}"] * bool(devices)
+            environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+            others = subprocess.Popen(
+                [*command, sys.executable, "-m", MODULE, name], env=environment, stdin=subprocess.DEVNULL
+            )
+        fault = run_node(folder, 0, others)
+        for kind in KINDS if fault else ():
+            reports = {int(file.stem): file.read_text() for file in folder.glob(f"*.{kind}")}
+            if kind == "cause" and len(reports) == size * nodes and len(set(reports.values())) == 1:
+                raise TrainingError(reports[0])
+            if reports:
+                raise TrainingError(f"rank {min(reports)} of {size * nodes}: {reports[min(reports)]}")
         if fault:
-            raise TrainingError(_reported(path.parent, size * nodes) or fault)
+            raise TrainingError(fault)
 
 
-def _environment(host: str) -> dict[str, str]:
-    """Return the environment of the processes: this one's modules, and on one node only the loopback."""
-    loopback = {"GLOO_SOCKET_IFNAME": "lo" if sys.platform == "linux" else "lo0"} if host == LOOPBACK else {}
-    return loopback | os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+def run_node(folder: Path, node: int, others: subprocess.Popen | None = None) -> Words:
+    """Run the node's processes, and wait for the `others`; return "" or, if none reports it, what failed."""
+    from torch.distributed.elastic.multiprocessing.api import DefaultLogsSpecs, SignalException
+    from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
+    from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 
-
-def _attend(path: Path, node: int, devices: list[str], others: list[str]) -> Words:
-    """Run this node's processes, as described in the file `path`, and the command `others`, until all end.
-
-    Returns "" on success, else a message for the case that no process left a report. Forwards signals. If a
-    process fails, ends the others after a while. Writes a report for a process that ended without one.
-    """
-    order = json.loads(path.read_text())
-    own: dict[int, subprocess.Popen] = {}
-    asked: list[signal.Signals] = []
-
-    def hand_on(number: int, frame: object) -> None:
-        asked.append(signal.Signals(number))
-        for process in own.values():
-            process.send_signal(number)
-
-    before = {number: signal.signal(number, hand_on) for number in SIGNALS}
+    order = json.loads((folder / "order.json").read_text())
+    config = LaunchConfig(
+        min_nodes=order["nodes"], max_nodes=order["nodes"], nproc_per_node=order["size"], max_restarts=0,
+        run_id="training", rdzv_backend="static", rdzv_endpoint=f"{order['host']}:{order['port']}",
+        rdzv_configs={"rank": node, "timeout": int(MEETING.total_seconds())},
+        virtual_local_rank=order["gpus"], logs_specs=DefaultLogsSpecs(str(folder / f"node{node}")),
+        signals_to_handle="SIGTERM,SIGINT", shutdown_timeout=ENDING_SECONDS,
+    )  # fmt: skip
+    config.numa_options = None  # processes keep the cores that they were given
+    environment = [f"PYTHONPATH={os.pathsep.join(sys.path)}"]
+    if order["host"] == "localhost" and "GLOO_SOCKET_IFNAME" not in os.environ:
+        environment.append(f"GLOO_SOCKET_IFNAME={'lo' if sys.platform == 'linux' else 'lo0'}")
+    log = logging.getLogger("torch.distributed.elastic")  # of every signal and failure
+    log.addHandler(logging.NullHandler())
+    log.propagate = False
+    # Until there are processes, a signal ends the agent: torch's wait for the other nodes heeds none.
+    before = {number: signal.signal(number, signal.SIG_DFL) for number in SIGNALS}
+    over = threading.Event()
+    waiting = threading.Thread(target=_end_with, args=(others, over), daemon=True)
+    waiting.start()
     try:
-        for place in range(order["size"]):
-            rank = node * order["size"] + place
-            environment = _environment(order["host"])
-            if devices:
-                environment[VISIBLE] = devices[place]
-            command = [sys.executable, "-m", MODULE, str(path), str(rank), str(os.getpid())]
-            own[rank] = subprocess.Popen(command, env=environment)
-            if asked:  # the signal came while the process was being started
-                own[rank].send_signal(asked[0])
-        everyone, ended, deadline = list(own.values()), set[int](), inf
-        if others:
-            environment = _environment(order["host"])
-            everyone.append(subprocess.Popen(others, env=environment, stdin=subprocess.DEVNULL))
-        while running := [process for process in everyone if process.poll() is None]:
-            failed = any(process.returncode for process in everyone)
-            if failed or asked:
-                patience = FOLLOWING_SECONDS if failed or ended else ENDING_SECONDS
-                deadline = min(deadline, time.monotonic() + patience)
-            if time.monotonic() > deadline:
-                for process in running:
-                    process.send_signal(signal.SIGKILL if process.pid in ended else signal.SIGTERM)
-                    ended.add(process.pid)
-                deadline = inf
-            time.sleep(LOOK)
+        elastic_launch(config, "env")(*environment, sys.executable, "-m", MODULE, folder, os.getpid())
+        return ""
+    except ChildFailedError as error:
+        for rank, failure in error.failures.items():
+            if -failure.exitcode not in SIGNALS and not list(folder.glob(f"{rank}.*")):
+                (folder / f"{rank}.silent").write_text(_ending(failure.exitcode))
+        return "the processes have ended"
+    except SignalException as stopped:
+        if len(list(folder.glob("*.done"))) == order["size"] * order["nodes"]:
+            return ""
+        if others and others.poll():
+            return f"the processes of the other nodes ended with status {others.returncode}"
+        return f"stopped by {stopped.sigval.name} before there was anything to save"
+    except RuntimeError as error:
+        reason = str(error).partition("\n")[0]
+        return f"the {order['nodes']} nodes could not all connect to {config.rdzv_endpoint} ({reason})"
     finally:
-        for process in own.values():
-            process.kill()  # has no effect on processes that have ended
+        for number in SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
+        over.set()
+        waiting.join(FOLLOWING_SECONDS)
+        if others and others.poll() is None:
+            others.terminate()
         for number, handler in before.items():
             signal.signal(number, handler)
-    for rank, process in own.items():
-        handed_on = asked and -process.returncode in SIGNALS
-        if process.returncode and process.pid not in ended and not handed_on:
-            report = _report(path, rank)
-            if not report.exists():
-                report.write_text(json.dumps({"kind": "silent", "message": _ending(process.returncode)}))
-    if not any(process.returncode for process in everyone):
-        return ""
-    if asked:
-        return f"stopped by {asked[0].name} before there was anything to save"
-    if others and (status := everyone[-1].returncode):
-        return f"the launchers on the other nodes ended with status {status}"
-    return "the processes have ended"
 
 
-def _report(path: Path, rank: int) -> Path:
-    return path.with_name(f"rank{rank}.json")
+def _end_with(others: subprocess.Popen | None, over: threading.Event) -> None:
+    """End the agent and its processes if those of the other nodes fail before it is `over`."""
+    if others and (status := others.wait()) and not over.is_set():
+        print(f"the processes of the other nodes ended with status {status}", file=sys.stderr)
+        os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _ending(code: int) -> Words:
@@ -171,84 +167,54 @@ def _ending(code: int) -> Words:
     return f"was killed by {killed.name}{want}"
 
 
-def _reported(folder: Path, size: int) -> Words:
-    """Return one line for the first cause of a failure, not for its consequences; "" if unknown."""
-    found: dict[str, dict[int, str]] = {kind: {} for kind in KINDS}
-    for rank in range(size):
-        with suppress(OSError, ValueError):  # no report, or its process was killed while writing
-            report = json.loads(_report(folder / "order.json", rank).read_text())
-            found[report["kind"]][rank] = report["message"]
-    causes = found["cause"]
-    if len(causes) == size and len(set(causes.values())) == 1:
-        return causes[0]  # all processes report the same
-    for of_kind in filter(None, found.values()):
-        rank = min(of_kind)
-        return f"rank {rank} of {size}: {of_kind[rank]}"
-    return ""
-
-
-def _work(path: Path, rank: int, launcher: int) -> None:
-    """Run one process of the task, which also ends when its launcher ends for any reason."""
-    order = json.loads(path.read_text())
+def work(folder: Path, agent: int) -> None:
+    """Run one process of the task, which also ends when its agent ends for any reason."""
+    order, rank = json.loads((folder / "order.json").read_text()), int(os.environ["RANK"])
     log = open(order["watch"][1], "a") if order["watch"] else sys.stderr  # noqa: SIM115 - open until the end
 
-    def end_with_launcher() -> None:
-        while os.getppid() == launcher:
+    def end_with_agent() -> None:
+        while os.getppid() == agent:
             time.sleep(0.5)
         os._exit(1)
 
-    threading.Thread(target=end_with_launcher, daemon=True).start()
+    threading.Thread(target=end_with_agent, daemon=True).start()
+    kind, message = "done", ""
     try:
         with ExitStack() as stack:
             if order["watch"]:
                 stack.enter_context(watched(order["watch"][0], log))
             _serve(order, rank)
     except Exception as error:
-        text = str(error)
+        kind, message = "follows" if isinstance(error, LostProcesses) else "cause", str(error)
         if not isinstance(error, ResolventError):
             log.write(f"rank {rank}: {traceback.format_exc()}")
             log.flush()
-            text = " ".join(f"{type(error).__name__}: {error}".split())
-        kind = "follows" if isinstance(error, LostProcesses) else "cause"
-        _report(path, rank).write_text(json.dumps({"kind": kind, "message": text}))
-        os._exit(1)  # a normal exit would wait for the other processes
+            message = " ".join(f"{type(error).__name__}: {error}".split())
+    (folder / f"{rank}.{kind}").write_text(message)
     sys.stdout.flush()
     sys.stderr.flush()
-    os._exit(0)  # a normal exit may abort, since torch's threads still hold Python objects
+    # A normal exit would wait for lost processes, or abort, since torch's threads hold Python objects.
+    os._exit(kind != "done")
 
 
 def _serve(order: dict, rank: int) -> None:
     """Connect to the other processes and run the task.
 
     Until all are connected, signals end the process at once. After that the first signal is noted and handled
-    by the training; further signals are ignored, since SLURM and the launcher may both send the same one.
+    by the training; further signals are ignored, since SLURM and the agent may both send the same one.
     """
-    for number in SIGNALS:
-        signal.signal(number, signal.SIG_DFL)
-    total = order["size"] * order["nodes"]
-    try:
-        store = distributed.TCPStore(order["host"], order["port"], is_master=False, timeout=CONNECTING)
-        store.set(str(rank), "")
-        store.wait([str(other) for other in range(total)], timedelta(seconds=order["meeting_seconds"]))
-        backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
-        distributed.init_process_group(backend, store=store, rank=rank, world_size=total)
-    except RuntimeError as error:
-        reason = str(error).partition("\n")[0]
-        place = f"{order['host']}:{order['port']}"
-        raise TrainingError(
-            f"the {order['nodes']} nodes could not all connect to {place} ({reason})"
-        ) from error
+    distributed.init_process_group("cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo")
     for number in SIGNALS:
         signal.signal(number, signal.SIG_IGN)
     with interruption():
         module, _, function = order["task"].partition(":")
-        getattr(importlib.import_module(module), function)(Group(rank, total), **order["arguments"])
+        group = Group(rank, order["size"] * order["nodes"])
+        getattr(importlib.import_module(module), function)(group, **order["arguments"])
     distributed.destroy_process_group()
 
 
 if __name__ == "__main__":
-    _order, *_own = sys.argv[1:]
-    if _own:
-        _work(Path(_order), *map(int, _own))
-    _node = int(os.environ.get("SLURM_PROCID", 0)) + 1
-    sys.exit(bool(_attend(Path(_order), _node, visible_devices(), [])))
+    _folder, *_agent = sys.argv[1:]
+    if _agent:
+        work(Path(_folder), int(_agent[0]))
+    sys.exit(bool(run_node(Path(_folder), int(os.environ.get("SLURM_PROCID", 0)) + 1)))
