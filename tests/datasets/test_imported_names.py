@@ -49,7 +49,7 @@ def test_an_evolution_on_a_longer_circle_is_checked(evolution, tmp_path):
     card = make_dataset(tmp_path / "made", settings)
     found = read_card(card)["error_budget"]
     assert found["labels_against_our_solver"]["largest_relative_l2"] < 1e-8
-    assert found["viscosity_that_fits_best"]["viscosity"] == pytest.approx(VISCOSITY, rel=1e-4)
+    assert set(found["by_convention"]) <= {"the public file's", "Cao's text", "Li et al.'s text"}
     samples = load_samples(card, POINTS, "test", 8)
     assert samples.grid == Grid("periodic", POINTS, 2.0)
     np.testing.assert_array_equal(samples.targets, evolution[-8:, -1])

@@ -20,11 +20,11 @@ SAMPLES = {"train": 20, "validation": 10, "test": 10}
     ("stated", "points", "said", "differing"),
     [
         ({}, 8192, "", ""),
-        ({"final_time": 1.0}, 1024, "They fit the time 0.1591", "final time 1 (code 0.159155)"),
+        ({"final_time": 1.0}, 1024, "With other conventions: the public file's: ", "final time 1 (code 0.159155)"),
         (
             {"initial_distribution": {"name": "cao_burgers_printed"}},
             1024,
-            "no power above mode 20; stated: no cut",
+            "do not fit the stated distribution: they have 0 (",
             "num modes none (code 20)",
         ),
     ],
