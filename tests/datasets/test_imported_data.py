@@ -164,9 +164,9 @@ def test_a_file_on_cell_centres_is_remarked_on_only_where_nodes_are_stated(darcy
     for name, stated in {"cells": {}, "nodes": {"grid": "nodes"}}.items():
         (tmp_path / name).mkdir()
         card = checked_darcy(tmp_path / name, darcy, **stated, accuracy=1.0)
-        other = [words for words in card["imported"]["warnings"] if words.startswith("Another convention")]
-        assert len(other) == len(stated)
-        assert all("cell centres, arithmetic mean, 1" not in words for words in other)
+        other = [words for words in card["imported"]["warnings"] if "With other conventions" in words]
+        assert len(other) == len(card["imported"]["warnings"]) == len(stated)
+        assert all("cell centres, arithmetic mean: " in words for words in other)
     assert card["groups"]["n9"]["grid"] == card["groups"]["n9"]["grid"] | {"kind": "nodes", "points": 9}
 
 
@@ -183,7 +183,7 @@ def test_coefficients_of_another_distribution_are_remarked_on(tmp_path):
     distribution = {"name": "cao_darcy", "tau": 12.0}
     small = [darcy_variables(DARCY, SIDE, split, distribution=distribution) for split in ("train", "test")]
     (warning,) = checked_darcy(tmp_path, small)["imported"]["warnings"]
-    assert "the correlation at a distance of 0.1 is" in warning
+    assert "their correlation at a distance of 0.1 is" in warning
 
 
 def test_the_inverse_problem_reads_the_same_files(darcy, tmp_path):

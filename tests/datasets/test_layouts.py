@@ -342,6 +342,16 @@ def test_names_of_dimensions_decide_and_unknown_names_are_asked():
     assert all(fits(layout, (20,) * len(layout), layout, {}) == [] for layout in LAYOUTS)
 
 
+def test_a_configuration_in_utf_16_says_how_to_save_it(folder, capsys):
+    Path("mine.yaml").write_text("name: mine\n", encoding="utf-16")
+    assert check(["mine.yaml"]) == 1
+    said = capsys.readouterr().out
+    assert said.startswith("mine.yaml: is UTF-16; save it as UTF-8: iconv")
+    subprocess.run(said.partition("UTF-8: ")[2], shell=True, check=True)  # as a user types it
+    assert Path("utf8.yaml").read_text(encoding="utf-8") == "name: mine\n"
+    assert check(["utf8.yaml"]) == 0
+
+
 def test_check_refuses_what_is_not_chosen_and_accepts_what_is(folder, capsys):
     values = {"b": waves(60, 32), "c": waves(60, 32, seed=1), "x": np.arange(32) / 32}
     report = check_file(write_npz(folder / "data.npz", values))

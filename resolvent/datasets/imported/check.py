@@ -195,7 +195,8 @@ def _look_into(report: Report, sources: list[Any], opened: list[list[ArraysFile]
     name, test = f"own_{stem}"[:60], [] if paired else opened[-1] if len(files) == 2 else []
     content: dict[str, Any] = {"name": name, "build": {}, "datasets": {}, "models": {}, "experiments": {}}
     for case in cases:
-        entry = name if len(cases) == 1 else f"{name}_{'_'.join(case.axes[case.first])}"
+        ending = "" if len(cases) == 1 else "_" + "_".join(case.axes[case.first])
+        entry = name[: 60 - len(ending)] + ending  # names have at most 64 characters, also with "_fno"
         block, reasons = _block(source, roles, case, opened[0], test)
         if len(cases) == 1:
             scale = _check_samples(report, block, case)
@@ -212,7 +213,7 @@ def _look_into(report: Report, sources: list[Any], opened: list[list[ArraysFile]
     entries = list(content[kind])
     content["build"][kind] = entries if len(entries) == 1 else [choose_one_of(entries)]
     if len(entries) > 1:
-        report.reasons["build", kind] = "the names have the axes, which the file does not decide"
+        report.reasons["", kind] = "the names have the axes, which the file does not decide"
     report.configuration = {key: value for key, value in content.items() if value}
 
 
@@ -347,30 +348,28 @@ def _block(
     sizes = {axis: case.size(axis) for axis in SPACE if case.size(axis)}
     block["finest"] = _one_or_each(sizes)
     _add_grid(block, reasons, case, list(sizes))
-    times, windows = (
-        min((case.size("time", one) for one in case.axes if case.size("time", one)), default=0),
-        1,
+    windows = 1
+    evolves_as_input, evolves_as_target = (
+        all(case.size("time", one) for one in case.axes if one in candidates)
+        for candidates in (roles.inputs, roles.targets)
     )
-    if times:
-        if any(case.size("time", one) for one in (case.axes if roles.why is None else roles.inputs)):
-            block["input_times"] = [0]
-        few = case.size("sample") < FEWEST if "sample" in case.axes[case.first] else len(files) < FEWEST
-        reasons["target_times"] = f"the last time: {YOURS}"
-        block["target_times"] = [times - 1]
-        if few and times >= 2 * FEWEST and all(case.size("time", one) for one in case.axes):
+    block |= {"input_times": [0]} if evolves_as_input else {}
+    if evolves_as_target:
+        times = min(case.size("time", one) for one in case.axes if case.size("time", one))
+        block["target_times"], reasons["target_times"] = [times - 1], f"the last time: {YOURS}"
+        series = case.size("sample") if "sample" in case.axes[case.first] else len(files)
+        if evolves_as_input and series < FEWEST and times >= 2 * FEWEST:
             lag = max(1, min(times // (FEWEST * LAG), LAG))
             block |= {"target_times": [lag], "window_every": lag}
             windows = (times - lag - 1) // lag + 1
             reasons |= {"target_times": "counted from the start of a window", "window_every": YOURS}
     _add_splits(block, reasons, case, files, test, windows)
-    units = {
-        name: str(unit)
-        for name in dict.fromkeys((*(one.name for one in case.axes), *block.get("coordinates", {}).values()))
-        if (unit := files[0].variables[name].attributes().get("units"))
-        if name in files[0].variables
-    }
-    named = {name: axis for axis, name in block.get("coordinates", {}).items()}
-    units = {named.get(name, name): unit for name, unit in units.items() if named.get(name) != "time"}
+    named, units = {name: axis for axis, name in block.get("coordinates", {}).items()}, dict[str, str]()
+    for name in (*(one.name for one in case.axes), *named):
+        if name in files[0].variables and named.get(name) != "time":
+            unit = files[0].variables[name].attributes().get("units", "")
+            units[named.get(name, name)] = unit.decode() if isinstance(unit, bytes) else str(unit)
+    units = {name: unit for name, unit in units.items() if unit}
     block |= {"units": units} if units else {}
     block |= {"stored_as": "float32"} if all(one.file.variables[one.name].single for one in case.axes) else {}
     return block, {key: why for key, why in reasons.items() if why}
@@ -424,6 +423,8 @@ def _repeats_ends(function: Function, case: Case) -> bool:
     """Return whether the last values of all samples repeat the first, but the second last do not."""
     values = function.values(case.axes[function])
     axes = range(1, values.ndim)
+    if min(values.shape[1:]) < 3:
+        return False
     kinks = [np.abs(np.diff(np.moveaxis(values, axis, -1)[..., -2:])).max() for axis in axes]
     return seam(values, axes)["both_ends"] <= REPEATED < min(kinks) / (np.abs(values).max() or 1.0)
 
