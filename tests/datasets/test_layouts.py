@@ -317,7 +317,8 @@ LENGTHS = {
     "three samples or three channels": (
         (3, 200, 32), {"time": 200, "x": 32}, "sample time x, channel time x", False),
     "samples last": ((64, 200), {"x": 64}, "x sample, x time", False),
-    "times and points alike": ((60, 100, 100), {"time": 100, "x": 100}, "sample time x, sample x time", False),
+    "times and points alike": (
+        (60, 100, 100), {"time": 100, "x": 100}, "sample time x, sample x time", False),
     "times alone": ((20, 5, 64), {"time": 5}, "sample time x", False),
     "a square": ((20, 64, 64), {"x": 64, "y": 64}, "sample y x, sample x y, time y x, time x y", False),
     "a rectangle": ((20, 32, 48), {"y": 32, "x": 48}, "sample y x, time y x", False),
