@@ -248,6 +248,16 @@ def test_a_series_with_uneven_times_is_not_cut_into_windows(folder):
         settings_of(block).with_contents()
 
 
+def test_cases_that_differ_in_one_function_have_names_of_their_own(folder):
+    values = {"input": waves(60, 32), "output": waves(60, 5, 32), "x": np.arange(32) / 32}
+    report = check_file(write_npz(folder / "data.npz", values))
+    axes = {"input": ["sample", "x"], "output": ["sample", "time", "x"]}
+    np.testing.assert_array_equal(drawn(chosen(report, axes=axes, grid=GRID))[:, 1], values["output"][:42, 4])
+    assert list(report.configuration["datasets"]) == [
+        "own_data_sample_time_x", "own_data_sample_channel_x", "own_data_time_channel_x",
+    ]  # fmt: skip
+
+
 def test_samples_sorted_by_size_are_split_at_random(folder):
     a = waves(200, 32) * np.linspace(1, 3, 200)[:, None]
     size = np.argsort(np.linalg.norm(a, axis=1))

@@ -12,7 +12,7 @@ def candidates(value: Any) -> list[Any]:
     """Return the candidates of a value that is left to the user, as YAML reads them when they are typed."""
     (text,) = value if isinstance(value, list) else [value]
     assert text.startswith(CHOOSE), text
-    return [yaml.safe_load(one) for one in text.removeprefix(CHOOSE).split("; ")]
+    return [yaml.safe_load(candidate) for candidate in text.removeprefix(CHOOSE).split("; ")]
 
 
 def chosen(report: Report, **answers: Any) -> dict[str, Any]:
@@ -23,9 +23,8 @@ def chosen(report: Report, **answers: Any) -> dict[str, Any]:
     assert report.problem is None, report.problem
     datasets = yaml.safe_load(report.text())["datasets"]
     if len(datasets) > 1:
-        (entry,) = [name for name, one in datasets.items() if one["axes"] == answers["axes"]]
-        build = next(iter(report.configuration["build"].values()))
-        assert candidates(build) == list(datasets)
+        (entry,) = [name for name, block in datasets.items() if block["axes"] == answers["axes"]]
+        assert candidates(next(iter(report.configuration["build"].values()))) == list(datasets)
     else:
         (entry,) = datasets
     block = dict(datasets[entry])

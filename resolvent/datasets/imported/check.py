@@ -19,7 +19,7 @@ from pydantic import ValidationError
 
 from resolvent.common.counts import FEW_TEST_SAMPLES, of_few
 from resolvent.common.errors import ResolventError, Words, printable
-from resolvent.common.settings import CHOOSE, choose_one_of, open_choices
+from resolvent.common.settings import CHOOSE, choose_one_of
 from resolvent.datasets.errors import DatasetError, in_one_line
 from resolvent.datasets.imported.arrays import ArraysDataset
 from resolvent.datasets.imported.arrays_checks import (
@@ -195,9 +195,15 @@ def _look_into(report: Report, sources: list[Any], opened: list[list[ArraysFile]
     name, test = f"own_{stem}"[:60], [] if paired else opened[-1] if len(files) == 2 else []
     content: dict[str, Any] = {"name": name, "build": {}, "datasets": {}, "models": {}, "experiments": {}}
     for case in cases:
-        ending = "" if len(cases) == 1 else "_" + "_".join(case.axes[case.first])
+        # The function with the most axes tells the cases apart.
+        ending = "" if len(cases) == 1 else "_" + "_".join(max(case.axes.values(), key=len))
         entry = name[: 60 - len(ending)] + ending  # names have at most 64 characters, also with "_fno"
-        block, reasons = _block(source, roles, case, opened[0], test)
+        try:
+            block, reasons = _block(source, roles, case, opened[0], test)
+        except DatasetError:  # too few samples, if these were the axes
+            if case is not cases[-1] or content["datasets"]:
+                continue
+            raise
         if len(cases) == 1:
             scale = _check_samples(report, block, case)
             report.remarks += _numbers(block, case)
@@ -209,6 +215,9 @@ def _look_into(report: Report, sources: list[Any], opened: list[list[ArraysFile]
         _add_experiment(content, entry, block, case, scale[0] if scale else "")
         reasons |= {"training": scale[0].partition(":")[0]} if scale else {}
         report.reasons |= {(entry, key): why for key, why in reasons.items()}
+    if len(content["datasets"]) == 1 and len(cases) > 1:  # the only case with enough samples is asked, too
+        (block,) = content["datasets"].values()
+        block["axes"] = choose_one_of([_flow(block["axes"])])
     kind = "experiments" if content["experiments"] else "datasets"
     entries = list(content[kind])
     content["build"][kind] = entries if len(entries) == 1 else [choose_one_of(entries)]
@@ -457,6 +466,7 @@ def _add_splits(
         first = sizes["train"]
         if (
             sum(sizes.values()) == len(words) == count
+            and sizes["test"]
             and [split_of[one] for one in words[:first]] == ["train"] * first
         ):
             part = max(1, first // 10)
@@ -495,9 +505,11 @@ def _check_samples(report: Report, block: dict, case: Case) -> list[Words]:
     """Return warnings about the scale of functions, and add all. Raises `DatasetError` for bad samples."""
     if isinstance(block["input"], str) and block["input"].startswith(CHOOSE):
         return _scale(report, block, case)
-    open_grid = bool([*open_choices(block["grid"])])
-    settings = ArraysDataset.model_validate(block | ({"grid": "nodes"} if open_grid else {}))
-    kinds = dict.fromkeys(settings.along("grid"), "uneven") if open_grid else settings.along("grid")
+    # The samples are looked at on nodes where the kind of the grid is open, without remarks on their ends.
+    grids = block["grid"] if isinstance(block["grid"], dict) else {"": block["grid"]}
+    stand_in = {axis: "nodes" if kind.startswith(CHOOSE) else kind for axis, kind in grids.items()}
+    settings = ArraysDataset.model_validate(block | {"grid": stand_in.get("", stand_in)})
+    kinds = settings.along("grid") if stand_in == grids else dict.fromkeys(settings.along("grid"), "uneven")
     task, sizes = settings.task(), settings.samples.model_dump()
     parts = (
         [(split, index) for index in range(min(size, LOOKED_AT))] for split, size in sizes.items() if size
