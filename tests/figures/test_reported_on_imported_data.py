@@ -24,7 +24,7 @@ SAMPLES = {"train": 20, "validation": 10, "test": 10}
         (
             {"initial_distribution": {"name": "cao_burgers_printed"}},
             1024,
-            "do not fit the stated distribution: they have 0 (",
+            "do not fit the stated distribution: they have 0.",
             "num modes none (code 20)",
         ),
     ],

@@ -270,11 +270,9 @@ def _nothing(file: ArraysFile) -> DatasetError:
     """Return the error for a file without recognised functions of space."""
     file.require_real()  # a more specific error for variables in an unsupported form
     listed = ", ".join(f"{name} {shape}" for name, shape in list(file.shapes.items())[:6]) or "nothing"
-    table = file.version == "CSV" and any(axis_of(name) in ("sample", *SPACE) for name in file.variables)
-    hint = (
-        "; of a table with a row for each point, save df.pivot(index='sample', columns='x', values='u')"
-        * table
-    )
+    hint = ""
+    if file.version == "CSV" and any(axis_of(name) in ("sample", *SPACE) for name in file.variables):
+        hint = "; of a table with a row a point, save df.pivot(index='sample', columns='x', values='u')"
     return DatasetError(
         f"{file.path}: save the samples as one array of real numbers, (samples, x) or (samples, y, x): no "
         f"variable is an array of functions with the coordinates in the file; found: {listed}{hint}"
@@ -297,12 +295,8 @@ def _cases(roles: Roles) -> list[Case]:
         kept = max(([two for two in every if alike(one, two)] for one in every), key=len)
         if roles.why is not None and len(kept) < len(every):
             continue
-        why = (
-            "; ".join(dict.fromkeys(read[one].why for one in kept))
-            if all(read[one].why for one in kept)
-            else ""
-        )
-        case = Case({one: read[one].axes for one in kept}, why)
+        reasons = dict.fromkeys(read[one].why for one in kept)
+        case = Case({one: read[one].axes for one in kept}, "; ".join(reasons) if all(reasons) else "")
         cases.setdefault(tuple(case.axes.items()), case)
     if not cases:
         words = " and ".join(f"'{one.name}' ({' × '.join(map(str, one.shape))})" for one in every)
@@ -316,11 +310,8 @@ def _cases(roles: Roles) -> list[Case]:
 
 def _flow(value: Any) -> str:
     """Return a value as YAML on one line, as a user would type it."""
-    return (
-        yaml.safe_dump(value, default_flow_style=True, allow_unicode=True, width=10**6)
-        .removesuffix("...\n")
-        .strip()
-    )
+    text = yaml.safe_dump(value, default_flow_style=True, allow_unicode=True, width=10**6)
+    return text.removesuffix("...\n").strip()
 
 
 def _one(values: list[str]) -> str | list[str]:
@@ -333,55 +324,66 @@ def _block(
     """Return the entry of a dataset for one reading of the files, and the reasons for its values, by key."""
     block: dict[str, Any] = {"equation": "arrays", "source": source}
     reasons: dict[str, Words] = {"axes": case.why}
-    evolves = any(case.size("time", one) > 1 for one in case.axes)
-    every = [one for one in case.axes if one in roles.inputs]
-    if roles.why is not None:
-        block["input"], block["target"] = (
-            _one(case.entries(one[0])) for one in (roles.inputs, roles.targets)
-        )
-        reasons |= dict(zip(("input", "target"), roles.why, strict=True))
-    elif len(every) == 1 and evolves:
-        block["input"] = block["target"] = _one(case.entries(every[0]))
-        reasons |= dict.fromkeys(("input", "target"), "the only function of the file")
-    else:
-        options = [_one(case.entries(one)) for one in every]
-        if len(every) == 1:
-            options = list(case.entries(every[0]))
-        elif evolves:
-            options.append([entry for one in every for entry in case.entries(one)])
-        block["input"] = block["target"] = choose_one_of(map(_flow, options))
-        reasons["input"] = "or a list of names"
-    axes = {one.name: list(names) for one, names in case.axes.items()}
+    _add_roles(block, reasons, roles, case)
+    axes = {function.name: list(names) for function, names in case.axes.items()}
     alike = len({tuple(names) for names in axes.values()}) == 1
     block["axes"] = next(iter(axes.values())) if alike else axes
     sizes = {axis: case.size(axis) for axis in SPACE if case.size(axis)}
     block["finest"] = _one_or_each(sizes)
     _add_grid(block, reasons, case, list(sizes))
-    windows = 1
-    evolves_as_input, evolves_as_target = (
-        all(case.size("time", one) for one in case.axes if one in candidates)
+    windows = _add_times(block, reasons, roles, case, len(files))
+    _add_splits(block, reasons, case, files, test, windows)
+    axis_of_line, units = {name: axis for axis, name in block.get("coordinates", {}).items()}, {}
+    for name in (*(function.name for function in case.axes), *axis_of_line):
+        variable, axis = files[0].variables.get(name), axis_of_line.get(name, name)
+        unit = variable.attributes().get("units") if variable is not None and axis != "time" else None
+        if unit is not None:
+            units[axis] = unit.decode() if isinstance(unit, bytes) else str(unit)
+    block |= {"units": units} if units else {}
+    single = all(function.file.variables[function.name].single for function in case.axes)
+    block |= {"stored_as": "float32"} if single else {}
+    return block, {key: why for key, why in reasons.items() if why}
+
+
+def _add_roles(block: dict[str, Any], reasons: dict[str, Words], roles: Roles, case: Case) -> None:
+    """Add `input` and `target`: from their names, one function at two times, or the candidates."""
+    if roles.why is not None:
+        block["input"], block["target"] = (
+            _one(case.entries(*roles.inputs)),
+            _one(case.entries(*roles.targets)),
+        )
+        reasons |= dict(zip(("input", "target"), roles.why, strict=True))
+        return
+    evolves = any(case.size("time", function) > 1 for function in case.axes)
+    for role, candidates in (("input", roles.inputs), ("target", roles.targets)):
+        entries = [case.entries(function) for function in candidates if function in case.axes]
+        if len(entries) == 1 and evolves:
+            block[role], reasons[role] = _one(entries[0]), "the only function of the file"
+            continue
+        options = list(map(_one, entries)) if len(entries) > 1 else entries[0]
+        if len(entries) > 1 and evolves:
+            options.append([entry for of_function in entries for entry in of_function])
+        block[role], reasons[role] = choose_one_of(map(_flow, options)), "or a list of names"
+
+
+def _add_times(block: dict[str, Any], reasons: dict[str, Words], roles: Roles, case: Case, files: int) -> int:
+    """Add times from the first to the last, or windows if there are few series; return windows per series."""
+    input_evolves, target_evolves = (
+        all(case.size("time", function) for function in case.axes if function in candidates)
         for candidates in (roles.inputs, roles.targets)
     )
-    block |= {"input_times": [0]} if evolves_as_input else {}
-    if evolves_as_target:
-        times = min(case.size("time", one) for one in case.axes if case.size("time", one))
-        block["target_times"], reasons["target_times"] = [times - 1], f"the last time: {YOURS}"
-        series = case.size("sample") if "sample" in case.axes[case.first] else len(files)
-        if evolves_as_input and series < FEWEST and times >= 2 * FEWEST:
-            lag = max(1, min(times // (FEWEST * LAG), LAG))
-            block |= {"target_times": [lag], "window_every": lag}
-            windows = (times - lag - 1) // lag + 1
-            reasons |= {"target_times": "counted from the start of a window", "window_every": YOURS}
-    _add_splits(block, reasons, case, files, test, windows)
-    named, units = {name: axis for axis, name in block.get("coordinates", {}).items()}, dict[str, str]()
-    for name in (*(one.name for one in case.axes), *named):
-        if name in files[0].variables and named.get(name) != "time":
-            unit = files[0].variables[name].attributes().get("units", "")
-            units[named.get(name, name)] = unit.decode() if isinstance(unit, bytes) else str(unit)
-    units = {name: unit for name, unit in units.items() if unit}
-    block |= {"units": units} if units else {}
-    block |= {"stored_as": "float32"} if all(one.file.variables[one.name].single for one in case.axes) else {}
-    return block, {key: why for key, why in reasons.items() if why}
+    block |= {"input_times": [0]} if input_evolves else {}
+    if not target_evolves:
+        return 1
+    times = min(case.size("time", function) for function in case.axes if case.size("time", function))
+    series = case.size("sample") if "sample" in case.axes[case.first] else files
+    block["target_times"], reasons["target_times"] = [times - 1], f"the last time: {YOURS}"
+    if not input_evolves or series >= FEWEST or times < 2 * FEWEST:
+        return 1
+    lag = max(1, min(times // (FEWEST * LAG), LAG))
+    block |= {"target_times": [lag], "window_every": lag}
+    reasons |= {"target_times": "counted from the start of a window", "window_every": YOURS}
+    return (times - lag - 1) // lag + 1
 
 
 def _one_or_each(values: dict[str, Any]) -> Any:

@@ -133,13 +133,8 @@ def functions_of(file: ArraysFile, several: bool) -> dict[str, Function]:
     lines, functions = lines_of(file), dict[str, Function]()
     for name, variable in file.variables.items():
         leaf, shape = name.rpartition("/")[2].lower(), variable.shape
-        other = name in lines or "coordinate" in leaf or leaf.endswith("_bnds")
-        if (
-            other
-            or variable.kind is not None
-            or not all(shape)
-            or sum(size > 1 for size in shape) < 2 - several
-        ):
+        other = name in lines or "coordinate" in leaf or leaf.endswith("_bnds") or variable.kind is not None
+        if other or not all(shape) or sum(size > 1 for size in shape) < 2 - several:
             continue
         lengths: dict[str, set[int]] = {}
         for line, values in lines.items():
@@ -153,13 +148,10 @@ def functions_of(file: ArraysFile, several: bool) -> dict[str, Function]:
                 lengths["sample"] = {file.shapes[one][0]}
         names = tuple(axis_of(one) or "" for one in variable.dims() or ())
         possible = readings(shape, names if any(names) else (), lengths, several)
-        if (
-            "time" in lengths and "x" not in lengths and not any(names)
-        ):  # possibly functions of time: x is time
-            of_time = {axis: counts for axis, counts in lengths.items() if axis != "time"} | {
-                "x": lengths["time"]
-            }
-            more = [one for one in readings(shape, (), of_time, several) if "time" not in one.axes]
+        if "time" in lengths and "x" not in lengths and not any(names):
+            # Perhaps functions of time: then x is time.
+            lengths["x"] = lengths.pop("time")
+            more = [one for one in readings(shape, (), lengths, several) if "time" not in one.axes]
             possible = [Reading(one.axes) for one in (*possible, *more)] if more else possible
         functions[name] = Function(file, name, shape, list(dict.fromkeys(possible)))
     _require_grid(file, functions)
