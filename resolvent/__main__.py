@@ -214,7 +214,7 @@ Files = Annotated[
 def inspect(files: Files) -> None:
     """Inspect files of arrays, and print the configuration that imports them as a dataset.
 
-    Accepts NumPy, MAT, HDF5, NetCDF, Zarr and PyTorch files. Nothing is written.
+    Accepts NumPy, MAT, HDF5, NetCDF, Zarr, PyTorch and CSV files. Nothing is written.
     """
     from resolvent.datasets.imported.check import check_file
 
@@ -233,12 +233,13 @@ def import_file(
 ) -> None:
     """Write the configuration printed by `inspect`, which imports files of arrays as a dataset.
 
-    The files are imported when a study with the dataset runs.
+    Choose where the file does not decide, then type `resolvent check`. The files are imported when a study
+    with the dataset runs.
     """
     from resolvent.datasets.imported.check import check_file
 
     report = check_file(*files)
-    if report.problem and not report.to_fill:
+    if report.problem:
         print(report.text(), end="")
         raise ResolventError(report.problem)
     try:
@@ -251,9 +252,7 @@ def import_file(
             else f"cannot be written ({error.strerror})"
         )
         raise ResolventError(f"{out} {fault}: choose another file by --output") from None
-    if report.problem:
-        raise ResolventError(report.to_do(out))
-    print(f"{out}: check it, then run: resolvent run --configfile {out}")
+    print(report.to_do(out))
 
 
 @app.command(rich_help_panel=USE)

@@ -7,6 +7,7 @@ import json
 import re
 import types
 import typing
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -54,3 +55,22 @@ def settings_hash(settings: BaseModel | dict) -> str:
     """Return twelve hexadecimal digits, the same for equal settings on every machine."""
     content = settings.model_dump(mode="json") if isinstance(settings, BaseModel) else settings
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
+
+
+CHOOSE = "choose one of "  # begins a value that `resolvent import` leaves to the user
+
+
+def choose_one_of(candidates: Iterable[str]) -> str:
+    return CHOOSE + "; ".join(candidates)
+
+
+def open_choices(content: Any, key: str = "") -> Iterator[str]:
+    """Yield a line for each value of a configuration that the user has not chosen yet."""
+    if isinstance(content, str) and content.startswith(CHOOSE):
+        yield f"{key}: not chosen yet; write {content.removeprefix('choose ')}"
+    elif isinstance(content, Mapping):
+        for name, value in content.items():
+            yield from open_choices(value, f"{key}.{name}" if key else str(name))
+    elif isinstance(content, list):
+        for value in content:
+            yield from open_choices(value, key)

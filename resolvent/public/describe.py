@@ -72,7 +72,8 @@ def run_facts(run: TrainedRun) -> tuple[str, list[tuple[str, str]]]:
     ]
     for which, known in (("input", run.inputs), ("output", run.targets)):
         for one in known or ():
-            words = f"{one.long_name} (unit {one.units}), from {one.low:.4g} to {one.high:.4g} in the data"
+            unit = f" (unit {one.units})" if one.units else ""
+            words = f"{one.long_name}{unit}, from {one.low:.4g} to {one.high:.4g} in the data"
             facts.append((which, words))
     if run.card is None:
         facts.append(("data", "units and ranges are unknown: no card of the dataset was found"))

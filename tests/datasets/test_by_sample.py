@@ -1,6 +1,5 @@
 """Samples in groups or arrays of their own are read as one array, and coordinates of each as coordinates."""
 
-import re
 import shutil
 
 import h5py
@@ -9,8 +8,10 @@ import pytest
 import torch
 import zarr
 from array_files import write_hdf5, write_npz
+from chosen import chosen
 
 from resolvent.datasets.errors import DatasetError
+from resolvent.datasets.imported.axes import line_of
 from resolvent.datasets.imported.check import check_file
 from resolvent.datasets.imported.readers.source import open_source
 from resolvent.datasets.tasks.registry import settings_of
@@ -51,23 +52,23 @@ def test_groups_of_one_prefix_are_samples(names, write, tmp_path):
     file = open_source(path)
     folder = "data/" if names.startswith("data/") else ""
     shapes = {f"{folder}{name}": shape for name, shape in
-              {"a": A.shape, "u": U.shape, "nu": (COUNT,), "x": (POINTS,)}.items()}  # fmt: skip
+              {"a": A.shape, "u": U.shape, "nu": (COUNT,), "x": (COUNT, POINTS)}.items()}  # fmt: skip
     assert file.shapes == shapes
     if write is by_hdf5:
         assert file.version == ("HDF5 (PDEBench)" if names == "{}" else "HDF5, a group for each sample")
-        assert file.variables[f"{folder}a"].dims() is None
+        assert file.variables[f"{folder}a"].dims() == ("sample", "")
     np.testing.assert_array_equal(file.read(f"{folder}a", ()), A)
     np.testing.assert_array_equal(file.read(f"{folder}u", (slice(9, 12),)), U[9:])
     np.testing.assert_array_equal(file.read(f"{folder}u", (slice(1, 3), slice(4, 6))), U[1:3, 4:6])
     np.testing.assert_array_equal(file.read(f"{folder}nu", ()), np.arange(COUNT))
-    np.testing.assert_array_equal(file.read(f"{folder}x", ()), X)
+    np.testing.assert_array_equal(line_of(file, f"{folder}x"), X)
     report = check_file(path)
-    assert report.problem is None
     assert report.warnings == [
         "2 test samples: of fewer than 30 the 95 % intervals can be far off; take more."
     ]
-    (block,) = report.configuration["datasets"].values()
-    assert (block["axes"], block["length"], block["samples"]["train"]) == (["sample", "x"], 1.0, 9)
+    block = chosen(report, axes=["sample", "x"], input=f"{folder}a", target=f"{folder}u", grid="periodic")
+    assert block["samples"]["train"] == 9
+    assert settings_of(block).with_contents().length == 1
     settings = dict(block, samples={"train": 10, "validation": 1, "test": 1})
     drawn = settings_of(settings).with_contents().task().draw([("train", row) for row in range(10)])
     np.testing.assert_array_equal(drawn[:, 0], A[:10])
@@ -139,21 +140,19 @@ def test_coordinates_of_every_sample_that_are_alike_are_coordinates(name, tmp_pa
     values = {"a": A, "u": U, name: np.tile(3 * X, (COUNT, 1)), "t": np.tile(np.arange(3.0), (COUNT, 1))}
     path = write_hdf5(tmp_path / "data.h5", values)
     file = open_source(path)
-    assert (file.shapes[name], file.shapes["t"], file.shapes["a"]) == ((POINTS,), (3,), A.shape)
-    np.testing.assert_array_equal(file.read(name, (slice(2, 5),)), 3 * X[2:5])
-    (block,) = check_file(path).configuration["datasets"].values()
-    assert block["length"] == 3.0
+    np.testing.assert_array_equal(line_of(file, name), 3 * X)
+    block = chosen(check_file(path), axes=["sample", "x"], grid="periodic")
+    assert settings_of(block).with_contents().length == 3
 
 
 def test_coordinates_that_differ_are_refused_or_are_none(tmp_path):
     x = np.tile(X, (COUNT, 1))
     x[4, 3] = 0.5
     file = open_source(write_npz(tmp_path / "data.npz", {"a": A, "x": x, "y": A}))
-    assert file.shapes == {"a": A.shape, "x": (POINTS,), "y": A.shape}  # y is no grid: it goes up and down
-    said = "coordinates 'x' are not the same for all samples (sample 5 differs): interpolate all samples"
-    with pytest.raises(DatasetError, match=re.escape(said)):
-        file.read("x", ())
-    assert said in check_file(tmp_path / "data.npz").problem
+    with pytest.raises(
+        DatasetError, match=r"coordinates 'x' .* vary along several axes: interpolate all samples"
+    ):
+        line_of(file, "x")
 
 
 def test_a_missing_value_and_a_chunk_in_one_group_are_found(tmp_path):

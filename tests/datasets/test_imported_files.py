@@ -64,6 +64,7 @@ def test_another_layout_is_one_line_when_it_is_planned(case, tmp_path):
     assert line.startswith(f"datasets.public.source: {path}: ")
     assert re.search(said, line), line
     if case in ("cells", "struct"):
+        path = write_mat(tmp_path / "waves.mat", {"a": arrays(count=COUNT)["a"]} | change)
         assert said.rpartition("; ")[2].replace("\\", "") in check_file(path).problem
 
 

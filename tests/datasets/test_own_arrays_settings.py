@@ -135,14 +135,14 @@ def test_functions_have_their_names_in_the_store(case):
     assert settings.out_channels == len(settings.channels) - inputs
 
 
-WORDS = ["u at time 0", "u at time 3", "u at time -1 from the end", "u at time -3 from the end"]
+WORDS = ["u at time index 0", "u at time index 3", "u at the last time", "u at time index -3"]
 
 
 def test_functions_of_a_series_are_called_by_their_times():
     settings = settings_of(GIVEN | SERIES | {"target_times": [3, -1, -3], "units": {"u": "m/s"}})
     assert [one.words for one in settings.channels] == WORDS
-    assert settings.names() == ("u at time 0", ", ".join(WORDS[1:]))
-    assert settings.quantities == ("u at time 0 [m/s]", ", ".join(f"{one} [m/s]" for one in WORDS[1:]))
+    assert settings.names() == (WORDS[0], ", ".join(WORDS[1:]))
+    assert settings.quantities == (f"{WORDS[0]} [m/s]", ", ".join(f"{one} [m/s]" for one in WORDS[1:]))
 
 
 NUMBER = {"a": ["sample", "x"], "u": ["sample", "x"], "nu": ["sample"]}
@@ -154,7 +154,6 @@ REFUSED = {
     "'a' is the same function twice; choose another variable or time": {"target": "a"},
     "some variables have a sample axis, and others do not": {"axes": {"a": ["sample", "x"],
         "u": ["x"]}},
-    "no variable has a sample axis; set window_every": {"axes": ["x"]},
     "window_every requires a time axis for every function": {"axes": {"a": ["sample", "x"],
         "u": ["sample", "time", "x"]}, "window_every": 1},
     "input_times are set, but no input has a time axis": {"input_times": [0]},
@@ -262,11 +261,12 @@ def test_the_ends_of_functions_are_measured_along_each_axis():
 
 def test_samples_are_counted_that_are_odd():
     drawn = np.random.default_rng(0).normal(size=(6, 2, POINTS))
-    drawn[[1, 4], 0] = drawn[0, 0]  # the same input twice in one split is nothing
+    drawn[[1, 4]] = drawn[0]  # the same sample twice in one split is nothing
     drawn[5, 0], drawn[3, 1], drawn[2, 1] = drawn[2, 0], drawn[3, 0], 7.0
     names = [("train", 0), ("train", 1), ("train", 2), ("validation", 0), ("validation", 1), ("test", 0)]
     found = findings_of(task().channels, {"x": "nodes"}, [(names[:4], drawn[:4]), (names[4:], drawn[4:])])
-    pairs = {"train and validation": 1, "train and test": 1, "validation and test": 0}
+    pairs = {"train and validation": 1, "train and test": 0, "validation and test": 0}
+    assert found["inputs_with_two_targets"] == 1
     assert found["inputs_in_two_splits"] == pairs
     assert (found["targets_equal_to_their_input"], found["samples_looked_at"]) == (1, 6)
     assert found["constant_samples"] == {"a": 0, "u": 1}
@@ -282,7 +282,8 @@ def test_samples_are_counted_that_are_odd():
     assert warnings_of(found, {"x": "nodes"})[:4] == [
         "'u' is constant in 1 of 6 samples.",
         "1 input is in both train and validation: errors on the latter are too optimistic.",
-        "1 input is in both train and test: errors on the latter are too optimistic.",
+        "1 input has different targets in different samples: no function of the input gives both. Add the "
+        "input that tells them apart.",
         "Input and target are equal in 1 sample.",
     ]
 
@@ -306,7 +307,7 @@ def test_the_card_describes_the_data_as_they_are_described():
     }  # fmt: skip
     assert task(about={"operator": "A"}).description()["equation"]["operator"] == "A"
     (group,) = of.groups()
-    assert [(one.name, one.units) for one in group.variables] == [("a", "K"), ("u", "1")]
+    assert [(one.name, one.units) for one in group.variables] == [("a", "K"), ("u", "")]
     assert [(one.name, one.units) for one in group.axes] == [("x", "m")]
 
 

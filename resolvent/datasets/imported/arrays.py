@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from contextlib import suppress
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
@@ -13,7 +15,7 @@ from resolvent.common.errors import Words
 from resolvent.common.settings import Settings
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.arrays_checks import findings_of, unscaled, warnings_of
-from resolvent.datasets.imported.axes import held_axes
+from resolvent.datasets.imported.axes import HeldAxes, coordinates_of, held_axes, words_for_times
 from resolvent.datasets.imported.files import FilesDataset, FilesTask, as_list
 from resolvent.datasets.imported.readers.source import is_remote
 from resolvent.datasets.imported.series import Channel, Series, channels_of
@@ -89,21 +91,28 @@ class ArraysDataset(FilesDataset):
         "uneven: any increasing points, from coordinates in the file; uneven_periodic: the same, with period "
         "`length`"
     )
-    length: Length | dict[AxisName, Length] = Field(
-        1.0, description="length of the interval, or of a side; not needed for uneven points"
+    length: Length | dict[AxisName, Length] | None = Field(
+        None,
+        description="length of the interval, or of a side; default: from the coordinates in the files, or 1 "
+        "without coordinates; not needed for uneven points",
     )
-    origin: float | dict[AxisName, float] = Field(
-        0.0,
-        description="coordinate of the left end in the files; the store has the left end at 0, and keeps "
-        "uneven points",
+    origin: float | dict[AxisName, float] | None = Field(
+        None,
+        description="coordinate of the left end, checked against the coordinates in the files; the store has "
+        "the left end at 0, and keeps uneven points",
     )
-    coordinates: dict[AxisName, str] = Field(
-        {}, description="names of variables with the coordinates, which are checked against the grid"
+    coordinates: dict[AxisName | Literal["time"], str] = Field(
+        {}, description="names of variables with the coordinates of x, y, z and time; default: by their names"
     )
     input_times: list[int] = Field(
         [], description="indices of the times of the input, from 0, or from the end if negative"
     )
     target_times: list[int] = Field([], description="indices of the times of the target, as for input")
+    times: dict[str, str] = Field(
+        {},
+        description="words for the times on pages, by index, such as `{0: at noon}`; default: from the "
+        "coordinates of time in the files",
+    )
     window_every: int | None = Field(
         None,
         ge=1,
@@ -114,6 +123,11 @@ class ArraysDataset(FilesDataset):
         None, description="first row of a split and the row after its last: `{train: [0, 800], …}`"
     )
     groups: GroupSplits | None = Field(None, description="splits by the values of a variable")
+    order: Literal["file", "random"] = Field(
+        "file",
+        description="how samples or series are assigned to splits: in the order of the files, or at random "
+        "(with `seed`), for example if they are sorted",
+    )
     units: dict[str, str] = Field({}, description="units of variables and of x, y, z, by name")
     stored_as: Literal["float64", "float32"] = Field("float64", description="precision of the stored numbers")
     about: About = Field(About(), description="description of the data on the page")
@@ -141,8 +155,9 @@ class ArraysDataset(FilesDataset):
     @model_validator(mode="after")
     def _arrays_make_sense(self) -> Self:
         _ = self.channels  # checks names, axes and times against each other
-        if self.rows is not None and self.groups is not None:
-            raise ValueError("rows and groups both define the splits; remove one of them")
+        stated = {"rows": self.rows, "groups": self.groups, "order: random": self.order == "random" or None}
+        if len(both := [key for key, value in stated.items() if value is not None]) > 1:
+            raise ValueError(f"{' and '.join(both[:2])} both define the splits; remove one of them")
         for split, pair in (self.rows or {}).items():
             if len(pair) != 2 or not 0 <= pair[0] < pair[1]:
                 raise ValueError(f"rows.{split}: {pair}; accepted: [first, last + 1], such as [0, 100]")
@@ -158,9 +173,7 @@ class ArraysDataset(FilesDataset):
         stated, axes = getattr(self, key), SPACE[-self.dimension :]
         if not isinstance(stated, dict):
             return dict.fromkeys(axes, stated)
-        free: tuple[str, ...] = axes if key == "origin" else ()
-        if key == "length":
-            free = tuple(axis for axis, kind in self.along("grid").items() if kind == "uneven")
+        free: tuple[str, ...] = axes if key in ("length", "origin") else ()
         if not {*axes} - {*free} <= {*stated} <= {*axes}:
             raise ValueError(
                 f"{key} has values for {', '.join(stated)}, but functions have the axes {', '.join(axes)}; "
@@ -174,7 +187,7 @@ class ArraysDataset(FilesDataset):
         return {
             axis: None
             if kinds[axis] in UNEVEN
-            else Grid(kinds[axis], finest[axis], lengths[axis]).restricted(n)
+            else Grid(kinds[axis], finest[axis], lengths[axis] or 1.0).restricted(n)
             for axis, n in zip(kinds, self.sides(points), strict=True)
         }
 
@@ -213,6 +226,7 @@ class ArraysDataset(FilesDataset):
             self.axes,
             paired=any(pair["input"] != pair["target"] for pair in pairs),
             windows=bool(self.window_every),
+            words=self.times,
         )
 
     @property
@@ -231,27 +245,61 @@ class ArraysDataset(FilesDataset):
         return ArraysTask(self)
 
     def series(self) -> Series:
-        finest, found, groups = self.along("finest"), [], None
+        groups, seed = None, self.seed if self.order == "random" else None
         if self.groups is not None:
             groups = (self.groups.variable, {split: getattr(self.groups, split) for split in SPLITS})
         sizes, pools = self.samples.model_dump(), found_pools(self.source)
-        opened = Series(pools, self.channels, finest, sizes, self.window_every, self.rows, groups)
-        axes, origins = self.even_axes(finest["x"]), self.along("origin")
-        for pair in opened.pairs:
-            found.append(held_axes(pair, self.channels, axes, finest, origins, self.coordinates))
-            if found[-1] != found[0]:
+        finest = self.along("finest")
+        return Series(pools, self.channels, finest, sizes, self.window_every, self.rows, groups, seed)
+
+    def held(self, series: Series) -> HeldAxes:
+        """Return the grid from the coordinates of all files. Raises `DatasetError` if they do not fit it."""
+        axes, lengths, origins = (
+            self.even_axes(self.along("finest")["x"]),
+            self.along("length"),
+            self.along("origin"),
+        )
+        held: list[HeldAxes] = []
+        for pair in series.pairs:
+            held.append(held_axes(pair, self.channels, axes, lengths, origins, self.coordinates))
+            if held[-1] != held[0]:
                 raise DatasetError(
-                    f"{pair['input'].path}: its coordinates differ from the first file's in direction or in "
-                    "uneven points; expected: one grid for all files"
+                    f"{pair['input'].path}: its coordinates differ from the first file's in direction, "
+                    "length or uneven points; expected: one grid for all files"
                 )
-        opened.falling, opened.positions = found[0]
-        return opened
+        return held[0]
+
+    def from_files(self) -> dict[str, Any]:
+        """Return lengths and the words for times from the files; raises if they do not fit."""
+        series = self.series()
+        lengths = {
+            axis: length or 1.0 for axis, length in (self.along("length") | self.held(series).lengths).items()
+        }
+        alike = len(set(lengths.values())) == 1
+        stated = self.length if self.length is not None else lengths["x"] if alike else lengths
+        return {"length": stated, "times": self._words_for_times(series) | self.times}
+
+    def _words_for_times(self, series: Series) -> dict[str, Words]:
+        """Return the words for the times of the first file, if it has their coordinates."""
+        for channel in self.channels:
+            if channel.time is None:
+                continue
+            file = series.pairs[0][channel.role]
+            count = dict(zip(channel.axes, file.shape(channel.variable), strict=True))["time"]
+            named = self.coordinates.get("time")
+            name = named or coordinates_of(file, "time", count, set(), channel.variable)
+            if name is not None:
+                times = [one.time for one in self.channels if one.time is not None]
+                return words_for_times(file, name, count, times, bool(self.window_every))
+        return {}
 
     def grid_of(self, points: int, positions: dict[str, tuple[float, ...]]) -> Grid | Product:
         """Return the grid with `points` along x; `positions` are the files' points along uneven axes."""
         axes: list[Grid | Nodes] = []
         for axis, even in self.even_axes(points).items():
-            period = self.along("length")[axis] if self.along("grid")[axis] == "uneven_periodic" else None
+            period = (
+                self.along("length")[axis] or 1.0 if self.along("grid")[axis] == "uneven_periodic" else None
+            )
             try:
                 axes.append(even or Nodes(positions[axis][:: self.stride(points)], period))
             except ValueError as error:  # invalid period
@@ -284,15 +332,23 @@ class ArraysTask(FilesTask):
         same = len(self.inputs) == len(self.targets) and len(evolves) * 2 == len(self.channels)
         self.input_answers = bool(evolves) and same
 
+    @cached_property
+    def held(self) -> HeldAxes:
+        return self.settings.held(self.series)
+
+    @property
+    def falling(self) -> Set[str]:  # type: ignore[override]
+        return self.held.falling
+
     def groups(self) -> tuple[Group, ...]:
         settings, found, functions, scalars = self.settings, [], list[Variable](), list[Variable]()
         for one in self.channels:
-            variable = Variable(one.stored, one.words, settings.units.get(one.variable, "1"))
+            variable = Variable(one.stored, one.words, settings.units.get(one.variable, ""))
             (functions if one.space else scalars).append(variable)
         for points in settings.resolutions:
-            grid = settings.grid_of(points, self.series.positions if settings.uneven else {})
+            grid = settings.grid_of(points, self.held.positions if settings.uneven else {})
             group = space_group(grid, *functions)
-            axes = tuple(replace(axis, units=settings.units.get(axis.name, "1")) for axis in group.axes)
+            axes = tuple(replace(axis, units=settings.units.get(axis.name, "")) for axis in group.axes)
             found.append(replace(group, axes=axes, variables=(*group.variables, *scalars)))
         return tuple(found)
 
@@ -300,7 +356,12 @@ class ArraysTask(FilesTask):
         every = stored.all_positions
         parts = (stored.names(every[at : at + self.batch]) for at in range(0, len(every), self.batch))
         batches = ((names, self.draw(names)) for names in parts)
-        return findings_of(self.channels, self.settings.along("grid"), batches)
+        findings = findings_of(self.channels, self.settings.along("grid"), batches)
+        given = self.settings
+        if given.rows or given.groups or given.window_every or len(pools_of(given.source)) > 1:
+            # The user chose the splits, perhaps to test out of distribution.
+            findings["share_of_pairs_in_which_test_is_larger"] = {}
+        return findings
 
     def hold_to_accuracy(self, budget: dict, store: Path | str) -> dict:
         super().hold_to_accuracy({"against_the_file": budget["stored_against_the_file"]}, store)

@@ -13,14 +13,16 @@ from resolvent.common.counts import counted
 from resolvent.common.errors import Words
 from resolvent.common.moments import Moments
 from resolvent.datasets.errors import DatasetError
-from resolvent.datasets.imported.readers.arrays_file import SMALLEST, UNIT, ArraysFile
-from resolvent.datasets.imported.series import Channel, read_rows
+from resolvent.datasets.imported.readers.arrays_file import SMALLEST, UNIT
+from resolvent.datasets.imported.series import Channel
 
 JUMP = 4.0  # jump at the seam over the largest inner jump, above which functions are not periodic
 SEAMLESS = 1.0  # the same ratio, below which the seam is as smooth as the inside
 REPEATED = 1e-7  # difference relative to the largest value, below which the last value repeats the first
-LEVELS = 8  # piecewise constant functions have at most so many values; their jumps say nothing about a seam
-VANISHES = 0.02  # mean at an end relative to the mean size, below which the boundary value is zero
+FEWEST_COMPARED, SORTED = (
+    5,
+    0.95,
+)  # samples of a split, and share of pairs in which one of two splits is larger
 FAR = 10.0  # largest |mean| / deviation without normalisation
 SIZES = 0.3, 1 / 0.3  # smallest and largest deviation without normalisation
 
@@ -49,32 +51,24 @@ def seam(values: np.ndarray, axes: Iterable[int]) -> dict[str, float]:
     return {"seam": max(ratios), "both_ends": max(ends), "at_ends": max(edges), "half_cell": max(beyond)}
 
 
-def first_functions(
-    file: ArraysFile, name: str, axes: tuple[str, ...], most_samples: int
-) -> np.ndarray | None:
-    """Read the first functions, (samples, ...space); None for few values, whose jumps say nothing."""
-    rows = dict(zip(axes, file.shapes[name], strict=True)).get("sample", 1)
-    values = read_rows(file, Channel(name, name, None, axes), range(min(most_samples, rows)))
-    return None if len(np.unique(values)) <= LEVELS else values
+def relatedness(values: np.ndarray, axes: Iterable[int]) -> tuple[float, float]:
+    """Return the largest correlation of neighbours along some axes of (samples, ...), and that of noise.
 
-
-def ends_of(values: np.ndarray, axes: Iterable[int]) -> dict[str, Any]:
-    """Return `seam` for functions (samples, ...space), and whether they vanish at an end with a kink.
-
-    Such a kink would be at the seam if the functions were periodic.
+    The latter is three standard errors of the correlation of independent values, but at least 0.1.
     """
-    size, vanishes = np.abs(values).mean(), False
-    for number in axes:
-        along = np.moveaxis(values, number, -1)
-        at = along[..., [0, -1]]
-        beyond = at + (at - along[..., [1, -2]]) / 2  # half a cell outside, the boundary of cell centres
-        edges = np.minimum(*(np.abs(one).reshape(-1, 2).mean(axis=0) for one in (at, beyond)))
-        around, inside = (
-            np.abs(np.diff(part, 2, axis=-1)).reshape(len(part), -1).max(axis=1, initial=0.0)
-            for part in (along[..., [-2, -1, 0, 1]], along)
-        )
-        vanishes |= bool(edges.min() < VANISHES * size and np.median(around - inside) > 0)
-    return {**seam(values, axes), "vanishes": vanishes}
+    values = np.clip(values, *np.quantile(values, [0.01, 0.99]))  # without fill values
+    centred = values - values.mean(axis=tuple(range(1, values.ndim)), keepdims=True)
+    variance = float((centred**2).mean())
+    along = [np.moveaxis(centred, axis, -1) for axis in axes]
+    products = [abs(float((part[..., 1:] * part[..., :-1]).mean())) for part in along if part.shape[-1] > 1]
+    return max(products, default=variance) / variance if variance else 1.0, max(0.1, 3 / values.size**0.5)
+
+
+def larger(train: np.ndarray, test: np.ndarray) -> float:
+    """Return the share of pairs in which the test sample is larger; 0.5 if there are few samples."""
+    if min(len(train), len(test)) < FEWEST_COMPARED:
+        return 0.5
+    return float((np.sign(test[:, None] - train).mean() + 1) / 2)
 
 
 def by_kind(kinds: dict[str, str]) -> dict[str, tuple[str, list[int]]]:
@@ -106,13 +100,20 @@ def findings_of(
     ends: dict[str, list[dict[str, float]]] = {name + along: [] for name in functions for along in parts}
     constant, moments = [0] * len(channels), [Moments() for _ in channels]
     low, high = np.full(len(channels), np.inf), np.full(len(channels), -np.inf)
-    seen: dict[str, set[bytes]] = {}
+    # Digests of targets and splits, by the digest of the input; sizes of each function, by split.
+    seen: dict[bytes, set[tuple[str, bytes]]] = {}
+    sizes: dict[str, list[np.ndarray]] = {}
     same = count = 0
     for names, drawn in batches:
         count += len(names)
-        for (split, _), sample in zip(names, drawn, strict=True):
-            given = np.ascontiguousarray(sample[inputs])
-            seen.setdefault(split, set()).add(hashlib.blake2b(given.tobytes(), digest_size=16).digest())
+        norms = np.sqrt((drawn**2).reshape(*drawn.shape[:2], -1).mean(axis=2))
+        for (split, _), sample, norm in zip(names, drawn, norms, strict=True):
+            given, wanted = (
+                hashlib.blake2b(np.ascontiguousarray(sample[part]).tobytes(), digest_size=16).digest()
+                for part in (inputs, targets)
+            )
+            seen.setdefault(given, set()).add((split, wanted))
+            sizes.setdefault(split, []).append(norm)
         if len(inputs) == len(targets):
             equal = (drawn[:, inputs] == drawn[:, targets]).reshape(len(drawn), -1).all(axis=1)
             same += int(equal.sum())
@@ -129,6 +130,21 @@ def findings_of(
     for channel, size in zip(channels, np.maximum(np.abs(low), np.abs(high)), strict=True):
         if 0 < size < SMALLEST:
             raise DatasetError(f"'{channel.words}' has values up to {size:.2g}; expected: {UNIT}")
+    conflicts = sum(len({wanted for _, wanted in places}) > 1 for places in seen.values())
+    splits, shared = list(sizes), dict.fromkeys(combinations(sizes, 2), 0)
+    for places in seen.values():
+        for pair in shared:
+            shared[pair] += bool(
+                {w for s, w in places if s == pair[0]} & {w for s, w in places if s == pair[1]}
+            )
+    test_is_larger = {}
+    if {"train", "test"} <= {*splits}:
+        train, test = np.array(sizes["train"]), np.array(sizes["test"])
+        test_is_larger = {
+            one.stored: float(f"{larger(train[:, number], test[:, number]):.3g}")
+            for number, one in enumerate(channels)
+            if one.space
+        }
     deviations = [[float(f"{one.mean:.6g}"), float(f"{one.variance**0.5:.6g}")] for one in moments]
     at_the_ends: dict[str, dict[str, float]] = {}
     for name, found in ((name, found) for name, found in ends.items() if found):
@@ -139,9 +155,9 @@ def findings_of(
         "range": {name: f"{low[at]:.6g} to {high[at]:.6g}" for at, name in enumerate(stored)},
         "mean_and_standard_deviation": dict(zip(stored, deviations, strict=True)),
         "constant_samples": {name: constant[at] for at, name in enumerate(stored) if name in functions},
-        "inputs_in_two_splits": {
-            f"{one} and {other}": len(seen[one] & seen[other]) for one, other in combinations(seen, 2)
-        },
+        "inputs_in_two_splits": {f"{one} and {other}": number for (one, other), number in shared.items()},
+        "inputs_with_two_targets": conflicts,
+        "share_of_pairs_in_which_test_is_larger": test_is_larger,
         "targets_equal_to_their_input": same,
         "at_the_ends": at_the_ends,
         "samples_looked_at": count,
@@ -160,12 +176,30 @@ def warnings_of(findings: dict, kinds: dict[str, str]) -> list[Words]:
                 f"{counted(count, 'input is', 'inputs are')} in both {pair}: errors on the latter are too "
                 "optimistic."
             )
+    if conflicts := findings["inputs_with_two_targets"]:
+        words.append(
+            f"{counted(conflicts, 'input has', 'inputs have')} different targets in different samples: no "
+            "function of the input gives both. Add the input that tells them apart."
+        )
+    for name, share in findings["share_of_pairs_in_which_test_is_larger"].items():
+        words += sorted_warnings(name, share)
     if same := findings["targets_equal_to_their_input"]:
         words.append(f"Input and target are equal in {counted(same, 'sample')}.")
     for name, found in findings["at_the_ends"].items():
         kind = next(kind for along, (kind, _) in by_kind(kinds).items() if name.endswith(along))
         words += grid_warnings(name, found, kind)
     return words
+
+
+def sorted_warnings(name: str, share: float) -> list[Words]:
+    """Return a warning if test samples are larger than training samples in a `share` of pairs, or smaller."""
+    if 1 - SORTED < share < SORTED:
+        return []
+    how = "larger" if share > 0.5 else "smaller"
+    return [
+        f"Test samples of '{name}' are {how} than training samples, as if the samples were sorted by size: "
+        "to draw the splits at random, set order: random."
+    ]
 
 
 def unscaled(moments: dict[str, tuple[float, float]]) -> list[Words]:

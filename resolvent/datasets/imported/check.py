@@ -1,38 +1,58 @@
-"""Inspect a third-party data file and print a configuration for it: `resolvent inspect FILE`.
+"""Inspect a third-party data file and write a configuration for it: `resolvent import FILE`.
 
-The printed configuration can be used as it is: findings are comments above it, and guesses are marked on
-their lines. If the user has to decide something, a block to fill in is printed instead. A second file has the
-targets if the first file has only one array, otherwise the test samples.
+Whatever the file's names, dimensions and coordinates decide is in the configuration, with the reason as a
+comment. Everything else has a value that begins with `CHOOSE` and lists the candidates; `resolvent check`
+refuses it until the user has chosen.
 """
 
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
-from textwrap import indent
 from typing import Any
 
+import numpy as np
 import yaml
 from pydantic import ValidationError
 
 from resolvent.common.counts import FEW_TEST_SAMPLES, of_few
 from resolvent.common.errors import ResolventError, Words, printable
+from resolvent.common.settings import CHOOSE, choose_one_of
 from resolvent.datasets.errors import DatasetError, in_one_line
 from resolvent.datasets.imported.arrays import ArraysDataset
-from resolvent.datasets.imported.arrays_checks import findings_of, unscaled, warnings_of
-from resolvent.datasets.imported.detect import LOOKED_AT, Detected, Undecided, detect
+from resolvent.datasets.imported.arrays_checks import (
+    REPEATED,
+    findings_of,
+    larger,
+    seam,
+    sorted_warnings,
+    unscaled,
+    warnings_of,
+)
+from resolvent.datasets.imported.axes import axis_of, coordinates_of, is_even, line_of
+from resolvent.datasets.imported.layouts import FEW, LOOKED_AT, Axes, Function, functions_of
 from resolvent.datasets.imported.readers.arrays_file import ArraysFile
+from resolvent.datasets.imported.readers.joined import SPLIT, SPLIT_VARIABLE
 from resolvent.datasets.imported.readers.source import open_source
-from resolvent.datasets.imported.series import AXES, variable_of
+from resolvent.datasets.imported.series import variable_of
 from resolvent.datasets.imported.sources import in_natural_order, paths_of, without_numbers
+from resolvent.datasets.storage.layout import SPACE, SPLITS
 
+# Names that are a pair of input and target; `x` and `y` only if they are all functions of the file.
+PAIRS = (
+    *(("input", "output"), ("inputs", "outputs"), ("input", "target"), ("inputs", "targets")),
+    *(("branch", "target"), ("branch", "output"), ("branch", "y"), ("before", "after"), ("initial", "final")),
+    *(("a", "u"), ("coeff", "sol"), ("coefficient", "pressure"), ("nu", "tensor"), ("x", "y")),
+)
 FEWEST = 10  # with fewer samples, series are cut into windows
 LAG = 4  # upper bound of the time lag of a window
 # By dimension: name in the configuration, architecture, modes; and models for uneven points.
 MODELS = {1: ("fno", "fno1d", 16), 2: ("fno2d", "fno2d", 12), 3: (None, "fno3d", 6)}
 ON_UNEVEN_POINTS = {1: "tno", 2: "deeponet2d"}
+KINDS: Words = "periodic: no right end; nodes: both ends; cell_centres: no ends"
+YOURS: Words = "change it as you need"
 
 
 @dataclass
@@ -40,84 +60,71 @@ class Report:
     """Result of an inspection.
 
     variables      for each of `files`, one line for each variable: name, shape, type.
-    numbers        how to configure scalars of each sample as additional inputs.
-    found          how input, target, axes and grid were recognised.
-    configuration  configuration of a dataset and an experiment; None if there is a problem.
-    guessed        reasons for guesses, by key of the configuration.
-    to_fill        YAML block to complete, if there is no configuration.
+    remarks        what else the files have, such as a number for each sample.
+    configuration  configuration of a study; None if there is a problem.
+    reasons        comments on keys of its datasets and experiments, and on `build`.
     problem        why nothing can be imported, in one line.
     """
 
     files: list[str]
     variables: list[list[str]] = field(default_factory=list)
-    found: list[str] = field(default_factory=list)
-    numbers: list[str] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
+    remarks: list[Words] = field(default_factory=list)
+    warnings: list[Words] = field(default_factory=list)
     configuration: dict | None = None
-    guessed: dict[str, Words] = field(default_factory=dict)
-    to_fill: str = ""
-    problem: str | None = None
+    reasons: dict[tuple[str, str], Words] = field(default_factory=dict)
+    problem: Words | None = None
 
     def text(self) -> str:
         """Return the report as YAML, with everything except the configuration in comments."""
         lines: list[str] = []
         for file, variables in zip(self.files, self.variables, strict=True):
-            lines += [file, *(f"  {one}" for one in variables)]
-        lines += [*self.found, *self.numbers]
-        lines += [f"warning: {one}" for one in self.warnings]
-        lines += [f"incomplete: {self.problem}"] if self.to_fill else []
+            lines += [file, *(f"  {variable}" for variable in variables)]
+        lines += [*self.remarks, *(f"warning: {warning}" for warning in self.warnings)]
         comments = "".join(f"# {printable(line)}\n" for line in lines)
         if self.configuration is None:
-            return comments + ("\n" + self.to_fill if self.to_fill else "")
-        return f"{comments}\n{_marked(_yaml(self.configuration), self.guessed)}"
+            return comments
+        block, entry = [], ""
+        for line in _yaml(self.configuration).splitlines():
+            entry = line.strip().rstrip(":") if re.match(r" {2}\w+:$", line) else entry
+            key = re.match(r" {2,4}(\w+): ", line)
+            reason = self.reasons.get((entry, key[1]), self.reasons.get(("", key[1]))) if key else None
+            block.append(f"{line}  # {printable(reason)}\n" if reason else f"{line}\n")
+        return f"{comments}\n{''.join(block)}"
 
     def open_lines(self) -> list[int]:
-        """Return the line numbers of the text, from 1, that the user has to fill in or choose from."""
-        is_open = re.compile(r" {4}(# |\w+: *(#|$)|samples: \{train: ,)")
-        lines = self.text().splitlines() if self.to_fill else []
-        return [number for number, line in enumerate(lines, 1) if is_open.match(line)]
+        """Return the line numbers of the text, from 1, in which the user has to choose."""
+        lines = enumerate(self.text().splitlines(), 1)
+        return [number for number, line in lines if CHOOSE in line.partition("  # ")[0] and line[0] != "#"]
 
     def to_do(self, path: Path | str) -> Words:
-        """Return what is left to do with the incomplete text in the file `path`."""
-        spans: list[list[int]] = []
-        for number in self.open_lines():
-            if spans and number == spans[-1][-1] + 1:
-                spans[-1].append(number)
-            else:
-                spans.append([number])
-        listed = ", ".join(f"{one[0]} to {one[-1]}" if len(one) > 1 else str(one[0]) for one in spans)
+        """Return what is left to do with the text in the file `path`."""
+        lines = self.open_lines()
+        listed = f"{'lines' if len(lines) > 1 else 'line'} {', '.join(map(str, lines))}"
+        if len((self.configuration or {}).get("datasets", ())) > 1:
+            listed = f"line {lines[0]} one of the entries, then in this entry"
         return (
-            f"{path} is incomplete: {self.problem}; fill in or choose in lines {listed}, then run: resolvent "
-            f"check {path}"
+            f"{path}: {f'choose in {listed}, then' if lines else 'read it, then'} run: resolvent check {path}"
         )
-
-
-def _marked(block: str, guessed: dict[str, Words]) -> str:
-    """Append the reasons for guesses to the lines of their keys."""
-    for key, why in guessed.items():
-        mark = f"  # {printable(why)}" if key == "training" else f"  # guess: {printable(why)}"
-        at = re.search(rf"(?m)^ {{4}}(# )?{key}:.*$", block)
-        if at is not None:
-            block = block[: at.end()] + mark + block[at.end() :]
-    return block
 
 
 def _yaml(content: dict) -> str:
     """Return keys of the configuration as YAML, with innermost mappings and lists on one line."""
     how: dict[str, Any] = {"sort_keys": False, "allow_unicode": True, "width": 10**6}
     return "".join(
-        yaml.safe_dump({key: one}, **how, default_flow_style=None if isinstance(one, dict | list) else False)
-        for key, one in content.items()
+        yaml.safe_dump(
+            {key: value}, **how, default_flow_style=None if isinstance(value, dict | list) else False
+        )
+        for key, value in content.items()
     )
 
 
 def check_file(*given: Path | str) -> Report:
     """Inspect files, folders or patterns; return a report with a configuration or the `problem`."""
-    report, paths = Report([]), [str(one) for one in given]
+    report, paths = Report([]), [str(path) for path in given]
     try:
         # Two paths are two sources; more than two are parts of one source.
         sources = paths if len(paths) == 2 else [paths[0] if len(paths) == 1 else in_natural_order(paths)]
-        opened = [[open_source(one) for one in paths_of(source)] for source in sources]
+        opened = [[open_source(path) for path in paths_of(source)] for source in sources]
         for part in opened:
             more = f"; and {len(part) - 1} more files" if len(part) > 1 else ""
             report.files.append(f"{part[0].path}: {part[0].version}{more}")
@@ -131,173 +138,252 @@ def check_file(*given: Path | str) -> Report:
     return report
 
 
+def _line(file: ArraysFile, name: str) -> str:
+    variable = file.variables[name]
+    shape = " × ".join(map(str, variable.shape)) or "one value"
+    words = variable.kind or ("single precision" if variable.single else "double precision")
+    dims = variable.dims()
+    return f"{name}: {shape}, {words}" + (f" ({', '.join(dims)})" if dims and all(dims) else "")
+
+
+@dataclass
+class Roles:
+    """Functions that can be input and target, and why; `why` is None if the user has to choose."""
+
+    inputs: list[Function]
+    targets: list[Function]
+    why: tuple[Words, Words] | None = None
+
+
+@dataclass
+class Case:
+    """A possible reading of the files: axes by function; `why` the file decides them, or ""."""
+
+    axes: dict[Function, Axes]
+    why: Words = ""
+
+    @property
+    def first(self) -> Function:
+        return next(iter(self.axes))
+
+    def size(self, axis: str, function: Function | None = None) -> int:
+        """Return the length of a function, by default the first, along an axis; 0 without it."""
+        function = function or self.first
+        return dict(zip(self.axes[function], function.shape, strict=True)).get(axis, 0)
+
+    def entries(self, function: Function) -> list[str]:
+        """Return the entries of a function for the configuration: its name, or one for each channel."""
+        channels = range(min(FEW, self.size("channel", function)))
+        return [f"{function.name}[{channel}]" for channel in channels] or [function.name]
+
+
 def _look_into(report: Report, sources: list[Any], opened: list[list[ArraysFile]]) -> None:
-    """Complete a report. Raises if nothing can be imported; then `to_fill` has the user's choices, if any."""
+    """Complete a report. Raises if nothing can be imported."""
     files, source = [part[0] for part in opened], sources[0]
-    paired = len(files) == 2 and len(files[0].variables) == 1
+    paired, several = len(files) == 2 and len(files[0].variables) == 1, len(opened[0]) > 1
+    if paired and without_numbers(sources[0]) == without_numbers(sources[1]):
+        raise DatasetError(
+            f"{sources[0]} and {sources[1]} differ only in a number: write '{without_numbers(sources[0])}' "
+            f"for parts of one array, or source: {{input: {sources[0]}, target: {sources[1]}}} for a pair"
+        )
     if len(files) == 2:
         source = dict(zip(("input", "target") if paired else ("train", "test"), sources, strict=True))
-    if paired:
-        one, other = sources
-        if without_numbers(one) == without_numbers(other):
-            raise DatasetError(
-                f"{one} and {other} differ only in a number: write '{without_numbers(one)}' for parts of one "
-                f"array, or source: {{input: {one}, target: {other}}} for a pair"
-            )
-        (only, shape), there = next(iter(files[0].shapes.items())), files[1].shapes
-        if only in there and len(there[only]) != len(shape):
-            raise DatasetError(
-                f"{one} has the shape {shape}, {other} the shape {there[only]}; expected: the same axes, or "
-                "both arrays in one file (np.savez), in which each has a name and its own axes"
-            )
-    roles = {"input": files[0], "target": files[-1] if paired else files[0]}
+    roles = _roles(files, paired, several)
+    cases = _cases(roles)
     first = sources[0] if isinstance(sources[0], str) else sources[0][0]
     stem = re.sub(r"[^a-z0-9]+", "_", Path(first.rstrip("/")).stem.lower()).strip("_") or "data"
-    name, test = f"own_{stem}"[:60], opened[1] if len(files) == 2 and not paired else []
-    try:
-        detected = detect(roles)
-    except Undecided as error:
-        for file in files if not error.choices else []:
-            file.require_real()  # a more specific error for variables in an unsupported form
-        proposals = []
-        for stated in error.choices:
-            with suppress(DatasetError, ValidationError):
-                found = detect(roles, **stated)
-                proposed = _proposal(name, _block(source, found, opened[0], test))
-                proposals.append((proposed[0], found.guessed | proposed[1]))
-        report.to_fill = _to_fill(name, source, files, proposals)
-        raise
-    report.configuration, why, report.warnings = _proposal(name, _block(source, detected, opened[0], test))
-    report.found, report.guessed = detected.remarks, detected.guessed | why
-    if detected.numbers:
-        keys = {
-            "input": [*detected.inputs, *detected.numbers],
-            "axes": _axes(detected) | {variable_of(entry): axes for entry, axes in detected.numbers.items()},
-        }
-        said = f"one number for each sample: {', '.join(detected.numbers)}; to use it as an input, write"
-        report.numbers = [said, *(f"    {line}" for line in _yaml(keys).splitlines())]
+    name, test = f"own_{stem}"[:60], [] if paired else opened[-1] if len(files) == 2 else []
+    content: dict[str, Any] = {"name": name, "build": {}, "datasets": {}, "models": {}, "experiments": {}}
+    for case in cases:
+        # The function with the most axes tells the cases apart.
+        ending = "" if len(cases) == 1 else "_" + "_".join(max(case.axes.values(), key=len))
+        entry = name[: 60 - len(ending)] + ending  # names have at most 64 characters, also with "_fno"
+        try:
+            block, reasons = _block(source, roles, case, opened[0], test)
+        except DatasetError:  # too few samples, if these were the axes
+            if case is not cases[-1] or content["datasets"]:
+                continue
+            raise
+        if len(cases) == 1:
+            scale = _check_samples(report, block, case)
+            report.remarks += _numbers(block, case)
+            if not case.why:
+                block["axes"] = choose_one_of([_flow(block["axes"])])
+        else:
+            scale = _scale(report, block, case)
+        content["datasets"][entry] = block
+        _add_experiment(content, entry, block, case, scale[0] if scale else "")
+        reasons |= {"training": scale[0].partition(":")[0]} if scale else {}
+        report.reasons |= {(entry, key): why for key, why in reasons.items()}
+    if len(content["datasets"]) == 1 and len(cases) > 1:  # the only case with enough samples is asked, too
+        (block,) = content["datasets"].values()
+        block["axes"] = choose_one_of([_flow(block["axes"])])
+    kind = "experiments" if content["experiments"] else "datasets"
+    entries = list(content[kind])
+    content["build"][kind] = entries if len(entries) == 1 else [choose_one_of(entries)]
+    if len(entries) > 1:
+        report.reasons["", kind] = "the names have the axes, which the file does not decide"
+    report.configuration = {key: value for key, value in content.items() if value}
 
 
-def _proposal(name: str, block: dict) -> tuple[dict, dict[str, Words], list[Words]]:
-    """Return a configuration, the reason for its training, and warnings; `DatasetError` for bad samples."""
-    settings = ArraysDataset.model_validate(block)
-    task = settings.task()
-    sizes = {split: min(size, LOOKED_AT) for split, size in settings.samples.model_dump().items() if size}
-    parts = ([(split, index) for index in range(size)] for split, size in sizes.items())
-    batches = ((names, task.draw(names)) for names in parts)
-    findings = findings_of(task.channels, settings.along("grid"), batches)
-    warnings = warnings_of(findings, settings.along("grid"))
-    warnings += [*task.notes(), *filter(None, [of_few(settings.samples.test)])]
-    block |= {"stored_as": "float32"} if task.series.single() else {}
-    configuration, why = _configuration(name, block, settings), dict[str, Words]()
-    if (far := unscaled(findings["mean_and_standard_deviation"])) and "experiments" in configuration:
-        configuration["experiments"][name]["training"]["normalisation"] = "scalar"
-        why["training"] = far[0].partition(":")[0]
-    return configuration, why, warnings
+def _roles(files: list[ArraysFile], paired: bool, several: bool) -> Roles:
+    """Return the candidates for input and target, from their names. Raises if there are none."""
+    arrays = list(functions_of(files[0], several).values())
+    every = [one for one in arrays if one.readings]
+    if paired:
+        wanted = [one for one in functions_of(files[1], several).values() if one.readings]
+        for file, found in zip(files, (every, wanted), strict=True):
+            if not found:
+                raise _nothing(file)
+        why = ("the first file", "the second file") if len(every) == len(wanted) == 1 else None
+        return Roles(every, wanted, why)
+    if not every:
+        raise _nothing(files[0])
+    for names in PAIRS:
+        given, wanted = ([one for one in arrays if _is_called(one, name)] for name in names)
+        if len(given) == len(wanted) == 1 and given != wanted and (names[0] != "x" or len(every) == 2):
+            return Roles(given, wanted, ("by its name", "by its name"))
+    if len(every) == 1:
+        (only,) = every
+        if not any(one.why for one in only.readings):
+            files[0].require_real()  # perhaps the other function has an unsupported form
+        evolving = [one for one in only.readings if {"time", "channel"} & {*one.axes}]
+        if not evolving:
+            unread = [
+                f"; '{name}' was skipped: {one.kind}" for name, one in files[0].variables.items() if one.kind
+            ]
+            raise DatasetError(
+                f"{files[0].path}: give a second file with the targets: the file has only one function, "
+                f"'{only.name}' ({' × '.join(map(str, only.shape))}){''.join(unread[:2])}"
+            )
+        only.readings = evolving
+    return Roles(every, every)
 
 
-def _to_fill(
-    name: str, source: Any, files: list[ArraysFile], proposals: list[tuple[dict, dict[str, Words]]]
-) -> str:
-    """Return a configuration to complete: commented alternatives with their guesses, or keys to fill in."""
-    if proposals:
-        contents, trained = [one for one, _ in proposals], all("experiments" in one for one, _ in proposals)
-        text = _yaml({"name": name, "build": {"experiments" if trained else "datasets": [name]}})
-        for section in ("datasets", "models", "experiments") if trained else ("datasets",):
-            entries = [one.get(section, {}) for one in contents]
-            for entry in dict.fromkeys(entry for one in entries for entry in one):
-                # An alternative without this model can have any: it is not trained.
-                known = next(one[entry] for one in entries if entry in one)
-                guesses = [guessed for _, guessed in proposals]
-                text += f"{section}:\n  {entry}:\n"
-                text += _alternatives([one.get(entry, known) for one in entries], guesses)
-        return text
-    top = _yaml({"name": name, "build": {"experiments": [name]}})
-    lines = [
-        _line(file, one) + (f" in {file.name}" if len(files) > 1 else "")
-        for file in files
-        for one, shape in file.shapes.items()
-        if len(shape) > 1
-    ]
-    files_named = yaml.safe_dump({"source": source}, sort_keys=False, allow_unicode=True, width=10**6)
-    return (
-        f"{top}datasets:\n  {name}:\n    equation: arrays\n{indent(files_named, '    ')}"
-        f"    input:  # one of {'; '.join(lines[:8])}; name[0] for a channel\n"
-        "    target:\n"
-        f"    axes:  # [...] in the file's order, from {', '.join(AXES)}; {{name: [...], …}} if they differ\n"
-        "    finest:  # points along each axis of space\n"
-        "    grid:  # periodic, nodes or cell_centres\n"
-        "    length: 1.0\n"
-        "    samples: {train: , validation: , test: }\n"
-        f"experiments:\n  {name}:\n    title: {name.replace('_', ' ')}\n    dataset: {name}\n"
-        "    models:  # [fno] on a line, [fno2d] on a square or rectangle\n"
-        "    resolutions:  # [points along x]\n"
-        "    training: {epochs: 50, batch_size: 8}\n"
+def _is_called(function: Function, name: str) -> bool:
+    """Return whether a variable has this name, or one that begins with it, such as `initial_velocity`."""
+    leaf = function.name.rpartition("/")[2].lower()
+    return leaf == name or (len(name) > 3 and leaf.startswith(f"{name}_"))
+
+
+def _nothing(file: ArraysFile) -> DatasetError:
+    """Return the error for a file without recognised functions of space."""
+    file.require_real()  # a more specific error for variables in an unsupported form
+    listed = ", ".join(f"{name} {shape}" for name, shape in list(file.shapes.items())[:6]) or "nothing"
+    hint = ""
+    if file.version == "CSV" and any(axis_of(name) in ("sample", *SPACE) for name in file.variables):
+        hint = "; of a table with a row a point, save df.pivot(index='sample', columns='x', values='u')"
+    return DatasetError(
+        f"{file.path}: save the samples as one array of real numbers, (samples, x) or (samples, y, x): no "
+        f"variable is an array of functions with the coordinates in the file; found: {listed}{hint}"
     )
 
 
-def _alternatives(entries: list[dict], guesses: list[dict[str, Words]]) -> str:
-    """Return the lines of an entry of a section: common keys, then the others as commented alternatives."""
-    first = entries[0]
-    common = {key: one for key, one in first.items() if all(e.get(key) == one for e in entries)}
-    text = _marked(indent(_yaml(common), "    "), guesses[0])
-    if all(entry == common for entry in entries):
-        return text
-    for number, (entry, guessed) in enumerate(zip(entries, guesses, strict=True)):
-        rest = {key: one for key, one in entry.items() if key not in common}
-        text += "    # or:\n" if number else "    # either, without the '#':\n"
-        marked = _marked(indent(_yaml(rest), "    "), guessed)
-        text += "".join(f"    # {line[4:]}\n" for line in marked.splitlines())
-    return text
+def _cases(roles: Roles) -> list[Case]:
+    """Return the possible axes of all functions that fit each other. Raises if there are none."""
+    every = list(dict.fromkeys((*roles.inputs, *roles.targets)))
+    kinds = list(dict.fromkeys((one.shape, tuple(one.readings)) for one in every))
+    cases: dict[tuple, Case] = {}
+    for chosen in product(*(possible for _, possible in kinds)):
+        reading_of = dict(zip(kinds, chosen, strict=True))
+        read = {one: reading_of[one.shape, tuple(one.readings)] for one in every}
+
+        def alike(one: Function, other: Function, read: dict = read) -> bool:
+            sizes = [dict(zip(read[f].axes, f.shape, strict=True)) for f in (one, other)]
+            return all(sizes[0].get(axis) == sizes[1].get(axis) for axis in ("sample", *SPACE))
+
+        kept = max(([two for two in every if alike(one, two)] for one in every), key=len)
+        if roles.why is not None and len(kept) < len(every):
+            continue
+        reasons = dict.fromkeys(read[one].why for one in kept)
+        case = Case({one: read[one].axes for one in kept}, "; ".join(reasons) if all(reasons) else "")
+        cases.setdefault(tuple(case.axes.items()), case)
+    if not cases:
+        words = " and ".join(f"'{one.name}' ({' × '.join(map(str, one.shape))})" for one in every)
+        raise DatasetError(
+            f"{every[0].file.path}: input and target differ in grid or number of samples, {words}: "
+            "interpolate them to one grid, with the same samples"
+        )
+    most = max(len(case.axes) for case in cases.values())
+    return [case for case in cases.values() if len(case.axes) == most]
 
 
-def _line(file: ArraysFile, name: str) -> str:
-    one = file.variables[name]
-    shape = " × ".join(map(str, one.shape)) or "one value"
-    words = one.kind or ("single precision" if one.single else "double precision")
-    dims = one.dims()
-    return f"{name}: {shape}, {words}" + (f" ({', '.join(dims)})" if dims else "")
+def _flow(value: Any) -> str:
+    """Return a value as YAML on one line, as a user would type it."""
+    text = yaml.safe_dump(value, default_flow_style=True, allow_unicode=True, width=10**6)
+    return text.removesuffix("...\n").strip()
 
 
-def _axes(detected: Detected) -> dict[str, list[str]]:
-    entries = (*detected.inputs, *detected.targets)
-    return {variable_of(entry): list(detected.function(entry).axes) for entry in entries}
+def _one(values: list[str]) -> str | list[str]:
+    return values[0] if len(values) == 1 else values
 
 
-def _block(source: Any, detected: Detected, files: list[ArraysFile], test: list[ArraysFile]) -> dict:
-    axes, first, grids = _axes(detected), detected.function(detected.inputs[0]), detected.grids
-    lengths = {axis: grid.length for axis, grid in grids.items() if grid.kind != "uneven"}
-    block: dict[str, Any] = {
-        "equation": "arrays",
-        "source": source,
-        "input": detected.inputs[0] if len(detected.inputs) == 1 else detected.inputs,
-        "target": detected.targets[0] if len(detected.targets) == 1 else detected.targets,
-        "axes": list(first.axes) if len(set(map(tuple, axes.values()))) == 1 else axes,
-        "finest": _one_or_each({axis: first.size(axis) for axis in grids}),
-        "grid": _one_or_each({axis: grid.kind for axis, grid in grids.items()}),
-    }
-    block |= {"length": _one_or_each(lengths)} if lengths else {}
-    if any(grid.origin for grid in grids.values()):
-        block["origin"] = _one_or_each({axis: grid.origin for axis, grid in grids.items()})
-    block |= {"coordinates": detected.coordinates} if detected.coordinates else {}
-    # From the first time to the last, or windows if there are few series.
-    given, wanted = first.size("time"), detected.function(detected.targets[0]).size("time")
-    times, windows = min(given or wanted, wanted), 1
-    block |= {"input_times": [0]} if given else {}
-    if given and first.size("sample") < FEWEST and times >= 2 * FEWEST:
-        lag = max(1, min(times // (FEWEST * LAG), LAG))
-        block |= {"target_times": [lag], "window_every": lag}
-        windows = (given - lag - 1) // lag + 1
-    elif times:
-        block["target_times"] = [times - 1]
-    count, tested = 1, int(bool(test))
-    if first.size("sample"):
-        axis = first.axes.index("sample")
-        count, tested = (sum(file.shape(first.name)[axis] for file in part) for part in (files, test))
-    block["samples"] = _samples(source, count, tested, windows, detected.split_sizes)
-    if detected.split:
-        block["groups"] = {"variable": detected.split, **detected.split_words}
-    return block
+def _block(
+    source: Any, roles: Roles, case: Case, files: list[ArraysFile], test: list[ArraysFile]
+) -> tuple[dict[str, Any], dict[str, Words]]:
+    """Return the entry of a dataset for one reading of the files, and the reasons for its values, by key."""
+    block: dict[str, Any] = {"equation": "arrays", "source": source}
+    reasons: dict[str, Words] = {"axes": case.why}
+    _add_roles(block, reasons, roles, case)
+    axes = {function.name: list(names) for function, names in case.axes.items()}
+    alike = len({tuple(names) for names in axes.values()}) == 1
+    block["axes"] = next(iter(axes.values())) if alike else axes
+    sizes = {axis: case.size(axis) for axis in SPACE if case.size(axis)}
+    block["finest"] = _one_or_each(sizes)
+    _add_grid(block, reasons, case, list(sizes))
+    windows = _add_times(block, reasons, roles, case, len(files))
+    _add_splits(block, reasons, case, files, test, windows)
+    axis_of_line, units = {name: axis for axis, name in block.get("coordinates", {}).items()}, {}
+    for name in (*(function.name for function in case.axes), *axis_of_line):
+        variable, axis = files[0].variables.get(name), axis_of_line.get(name, name)
+        unit = variable.attributes().get("units") if variable is not None and axis != "time" else None
+        if unit is not None:
+            units[axis] = unit.decode() if isinstance(unit, bytes) else str(unit)
+    block |= {"units": units} if units else {}
+    single = all(function.file.variables[function.name].single for function in case.axes)
+    block |= {"stored_as": "float32"} if single else {}
+    return block, {key: why for key, why in reasons.items() if why}
+
+
+def _add_roles(block: dict[str, Any], reasons: dict[str, Words], roles: Roles, case: Case) -> None:
+    """Add `input` and `target`: from their names, one function at two times, or the candidates."""
+    if roles.why is not None:
+        block["input"], block["target"] = (
+            _one(case.entries(*roles.inputs)),
+            _one(case.entries(*roles.targets)),
+        )
+        reasons |= dict(zip(("input", "target"), roles.why, strict=True))
+        return
+    evolves = any(case.size("time", function) > 1 for function in case.axes)
+    for role, candidates in (("input", roles.inputs), ("target", roles.targets)):
+        entries = [case.entries(function) for function in candidates if function in case.axes]
+        if len(entries) == 1 and evolves:
+            block[role], reasons[role] = _one(entries[0]), "the only function of the file"
+            continue
+        options = list(map(_one, entries)) if len(entries) > 1 else entries[0]
+        if len(entries) > 1 and evolves:
+            options.append([entry for of_function in entries for entry in of_function])
+        block[role], reasons[role] = choose_one_of(map(_flow, options)), "or a list of names"
+
+
+def _add_times(block: dict[str, Any], reasons: dict[str, Words], roles: Roles, case: Case, files: int) -> int:
+    """Add times from the first to the last, or windows if there are few series; return windows per series."""
+    input_evolves, target_evolves = (
+        all(case.size("time", function) for function in case.axes if function in candidates)
+        for candidates in (roles.inputs, roles.targets)
+    )
+    block |= {"input_times": [0]} if input_evolves else {}
+    if not target_evolves:
+        return 1
+    times = min(case.size("time", function) for function in case.axes if case.size("time", function))
+    series = case.size("sample") if "sample" in case.axes[case.first] else files
+    block["target_times"], reasons["target_times"] = [times - 1], f"the last time: {YOURS}"
+    if not input_evolves or series >= FEWEST or times < 2 * FEWEST:
+        return 1
+    lag = max(1, min(times // (FEWEST * LAG), LAG))
+    block |= {"target_times": [lag], "window_every": lag}
+    reasons |= {"target_times": "counted from the start of a window", "window_every": YOURS}
+    return (times - lag - 1) // lag + 1
 
 
 def _one_or_each(values: dict[str, Any]) -> Any:
@@ -305,51 +391,197 @@ def _one_or_each(values: dict[str, Any]) -> Any:
     return values if len(set(values.values())) > 1 else next(iter(values.values()))
 
 
-def _samples(source: Any, count: int, tested: int, windows: int, stated: dict[str, int]) -> dict[str, int]:
-    """Return split sizes: a tenth each for validation and test, but more test samples if they are few.
+def _add_grid(block: dict[str, Any], reasons: dict[str, Words], case: Case, space: list[str]) -> None:
+    """Add `grid`, `length` and `coordinates`: from the coordinates, the boundary condition, or equal ends."""
+    first, taken, kinds = case.first, {one.name for one in case.axes}, dict[str, str]()
+    file, coordinates, why = first.file, dict[str, str](), list[Words]()
+    repeated = [one.name for one in case.axes if _repeats_ends(one, case)]
+    for axis in space:
+        points = case.size(axis)
+        name = coordinates_of(file, axis, points, taken, first.name)
+        if name is None and axis == "x" and not case.size("time"):  # functions of time
+            name = coordinates_of(file, "time", points, taken, first.name)
+        candidates = [
+            kind for kind in ("periodic", "nodes", "cell_centres") if kind != "periodic" or points % 2 == 0
+        ]
+        if name is not None:
+            coordinates[axis] = name
+            if not is_even(line_of(file, name)):
+                kinds[axis] = "uneven"
+                why.append(f"uneven points, from '{name}'")
+                continue
+        if file.boundary == "periodic" and points % 2 == 0:
+            kinds[axis] = "periodic"
+            why.append("the boundary is periodic, as stated in the file")
+        elif repeated:
+            kinds[axis] = "nodes"
+            why.append(f"the last value of '{repeated[0]}' repeats the first one: both ends are included")
+        else:
+            candidates = candidates[-2:] if file.boundary is not None else candidates
+            kinds[axis] = choose_one_of(candidates)
+            why.append(KINDS + ("; or one for each axis: {y: nodes, x: periodic}" if len(space) == 2 else ""))
+    block["grid"] = _one_or_each(kinds)
+    reasons["grid"] = "; ".join(dict.fromkeys(why))
+    if not coordinates:
+        block["length"] = 1.0
+        reasons["length"] = f"the file has no coordinates: {YOURS}"
+    if case.size("time") and (name := coordinates_of(file, "time", case.size("time"), taken, first.name)):
+        coordinates["time"] = name
+    block |= {"coordinates": coordinates} if coordinates else {}
 
-    These are `FEW_TEST_SAMPLES` if that is at most a quarter of all, otherwise a fifth of all.
 
-    count  rows, or rows of the training file if there is a test file with `tested` rows; each has `windows`.
-    """
+def _repeats_ends(function: Function, case: Case) -> bool:
+    """Return whether the last values of all samples repeat the first, but the second last do not."""
+    values = function.values(case.axes[function])
+    axes = range(1, values.ndim)
+    if min(values.shape[1:]) < 3:
+        return False
+    kinks = [np.abs(np.diff(np.moveaxis(values, axis, -1)[..., -2:])).max() for axis in axes]
+    return seam(values, axes)["both_ends"] <= REPEATED < min(kinks) / (np.abs(values).max() or 1.0)
+
+
+def _add_splits(
+    block: dict,
+    reasons: dict[str, Words],
+    case: Case,
+    files: list[ArraysFile],
+    test: list[ArraysFile],
+    windows: int,
+) -> None:
+    """Add `samples`, and `groups` or `rows` if a variable names the split of each sample."""
+    count, tested, file = len(files), len(test), files[0]
+    if case.size("sample"):
+        number = case.axes[case.first].index("sample")
+        count, tested = (sum(one.shape(case.first.name)[number] for one in part) for part in (files, test))
+    reasons["samples"] = YOURS
+    stated = file.variables.get(SPLIT_VARIABLE)
+    if stated is not None and stated.kind == "text" and not test:
+        words = list(map(str, file.values(SPLIT_VARIABLE).ravel()))
+        split_of = {word: next((SPLIT[k] for k in SPLIT if word.lower().startswith(k)), "") for word in words}
+        sizes = {split: sum(split_of[word] == split for word in words) for split in SPLITS}
+        reasons["samples"] = f"as the variable '{SPLIT_VARIABLE}' says"
+        if sum(sizes.values()) == len(words) == count and all(sizes.values()):
+            own = {split: [word for word, one in split_of.items() if one == split] for split in SPLITS}
+            block["groups"] = {"variable": SPLIT_VARIABLE} | own
+            block["samples"] = {split: size * windows for split, size in sizes.items()}
+            return
+        first = sizes["train"]
+        if (
+            sum(sizes.values()) == len(words) == count
+            and sizes["test"]
+            and [split_of[one] for one in words[:first]] == ["train"] * first
+        ):
+            part = max(1, first // 10)
+            block["samples"] = {"train": first - part, "validation": part, "test": sizes["test"]}
+            block["rows"] = {
+                "train": [0, first - part],
+                "validation": [first - part, first],
+                "test": [first, count],
+            }
+            reasons["rows"] = "the last training samples are for validation, which selects the epoch"
+            return
+        reasons["samples"] = (
+            f"the variable '{SPLIT_VARIABLE}' names no train, validation and test; state groups or rows"
+        )
+    part, few = max(1, count // 10), FEW_TEST_SAMPLES if count >= 4 * FEW_TEST_SAMPLES else count // 5
     if count == 1 and windows > 1:
         part = max(1, windows // 10)
-        test = max(part, FEW_TEST_SAMPLES) if windows >= 4 * FEW_TEST_SAMPLES else part
-        return {"train": windows - part - test - 4, "validation": part, "test": test}
-    if stated:
-        return {split: size * windows for split, size in stated.items()}
+        few = max(part, FEW_TEST_SAMPLES) if windows >= 4 * FEW_TEST_SAMPLES else part
+        block["samples"] = {"train": windows - part - few - 4, "validation": part, "test": few}
+        return
     if count < 3 and not tested:
-        raise DatasetError(f"{source}: has {count} samples; expected: at least 3, one for each split")
-    part = max(1, count // 10)
-    few = FEW_TEST_SAMPLES if count >= 4 * FEW_TEST_SAMPLES else count // 5
-    test = tested or max(part, few)
-    train = count - part - (0 if tested else test)
-    return {"train": train * windows, "validation": part * windows, "test": test * windows}
+        raise DatasetError(
+            f"{block['source']}: has {count} samples; expected: at least 3, one for each split"
+        )
+    held = tested or max(part, few)
+    sizes = {"train": count - part - (0 if tested else held), "validation": part, "test": held}
+    block["samples"] = {split: size * windows for split, size in sizes.items()}
+    for one, axes in case.axes.items() if case.size("sample") and not tested else ():
+        ends = [one.values(axes, last=last) for last in (False, True)]
+        first, final = (np.sqrt((part**2).reshape(len(part), -1).mean(axis=1)) for part in ends)
+        if words := sorted_warnings(one.name, larger(first, final)):
+            block["order"], reasons["order"] = "random", words[0].partition(":")[0]
 
 
-def _configuration(name: str, block: dict, settings: ArraysDataset) -> dict:
-    content: dict[str, Any] = {"name": name, "build": {"datasets": [name]}, "datasets": {name: block}}
-    sides, training = settings.along("finest"), {"epochs": 50, "batch_size": min(8, settings.samples.train)}
+def _check_samples(report: Report, block: dict, case: Case) -> list[Words]:
+    """Return warnings about the scale of functions, and add all. Raises `DatasetError` for bad samples."""
+    if isinstance(block["input"], str) and block["input"].startswith(CHOOSE):
+        return _scale(report, block, case)
+    # The samples are looked at on nodes where the kind of the grid is open, without remarks on their ends.
+    grids = block["grid"] if isinstance(block["grid"], dict) else {"": block["grid"]}
+    stand_in = {axis: "nodes" if kind.startswith(CHOOSE) else kind for axis, kind in grids.items()}
+    settings = ArraysDataset.model_validate(block | {"grid": stand_in.get("", stand_in)})
+    kinds = settings.along("grid") if stand_in == grids else dict.fromkeys(settings.along("grid"), "uneven")
+    task, sizes = settings.task(), settings.samples.model_dump()
+    parts = (
+        [(split, index) for index in range(min(size, LOOKED_AT))] for split, size in sizes.items() if size
+    )
+    findings = findings_of(task.channels, kinds, ((names, task.draw(names)) for names in parts))
+    report.warnings += [
+        *warnings_of(findings, kinds),
+        *task.notes(),
+        *filter(None, [of_few(settings.samples.test)]),
+    ]
+    return unscaled(findings["mean_and_standard_deviation"])
+
+
+def _scale(report: Report, block: dict, case: Case) -> list[Words]:
+    """Return warnings about the scale of all functions, from their first samples, and add all."""
+    scale: list[Words] = []
+    for one in case.axes:
+        values = [one.values(case.axes[one], channel) for channel in range(len(case.entries(one)))]
+        moments = [(float(part.mean()), float(part.std())) for part in values]
+        scale += unscaled(dict(zip(case.entries(one), moments, strict=True)))
+    notes = [f"In {file.name} {note}." for file in {one.file: 0 for one in case.axes} for note in file.notes]
+    few = of_few(block["samples"]["test"])
+    report.warnings += [words for words in (*scale, *notes, few) if words and words not in report.warnings]
+    return scale
+
+
+def _add_experiment(content: dict, entry: str, block: dict, case: Case, scale: Words) -> None:
+    """Add an experiment with a model for the grid, if there is one."""
+    grids, sizes = block["grid"], [case.size(axis) for axis in SPACE if case.size(axis)]
+    uneven = "uneven" in (grids.values() if isinstance(grids, dict) else [grids])
+    training: dict[str, Any] = {"epochs": 50, "batch_size": min(8, block["samples"]["train"])}
     model: str | None
-    if not settings.uneven:
-        model, architecture, modes = MODELS[settings.dimension]
-        if (few := min(sides.values()) // 2) < modes or model is None:
-            model, own = f"{name}_fno", {"settings": {"modes": min(few, modes)}}
+    if not uneven:
+        model, architecture, modes = MODELS[len(sizes)]
+        if (few := min(sizes) // 2) < modes or model is None:
+            model, own = f"{entry}_fno", {"settings": {"modes": min(few, modes)}}
             own["training"] = {"gradient_weight": 0}  # as `fno` and `fno2d`, and for several targets
-            content["models"] = {model: {"label": "FNO", "architecture": architecture, **own}}
-    elif settings.dimension in ON_UNEVEN_POINTS:
-        model = ON_UNEVEN_POINTS[settings.dimension]
+            content["models"][model] = {"label": "FNO", "architecture": architecture, **own}
+    elif len(sizes) in ON_UNEVEN_POINTS:
+        model = ON_UNEVEN_POINTS[len(sizes)]
         training["gradient_weight"] = 0
     else:
-        return content  # no architecture supports uneven points in this dimension
-    content["build"] = {"experiments": [name]}
-    content["experiments"] = {
-        name: {
-            "title": name.replace("_", " "),
-            "dataset": name,
-            "models": [model],
-            "resolutions": [sides["x"]],
-            "training": training,
-        }
+        return  # no architecture supports uneven points in this dimension
+    training |= {"normalisation": "scalar"} if scale else {}
+    content["experiments"][entry] = {
+        "title": entry.replace("_", " "),
+        "dataset": entry,
+        "models": [model],
+        "resolutions": [sizes[-1]],
+        "training": training,
     }
-    return content
+
+
+def _numbers(block: dict, case: Case) -> list[Words]:
+    """Return how to use variables with one number for each sample as inputs."""
+    file, count, taken = case.first.file, case.size("sample"), {one.name for one in case.axes}
+    numbers: dict[str, list[str]] = {}
+    for name, variable in file.variables.items():
+        if count > 1 and name not in taken and axis_of(name) is None and variable.kind is None:
+            if variable.shape == (count,):
+                numbers[name] = ["sample"]
+            elif variable.shape == (count, 1):
+                numbers[f"{name}[0]"] = ["sample", "channel"]
+    if not numbers:
+        return []
+    axes = {one.name: list(axes) for one, axes in case.axes.items()}
+    axes |= {variable_of(entry): own for entry, own in numbers.items()}
+    inputs = block["input"] if isinstance(block["input"], list) else [block["input"]]
+    said = f"one number for each sample: {', '.join(numbers)}; to use it as an input, write"
+    return [
+        said,
+        *(f"    {line}" for line in _yaml({"input": [*inputs, *numbers], "axes": axes}).splitlines()),
+    ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Set
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -106,13 +107,17 @@ class FilesDataset(SpaceDataset):
     def paths(self) -> list[str]:
         return paths_of(self.source)
 
-    def with_contents(self) -> Self:
-        """Check the files, and return the settings with their SHA-256."""
+    def from_files(self) -> dict[str, Any]:
+        """Check the files, and return the settings that follow from them. Raises `DatasetError`."""
         self.series()
-        paths = self.paths()
+        return {}
+
+    def with_contents(self) -> Self:
+        """Check the files, and return the settings with their SHA-256, and with `from_files`."""
+        update, paths = self.from_files(), self.paths()
         digests = [content_digest(path) for path in paths]
         check_digests(self.sha256, paths, digests, "correct sha256, or leave it out")
-        return self.model_copy(update={"sha256": digests})
+        return self.model_copy(update={"sha256": digests} | update)
 
     def seconds_per_sample(self) -> float:
         grids = math.prod(self.along("finest").values()) + sum(map(self.num_points, self.resolutions))
@@ -139,6 +144,7 @@ class FilesTask(Task):
     """Base of tasks that read samples from files; `draw` returns scalars as constant functions."""
 
     settings: FilesDataset
+    falling: Set[str] = frozenset()  # axes with decreasing coordinates, whose values are flipped
 
     def __init__(self, settings: FilesDataset):
         super().__init__(settings)
@@ -176,7 +182,7 @@ class FilesTask(Task):
         if not channel.space:
             sides = tuple(self.settings.along("finest").values())
             return np.broadcast_to(values.reshape(-1, *[1] * len(sides)), (len(values), *sides))
-        falling = (1 + at for at, axis in enumerate(channel.space) if axis in self.series.falling)
+        falling = (1 + number for number, axis in enumerate(channel.space) if axis in self.falling)
         return np.flip(values, tuple(falling))
 
     def solve(self, drawn: np.ndarray) -> dict[str, np.ndarray]:

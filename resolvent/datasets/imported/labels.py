@@ -1,13 +1,11 @@
-"""Third-party datasets of a known equation: solve labels again, and fit the equation's parameters to them.
-
-A cheap solver may fail for some parameters; if a search leaves its range, the expensive solver takes over.
-"""
+"""Third-party datasets of a known equation: compare their labels with our solutions."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar, Self
@@ -16,6 +14,7 @@ import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
 from resolvent.common.errors import Words
+from resolvent.common.norms import relative_l2
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.axes import coordinates_of, line_of
 from resolvent.datasets.imported.files import FilesDataset, FilesTask, as_list
@@ -31,11 +30,7 @@ if TYPE_CHECKING:
 
 SAME_LENGTH = 1e-3  # relative tolerance between the stated length and coordinates in a file
 PART = 256  # samples solved again at a time
-EXPLAINED = 1e-4  # mean error below which a fit explains the labels
-UNSOLVED = 1e9  # finite error for unsolved values, since the search subtracts errors
-# Maps values by name, and whether only the cheap solver may be used, to the error of each sample. Raises
-# `SolverError` if the solver fails.
-Errors = Callable[[dict[str, float], bool], np.ndarray]
+BETTER = 2.0  # another convention is reported if its error is smaller by this factor
 
 
 class ImportedDataset(FilesDataset):
@@ -165,9 +160,8 @@ class ImportedTask(FilesTask):
         return error_facts(np.concatenate(errors), stored.layout.num_samples)
 
     def hold_to_accuracy(self, budget: dict, store: Path | str) -> dict:
-        labels, warnings = budget["labels_against_our_solver"], self.warnings(budget)
+        labels = budget["labels_against_our_solver"]
         if why := labels.get("not_available"):
-            warnings = [f"The solutions could not be checked: {why}", *warnings]
             summary = f"labels not checked against our solver: {why}"
         else:
             summary = (
@@ -179,130 +173,45 @@ class ImportedTask(FilesTask):
             "imported": {
                 "summary": f"imported; {summary}",
                 "tolerance": self.settings.accuracy,
-                "warnings": [*warnings, *self.notes()],
+                "warnings": [*self.warnings(budget), *self.notes()],
                 **self.file_facts(),
             }
         }
 
 
-@dataclass(frozen=True)
-class Searched:
-    """A parameter to search on a logarithmic scale around the stated value; results are multiplied by `unit`.
+def by_convention(
+    target: np.ndarray, solutions: dict[str, Callable[[], np.ndarray]]
+) -> dict[str, dict[str, float]]:
+    """Return the errors of labels (samples, ...) under each named convention, if it can be solved.
 
-    reach      largest factor by which the value may be smaller or larger; `scanned` values are tried first.
-    tolerance  tolerance of its logarithm.
-    most       largest numbers of further evaluations with the cheap and the expensive solver.
+    solutions  functions that solve the first samples, or all, under a convention; may raise `SolverError`.
     """
-
-    name: str
-    around: float
-    unit: float = 1.0
-    reach: float = 16.0
-    scanned: int = 17
-    tolerance: float = 1e-8
-    most: tuple[int, int] = (100, 20)
-
-
-def best_fits(errors: Errors, searched: list[Searched]) -> dict[str, dict]:
-    """Find the best value of each parameter with the others as stated, and of both together.
-
-    Each entry has the values and the errors there. Parameters that are expensive to search come first in
-    `searched` and are searched last, only by the cheap solver if another parameter explains the solutions.
-    """
-    from scipy.optimize import minimize
-
-    stated, widest = np.log([(one.around, one.reach) for one in searched]).T
-    names, count = [one.name for one in searched], len(searched)
-
-    def at(logarithms: np.ndarray, cheaply: bool = False) -> np.ndarray:
-        values = np.exp(np.clip(logarithms, stated - widest, stated + widest))
-        try:
-            return errors(dict(zip(names, values.tolist(), strict=True)), cheaply)
-        except SolverError:
-            return np.array([np.inf])
-
-    starts, explained, found = [stated] * count, False, {}
-    for number in reversed(range(count)):
-        along = np.eye(count)[number]
-
-        def error(shift: float, cheaply: bool, along: np.ndarray = along) -> float:
-            return float(at(stated + shift * along, cheaply).mean())
-
-        starts[number] = stated + least(error, searched[number], costly=not explained) * along
-        explained = explained or bool(at(starts[number]).mean() <= EXPLAINED)
-    for number, one in enumerate(searched):
-        value = {one.name: np.exp(starts[number][number]) * one.unit}
-        found[f"{one.name}_that_fits_best"] = fitted(at(starts[number]), value)
-    start = min(starts, key=lambda start: at(start).mean())
-    simplex = start + np.vstack([np.zeros(count), 0.1 * np.eye(count)])
-    both = minimize(
-        lambda logarithms: min(at(logarithms).mean(), UNSOLVED),
-        start,
-        method="Nelder-Mead",
-        options={"initial_simplex": simplex, "maxfev": 150, "xatol": 1e-7, "fatol": 1e-14},
-    ).x
-    both = np.clip(both, stated - widest, stated + widest)
-    values = {one.name: np.exp(both[number]) * one.unit for number, one in enumerate(searched)}
-    return found | {"both_that_fit_best_together": fitted(at(both), values)}
-
-
-def least(error: Callable[[float, bool], float], one: Searched, costly: bool = True) -> float:
-    """Return the shift of a parameter's logarithm, within its reach, that minimises `error`.
-
-    Uses only the cheap solver, unless the error decreases to the end of its range and `costly` allows the
-    expensive solver.
-    """
-    from scipy.optimize import minimize_scalar
-
-    scanned = np.linspace(-np.log(one.reach), np.log(one.reach), one.scanned)
-    found = np.array([error(shift, True) for shift in scanned])
-    first = int(np.argmax(np.isfinite(found)))
-    cheaply = bool(np.isfinite(found).any() and (np.argmin(found) > first or not costly))
-    if not cheaply:
-        found = np.array(
-            [each if np.isfinite(each) else error(s, False) for each, s in zip(found, scanned, strict=True)]
-        )
-    best = int(np.argmin(found))
-    refined = minimize_scalar(
-        lambda shift: min(error(shift, cheaply), UNSOLVED),
-        bounds=(scanned[max(0, best - 1)], scanned[min(one.scanned - 1, best + 1)]),
-        method="bounded",
-        options={"xatol": one.tolerance, "maxiter": one.most[0 if cheaply else 1]},
-    ).x
-    return min((float(refined), float(scanned[best]), 0.0), key=lambda shift: error(shift, False))
-
-
-def fitted(errors: np.ndarray, values: dict[str, float], digits: int = 5) -> dict:
-    numbers = {name: float(f"{value:.{digits}g}") for name, value in values.items()}
-    return numbers | (error_facts(errors) if np.isfinite(errors).all() else {"not_available": "not solved"})
+    errors = {}
+    for name, solution in solutions.items():
+        with suppress(SolverError):
+            ours = solution()
+            errors[name] = error_facts(relative_l2(target[: len(ours)], ours))
+    return errors
 
 
 def label_warnings(
-    labels: dict, what: Words, stated: Words, tolerance: float, fits: dict[Words, dict], names: Words
+    what: Words, labels: dict, stated: Words, conventions: dict[str, dict], tolerance: float
 ) -> list[Words]:
-    """Return a warning if the median error of labels exceeds `tolerance`, or the largest ten times as much.
+    """Return a line if the labels (`what`) differ from ours as `stated`, with the errors by convention.
 
-    what   name of the labels; `stated`: name of the reference.
-    fits   fits by their description, the simplest first; `names`: names of the parameters.
+    That is a median above `tolerance`, or above twice that of another convention, or the largest error above
+    ten times the tolerance.
     """
-    explained, errors = "", {words: fit.get("median_relative_l2", np.inf) for words, fit in fits.items()}
-    if fitting := [words for words, error in errors.items() if error <= tolerance]:
-        error = f"{errors[fitting[0]]:.1e}"
-        explained = f"They fit {fitting[0]}, with an error of {error}: set this, or choose another file."
-    elif fits:
-        last = list(fits)[-1]
-        explained = f"No {names} fit them; the best are {last}, with an error of {errors[last]:.1e}."
+    errors = {name: facts["median_relative_l2"] for name, facts in conventions.items()}
+    others = "; ".join(f"{name}: {error:.1e}" for name, error in errors.items() if name != stated)
+    others = f" With other conventions: {others}." if others else ""
     if "not_available" in labels:
-        return [explained] if explained else []
+        return [f"The {what} could not be checked: {labels['not_available']}.{others}"]
     median, largest = labels["median_relative_l2"], labels["largest_relative_l2"]
-    if median > tolerance:
-        return [
-            f"The {what} in the file differ from {stated} by {median:.1e} in the median (relative L²), above "
-            f"the tolerance {tolerance:.0e}. {explained}".rstrip()
-        ]
-    if largest > 10 * tolerance:
-        return [
-            f"Some {what} in the file differ from {stated} by up to {largest:.1e} (relative L²), and by "
-            f"{median:.1e} in the median; the tolerance is {tolerance:.0e}."
-        ]
-    return []
+    better = BETTER * min(errors.values(), default=np.inf) < errors.get(stated, median)
+    if median <= tolerance and largest <= 10 * tolerance and not better:
+        return []
+    return [
+        f"The {what} in the file differ from our solver's ({stated}) by {median:.1e} in the median and "
+        f"{largest:.1e} at most (relative L²; tolerance {tolerance:.0e}).{others}"
+    ]

@@ -6,12 +6,13 @@ Parses the settings `input`, `target` and `axes`, opens the files, and checks th
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
 
+from resolvent.common.errors import Words
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.readers.arrays_file import ArraysFile
 from resolvent.datasets.imported.readers.source import open_source
@@ -31,6 +32,7 @@ class Channel:
     channel   index on the channel axis; None without such an axis.
     axes      axes of the variable, in the order of the file.
     time      index of the time in the series or window; None without a time axis.
+    when      the words for this time, such as "at time 20 s"; empty if the file has none.
     """
 
     entry: str
@@ -40,6 +42,7 @@ class Channel:
     role: str = ""
     time: int | None = None
     stored: str = ""
+    when: Words = ""
 
     @property
     def space(self) -> tuple[str, ...]:
@@ -50,7 +53,8 @@ class Channel:
     def words(self) -> str:
         if self.time is None:
             return self.entry
-        return f"{self.entry} at time {self.time}" + (" from the end" if self.time < 0 else "")
+        index = "at the last time" if self.time == -1 else f"at time index {self.time}"
+        return f"{self.entry} {self.when or index}"
 
 
 def variable_of(entry: str) -> str:
@@ -105,12 +109,18 @@ def read_rows(file: ArraysFile, channel: Channel, rows: range, start: int = 0) -
 
 
 def channels_of(
-    entries: dict[str, list[str]], times: dict[str, list[int]], axes: Any, paired: bool, windows: bool
+    entries: dict[str, list[str]],
+    times: dict[str, list[int]],
+    axes: Any,
+    paired: bool,
+    windows: bool,
+    words: dict[str, Words],
 ) -> list[Channel]:
     """Return all functions and scalars of a sample, inputs first.
 
     entries  names for the roles input and target; `times`: their time indices; `axes`: as for `parsed`.
     paired   whether the roles have separate files; `windows`: whether series are cut into windows.
+    words    words for times, by index.
 
     Raises `ValueError` if names, axes and times do not fit each other.
     """
@@ -122,13 +132,14 @@ def channels_of(
             raise ValueError(f"{role}_times are set, but no {role} has a time axis")
         for one in parts:
             # Its name in the file as an identifier, with its role if another array has the same name.
-            words = re.sub(r"\W+", "_", one.entry).strip("_") or role
-            if words in RESERVED or words[0].isdigit() or one.entry in twice:
-                words = f"{role}_{words}"
+            name = re.sub(r"\W+", "_", one.entry).strip("_") or role
+            if name in RESERVED or name[0].isdigit() or one.entry in twice:
+                name = f"{role}_{name}"
             for time in (times[role] or default) if "time" in one.axes else [None]:
                 ending = "" if time is None else f"_at_{time}" if time >= 0 else "_at_last"
                 ending += f"_but_{-time - 1}" if time is not None and time < -1 else ""
-                found.append(replace(one, role=role, time=time, stored=words + ending))
+                when = words.get(str(time), "")
+                found.append(replace(one, role=role, time=time, stored=name + ending, when=when))
 
     functions, stored = [one for one in found if one.space], [one.stored for one in found]
     are_functions = [bool(one.space) for one in found if one.role == "input"]
@@ -145,8 +156,6 @@ def channels_of(
         raise ValueError("inputs and targets have different axes of space; accepted: functions on one grid")
     if len({"sample" in one.axes for one in found}) > 1:
         raise ValueError("some variables have a sample axis, and others do not; accepted: all, or none")
-    if "sample" not in found[0].axes and not windows:
-        raise ValueError("no variable has a sample axis; set window_every to cut a series into windows")
     if windows and not all("time" in one.axes for one in functions):
         raise ValueError("window_every requires a time axis for every function")
     return found
@@ -173,8 +182,7 @@ class Series:
     every      time steps between the starts of two windows of a series; None: one sample per series.
     rows       first row of each split and the row after its last; None: the usual order.
     groups     variable with a value for each sample, and the values of each split.
-    falling    axes with decreasing coordinates, whose values are flipped.
-    positions  points along uneven axes, by axis.
+    random     seed for a random choice of the samples of each split; None: in the order of the files.
     """
 
     pools: list[Pool]
@@ -184,8 +192,7 @@ class Series:
     every: int | None = None
     rows: dict | None = None
     groups: tuple[str, dict[str, list]] | None = None
-    falling: set[str] = field(default_factory=set)
-    positions: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    random: int | None = None
 
     def __post_init__(self) -> None:
         self.files: dict[str, ArraysFile] = {}
@@ -193,6 +200,11 @@ class Series:
         self.span = 1 + max(one.time or 0 for one in self.channels)  # length of a window in times
         opened = [(pool, [self._opened(pair) for pair in pool.files]) for pool in self.pools]
         self.pairs = [pair for _, pairs in opened for pair in pairs]
+        if self.lone and self.every is None and len(self.pairs) == 1:
+            raise DatasetError(
+                f"{self.pairs[0]['input'].path}: no variable has a sample axis; set window_every to cut a "
+                "series into windows, or name more files in source, one for each sample"
+            )
         self.windows = 1  # windows per series
         if self.every is not None:
             times = {
@@ -233,12 +245,16 @@ class Series:
             start, end = (
                 " and ".join(dict.fromkeys(file.name for file in at.files.values())) for at in (first, last)
             )
-            if self.lone or split in self._alone:
+            if split in self._alone:
                 words[split] = f"windows from time {first.start} to {last.start} of {start}"
                 continue
             words[split] = f"row {first.row + 1} of {start} to row {last.row + 1} of {end}"
             if start == end:
                 words[split] = f"rows {first.row + 1} to {last.row + 1} of {start}"
+            if self.lone:
+                words[split] = start if start == end else f"files from {start} to {end}"
+            if self.random is not None:
+                words[split] = f"chosen at random, {words[split]}"
             if self.windows > 1:
                 words[split] += f", {self.windows} windows each"
         return words
@@ -306,7 +322,7 @@ class Series:
         """Choose series for every split of a pool, or windows of a single series."""
         series = [(pair, row) for pair in files for row in range(self._size(pair, "sample"))]
         cut = self.windows > 1 and self.groups is None and self.rows is None
-        alone = len(series) == 1 and (self.lone or cut)  # split the windows of a single series
+        alone = len(series) == 1 and self.every is not None and (self.lone or cut)  # split its windows
         units, per = (self.windows, 1) if alone else (len(series), self.windows)
         wanted = {split: -(-self.sizes[split] // per) for split in pool.splits}
         paths = list(dict.fromkeys(str(one.path) for pair in files for one in pair.values()))
@@ -317,6 +333,9 @@ class Series:
             what = "windows" if alone else "series" if self.windows > 1 else "samples"
             gap = -(-self.span // (self.every or 1)) - 1 if alone else 0
             found = _in_order(wanted, units, path, what, gap)
+            if self.random is not None and not alone:
+                shuffled = np.random.default_rng(self.random).permutation(units)
+                found = {split: np.sort(shuffled[chosen]) for split, chosen in found.items()}
         if alone:
             starts = {split: (self.every or 1) * units for split, units in found.items() if len(units)}
             ends = sorted((first[0], first[-1], split) for split, first in starts.items())

@@ -126,7 +126,8 @@ def _expanded(path: str) -> list[str]:
     place = Path(path)
     if place.is_dir() and not _is_store(place):
         inside = [one for one in place.iterdir() if one.name[0] != "."]
-        found = [one for one in inside if one.suffix.lower() in ENDINGS] or list(filter(Path.is_dir, inside))
+        found = [one for one in inside if one.suffix.lower() in ENDINGS]
+        found = found or [one for one in inside if one.suffix.lower() == ".csv" or one.is_dir()]
         if not found:
             raise DatasetError(
                 f"{path} is a folder without data files; expected: a file, a Zarr store with zarr.json, or "

@@ -27,11 +27,6 @@ MEANING = {
     "discretisation_error": "The solution on this grid against one on a much finer grid: the error of the "
     "grid itself, which no solver on this grid can avoid.",
     "labels_against_our_solver": "The imported solutions against ours from the same inputs.",
-    "viscosity_that_fits_best": "The same, with the viscosity of our solver that minimises the difference.",
-    "final_time_that_fits_best": "The same, with the final time of our solver that minimises the difference.",
-    "both_that_fit_best_together": "The same, with the viscosity and final time that together minimise the "
-    "difference.",
-    "values_that_fit_best": "The same, with the two permeabilities that minimise the difference.",
 }
 NAMES = {"cole hopf": "Cole-Hopf", "diffrax dopri8": "diffrax (Dopri8)", "scipy dop853": "SciPy (DOP853)"}
 OWN_CHECK = "A check that the equation's own class makes."

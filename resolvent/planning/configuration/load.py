@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from resolvent.common.counts import of_few
 from resolvent.common.outside import unknown
+from resolvent.common.settings import open_choices
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.arrays import ArraysDataset
 from resolvent.models.registry import ARCHITECTURES, is_architecture, settings_class
@@ -31,24 +32,31 @@ def load_configuration(content: Mapping) -> Configuration:
     """
     _refuse([*getattr(content, "problems", ()), *odd_values(content)])
     resolved = without_like(content)
+    _refuse([*open_choices({"build": resolved.get("build")})])
     build = _build(resolved)
     unbuilt = set(entries_not_built(resolved, build))
+    built = {
+        section: {name: one for name, one in value.items() if (section, name) not in unbuilt}
+        if section in SECTIONS and isinstance(value, Mapping)
+        else value
+        for section, value in resolved.items()
+    }
+    _refuse([*open_choices(built)])
     errors: list = []
     try:
         Configuration.model_validate(resolved)
     except ValidationError as error:  # entries that are not built may have inconsistent sizes
         every = error.errors()
-        errors = [one for one in every if one["type"] != "value_error" or one["loc"][:2] not in unbuilt]
+        errors = [
+            one
+            for one in every
+            if one["loc"][:2] not in unbuilt
+            or not (one["type"] == "value_error" or [*open_choices(one["input"])])
+        ]
     inherited = {
         f"{one}.{name}": (f"{one}.{base}", f"{one}.{name}") for (one, name), base in likes(content).items()
     }
     _refuse(said_once(explain(Configuration, errors, resolved), inherited))
-    built = {
-        section: {name: one for name, one in value.items() if (section, name) not in unbuilt}
-        if section in SECTIONS
-        else value
-        for section, value in resolved.items()
-    }
     configuration = Configuration.model_validate(built)
     _refuse(said_once(recipe_problems(configuration), inherited))
     configuration, origins = with_variants(configuration)

@@ -126,7 +126,10 @@ def read_file(file: Path) -> Read:
         words = f"{shown}, line {mark.line + 1}, column {mark.column + 1}: {error.problem}{hint}"
         raise ConfigurationError([words]) from None
     except (OSError, UnicodeError, yaml.reader.ReaderError, RecursionError) as error:
-        raise ConfigurationError([f"{shown}: cannot be read: {' '.join(str(error).split())}"]) from None
+        words = f"cannot be read: {' '.join(str(error).split())}"
+        if isinstance(error, UnicodeDecodeError) and error.object.startswith((b"\xff\xfe", b"\xfe\xff")):
+            words = f"is UTF-16; save it as UTF-8: iconv -f UTF-16 -t UTF-8 {shown} > utf8.yaml"
+        raise ConfigurationError([f"{shown}: {words}"]) from None
     if not isinstance(content, dict):
         found = "nothing" if content is None else f"a {type(content).__name__}"
         raise ConfigurationError([f"{shown}: expected keys with values, such as `name: mine`; found {found}"])

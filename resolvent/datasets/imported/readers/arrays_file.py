@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -33,6 +33,8 @@ FILL: Words = "finite numbers; fill missing values, or drop their samples"
 REMEDIES: dict[str, Words] = {
     "complex": "save its real and imaginary parts as two arrays",
     "ragged": "bring all samples to one length, and save one array",
+    "a pair of Python objects": "if they are DeepONet's branch and trunk, save them by name: np.savez("
+    "'data.npz', branch=X[0], trunk=X[1], target=y)",
     "an array of Python objects": "bring all samples to one length, and save np.stack(list)",
     "a structured array": "save each of its fields as an array",
     "dates": "save numbers, such as seconds since the first date",
@@ -55,8 +57,7 @@ KINDS = {  # of arrays without real numbers, by NumPy's kind of their type
 }
 
 
-@dataclass(frozen=True)
-class Storage:
+class Storage(NamedTuple):
     """Storage of a variable: bytes in memory to read a row, stored bytes in total, and missing chunks."""
 
     row: float = 0.0
@@ -75,7 +76,7 @@ class Variable:
     single      whether float32 represents all its numbers exactly.
     in_memory   bytes needed to read any row, in addition to the row.
     dims        names of the axes in the file; None if it has none.
-    attributes  attributes in the file, such as `MISSING` and `PACKED`.
+    attributes  attributes in the file, such as `MISSING`, `PACKED` and "units".
     parts       variables of which it is composed, by their names in the file.
     """
 
@@ -115,18 +116,19 @@ class ArraysFile:
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Return the shape of every variable, including variables that are not real arrays."""
-        return {name: one.shape for name, one in self.variables.items()}
+        return {name: variable.shape for name, variable in self.variables.items()}
 
     @property
     def notes(self) -> list[Words]:
         """Return oddities in the variables read so far, for the card."""
-        counts = {key: sum(places.values()) for key, places in self._codes.items()}
-        return [*self.remarks] + [
-            f"'{name}' has the value {code:.6g} {count} times in the values read, a common fill value: if "
-            "these are missing values, fill them or drop their samples"
-            for (name, code), count in counts.items()
-            if count > 1
-        ]
+        notes = [*self.remarks]
+        for (name, code), places in self._codes.items():
+            times = "once" if (count := sum(places.values())) == 1 else f"{count} times"
+            notes.append(
+                f"'{name}' has the value {code:.6g} {times} in the values read, a common fill value: if "
+                "these are missing values, fill them or drop their samples"
+            )
+        return notes
 
     def shape(self, name: str) -> tuple[int, ...]:
         """Return the shape of the variable `name`.
@@ -135,7 +137,7 @@ class ArraysFile:
         than are stored.
         """
         if name not in self.variables:
-            inside = [one.removeprefix(f"{name}/") for one in self.variables if one.startswith(f"{name}/")]
+            inside = [path.removeprefix(f"{name}/") for path in self.variables if path.startswith(f"{name}/")]
             if inside:
                 raise DatasetError(
                     f"{self.path}: '{name}' is a group with {', '.join(inside)}; expected: a variable, such "
@@ -149,27 +151,27 @@ class ArraysFile:
         return self.variables[name].shape
 
     def _require_sound(self, name: str, variable: Variable) -> None:
-        for part, one in variable.parts.items():
-            self._require_sound(part, one)
+        for part_name, part in variable.parts.items():
+            self._require_sound(part_name, part)
         if variable.kind is not None:
             raise not_real(self.path, name, variable.kind)
-        given = variable.attributes()
-        if packed := ", ".join(key for key in PACKED if key in given):
+        attributes = variable.attributes()
+        if packed := ", ".join(key for key in PACKED if key in attributes):
             raise DatasetError(
                 f"{self.path}: variable '{name}' is packed ({packed}); expected: unpacked numbers; unpack "
                 "them with xarray, and save the file again"
             )
-        how = variable.storage()
-        require_size(f"{self.path}: variable '{name}'", how.row, how.stored)
-        if how.missing:
-            words = f"'{name}' lacks {how.missing} of {how.chunks} chunks, which are read as {how.read_as}"
-            self.remarks[words] = None
+        storage = variable.storage()
+        require_size(f"{self.path}: variable '{name}'", storage.row, storage.stored)
+        if storage.missing:
+            missing = f"{storage.missing} of {storage.chunks} chunks, which are read as {storage.read_as}"
+            self.remarks[f"'{name}' lacks {missing}"] = None
 
     def require_real(self) -> None:
         """Raise `DatasetError` for the first variable that may hold samples in an unsupported form."""
-        for name, one in self.variables.items():
-            lone = one.kind == "an array of Python objects" and not one.shape
-            if one.kind is not None and one.kind not in ("text", "dates", "spans of time") and not lone:
+        for name, variable in self.variables.items():
+            lone = variable.kind == "an array of Python objects" and not variable.shape
+            if variable.kind not in (None, "text", "dates", "spans of time") and not lone:
                 self.shape(name)
 
     def read(self, name: str, selection: Selection) -> np.ndarray:
@@ -178,44 +180,53 @@ class ArraysFile:
         Raises `DatasetError` as `shape`, and for missing and non-finite values, and for numbers that float32
         and integers that float64 cannot represent.
         """
-        shape, found = self.shape(name), self._part(name, selection)
-        values = found.astype(np.float64)
+        shape, stored = self.shape(name), self._part(name, selection)
+        values = stored.astype(np.float64)
         checks: list[tuple[Words, np.ndarray, Words]] = []  # problem, mask of good values, expectation
-        given = self.variables[name].attributes()
+        attributes = self.variables[name].attributes()
         for key in MISSING:
-            for code in np.atleast_1d(given.get(key, [])):
+            for code in np.atleast_1d(attributes.get(key, [])):
                 if np.asarray(code).dtype.kind in "iuf":
-                    code = found.dtype.type(code) if found.dtype.kind == "f" else code
-                    present = ~np.isnan(values) if np.isnan(code) else found != code
+                    code = stored.dtype.type(code) if stored.dtype.kind == "f" else code
+                    present = ~np.isnan(values) if np.isnan(code) else stored != code
                     checks.append((f"has a missing value ({key})", present, FILL))
         checks.append(("is not finite", np.isfinite(values), FILL))
         checks.append(("is too large", np.abs(values) <= LARGEST, UNIT))
-        if found.dtype.kind in "iu" and found.dtype.itemsize == 8:
-            exact = (found <= EXACT) & (found >= (-EXACT if found.dtype.kind == "i" else 0))
+        if stored.dtype.kind in "iu" and stored.dtype.itemsize == 8:
+            exact = (stored <= EXACT) & (stored >= (-EXACT if stored.dtype.kind == "i" else 0))
             remedy: Words = "integers up to 2^53; save smaller numbers, such as differences"
             checks.append(("has an integer beyond 2^53", exact, remedy))
         first = (selection[0].start or 0) if selection else 0
-        for what, good, expected in checks:
+        for problem, good, expected in checks:
             if not good.all():
                 row = first + int(np.unravel_index(int(np.argmin(good)), good.shape)[0]) if good.ndim else 0
                 where = f"row {row + 1} of {shape[0]}" if good.ndim else "its only value"
-                raise DatasetError(f"{self.path}: variable '{name}' {what} in {where}; expected: {expected}")
-
-        # Count the extreme values if they are usual fill values.
-        part = tuple((one.start, one.stop) for one in selection[1:])
-        for extreme in {float(values.min()), float(values.max())} if values.size else ():
-            if any(abs(extreme - code) <= 1e-7 * abs(code) for code in CODES):
-                counts = (values == extreme).reshape(len(values) if values.ndim else 1, -1).sum(axis=1)
-                rows = {(first + int(row), part): int(counts[row]) for row in np.flatnonzero(counts)}
-                self._codes.setdefault((name, extreme), {}).update(rows)
+                raise DatasetError(
+                    f"{self.path}: variable '{name}' {problem} in {where}; expected: {expected}"
+                )
+        self._count_codes(name, values, selection)
         return values
+
+    def _count_codes(self, name: str, values: np.ndarray, selection: Selection) -> None:
+        """Count the extreme values if they are usual fill values, far from all others."""
+        part = tuple((one.start, one.stop) for one in selection[1:])
+        first = (selection[0].start or 0) if selection else 0
+        for extreme in {float(values.min()), float(values.max())} if values.size else ():
+            if not any(abs(extreme - code) <= 1e-7 * abs(code) for code in CODES):
+                continue
+            others = values[values != extreme]
+            if others.size and np.abs(others - extreme).min() <= np.ptp(others):
+                continue  # values reach up to it: a number like others
+            counts = (values == extreme).reshape(len(values) if values.ndim else 1, -1).sum(axis=1)
+            rows = {(first + int(row), part): int(counts[row]) for row in np.flatnonzero(counts)}
+            self._codes.setdefault((name, extreme), {}).update(rows)
 
     def values(self, name: str) -> np.ndarray:
         """Read a whole variable without conversion, including text. Raises `DatasetError` on failure."""
         if name not in self.variables or self.variables[name].kind != "text":
             self.shape(name)
-        found = self._part(name, ())
-        return np.char.decode(found, "utf-8", "replace") if found.dtype.kind == "S" else found
+        values = self._part(name, ())
+        return np.char.decode(values, "utf-8", "replace") if values.dtype.kind == "S" else values
 
     def _part(self, name: str, selection: Selection) -> np.ndarray:
         try:
@@ -235,6 +246,8 @@ def not_real(path: Path | str, name: str, kind: str) -> DatasetError:
 def unreadable(path: Path | str, error: Exception, what: str) -> DatasetError:
     """Return the error for a file that a library cannot read."""
     reason = f"{type(error).__name__}: {in_one_line(error)[:200]}"
+    if "unable to lock file" in reason:
+        return DatasetError(f"{path}: is open for writing in another program; close it there, and try again")
     return DatasetError(f"{path}: {what} ({reason}); copy or download the file again")
 
 
@@ -247,7 +260,9 @@ def require_size(what: str, unpacked: float, stored: float) -> None:
         )
 
 
-def of_type(dtype: Any) -> dict[str, Any]:
+def of_type(dtype: Any, shape: tuple[int, ...] = ()) -> dict[str, Any]:
     """Return the fields of a `Variable` that follow from NumPy's `dtype`."""
     kind = "complex" if {*(dtype.names or ())} == {"real", "imag"} else KINDS.get(dtype.kind)
+    if dtype.kind == "O" and shape == (2,):
+        kind = "a pair of Python objects"
     return {"kind": kind, "single": bool(np.can_cast(dtype, np.float32))}

@@ -1,4 +1,4 @@
-"""Read files of NumPy and PyTorch, NetCDF and other formats of xarray, and Zarr stores.
+"""Read files of NumPy and PyTorch, NetCDF and other formats of xarray, Zarr stores, and CSV tables.
 
 No file content is executed: NumPy files are never unpickled, and torch refuses anything except tensors,
 numbers and text in PyTorch files.
@@ -7,6 +7,7 @@ numbers and text in PyTorch files.
 from __future__ import annotations
 
 import base64
+import io
 import math
 import pickle
 import re
@@ -61,7 +62,7 @@ def open_npz(path: Path | str, content: Any) -> ArraysFile:
             )
 
         whole = cache(lambda: opened[name])
-        return Variable(shape, lambda part: whole()[part], **of_type(dtype), in_memory=float(wanted))
+        return Variable(shape, lambda part: whole()[part], **of_type(dtype, shape), in_memory=float(wanted))
 
     with zipfile.ZipFile(content) as archive:
         members = {one.filename.removesuffix(".npy"): one for one in archive.infolist()}
@@ -140,7 +141,9 @@ def open_xarray(path: Path | str, content: Any) -> ArraysFile:
             **given,
             dims=lambda: tuple(map(str, one.dims)),
             # xarray replaces these fill values by nan.
-            attributes=lambda: {key: np.nan for key in MISSING if one.encoding.get(key) is not None},
+            attributes=lambda: (
+                one.attrs | {key: np.nan for key in MISSING if one.encoding.get(key) is not None}
+            ),
         )
 
     found = {
@@ -149,6 +152,42 @@ def open_xarray(path: Path | str, content: Any) -> ArraysFile:
         for name, one in node.variables.items()
     }
     return ArraysFile(path, "NetCDF", found)
+
+
+def open_csv(path: Path | str, content: Any) -> ArraysFile:
+    """Open a table of numbers: an array, or with a header one variable a column.
+
+    Columns named as `u0, u1, …` are one variable (rows, columns). Raises `DatasetError` for columns of text.
+    """
+    import pandas
+
+    text = content.read().decode() if hasattr(content, "read") else Path(content).read_text(encoding="utf-8")
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    delimiter = next((one for one in ",;\t" if one in lines[0]), r"\s+")
+    words = re.split(delimiter, lines[0].strip())
+    header = not all(re.fullmatch(r"[-+.\deE]+|[-+]?(?i:nan|inf)", word.strip()) for word in words)
+    table = pandas.read_csv(io.StringIO("\n".join(lines)), sep=delimiter, header=0 if header else None)
+    if words := [str(name) for name, kind in table.dtypes.items() if kind.kind not in "fiu"]:
+        raise DatasetError(
+            f"{path}: columns {', '.join(words[:4])} of the CSV table are not numbers; delete them, or save "
+            "arrays: np.savez('data.npz', a=…, u=…)"
+        )
+    if not header:
+        return ArraysFile(path, "CSV", {ARRAY: _of_table(table.to_numpy())})
+    columns: dict[str, list[str]] = {}
+    for name in table.columns:
+        columns.setdefault(re.sub(r"[_\[ ]*\d+\]?$", "", str(name)) or str(name), []).append(name)
+    variables = {
+        stem if len(names) > 1 else str(names[0]): _of_table(
+            table[names if len(names) > 1 else names[0]].to_numpy()
+        )
+        for stem, names in columns.items()
+    }
+    return ArraysFile(path, "CSV", variables)
+
+
+def _of_table(values: np.ndarray) -> Variable:
+    return Variable(values.shape, values.__getitem__, **of_type(values.dtype), in_memory=float(values.nbytes))
 
 
 def open_zarr(path: Path | str, content: Any, storage_options: dict | None = None) -> ArraysFile:

@@ -111,13 +111,28 @@ class _Open:
             labels = tuple(
                 axis.label or (axis[0].name.rpartition("/")[2] if len(axis) else "") for axis in one.dims
             )
-            return labels if labels and all(labels) else None
+            return labels if labels and all(labels) else self._dims_of_pdebench(name)
         names = [_text(axis) for axis in self.file["dimensions"].attrs["spatial_dims"]]
         varying = one.attrs.get("dim_varying", np.ones(len(names), dtype=bool))
         dims = ["sample"] if one.attrs.get("sample_varying", True) else []
         dims += ["time"] if one.attrs.get("time_varying", True) else []
         dims += [axis for axis, varies in zip(names, varying, strict=True) if varies]
         return (*dims, *["channel", "channel2"][: int(name[1])])
+
+    def _dims_of_pdebench(self, name: str) -> tuple[str, ...] | None:
+        """Return the axes in the layouts of PDEBench, whose coordinates tell them; None for other files."""
+        group, _, leaf = name.rpartition("/")
+        of_group = leaf == "data" and f"{group}/grid/x" in self.file
+        place = f"{group}/grid/{{}}" if of_group else "{}-coordinate"
+        lines = {axis: self.file[place.format(axis)] for axis in "xyz" if place.format(axis) in self.file}
+        sizes, shape = [line.size for line in lines.values()], self.one(name).shape
+        if of_group:
+            axes: tuple[str, ...] = ("time", *lines, "channel")
+        else:
+            axes = ("sample", "time", *lines) if len(shape) == 2 + len(lines) else ("sample", *lines)
+        first = axes.index(next(iter(lines))) if lines else 0
+        fits = lines and len(axes) == len(shape) and list(shape[first : first + len(lines)]) == sizes
+        return axes if fits else None
 
 
 def _text(value: Any) -> str:

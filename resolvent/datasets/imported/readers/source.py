@@ -17,10 +17,10 @@ from resolvent.common.errors import Words
 from resolvent.datasets.errors import DatasetError, in_one_line
 from resolvent.datasets.imported.readers import formats, hdf5
 from resolvent.datasets.imported.readers.arrays_file import ArraysFile, require_size, unreadable
-from resolvent.datasets.imported.readers.by_sample import by_sample
+from resolvent.datasets.imported.readers.joined import joined
 
 SAVE: Words = "saved by torch.save({'a': a, 'u': u}, 'data.pt')"
-ACCEPTED = "NumPy (.npz, .npy), MAT 5 and 7.3, HDF5, NetCDF, Zarr, PyTorch (.pt), or a format of xarray"
+ACCEPTED = "NumPy (.npz, .npy), MAT 5 and 7.3, HDF5, NetCDF, Zarr, PyTorch (.pt), CSV, or a format of xarray"
 NUMPY, ZIP = b"\x93NUMPY", b"PK\x03\x04"
 HDF5, USERBLOCK = b"\x89HDF\r\n\x1a\n", 512  # MAT files of version 7.3 have this many bytes before HDF5
 NETCDF3, MAT = (b"CDF\x01", b"CDF\x02", b"CDF\x05"), b"MATLAB "
@@ -94,7 +94,7 @@ def open_source(source: Path | str) -> ArraysFile:
         raise
     except Exception as error:  # damaged files can make readers raise anything
         raise unreadable(path, error, f"not a complete {kind}") from None
-    return by_sample(file)
+    return joined(file)
 
 
 def _open_local(path: Path) -> tuple[bytes | None, str]:
@@ -160,6 +160,9 @@ def _reader_of(path: Path | str, head: bytes | None, content: Any) -> tuple[str,
             "with torch.save of PyTorch 1.6 or later, arrays with numpy.savez"
         )
 
+    if _is_text(head):
+        return "table of numbers (CSV)", formats.open_csv
+
     def by_xarray(path: Path | str, content: Any) -> ArraysFile:
         try:
             return formats.open_xarray(path, content)
@@ -189,6 +192,12 @@ def _zip_reader(path: Path | str, content: Any) -> tuple[str, Any]:
     raise DatasetError(f"{path}: is an archive with {found}; unpack it first: unzip; expected: {ACCEPTED}")
 
 
+def _is_text(head: bytes) -> bool:
+    """Return whether the first bytes of a file are text in UTF-8, and of no other known format."""
+    text = re.sub(r"[\n\r\t]", "", head.decode("utf-8", "replace"))
+    return text.isprintable() and "\ufffd" not in text[:-1] and not head.startswith(tuple(FOREIGN))
+
+
 def _foreign(head: bytes) -> Words:
     """Return what a file with these first bytes is, and what to do with it."""
     for begins, words in FOREIGN.items():
@@ -196,9 +205,4 @@ def _foreign(head: bytes) -> Words:
             return words
     if head[257:262] == b"ustar":
         return "is a tar archive; unpack it first: tar -xf"
-    text = head.decode("ascii", "replace")
-    if re.sub(r"[\n\r\t]", "", text).isprintable():
-        header = ", skiprows=1" if re.search("[A-Za-z]{2}|[A-DF-Za-df-z]", text.partition("\n")[0]) else ""
-        read = f"np.loadtxt('data.csv', delimiter=','{header})"
-        return f"is text, such as CSV; save arrays: np.savez('data.npz', u={read})"
     return f"has an unknown format (it begins with {head[:8]!r})"
