@@ -150,7 +150,8 @@ def correlation_between(rows: Sequence[Compared]) -> float | None:
 def _seed_distance(row: Compared, rows: Sequence[Compared], tail: float) -> float:
     """Return the distance of an interval's ends caused by seeds, NaN if the spread of the kind is unknown.
 
-    It is known from three seeds of a row, or two each of two rows: the variance is pooled over the kind. The reported number is one more seed.
+    It is known from three seeds of a row, or two each of two rows: the variance is pooled over the kind. The
+    reported number is one more seed.
     """
     repeated = [np.log(one.means) for one in rows if one.kind == row.kind and len(one.means) > 1]
     degrees = sum(len(one) - 1 for one in repeated)
