@@ -25,7 +25,7 @@ def test_it_has_every_run_of_a_paper_s_configuration(tmp_path):
     for name in plan.configuration.experiments:
         folders = [folder for row in study.experiments[name].rows for folder in row.runs.values()]
         assert [f"{plan.results}/{folder}" for folder in folders] == plan.run_folders(name)
-    assert sum(len(row.runs) for one in study.experiments.values() for row in one.rows) == 737
+    assert sum(len(row.runs) for one in study.experiments.values() for row in one.rows) == 788
     assert study.experiments["burgers"].papers == ["cao2021"]
     assert study.papers["calvello2024"].page == ""
     assert set(study.papers["cao2021"].made) <= set(study.papers["cao2021"].items)
