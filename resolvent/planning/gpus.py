@@ -143,7 +143,8 @@ def _take(
 ) -> tuple[list[str], list[Path]]:
     """Lock slots of `gpus` devices, all or none; return the devices, and the slots that others hold."""
     rounds = [[slot] for slot in range(jobs_per_device)] if jobs_per_device > 1 else [[*range(SLOTS)]]
-    taken, of_others = [], []
+    taken: list[str] = []
+    of_others: list[Path] = []
     with ExitStack() as held:
         for numbers, device in itertools.product(rounds, devices):  # each device's first slot before a second
             if device in taken or len(taken) == gpus:
