@@ -54,7 +54,9 @@ def test_a_file_is_imported_again_as_the_check_says(name, layout, file, cards, t
     (path,) = export(cards[name], layout, tmp_path / file)
     report = check_file(path)
     grid = next(iter(read_card(cards[name])["groups"].values()))["grid"]
-    block = chosen(report, grid=grid["kind"])
+    # Coordinates of a square have equal lengths, so only names of dimensions decide their order.
+    axes = {"axes": ["sample", "y", "x"]} if (name, layout) == ("darcy", "npz") else {}
+    block = chosen(report, grid=grid["kind"], **axes)
     if layout != "pdebench":
         names = [read_card(cards[name])[key][0] for key in ("inputs", "targets")]
         assert [block["input"], block["target"]] == names
@@ -100,8 +102,8 @@ def test_the_layout_of_the_well_has_what_its_specification_asks_for(name, cards,
         given = file[f"t0_fields/{field if name == 'burgers' else 'coefficient'}"].attrs
         assert given["time_varying"] == (name == "burgers")
         assert json.loads(file.attrs[CARD]) == read_card(cards[name])
-    report = check_file(files[0])
-    (block,) = report.configuration["datasets"].values()
+    grid = next(iter(read_card(cards[name])["groups"].values()))["grid"]
+    block = chosen(check_file(files[0]), grid=grid["kind"])
     paths = dict(zip(("train", "validation", "test"), map(str, files), strict=True))
     block |= {"source": paths, "samples": FEW}
     same(settings_of(block).with_contents(), cards[name])
