@@ -36,7 +36,7 @@ OURS, THEIRS = 1000, 100  # test samples of our mean and of a reported mean
 
 
 def rare(share: float, factor: float) -> Callable[[np.random.Generator, int], np.ndarray]:
-    """Return a law of errors with s = 0.5, of which a `share` is `factor` times larger; its mean is 1."""
+    """Return a distribution with s = 0.5, of whose errors a `share` is `factor` times larger; its mean is 1."""
 
     def draw(generator: np.random.Generator, samples: int) -> np.ndarray:
         easy = np.exp(0.5 * generator.standard_normal(samples) - 0.125)
@@ -45,7 +45,7 @@ def rare(share: float, factor: float) -> Callable[[np.random.Generator, int], np
     return draw
 
 
-TAILS = {  # laws of errors with mean 1
+TAILS = {  # distributions of errors with mean 1
     "exponential": lambda generator, samples: generator.exponential(size=samples),
     "lognormal, s = 1.5": lambda generator, samples: np.exp(1.5 * generator.standard_normal(samples) - 1.125),
     "Pareto, α = 3": lambda generator, samples: (1 + generator.pareto(3, samples)) / 1.5,
@@ -164,11 +164,11 @@ with s = 1.5 their mean is three times their median."""
 
 
 def tails(given: Namespace) -> str:
-    """Tabulate laws with heavy tails, of one seed."""
+    """Tabulate distributions with heavy tails, of one seed."""
     rows = []
-    for (name, law), samples in product(TAILS.items(), (30, 64, 256, 1024, 4096)):
+    for (name, distribution), samples in product(TAILS.items(), (30, 64, 256, 1024, 4096)):
         generator = np.random.default_rng(SEED)
-        intervals = [mean_interval(law(generator, samples)) for _ in range(given.simulations)]
+        intervals = [mean_interval(distribution(generator, samples)) for _ in range(given.simulations)]
         low, high = np.array([[interval.low, interval.high] for interval in intervals]).T
         shares = (
             percent(np.mean((low <= 1) & (high >= 1))),
@@ -179,9 +179,9 @@ def tails(given: Namespace) -> str:
         rows.append((name, f"{samples}", *shares, *widths))
     words = """\
 Number of 100 intervals of a mean that contain the truth, and the ratio of the ends: the median and the
-largest of all simulations. In the last three laws, which are lognormal with s = 0.5, a share of the samples
-is harder."""
-    header = ("law", "samples", "mean", "whole interval above", "below", "width", "largest width")
+largest of all simulations. In the last three distributions, which are lognormal with s = 0.5, a share of the
+samples is harder."""
+    header = ("distribution", "samples", "mean", "whole interval above", "below", "width", "largest width")
     return f"{words}\n\n{table(header, rows)}"
 
 

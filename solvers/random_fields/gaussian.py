@@ -123,8 +123,8 @@ class PeriodicGaussianField2d(GaussianField):
     orthonormal        True: c = 1/L, so that s is the standard deviation of the coefficient of an
                        L²-orthonormal eigenfunction. False: c = 1, as in public generators, which drop the
                        1/L; the field is then L times larger.
-    half_spectrum      True: the law of a generator whose coefficients have real and imaginary parts of
-                       deviation s each, and go through an inverse real FFT along y: E|û|² is doubled where
+    half_spectrum      True: the distribution of a generator whose coefficients have real and imaginary parts
+                       of deviation s each, and go through an inverse real FFT along y: E|û|² is doubled where
                        k_y ≠ 0. On the line k_y = 0 it stays, because that FFT ignores the imaginary parts.
     length             L, in the unit of x and y.
     """

@@ -228,7 +228,7 @@ def test_uneven_points_are_found_and_trained_on_by_what_takes_them(tmp_path):
     values = {"a": waves(60, 17, 24), "u": waves(60, 17, 24, seed=1), "y": y, "x": np.arange(24) / 24}
     split = {
         "split": np.array(["train"] * 40 + ["val"] * 10 + ["test"] * 10)
-    }  # tells which axis has the samples
+    }  # shows which axis has the samples
     report = checked(tmp_path, **values, **split)
     grid = dataset_of(report)["grid"]
     assert (grid["y"], candidates(grid["x"])) == ("uneven", ["periodic", "nodes", "cell_centres"])

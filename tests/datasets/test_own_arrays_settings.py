@@ -283,7 +283,7 @@ def test_samples_are_counted_that_are_odd():
         "'u' is constant in 1 of 6 samples.",
         "1 input is in both train and validation: errors on the latter are too optimistic.",
         "1 input has different targets in different samples: no function of the input gives both. Add the "
-        "input that tells them apart.",
+        "input that distinguishes them.",
         "Input and target are equal in 1 sample.",
     ]
 

@@ -179,7 +179,7 @@ def warnings_of(findings: dict, kinds: dict[str, str]) -> list[Words]:
     if conflicts := findings["inputs_with_two_targets"]:
         words.append(
             f"{counted(conflicts, 'input has', 'inputs have')} different targets in different samples: no "
-            "function of the input gives both. Add the input that tells them apart."
+            "function of the input gives both. Add the input that distinguishes them."
         )
     for name, share in findings["share_of_pairs_in_which_test_is_larger"].items():
         words += sorted_warnings(name, share)

@@ -44,7 +44,7 @@ def _along_one_axis(file: ArraysFile, name: str) -> np.ndarray | None:
     if file.variables[name].kind is not None or not all(shape) or len(long) not in (1, 2):
         return None
     try:
-        # Two rows tell whether a large array can be coordinates at all.
+        # Two rows show whether a large array can be coordinates at all.
         if len(long) == 2 and min(shape[number] for number in long) > 2:
             few = file.read(name, (slice(None),) * long[0] + (slice(0, 2),)).reshape(2, -1)
             if not (_equal(few) or _equal(few.T)):

@@ -195,7 +195,7 @@ def _look_into(report: Report, sources: list[Any], opened: list[list[ArraysFile]
     name, test = f"own_{stem}"[:60], [] if paired else opened[-1] if len(files) == 2 else []
     content: dict[str, Any] = {"name": name, "build": {}, "datasets": {}, "models": {}, "experiments": {}}
     for case in cases:
-        # The function with the most axes tells the cases apart.
+        # The function with the most axes distinguishes the cases.
         ending = "" if len(cases) == 1 else "_" + "_".join(max(case.axes.values(), key=len))
         entry = name[: 60 - len(ending)] + ending  # names have at most 64 characters, also with "_fno"
         try:

@@ -36,8 +36,8 @@ SEED = 20210531  # fixed, so the same result files give the same intervals
 # 1.5, for the true skewness, which few samples of a heavy tail underestimate.
 LEAN = 4
 LEAN_OF_A_RATIO = 2  # of differences of two models, in both directions
-# Smallest number of samples whose interval lies between the smallest and the largest: the median of a law is
-# outside of the range of six samples in 3 % of the draws, of five in 6 %.
+# Smallest number of samples whose interval lies between the smallest and the largest: the median of a
+# distribution is outside of the range of six samples in 3 % of the draws, of five in 6 %.
 WITHIN_RANGE = 6
 ROUNDING = 1e-12  # relative to the mean; smaller differences of errors are rounding
 SEEDS_TO_RANK = 3  # with fewer, the spread between seeds is unreliable

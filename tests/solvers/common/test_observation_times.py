@@ -50,7 +50,7 @@ def test_random_times_depend_on_the_seed_alone():
     np.testing.assert_allclose(doubled, 2 * random_times(50, 2.0, seed=3).coordinates)
 
 
-def test_normal_times_have_the_law_of_the_public_code():
+def test_normal_times_have_the_distribution_of_the_public_code():
     """Sorted normal deviates, moved and scaled to both ends: the mean and spread of the i-th time."""
     draws, count, final_time = 2000, 9, 2.0
     deviates = np.sort(np.random.default_rng(0).standard_normal((draws, count)), axis=1)

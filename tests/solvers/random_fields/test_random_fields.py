@@ -144,7 +144,7 @@ def test_known_pointwise_deviations(name, deviation):
     assert np.sqrt(field_of(DISTRIBUTIONS[name]).variance()) == pytest.approx(deviation, rel=0.02)
 
 
-def test_the_kolmogorov_field_has_the_law_of_the_public_generator():
+def test_the_kolmogorov_field_has_the_distribution_of_the_public_generator():
     """GaussianRF2d(s, s, 2π, 2π, alpha=2.5, tau=7) of neuraloperator/physics_informed at 3b6bc30.
 
     It scales the real and imaginary parts of half a spectrum, and `irfft2` makes them a function. Its last

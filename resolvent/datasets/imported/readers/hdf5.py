@@ -120,7 +120,7 @@ class _Open:
         return (*dims, *["channel", "channel2"][: int(name[1])])
 
     def _dims_of_pdebench(self, name: str) -> tuple[str, ...] | None:
-        """Return the axes in the layouts of PDEBench, whose coordinates tell them; None for other files."""
+        """Return the axes in the layouts of PDEBench, whose coordinates show them; None for other files."""
         group, _, leaf = name.rpartition("/")
         of_group = leaf == "data" and f"{group}/grid/x" in self.file
         place = f"{group}/grid/{{}}" if of_group else "{}-coordinate"
