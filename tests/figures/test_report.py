@@ -158,7 +158,7 @@ def test_a_run_that_diverged_has_no_film_and_a_setting_of_its_own_is_named(make_
     for words in (
         "epochs 40 (code 100)", "train samples 256 (code 1024)",
     ):  # fmt: skip
-        assert f"<li>{words} [section C.1 and " in page, words
+        assert f"{words} [section C.1 and " in page, words
     assert "1.203" not in page
 
 

@@ -114,7 +114,7 @@ def test_the_spread_between_seeds_of_a_model_is_not_that_of_a_baseline(make_run,
     _, found = compared(runs, baselines, tmp_path)
     ratio, spread = found["fno"].error(statistic=TO_MEAN), stats.t.ppf(0.975, 2) * 0.2 / np.sqrt(3)
     # Of a ratio the half-width is a factor 1 + t·s/√k, which stays finite for any spread.
-    assert [ratio.value / ratio.low, ratio.high / ratio.value] == pytest.approx(1 + spread, rel=0.01)
+    assert np.array([ratio.value / ratio.low, ratio.high / ratio.value]) == pytest.approx(1 + spread, rel=0.01)
     assert found["fno"].verdict == ""
 
 
