@@ -63,7 +63,7 @@ def test_a_file_is_imported_again_as_the_check_says(name, layout, file, cards, t
     settings = settings_of(block | {"samples": FEW}).with_contents()
     assert (settings.grid, settings.length) == (grid["kind"], grid["length"])
     same(settings, cards[name])
-    (experiment,) = report.configuration["experiments"].values()
+    experiment = next(iter(report.configuration["experiments"].values()))
     (model,) = experiment["models"]
     described = report.configuration.get("models", {}).get(model, {"architecture": model})
     assert described["architecture"].startswith({"burgers": "fno", "darcy": "fno2d"}[name])

@@ -19,6 +19,7 @@ from resolvent.datasets.imported.series import Channel
 JUMP = 4.0  # jump at the seam over the largest inner jump, above which functions are not periodic
 SEAMLESS = 1.0  # the same ratio, below which the seam is as smooth as the inside
 REPEATED = 1e-7  # difference relative to the largest value, below which the last value repeats the first
+FEWEST_VALUES, UNRELATED = 300, 0.1  # values that tell noise, and correlation of neighbours below which it is
 FEWEST_COMPARED, SORTED = (
     5,
     0.95,
@@ -51,17 +52,19 @@ def seam(values: np.ndarray, axes: Iterable[int]) -> dict[str, float]:
     return {"seam": max(ratios), "both_ends": max(ends), "at_ends": max(edges), "half_cell": max(beyond)}
 
 
-def relatedness(values: np.ndarray, axes: Iterable[int]) -> tuple[float, float]:
-    """Return the largest correlation of neighbours along some axes of (samples, ...), and that of noise.
+def is_noise(values: np.ndarray, axes: Iterable[int]) -> bool | None:
+    """Return whether neighbours along all of some axes of (samples, ...) are unrelated.
 
-    The latter is three standard errors of the correlation of independent values, but at least 0.1.
+    Returns None for too few values, which cannot tell noise from functions on a coarse grid.
     """
+    if values.size < FEWEST_VALUES:
+        return None
     values = np.clip(values, *np.quantile(values, [0.01, 0.99]))  # without fill values
     centred = values - values.mean(axis=tuple(range(1, values.ndim)), keepdims=True)
     variance = float((centred**2).mean())
     along = [np.moveaxis(centred, axis, -1) for axis in axes]
     products = [abs(float((part[..., 1:] * part[..., :-1]).mean())) for part in along if part.shape[-1] > 1]
-    return max(products, default=variance) / variance if variance else 1.0, max(0.1, 3 / values.size**0.5)
+    return variance > 0 and max(products, default=variance) < UNRELATED * variance
 
 
 def larger(train: np.ndarray, test: np.ndarray) -> float:

@@ -236,11 +236,19 @@ def words_for_times(
 ) -> dict[str, Words]:
     """Return words for times of a series with `count` times, in the file's unit: "at time 20 s", a date.
 
-    windows  whether times count from the start of a window, which then must have equal steps.
+    windows  whether times count from the start of a window; `DatasetError` if steps in time then differ.
     """
-    values, attributes = line_of(file, name, even=windows), file.variables[name].attributes()
+    values, words = _along_one_axis(file, name), dict[str, Words]()
+    if values is None:  # a single time, or other times for each sample
+        return words
+    if windows and not is_even(values):
+        steps = np.diff(values)
+        raise DatasetError(
+            f"{file.path}: the times '{name}' have steps from {steps.min():.6g} to {steps.max():.6g}, so "
+            "windows would have different lead times; interpolate to equal steps, or leave out window_every"
+        )
+    attributes = file.variables[name].attributes()
     unit = str(attributes.get("units", ""))
-    words: dict[str, Words] = {}
     for time in times:
         value = values[time + count if time < 0 else time]
         if windows:

@@ -395,7 +395,8 @@ def _add_grid(block: dict[str, Any], reasons: dict[str, Words], case: Case, spac
     """Add `grid`, `length` and `coordinates`: from the coordinates, the boundary condition, or equal ends."""
     first, taken, kinds = case.first, {one.name for one in case.axes}, dict[str, str]()
     file, coordinates, why = first.file, dict[str, str](), list[Words]()
-    repeated = [one.name for one in case.axes if _repeats_ends(one, case)]
+    # One function may be equal at both ends because it is symmetric, or zero there.
+    repeated = all(_repeats_ends(function, case) for function in case.axes)
     for axis in space:
         points = case.size(axis)
         name = coordinates_of(file, axis, points, taken, first.name)
@@ -415,7 +416,7 @@ def _add_grid(block: dict[str, Any], reasons: dict[str, Words], case: Case, spac
             why.append("the boundary is periodic, as stated in the file")
         elif repeated:
             kinds[axis] = "nodes"
-            why.append(f"the last value of '{repeated[0]}' repeats the first one: both ends are included")
+            why.append("the last values of all functions repeat the first ones: both ends are included")
         else:
             candidates = candidates[-2:] if file.boundary is not None else candidates
             kinds[axis] = choose_one_of(candidates)

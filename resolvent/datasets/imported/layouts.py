@@ -15,7 +15,7 @@ import numpy as np
 
 from resolvent.common.errors import Words
 from resolvent.datasets.errors import DatasetError
-from resolvent.datasets.imported.arrays_checks import relatedness
+from resolvent.datasets.imported.arrays_checks import is_noise
 from resolvent.datasets.imported.axes import axis_of, lines_of, near
 from resolvent.datasets.imported.readers.arrays_file import ArraysFile
 from resolvent.datasets.imported.series import Channel, read_rows
@@ -182,16 +182,15 @@ def _require_grid(file: ArraysFile, functions: dict[str, Function]) -> None:
 
 
 def _drop_noise(function: Function) -> None:
-    """Drop the readings in which neighbours along all axes of space are unrelated; raise if none is left."""
-    related = []
+    """Drop readings in which neighbours along all axes of space are unrelated; raise if none is left."""
+    noise = {}
     for reading in function.readings:
         values = function.values(reading.axes)
-        largest, of_noise = relatedness(values, range(1, values.ndim))
-        related += [reading] if largest > of_noise else []
-    if function.readings and not related:
+        noise[reading] = is_noise(values, range(1, values.ndim))
+    if True in noise.values() and False not in noise.values():
         raise DatasetError(
             f"{function.file.path}: neighbouring values of '{function.name}' are unrelated, as in noise or "
             "unsorted points; expected: functions on a grid; sort the points, or, if they are functions, "
             "write the configuration by hand (docs/datasets.md)"
         )
-    function.readings = related
+    function.readings = [reading for reading in function.readings if not noise[reading]]
