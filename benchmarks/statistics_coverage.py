@@ -36,7 +36,7 @@ OURS, THEIRS = 1000, 100  # test samples of our mean and of a reported mean
 
 
 def rare(share: float, factor: float) -> Callable[[np.random.Generator, int], np.ndarray]:
-    """Return a distribution with s = 0.5, of whose errors a `share` is `factor` times larger; its mean is 1."""
+    """Return a distribution with s = 0.5, of whose errors a `share` is `factor` times larger; mean 1."""
 
     def draw(generator: np.random.Generator, samples: int) -> np.ndarray:
         easy = np.exp(0.5 * generator.standard_normal(samples) - 0.125)
