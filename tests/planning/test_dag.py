@@ -1,7 +1,7 @@
 """What is missing or out of date behind an `ancient` input is planned with what makes the input again."""
 
-from commands import snakemake
 from pipeline_project import job_counts
+from planning_forks import build, dry_run
 
 from resolvent.planning.places import HOME as ROOT
 
@@ -31,12 +31,12 @@ rule card:
 
 def test_jobs_behind_an_ancient_input_run_for_reasons_of_their_own(tmp_path):
     def planned(*words):
-        status, output = snakemake(tmp_path, "--dry-run", "page", "--cores", 1, *words)
+        status, output = dry_run(tmp_path, "page", "--cores", 1, *words)
         assert status == 0, output
         return set(job_counts(output))
 
     (tmp_path / "Snakefile").write_text(SNAKEFILE)
-    assert snakemake(tmp_path, "page", "--cores", 1)[0] == 0
+    assert build(tmp_path, "page", "--cores", 1)[0] == 0
     assert planned("-R", "card") == {"card"}
     assert planned("--config", "code=2") == {"card", "result", "page"}  # a solver was edited
     for missing in ("page", "result", "card"):

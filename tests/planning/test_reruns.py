@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from commands import python
 from dataset_fixtures import small_settings
+from planning_forks import run_code
 from training_fixtures import described
 
 from resolvent.datasets.tasks import registry
@@ -22,7 +22,7 @@ from resolvent.training.settings import TrainingSettings
 from resolvent.training.train import train_run
 
 # Plans each configuration in a fork, and prints the arguments of every digest that its rules ask for.
-# What neither this nor the next imports is imported already.
+# What neither this nor the next imports is imported already (planning_forks.py).
 PLANNED = """
 import json, os, sys
 from snakemake.cli import main
@@ -123,7 +123,7 @@ def digests(tmp_path_factory) -> list[tuple[str, ...]]:
 
 def printed(code: str, *words: str, folder=ROOT) -> list[str]:
     """Return the lists that the code prints."""
-    status, output = python(folder, code, *words, environment=ROOT_FIRST)
+    status, output = run_code(folder, code, *words, environment=ROOT_FIRST)
     assert status == 0, output
     return [line for line in output.splitlines() if line.startswith(("[[", '["'))]
 
