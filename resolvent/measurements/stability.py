@@ -19,6 +19,7 @@ from resolvent.common.records import HISTORY_COLUMNS, CostRecord, read_record
 from resolvent.common.runs import save_table
 from resolvent.training.train import run_identity, train_run
 
+VERSION = 1  # raised whenever the numbers change (docs/jobs.md)
 OF_RUN = ["model", "peak", "seed", "status", "seconds", "device"]
 
 
@@ -31,7 +32,7 @@ def train_study(
     run: dict,
     learning_rates: list[float],
     seeds: list[int],
-    code_digest: str,
+    code_versions: dict,
     threads: int,
     gpus: int,
 ) -> None:
@@ -51,12 +52,12 @@ def train_study(
     with progress_bar(len(runs), f"training {model}", "runs") as bar:
         for seed, peak in runs:
             trained = run | {"training": run["training"] | {"learning_rate": peak}}
-            identity = run_identity(card, trained, resolution, seed, code_digest)
+            identity = run_identity(card, trained, resolution, seed, code_versions)
             kept = folder / f"peak{peak:g}_seed{seed}.json"
             record: dict[str, Any] = read_json(kept, "the run") if kept.exists() else {"identity": None}
             if record["identity"] != identity:  # other data, settings or code, or not trained yet
                 place = kept.with_suffix("")
-                train_run(card, place, resolution, seed, trained, code_digest, threads, gpus)
+                train_run(card, place, resolution, seed, trained, code_versions, threads, gpus)
                 cost = read_record(place / "cost.json", CostRecord)
                 # Read as text to avoid rounding.
                 history = pandas.read_csv(place / "history.csv", dtype=str, keep_default_na=False)

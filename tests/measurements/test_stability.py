@@ -24,7 +24,7 @@ def card(tmp_path_factory):
     return make_dataset(tmp_path_factory.mktemp("burgers"), settings)
 
 
-def study(output, card, seeds=tuple(SEEDS), code="c", rates=tuple(RATES)):
+def study(output, card, seeds=tuple(SEEDS), code=None, rates=tuple(RATES)):
     run = {
         "architecture": "fno1d", "settings": FNO, "grids": "stored", "noise": 0.0, "noise_samples": 8,
         "training": TrainingSettings(epochs=2, batch_size=4, initial_division=1.0).model_dump(mode="json"),
@@ -33,7 +33,7 @@ def study(output, card, seeds=tuple(SEEDS), code="c", rates=tuple(RATES)):
     resolution = small_settings().resolutions[0]
     train_study(
         output, card=card, model="tiny", resolution=resolution, run=run, learning_rates=list(rates),
-        seeds=list(seeds), code_digest=code, threads=1, gpus=0,
+        seeds=list(seeds), code_versions=code or {"training": 1}, threads=1, gpus=0,
     )  # fmt: skip
     with open(output, encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
@@ -108,5 +108,5 @@ def test_further_seeds_train_alone_and_other_code_trains_all_again(card, undistu
     shutil.copytree(undisturbed[0].with_suffix(".runs"), output.with_suffix(".runs"))
     assert len(study(output, card, seeds=[*SEEDS, 3])) == 12
     assert trained == [(peak, 3) for peak in RATES]
-    study(output, card, seeds=SEEDS[:1], code="another")
+    study(output, card, seeds=SEEDS[:1], code={"training": 2})
     assert trained[2:] == [(peak, SEEDS[0]) for peak in RATES]

@@ -21,10 +21,9 @@ rule measure_stability:
         **requested(needs.stability),
         gpu=1,
     params:
-        dataset_code=plan.dataset_of(STABILITY).code,
         study=lambda wildcards: plan.stability(STUDY, wildcards.model),
         job="measure_stability",
-        code=lambda wildcards: plan.training_code(
+        versions=lambda wildcards: plan.training_versions(
             STABILITY, wildcards.model, STUDY.resolution, "measure_stability"
         ),
     script:

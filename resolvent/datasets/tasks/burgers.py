@@ -83,6 +83,7 @@ class BurgersSettings(SpaceDataset):
 class BurgersDataset(BurgersSettings):
     """Viscous Burgers on the unit circle: the map from u(·,0) to u(·,final_time) (Cao 2021, eq. 18)."""
 
+    version, checks_version = 1, 1
     example: ClassVar = {
         "resolutions": [64, 128],
         "finest": 512,

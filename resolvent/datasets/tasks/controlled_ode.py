@@ -26,6 +26,7 @@ CHECKED_SAMPLES = 32  # samples integrated in time to check the closed form
 class ControlledOdeDataset(TrajectoryDataset):
     """Controlled ODE dz = sin(z) du: from the control u to z (Calvello 2024, section 6.1)."""
 
+    version, checks_version = 1, 1
     quantities = ("control", "state")
     moves = True
     known = Known("control", ("times",))

@@ -139,6 +139,7 @@ class DarcySettings(SpaceDataset):
 class DarcyDataset(DarcySettings):
     """Darcy flow: the map from the coefficient to the pressure (Cao 2021, eq. 20; Calvello 2024, 6.2.2)."""
 
+    version, checks_version = 1, 1
     quantities = ("coefficient", "pressure")
     example: ClassVar = FEW_SAMPLES | {"finest": 33, "resolutions": [33, 17]}
     known = Known("coefficient", ("n", "n"), "observe_cosine")
@@ -254,6 +255,7 @@ class DarcyDataset(DarcySettings):
 class DarcyInverseDataset(DarcySettings):
     """Inverse Darcy: the map from a fine pressure to a coarse coefficient (Cao 2021, eq. 23)."""
 
+    version, checks_version = 1, 1
     inverse = True
     quantities = ("measured pressure", "coefficient")
     example: ClassVar = FEW_SAMPLES | {"finest": 25, "resolutions": [13], "coarse": [5]}

@@ -54,6 +54,7 @@ PAIR_COST = 9  # cost of the error estimate of a pair, in units of the solution 
 class KolmogorovDataset(SpaceDataset):
     """Kolmogorov flow: the map from ω(·,T) to ω(·,T + lead_time) (Calvello 2024, section 6.2.3)."""
 
+    version, checks_version = 1, 1
     dimension = 2
     quantities = ("vorticity", "vorticity a moment later")
     moves = True

@@ -33,6 +33,7 @@ ROUNDING, GROWTH = 2e-12, 0.9
 class Lorenz63Dataset(TrajectoryDataset):
     """Lorenz-63: the map from x to the unobserved components (Calvello 2024, eq. 40 and section 6.1)."""
 
+    version, checks_version = 1, 1
     quantities = ("observed component x", "unobserved components")
     moves = True
     known = Known("initial state", (3,))

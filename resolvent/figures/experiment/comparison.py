@@ -181,8 +181,11 @@ def _facts_of_model(group: list[Run]) -> dict:
         "device": "; ".join(sorted({run.cost.device for run in group})),
         **{
             name: "; ".join(sorted({getattr(run.record, name) for run in group}))
-            for name in ("dataset_hash", "config_hash", "code_digest")
+            for name in ("dataset_hash", "config_hash")
         },
+        "code_versions": "; ".join(
+            sorted({f"{part} {version}" for run in group for part, version in run.record.code_versions.items()})
+        ),
     }
 
 
