@@ -98,7 +98,9 @@ def trained(card: Path, samples: int) -> None:
     chosen = TrainingSettings(batch_size=BATCH, epochs=1, gradient_weight=0.0)
     operator = build("fno1d", OPERATOR, 0)
     with tempfile.TemporaryDirectory() as name:
-        trainer = Trainer(operator, few, few, chosen, seed=0, device=CPU, identity="benchmark", directory=Path(name))
+        trainer = Trainer(
+            operator, few, few, chosen, seed=0, device=CPU, identity="benchmark", directory=Path(name)
+        )
         order = torch.from_numpy(np.random.default_rng(0).permutation(samples // 2)[:TRAINED])
         for batch in Streamed(split, CPU, chosen).batches(list(order.split(BATCH))):
             trainer._gradients(batch)

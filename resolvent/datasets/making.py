@@ -15,13 +15,12 @@ from resolvent.datasets.tasks.settings import DatasetSettings
 def make_dataset(settings: DatasetSettings, base: Path, code_versions: dict, cores: int = 1) -> Path:
     """Generate the store `base`.zarr in `cores` processes; return the path of its card.
 
-    `code_versions` are the versions of what computes the samples. Existing shards are reused. Raises `DatasetError` as `finalise`.
+    `code_versions` are the versions of what computes the samples. Existing shards are reused. Raises
+    `DatasetError` as `finalise`.
     """
     receipts = {base.with_suffix(".shards") / f"{shard}.json": shard for shard in range(settings.num_shards)}
     missing = [
-        (settings, base, code_versions, shard, path)
-        for path, shard in receipts.items()
-        if not path.exists()
+        (settings, base, code_versions, shard, path) for path, shard in receipts.items() if not path.exists()
     ]
     if cores == 1 or len(missing) < 2:
         for one in missing:

@@ -26,8 +26,9 @@ def mend_planning() -> None:
     """Let jobs behind `ancient` inputs run for their own reasons, and for no others.
 
     Two faults: Snakemake does not check the jobs downstream of a job that must run, since it expects to reach
-    them from that job; but its walk downstream stops at `ancient` inputs that exist. And where they do not exist,
-    it walks on: data that were deleted, and are made again with the same bytes, would train everything again.
+    them from that job; but its walk downstream stops at `ancient` inputs that exist. And where they do not
+    exist, it walks on: data that were deleted, and are made again with the same bytes, would train everything
+    again.
     """
     DAG.bfs = _bfs
     exists = _IOFile.exists

@@ -1,8 +1,8 @@
 """Find what is edited in this checkout, and whether its numbers moved since the release.
 
-`versions.json` has the version of each part and the SHA-256 of each of their files at the release. Of a part whose
-files differ, the golden numbers are computed (`resolvent.planning.golden`), once for each state of its files.
-Nothing is imported if no file differs.
+`versions.json` has the version of each part and the SHA-256 of each of their files at the release. Of a part
+whose files differ, the golden numbers are computed (`resolvent.planning.golden`), once for each state of its
+files. Nothing is imported if no file differs.
 """
 
 from __future__ import annotations
@@ -89,14 +89,14 @@ def remarks(parts: Mapping[str, tuple[str, ...]], rules: Mapping[str, Iterable[s
     if still := [part for part, facts in found.items() if not facts["shift"]]:
         again = " ".join(dict.fromkeys(rule for part in still for rule in rules.get(part, ())))
         lines.append(
-            f"edited, but with the golden numbers of the release: {', '.join(still)}; results stand (-R {again} "
-            "makes them anyway)"
+            f"edited, but with the golden numbers of the release: {', '.join(still)}; results stand (-R "
+            f"{again} makes them anyway)"
         )
     return lines
 
 
 def files_behind(*modules: str) -> dict[str, Path]:
-    """Return the files of modules, of the package or a user's own, and of all such modules that they import."""
+    """Return the files of modules, of the package or of a user, and of all such modules that they import."""
     waiting, files = list(modules), {}
     of_package = modules[0].startswith("resolvent.")
     while waiting:
@@ -110,7 +110,7 @@ def files_behind(*modules: str) -> dict[str, Path]:
 
 @cache
 def _imported_by(file: Path, module: str) -> tuple[str, ...]:
-    """Return the modules that a file imports anywhere, except for type checkers; names in them may be included."""
+    """Return all modules that a file imports, except for type checkers, and names that may be modules."""
     package, names = module if file.stem == "__init__" else module.rpartition(".")[0], []
     for statement in ast.parse(file.read_bytes()).body:
         if isinstance(statement, ast.If) and ast.unparse(statement.test) == "TYPE_CHECKING":
@@ -126,7 +126,7 @@ def _imported_by(file: Path, module: str) -> tuple[str, ...]:
 
 @cache
 def file_of(module: str) -> Path | None:
-    """Return the file of a module of the package or of a user; None for a library, or without such a module."""
+    """Return the file of a module of the package or of a user; None for a library or an unknown name."""
     top, *parts = module.split(".")
     if top == "resolvent":
         path = PACKAGE.joinpath(*parts)

@@ -99,9 +99,7 @@ class Training:
             "grids": self.grids,
             "noise": self.noise,
             "noise_samples": self.noise_samples,
-            "training": self.training.model_dump(
-                mode="json", exclude=set(self.tuned), exclude_defaults=True
-            ),
+            "training": self.training.model_dump(mode="json", exclude=set(self.tuned), exclude_defaults=True),
             "samples": samples_read(self.counts, self.training),
         }
 
@@ -249,7 +247,9 @@ class Plan:
         architectures = {part for model in models for part in self.parts_of(model)}
         return [*self.test_dataset_of(experiment).checks, *sorted(architectures)]
 
-    def training_versions(self, experiment: str, model: str, resolution: Resolution, job: str = "train") -> dict:
+    def training_versions(
+        self, experiment: str, model: str, resolution: Resolution, job: str = "train"
+    ) -> dict:
         """Return the versions of what trains a model, with those of a user's own losses."""
         tuning = self.experiment(experiment).tuning
         candidates = tuning.candidates if tuning else [None]
@@ -258,7 +258,7 @@ class Plan:
         return versions_of(*USES[job], *self.parts_of(model), *own)
 
     def compared(self, experiment: str, model: str, resolution: Resolution, seed: int) -> dict:
-        """Return the settings on which the evaluation of a run depends: without defaults, and all from users."""
+        """Return the settings on which the evaluation of a run depends, without defaults."""
         e, m = self.experiment(experiment), self.configuration.models[model]
         return {
             "run": self.training(experiment, model, resolution).parameters,

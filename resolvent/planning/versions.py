@@ -1,7 +1,7 @@
 """Versions of everything that computes, and which of them each job uses.
 
-A job's parameters are the settings that differ from their defaults, the versions of the parts that it uses, and
-the SHA-256 of a user's own modules (docs/jobs.md).
+A job's parameters are the settings that differ from their defaults, the versions of the parts that it uses,
+and the SHA-256 of a user's own modules (docs/jobs.md).
 """
 
 from __future__ import annotations
@@ -18,11 +18,10 @@ from resolvent.planning.places import PACKAGE
 DATASETS = EQUATIONS | {f"imported_{name}": location for name, location in IMPORTED.items()}
 CHECKS = "_checks"  # after an equation's name: its error budget, estimates of errors, timed solvers and film
 METRICS = ("relative_l2", "relative_h1", "standardised_relative_l2")
-BASELINES = (
-    "mean_predictor", "identity", "constant_coefficient", "interpolation_oracle", "coarse_solve", "ridge_regression",
-)  # fmt: skip
 SOLVED = ("constant_coefficient", "interpolation_oracle", "coarse_solve")  # by the solvers of the equations
-# Modules, or a package, with the VERSION (or VERSIONS) of a part. Classes of equations and architectures have their own.
+BASELINES = ("mean_predictor", "identity", *SOLVED, "ridge_regression")
+# Modules, or a package, with the VERSION (or VERSIONS) of a part; classes of equations and architectures have
+# their own.
 MODULES = {
     "training": "resolvent.training.train",
     "tuning": "resolvent.training.tuning",
@@ -62,8 +61,8 @@ USES: dict[str, tuple[str, ...]] = {
     "theory": ("theory",),
     **dict.fromkeys(
         (
-            "compare", "report", "run_pages", "dataset_page", "stability_page", "theory_page", "show", "paper_page",
-            "page_assets", "plan_study", "front_page",
+            "compare", "report", "run_pages", "dataset_page", "stability_page", "theory_page", "show",
+            "paper_page", "page_assets", "plan_study", "front_page",
         ),
         (PAGES,),
     ),
@@ -80,8 +79,8 @@ def does(job: str, *parts: str | Callable[..., Iterable[str]]) -> dict[str, obje
 def versions_of(*parts: str) -> dict[str, int | str]:
     """Return the version of each part by name.
 
-    A part is a name of `PARTS`, `PAGES`, a package with its version ("name==1.0"), or a user's own "module:name",
-    whose version is the SHA-256 of the files of the module and of all own modules that it imports.
+    A part is a name of `PARTS`, `PAGES`, a package with its version ("name==1.0"), or a user's own
+    "module:name", whose version is the SHA-256 of the files of the module and of the own modules it imports.
     """
     versions: dict[str, int | str] = {}
     for part in dict.fromkeys(parts):
@@ -104,7 +103,7 @@ def versions_of(*parts: str) -> dict[str, int | str]:
 
 
 def of_class(settings: type, names: dict[str, str], suffix: str = "") -> Iterator[str]:
-    """Yield the parts of a class of settings: registered classes that it derives from, and a user's own modules."""
+    """Yield the parts of a class of settings: the registered classes and own modules that it derives from."""
     parts = {location: name for name, location in names.items()}
     for base in settings.__mro__:
         location = f"{base.__module__}:{base.__qualname__}"

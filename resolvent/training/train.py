@@ -52,9 +52,9 @@ def train_run(
 ) -> None:
     """Train one run; write history.csv, cost.json and, last, checkpoint.pt to `folder`.
 
-    `run` is the identity of a run from `resolvent.planning.plan.Plan.training`: architecture, settings, grids,
-    training, samples; settings that are left out have their defaults. `code_versions` are the versions of what
-    computes. A run that diverges (`resolvent.training.fit`) stops, which is a result: its checkpoint
+    `run` are the parameters from `resolvent.planning.plan.Plan.training`: architecture, settings, grids,
+    training, samples; settings that are left out have their defaults. `code_versions` are the versions of
+    what computes. A run that diverges (`resolvent.training.fit`) stops, which is a result: its checkpoint
     has no operator. Uses as many `processes`, divided among the `nodes` of a SLURM job, or fewer if there are
     fewer GPUs (without GPUs: fewer `threads`). Raises `FileError` if another job trains this run, since a
     killed Snakemake may have left its jobs running.

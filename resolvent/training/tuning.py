@@ -17,7 +17,6 @@ from resolvent.common.records import (
 )
 from resolvent.common.settings import settings_hash
 
-
 VERSION = 1  # raised whenever the numbers change (docs/jobs.md)
 
 

@@ -99,8 +99,8 @@ def test_numbers_are_made_where_there_are_none_and_never_replaced_unasked(
     content["numbers"]["errors"]["values"][0] = 9.0
     (tmp_path / "tuning-v1.json").write_text(json.dumps(content))
     line = command.made("tuning")
-    assert re.fullmatch(
-        r"the numbers of tuning: its numbers moved by \S+ \(errors\): raise its version and run `.*`, or mend",
-        line,
+    words = (
+        r"the numbers of tuning: its numbers moved by \S+ \(errors\): raise its version and run `.*`, or mend"
     )
+    assert re.fullmatch(words, line)
     assert json.loads((tmp_path / "tuning-v1.json").read_text()) == content

@@ -1,6 +1,6 @@
 """When versions, settings and edits let jobs run again, in plans of the real Snakefile.
 
-The study is not computed: its files are empty, and Snakemake records by `--touch` with what they were planned.
+The study is not computed: its files are empty, and `--touch` lets Snakemake record their parameters.
 """
 
 import json
@@ -18,14 +18,15 @@ CONFIG = {
     "datasets": {"burgers": {"resolutions": [64], "finest": 128, "samples_per_shard": 2000}},
     "experiments": {
         "burgers": {
-            "models": ["fno", "deeponet"], "resolutions": [64], "test_resolutions": [64], "seeds": [1], "shown": "fno",
-            "training": {"epochs": 2},
+            "models": ["fno", "deeponet"], "resolutions": [64], "test_resolutions": [64], "seeds": [1],
+            "shown": "fno", "training": {"epochs": 2},
         }
     },
 }  # fmt: skip
 PAGES = {
-    "all", "compare", "report_burgers", "run_pages_burgers", "dataset_page_burgers", "dataset_page_lorenz63_yz",
-    "theory_page", "show", "show_table", "paper_page", "page_assets", "plan_study", "front_page",
+    "all", "compare", "report_burgers", "run_pages_burgers", "dataset_page_burgers",
+    "dataset_page_lorenz63_yz", "theory_page", "show", "show_table", "paper_page", "page_assets",
+    "plan_study", "front_page",
 }  # fmt: skip
 AFTER_TRAINING = {"evaluate": 2, "inference": 1, "estimates": 1}
 
@@ -92,20 +93,26 @@ def test_a_finished_study_plans_nothing_and_imports_nothing_for_it(finished):
     assert "edited" not in output
 
 
+NEW = '    novelty: int = Field(3, description="new")\n'
+SECONDS = "def _count(self, start: float) -> float:"
 UPGRADE = (
-    # new settings with defaults
-    ("resolvent/training/settings.py", "    train_samples: int", '    novelty: int = Field(3, description="new")\n    train_samples: int'),
-    ("resolvent/datasets/tasks/burgers.py", "    restriction: Literal", '    novelty: int = Field(3, description="new")\n    restriction: Literal'),
-    ("models/other_works/settings.py", '    """Fourier neural operator in one dimension', '    """Neural operator in one dimension'),
+    # new settings with defaults, and documentation
+    ("resolvent/training/settings.py", "    train_samples: int", f"{NEW}    train_samples: int"),
+    ("resolvent/datasets/tasks/burgers.py", "    restriction: Literal", f"{NEW}    restriction: Literal"),
+    (
+        "models/other_works/settings.py",
+        '    """Fourier neural operator in one',
+        '    """Neural operator in one',
+    ),
     # messages and long names
     ("resolvent/datasets/storage/reading.py", "is damaged", "is broken"),
     ("solvers/burgers/equation.py", "use more num_steps", "try more num_steps"),
     ("resolvent/datasets/tasks/burgers.py", "initial velocity", "velocity at the start"),
-    # renamed functions and types
+    # renamed functions, and annotations
     ("resolvent/training/fit.py", "_in_loss_units", "_in_units_of_the_loss"),
-    ("resolvent/training/fit.py", "def _count(self, start: float) -> float:", "def _count(self, start: 'float') -> 'float':"),
+    ("resolvent/training/fit.py", SECONDS, SECONDS.replace("float", "'float'")),
     ("resolvent/evaluation/metrics.py", "_square_h1", "_squared_h1"),
-)  # fmt: skip
+)
 
 
 def moved_module(study) -> None:
@@ -195,19 +202,24 @@ def test_each_job_is_recorded_with_the_parts_that_it_uses(finished):
     assert {part: rules[part] for part in expected} == expected
 
 
+NORM = "return square_norm(values, grid.weights) + "
 EDITS = {
     "a constant of a solver": (
         ("solvers/burgers/split_step.py", "** 1.5", "** 1.4"),
         "burgers",
         SOLVED | {"train": 2},
     ),
-    "a constant of a layer": (("models/other_works/fno.py", "torch.relu(layer(v))", "2 * torch.relu(layer(v))"), "fno1d", {"train": 1, "theory": 1}),
+    "a constant of a layer": (
+        ("models/other_works/fno.py", "torch.relu(layer(v))", "2 * torch.relu(layer(v))"),
+        "fno1d",
+        {"train": 1, "theory": 1},
+    ),
     "a constant of a metric": (
-        ("resolvent/evaluation/metrics.py", "return square_norm(values, grid.weights) + slope", "return square_norm(values, grid.weights) + 2 * slope"),
+        ("resolvent/evaluation/metrics.py", f"{NORM}slope", f"{NORM}2 * slope"),
         "relative_h1",
         {"evaluate": 2, "baselines": 1},
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("edit", EDITS)
@@ -226,7 +238,7 @@ def test_an_edit_that_moves_numbers_runs_what_uses_them_and_says_so(study, edit)
 def test_an_edit_that_moves_no_number_runs_nothing_and_says_so(study):
     study.edit(UPGRADE[4], UPGRADE[8])
     output = study.dry_run("--cores", "1")
-    (line,) = re.findall(r"^edited, but with the golden numbers of the release: (.*)", output, re.M)
+    (line,) = re.findall(r"^edited, but with the golden numbers of the release: (.*)", output, re.MULTILINE)
     assert {"burgers", "relative_h1"} <= set(line.partition(";")[0].split(", "))
     assert "results stand (-R solve_burgers" in line
     assert study.runs() == {}

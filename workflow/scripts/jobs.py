@@ -179,7 +179,8 @@ def predict():
 def measure_stability():
     from resolvent.measurements.stability import train_study
 
-    train_study(Path(made.table), card=Path(files.card), **given.study, code_versions=given.versions, **computing)
+    versions = {"code_versions": given.versions}
+    train_study(Path(made.table), card=Path(files.card), **given.study, **versions, **computing)
 
 
 def measure_cost():

@@ -35,7 +35,8 @@ def generate_shard(
     samples, wall-clock seconds, and seconds of all cores.
 
     Batches of a killed job are reused: each is saved atomically under `<store>.parts`, in a folder named by
-    a hash of `code_versions`, so that another version starts from scratch. The result does not depend on them.
+    a hash of `code_versions`, so that another version starts from scratch. The result does not depend on
+    them.
 
     Raises `FileError` if another job is writing this shard or the disk cannot be written, `DatasetError` for
     the object store, and `SolverError` if a sample cannot be solved.

@@ -1,13 +1,14 @@
 """Make the golden numbers of all versions, and the table of the release.
 
-    python -m resolvent.planning.golden             makes what is missing in tests/golden, compares what was edited,
-                                                    and writes versions.json
-    python -m resolvent.planning.golden PART …      compares only these
-    python -m resolvent.planning.golden --all       compares all
-    python -m resolvent.planning.golden --again …   makes those of these parts again, for a version of no release
+    python -m resolvent.planning.golden             make what is missing in tests/golden, compare what is
+                                                    edited, and write versions.json
+    python -m resolvent.planning.golden PART …      compare only these parts
+    python -m resolvent.planning.golden --all       compare all parts
+    python -m resolvent.planning.golden --again PART …   make the numbers of these parts again, for versions
+                                                    that no release has
 
-Run it after raising a version. If the numbers of a part moved and its version did not, it ends with one line for
-each such part, and writes nothing for it.
+Run it after raising a version. If the numbers of a part moved and its version did not, it ends with one line
+for each such part, and writes nothing for it.
 """
 
 from __future__ import annotations
@@ -96,7 +97,8 @@ def facts_of(part: str) -> dict[str, int | str]:
         shift = shift_of(part, version, content)
         edit = digest_of_numbers(part, content)
     except Exception as error:  # edited code may raise anything: the jobs that use it will say what
-        shift = f"its numbers cannot be computed ({type(error).__name__}: {' '.join(str(error).split())[:200]})"
+        words = " ".join(str(error).split())[:200]
+        shift = f"its numbers cannot be computed ({type(error).__name__}: {words})"
         version, edit = before, digest_of(files_behind(*modules_of(part)))[:8]
     return {"version": f"{version}+edited-{edit}" if shift else version, "shift": shift}
 

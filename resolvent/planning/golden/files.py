@@ -1,8 +1,8 @@
-"""Golden numbers in files, tests/golden/<part>-v<version>.json, and their comparison with those of today's code.
+"""Write golden numbers to tests/golden/<part>-v<version>.json, and compare them with those of the code.
 
-A file has, of each array, its shape, norm, a projection and a few values. Arrays agree if none of these differ by
-more than the tolerance: `DOUBLE` for computations in double precision, `SINGLE` where networks compute, relative to
-the norm or the largest value. Other processors, libraries and numbers of threads differ by less.
+A file has, of each array, its shape, norm, a projection and a few values. Arrays agree if these differ by no
+more than the tolerance: `DOUBLE` for computations in double precision, `SINGLE` where networks compute,
+relative to the norm or the largest value. Other processors and numbers of threads differ by less.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def write(part: str, version: int, content: dict) -> None:
 
 
 def shift_of(part: str, version: int, content: dict) -> str:
-    """Return in words how the numbers of a part differ from those in the file of its version; "" if they agree.
+    """Return how the numbers of a part differ from those in the file of its version; "" if they agree.
 
     Raises `FileNotFoundError` if there is no such file.
     """
@@ -82,7 +82,7 @@ def shift_of(part: str, version: int, content: dict) -> str:
 
 
 def digest_of_numbers(part: str, content: dict) -> str:
-    """Return eight hexadecimal digits of a part's numbers, nearly always equal for numbers within the tolerance."""
+    """Return eight hexadecimal digits of a part's numbers; numbers within the tolerance rarely differ."""
     digits, rounded = round(-np.log10(tolerance(part))) - 2, dict(content["defaults"])
     for name, entry in content["numbers"].items():
         if isinstance(entry, dict):
