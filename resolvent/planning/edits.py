@@ -153,6 +153,12 @@ def _is_library(top: str) -> bool:
     return any(Path(spec.origin).is_relative_to(folder) for folder in LIBRARIES) or spec.origin == "built-in"
 
 
+@cache
+def digest_behind(module: str) -> str:
+    """Return the SHA-256 of a user's module and of the own modules that it imports."""
+    return digest_of(files_behind(module))
+
+
 def digest_of(files: Mapping[str, Path]) -> str:
     """Return the SHA-256 of names and contents of files."""
     return hashlib.sha256(

@@ -12,7 +12,7 @@ from importlib.metadata import version
 
 from resolvent.datasets.tasks.registry import EQUATIONS, IMPORTED
 from resolvent.models.registry import ARCHITECTURES, missing_packages, settings_class
-from resolvent.planning.edits import digest_of, edited, file_of, files_behind, table
+from resolvent.planning.edits import digest_behind, digest_of, edited, file_of, table
 from resolvent.planning.places import PACKAGE
 
 DATASETS = EQUATIONS | {f"imported_{name}": location for name, location in IMPORTED.items()}
@@ -89,17 +89,20 @@ def versions_of(*parts: str) -> dict[str, int | str]:
         if is_package:
             versions[package] = number
         elif of_user:
-            versions[module] = digest_of(files_behind(module))
-        elif part == PAGES:
-            pages = sorted(
-                path for path in (PACKAGE / "figures").rglob("*") if path.suffix not in (".pyc", "")
-            )
-            files = {path.relative_to(PACKAGE).as_posix(): path for path in pages}
-            versions[part] = f"{version('resolvent')}-{digest_of(files)[:12]}"
+            versions[module] = digest_behind(module)
         else:
-            found = edited({part: modules_of(part)}).get(part)
-            versions[part] = found["version"] if found else table()["versions"][part]
+            versions[part] = _version_of(part)
     return versions
+
+
+@cache
+def _version_of(part: str) -> int | str:
+    if part == PAGES:
+        pages = [path for path in (PACKAGE / "figures").rglob("*") if path.suffix not in (".pyc", "")]
+        digest = digest_of({path.relative_to(PACKAGE).as_posix(): path for path in pages})
+        return f"{version('resolvent')}-{digest[:12]}"
+    found = edited({part: modules_of(part)}).get(part)
+    return found["version"] if found else table()["versions"][part]
 
 
 def of_class(settings: type, names: dict[str, str], suffix: str = "") -> Iterator[str]:
