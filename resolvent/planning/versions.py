@@ -20,7 +20,7 @@ CHECKS = "_checks"  # after an equation's name: its error budget, estimates of e
 METRICS = ("relative_l2", "relative_h1", "standardised_relative_l2")
 SOLVED = ("constant_coefficient", "interpolation_oracle", "coarse_solve")  # by the solvers of the equations
 BASELINES = ("mean_predictor", "identity", *SOLVED, "ridge_regression")
-# Modules, or a package, with the VERSION (or VERSIONS) of a part; classes of equations and architectures have
+# Modules with the VERSION (or VERSIONS) of a part; classes of equations and architectures have
 # their own.
 MODULES = {
     "training": "resolvent.training.train",
@@ -29,7 +29,6 @@ MODULES = {
     "stability": "resolvent.measurements.stability",
     "step_cost": "resolvent.measurements.step_cost",
     "architecture_costs": "resolvent.measurements.architecture_costs",
-    "theory": "resolvent.measurements.theory",
     "evaluation": "resolvent.evaluation.evaluate",
     **dict.fromkeys(METRICS, "resolvent.evaluation.metrics"),
     **dict.fromkeys(BASELINES, "resolvent.evaluation.baselines"),
@@ -58,10 +57,9 @@ USES: dict[str, tuple[str, ...]] = {
     "measure_stability": ("stability", "training"),
     "measure_cost": ("step_cost",),
     "measure_architectures": ("architecture_costs",),
-    "theory": ("theory",),
     **dict.fromkeys(
         (
-            "compare", "report", "run_pages", "dataset_page", "stability_page", "theory_page", "show",
+            "compare", "report", "run_pages", "dataset_page", "stability_page", "show",
             "paper_page", "page_assets", "plan_study", "front_page",
         ),
         (PAGES,),
@@ -136,8 +134,4 @@ def modules_of(part: str) -> tuple[str, ...]:
     module = MODULES[part]
     if part in SOLVED:
         return (module, *(location.partition(":")[0] for location in EQUATIONS.values()))
-    folder = PACKAGE.joinpath(*module.split(".")[1:])
-    return (
-        module,
-        *(f"{module}.{path.stem}" for path in sorted(folder.glob("*.py")) if path.stem != "__init__"),
-    )
+    return (module,)

@@ -25,7 +25,7 @@ CONFIG = {
 }  # fmt: skip
 PAGES = {
     "all", "compare", "report_burgers", "run_pages_burgers", "dataset_page_burgers",
-    "dataset_page_lorenz63_yz", "theory_page", "show", "show_table", "paper_page", "page_assets",
+    "dataset_page_lorenz63_yz", "show", "show_table", "paper_page", "page_assets",
     "plan_study", "front_page",
 }  # fmt: skip
 AFTER_TRAINING = {"evaluate": 2, "inference": 1, "estimates": 1}
@@ -157,7 +157,7 @@ RAISED = {
             VERSION + '    operator = "resolvent.models.other_works.deeponet:DeepONet1d"',
             VERSION.replace("1", "2") + '    operator = "resolvent.models.other_works.deeponet:DeepONet1d"',
         ),
-        {"train": 1, "evaluate": 1, "inference": 1, "estimates": 1, "theory": 1},
+        {"train": 1, "evaluate": 1, "inference": 1, "estimates": 1},
     ),
     "training": (
         ("resolvent/training/train.py", "VERSION = 1", "VERSION = 2"),
@@ -191,13 +191,12 @@ def test_each_job_is_recorded_with_the_parts_that_it_uses(finished):
         "burgers": {"solve_burgers", "finalise_burgers"},
         "burgers_checks": {"finalise_burgers", "motion_burgers", "inference", "estimates"},
         "lorenz63": {"solve_lorenz63_yz", "finalise_lorenz63_yz"},
-        "fno1d": {"train", "evaluate", "inference", "estimates", "theory"},
+        "fno1d": {"train", "evaluate", "inference", "estimates"},
         "training": {"train"},
         "evaluation": {"evaluate"},
         "relative_l2": {"evaluate", "baselines"},
         "ridge_regression": {"baselines"},
         "preview": {"preview_burgers", "motion_burgers", "preview_lorenz63_yz", "motion_lorenz63_yz"},
-        "theory": {"theory"},
     }
     assert {part: rules[part] for part in expected} == expected
 
@@ -212,7 +211,7 @@ EDITS = {
     "a constant of a layer": (
         ("models/other_works/fno.py", "torch.relu(layer(v))", "2 * torch.relu(layer(v))"),
         "fno1d",
-        {"train": 1, "theory": 1},
+        {"train": 1},
     ),
     "a constant of a metric": (
         ("resolvent/evaluation/metrics.py", f"{NORM}slope", f"{NORM}2 * slope"),

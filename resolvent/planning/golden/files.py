@@ -25,7 +25,7 @@ from resolvent.planning.versions import BASELINES, CHECKS, DATASETS, METRICS, MO
 FOLDER = HOME / "tests/golden"
 COMMAND = "python -m resolvent.planning.golden"
 DOUBLE, SINGLE = 1e-9, 1e-5
-NETWORKS = ("training", "evaluation", "estimates", "rollout", "theory")  # beside the architectures
+NETWORKS = ("training", "evaluation", "estimates", "rollout")  # beside the architectures
 FEW = 12  # values kept of an array
 
 

@@ -48,12 +48,18 @@ CASES: dict[str, list[dict]] = {
         {"accuracy": 1e-11, "push_forward": "lognormal", "face_mean": "harmonic"},
         {"tolerance": 1e-12, "grid": "cell_centres", "pressure": "solved_on_each_grid"},
     ],
-    "darcy_inverse": [{"accuracy": 1e-11}],
-    "lorenz63": [{}, {"targets": "y", "step": 0.01}],
+    "darcy_inverse": [
+        {"accuracy": 1e-11},
+        {"accuracy": 1e-11, "grid": "cell_centres", "finest": 45, "resolutions": [15], "coarse": [5]},
+    ],
+    "lorenz63": [
+        {},
+        {"targets": "y", "step": 0.01, "observations": {"normal": {"kind": "normal", "count": 12}}},
+    ],
     "controlled_ode": [{}, {"control_decay": "none", "initial_value": 0.5}],
     "kolmogorov": [
         {},
-        {"method": "split-step"},
+        {"method": "split-step", "initial_distribution": "calvello_kolmogorov_printed"},
         {"num_modes": None, "step": None, "frames": 2, "spin_up_time": 0.1, "accuracy": 0.01},
     ],
 }
@@ -72,6 +78,7 @@ TRAININGS: list[dict] = [
     {"target_gradient": "public_code", "loader_seed": 5},
     {"fresh_samples": True, "record_test_error": True, "peak_fraction": 0.5, "final_division": 10.0},
     {"precision": "bfloat16", "early_stopping": 1, "train_samples": 4},
+    {"optimiser": "adam_torch_1_8", "weight_decay": 1e-3},
 ]
 ON_THE_SQUARE: list[dict] = [
     {
@@ -101,14 +108,13 @@ def numbers_of(part: str) -> Numbers:
 
 def defaults_of(part: str) -> dict[str, Any]:
     """Return the defaults of a part's settings: a changed default is a new version."""
-    from resolvent.measurements.settings import ArchitectureCostSettings, CostSettings, TheorySettings
+    from resolvent.measurements.settings import ArchitectureCostSettings, CostSettings
     from resolvent.training.settings import TrainingSettings
 
     others = {
         "training": TrainingSettings,
         "step_cost": CostSettings,
         "architecture_costs": ArchitectureCostSettings,
-        "theory": TheorySettings,
     }
     if part in DATASETS:
         known = class_of(part)
@@ -522,16 +528,6 @@ def inputs_for(equation: str, task: Any) -> tuple[np.ndarray, AnyGrid]:
 # Measurements
 
 
-def table_numbers(table: pandas.DataFrame, without: str = "seconds") -> Numbers:
-    """Return the columns of a table, except measured times."""
-    found: Numbers = {"columns": list(map(str, table.columns))}
-    for name in table:
-        column = table[name]
-        if without not in str(name) and column.dtype.kind in "fiu":
-            found[str(name)] = column.to_numpy(dtype=float)
-    return found
-
-
 def step_cost() -> Numbers:
     import torch
 
@@ -568,28 +564,6 @@ def stability() -> Numbers:
     return {"columns": list(OF_RUN)}
 
 
-def theory() -> Numbers:
-    from resolvent.measurements.theory.average import average_errors
-    from resolvent.measurements.theory.continuum import monte_carlo, quadratures
-    from resolvent.measurements.theory.convergence import errors
-    from resolvent.measurements.theory.fits import convergence_orders
-    from resolvent.measurements.theory.projection import distances, quasi_optimality
-
-    tables = {
-        "projection": distances([32, 64], 1),
-        "quasi_optimality": quasi_optimality([32, 64], 1),
-        "convergence": errors([16, 32, 64]),
-        "monte_carlo": monte_carlo([16, 64, 128], 4, 1),
-        "quadratures": quadratures([16, 32, 64], 4, 1),
-        "averages": average_errors([4, 6, 8], 4, 1),
-    }
-    tables["convergence_orders"] = convergence_orders(tables["convergence"])
-    found: Numbers = {}
-    for name, table in tables.items():
-        found |= {f"{name}: {column}": values for column, values in table_numbers(table).items()}
-    return found
-
-
 MEASURED: dict[str, Callable[[], Numbers]] = {
     "training": trainings,
     "tuning": tuning,
@@ -597,7 +571,6 @@ MEASURED: dict[str, Callable[[], Numbers]] = {
     "stability": stability,
     "step_cost": step_cost,
     "architecture_costs": architecture_costs,
-    "theory": theory,
     "evaluation": evaluation,
     "estimates": estimates,
     "inference": inference,

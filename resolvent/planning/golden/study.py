@@ -137,16 +137,19 @@ class Narrow2dSettings(NarrowSettings):
 
 
 class Narrow(nn.Module):
-    """Two affine maps with a tanh between them, and fixed initial weights."""
+    """An affine map, a tanh, and a quadratic map by complex weights; fixed initial weights."""
 
     def __init__(self, in_channels: int, out_channels: int, width: int):
         super().__init__()
         self.first = nn.Linear(in_channels, width)
-        self.last = nn.Linear(width, out_channels)
+        # As real pairs under the name by which `resolvent.models.build.real_pairs` finds them.
+        self.complex_weights = nn.ParameterDict({"last": nn.Parameter(torch.empty(width, out_channels, 2))})
         with torch.no_grad():
             for parameter in self.parameters():
                 entries = torch.arange(parameter.numel(), dtype=torch.float64)
                 parameter.copy_(0.3 * torch.cos(1 + 2 * entries).reshape(parameter.shape))
 
     def forward(self, u: Tensor, x: Tensor) -> Tensor:
-        return self.last(torch.tanh(self.first(u) + x.sum(-1, keepdim=True)))
+        hidden = torch.tanh(self.first(u) + x.sum(-1, keepdim=True))
+        linear, quadratic = self.complex_weights["last"].unbind(-1)
+        return hidden @ linear + hidden.square() @ quadratic
