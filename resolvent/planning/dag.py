@@ -28,15 +28,26 @@ def mend_planning() -> None:
     Two faults: Snakemake does not check the jobs downstream of a job that must run, since it expects to reach
     them from that job; but its walk downstream stops at `ancient` inputs that exist. And where they do not
     exist, it walks on: data that were deleted, and are made again with the same bytes, would train everything
-    again.
+    again. So such inputs count as existing while jobs are selected.
     """
     DAG.bfs = _bfs
-    exists = _IOFile.exists
+    update_needrun, exists, selecting = DAG.update_needrun, _IOFile.exists, False
+
+    async def select(dag, create_inventory: bool = False) -> None:
+        nonlocal selecting
+        # Reads the times of files that exist, so before.
+        if create_inventory and dag.workflow.is_main_process:
+            await dag.workflow.iocache.mtime_inventory(dag.jobs)
+        selecting = True
+        try:
+            await update_needrun(dag)
+        finally:
+            selecting = False
 
     async def exists_or_is_made_again(file: _IOFile) -> bool:
-        return _is_regenerated(file) or await exists(file)
+        return (selecting and _is_regenerated(file)) or await exists(file)
 
-    _IOFile.exists = exists_or_is_made_again
+    DAG.update_needrun, _IOFile.exists = select, exists_or_is_made_again
 
 
 def _is_regenerated(file: _IOFile) -> bool:

@@ -50,7 +50,7 @@ CASES: dict[str, list[dict]] = {
     ],
     "darcy_inverse": [
         {"accuracy": 1e-11},
-        {"accuracy": 1e-11, "grid": "cell_centres", "finest": 45, "resolutions": [15], "coarse": [5]},
+        {"accuracy": 1e-11, "grid": "cell_centres", "finest": 45, "resolutions": [23], "coarse": [12]},
     ],
     "lorenz63": [
         {},
