@@ -38,8 +38,8 @@ rule card:
     shell: "echo same > {{output}}"
 """
 PRIVATE = (
-    "forcerules", r"\.bfs\b", "file2jobs", "rule2job", "job_rate_limiter", r"scheduler\.failed", "sourcecache_entry",
-    "_IOFile", "update_needrun", "targetjobs", r"workflow\.config_settings",
+    "forcerules", r"\.bfs\b", "file2jobs", "rule2job", "job_rate_limiter", r"scheduler\.failed",
+    "sourcecache_entry", "_IOFile", "update_needrun", "targetjobs", r"workflow\.config_settings",
 )  # fmt: skip
 
 
