@@ -73,6 +73,8 @@ try:
     plan = Plan(load_configuration(content := with_defaults(overlay)))
 except ConfigurationError as error:
     raise WorkflowError(f"the configuration is not valid:\n{placed(error, content)}")
+except ResolventError as error:
+    raise WorkflowError(str(error))
 prepare_environment(plan.configuration)
 mend_planning()
 be_patient_with_slurm()

@@ -52,10 +52,11 @@ def edited(parts: Mapping[str, tuple[str, ...]]) -> dict[str, dict]:
     The version is a number as long as the golden numbers are those of this version, else it names the edit.
     `shift` says how far they moved, or why they could not be computed; it is empty if they did not move.
     """
-    digests = {}
-    for part, modules in parts.items() if changed_modules() else ():
-        files = files_behind(*modules)
-        if changed_modules() & files.keys():
+    digests, changed = {}, changed_modules()
+    for part, modules in parts.items():
+        is_new = part not in table()["versions"]
+        files = files_behind(*modules) if changed or is_new else {}
+        if is_new or changed & files.keys():
             digests[part] = digest_of(files)
     kept: dict[str, dict] = {}
     with suppress(OSError, ValueError):

@@ -88,18 +88,18 @@ def made(part: str) -> str:
 
 def facts_of(part: str) -> dict[str, int | str]:
     """Return version and shift of an edited part, as for `resolvent.planning.edits.edited`."""
-    before = table()["versions"][part]
+    before = table()["versions"].get(part)
     try:
         version = version_of(part)
         if version != before:
-            return {"version": version, "shift": f"its version was {before}"}
+            return {"version": version, "shift": f"its version was {before}" if before else "it is new"}
         content = content_of(part)
         shift = shift_of(part, version, content)
         edit = digest_of_numbers(part, content)
     except Exception as error:  # edited code may raise anything: the jobs that use it will say what
         words = " ".join(str(error).split())[:200]
         shift = f"its numbers cannot be computed ({type(error).__name__}: {words})"
-        version, edit = before, digest_of(files_behind(*modules_of(part)))[:8]
+        version, edit = before or 1, digest_of(files_behind(*modules_of(part)))[:8]
     return {"version": f"{version}+edited-{edit}" if shift else version, "shift": shift}
 
 
