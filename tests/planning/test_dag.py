@@ -3,6 +3,7 @@
 import inspect
 import re
 
+import snakemake.cli
 import snakemake.dag
 import snakemake.io
 import snakemake.scheduling.job_scheduler

@@ -59,7 +59,7 @@ CASES: dict[str, list[dict]] = {
     "controlled_ode": [{}, {"control_decay": "none", "initial_value": 0.5}],
     "kolmogorov": [
         {"accuracy": 0.01},
-        {"method": "split-step", "initial_distribution": "calvello_kolmogorov_printed"},
+        {"method": "split-step", "initial_distribution": {"name": "calvello_kolmogorov_printed"}},
         {"num_modes": None, "step": None, "frames": 2, "spin_up_time": 0.1, "accuracy": 0.01},
     ],
 }
