@@ -1,4 +1,4 @@
-"""All names of Snakemake that it does not document, each with what it buys, measured with Snakemake 9.27.
+"""Use names of Snakemake that it does not document. Each comment says what a name buys with Snakemake 9.27.
 
 tests/planning/test_dag.py holds them against the installed version. Nothing else of the project may use them.
 """
@@ -30,6 +30,8 @@ def mend_planning() -> None:
     exist, it walks on: data that were deleted, and are made again with the same bytes, would train everything
     again. So such inputs count as existing while jobs are selected.
     """
+    # In the chain card, result, page of the test, a changed check of the card and a changed version of the
+    # result plan all three jobs in one run; without this, only the card.
     DAG.bfs = _bfs
     update_needrun, exists, selecting = DAG.update_needrun, _IOFile.exists, False
 
@@ -38,6 +40,7 @@ def mend_planning() -> None:
         # Reads the times of files that exist, so before.
         if create_inventory and dag.workflow.is_main_process:
             await dag.workflow.iocache.mtime_inventory(dag.jobs)
+        # Of the same chain, a card that was deleted plans the card alone; without this, all three jobs.
         selecting = True
         try:
             await update_needrun(dag)
@@ -76,7 +79,7 @@ def settings_of_config(workflow) -> Any:
 
 
 def force(workflow, rule: str) -> None:
-    """Let a rule run, as `-R` does."""
+    """Let a rule run, as `-R` does. Without this, 0 jobs make a deleted store, whose receipts remain."""
     workflow.dag.forcerules.add(workflow.get_rule(rule))
 
 
@@ -103,7 +106,11 @@ def names_of_targets(workflow) -> set[str]:
 
 
 def lift_rate_limit(workflow) -> None:
-    """Remove the default limit on jobs started per second."""
+    """Remove the default limit on jobs started per second.
+
+    With it Snakemake visits all ready jobs every second, once for each finished job: after 100 jobs this
+    takes a third of a core, and it grows.
+    """
     limiter = workflow.scheduler.job_rate_limiter
     if limiter is not None and (limiter.max_jobs, limiter.timespan) == (100, 1):
         workflow.scheduler.job_rate_limiter = None
