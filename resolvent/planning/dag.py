@@ -18,7 +18,10 @@ from snakemake.io import _IOFile, sourcecache_entry
 
 
 def of_data(file: str) -> Any:
-    """Return a file next to a store, as an input that Snakemake records without the folder of all data."""
+    """Return a file next to a store, as an input that Snakemake records without the folder of all data.
+
+    Moved data then run 0 jobs; recorded by its path, the input would make everything behind it run.
+    """
     return sourcecache_entry(file, f"data_root/{Path(file).parent.name}/{Path(file).name}")
 
 
