@@ -16,7 +16,7 @@ from typing import Any, ClassVar, TypeVar
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from resolvent.common.digests import check_present, file_digest
-from resolvent.common.errors import FileError, Words
+from resolvent.common.errors import FileError
 from resolvent.common.files import read_json, write_json
 
 CONDITION_COLUMNS = ("resolution", "noise", "realisation", "sample")  # of errors.csv, before the metrics
@@ -255,7 +255,7 @@ def check_same_network(path: Path, weights: dict, record: dict) -> None:
 
 
 def _of_another_run(path: Path, name: str, given: Any, expected: Any) -> FileError:
-    remedy: Words = (
+    remedy: str = (
         "export or download the run again" if path.name == WEIGHTS else "delete it and run snakemake"
     )
     return FileError(f"{path} belongs to another run ({name} {given} instead of {expected}): {remedy}")

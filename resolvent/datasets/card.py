@@ -14,7 +14,6 @@ import numpy as np
 import xarray
 import zarr
 
-from resolvent.common.errors import Words
 from resolvent.common.files import read_json, text_with_digest, write_json
 from resolvent.common.machine import DASK_SCHEDULER
 from resolvent.common.norms import square_norm
@@ -123,7 +122,7 @@ def _verified_digest(task: Task, store: Path, receipts: dict[Path, dict], code_v
     return content.hexdigest()
 
 
-def _samples(task: Task, members: range, faulty: np.ndarray) -> Words:
+def _samples(task: Task, members: range, faulty: np.ndarray) -> str:
     """Return the first faulty sample of a shard, and their number, in words."""
     split, index = task.layout.split_of(members[int(faulty.argmax())])
     return f"{split} sample {index}, counted from 0 ({faulty.sum()} such samples in its shard)"

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from resolvent.common.errors import Words
 from resolvent.common.settings import Settings
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.arrays_checks import findings_of, unscaled, warnings_of
@@ -259,7 +258,7 @@ class ArraysDataset(FilesDataset):
                 raise DatasetError(f"length: {error}") from None
         return product(axes)
 
-    def unscaled(self) -> list[Words]:
+    def unscaled(self) -> list[str]:
         """Return warnings for functions far from mean 0 and deviation 1, from a few samples."""
         names = [("train", index) for index in range(min(FEW_SAMPLES, self.samples.train))]
         if not names or any(map(is_remote, self.paths())):  # planning must not download anything

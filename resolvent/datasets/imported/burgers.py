@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 from pydantic import Field
 
-from resolvent.common.errors import Words
 from resolvent.common.norms import relative_l2
 from resolvent.datasets.imported.labels import (
     ImportedDataset,
@@ -135,7 +134,7 @@ class ImportedBurgers(ImportedTask):
             findings["norm_ratio_final_to_initial"] = float(f"{np.mean(np.concatenate(ratios)):.3g}")
         return findings
 
-    def warnings(self, findings: dict) -> list[Words]:
+    def warnings(self, findings: dict) -> list[str]:
         settings = self.settings
         stated = settings.viscosity, settings.final_time, settings.accuracy
         found = viscous_label_warnings(findings, *stated)
@@ -196,7 +195,7 @@ def last_repeats_first(functions: np.ndarray) -> bool:
 
 def viscous_label_warnings(
     findings: dict, viscosity: float, final_time: float, tolerance: float
-) -> list[Words]:
+) -> list[str]:
     fits = {
         "the viscosity {viscosity:g} at the stated time": findings["viscosity_that_fits_best"],
         "the time {final_time:g} at the stated viscosity": findings["final_time_that_fits_best"],
@@ -291,7 +290,7 @@ def _log_covariance(modes: np.ndarray, sigma: float, tau: float, gamma: float) -
     return 2 * np.log(sigma) - gamma * np.log((2 * np.pi * modes) ** 2 + tau**2)
 
 
-def distribution_warnings(facts: dict) -> list[Words]:
+def distribution_warnings(facts: dict) -> list[str]:
     highest = facts["highest_mode"]
     if not highest["with_power"]:
         return ["The initial values are constant: only their mean has power."]

@@ -18,7 +18,7 @@ import yaml
 from pydantic import ValidationError
 
 from resolvent.common.counts import FEW_TEST_SAMPLES, of_few
-from resolvent.common.errors import ResolventError, Words, printable
+from resolvent.common.errors import ResolventError, printable
 from resolvent.datasets.errors import DatasetError, in_one_line
 from resolvent.datasets.imported.arrays import ArraysDataset
 from resolvent.datasets.imported.arrays_checks import findings_of, unscaled, warnings_of
@@ -54,7 +54,7 @@ class Report:
     numbers: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     configuration: dict | None = None
-    guessed: dict[str, Words] = field(default_factory=dict)
+    guessed: dict[str, str] = field(default_factory=dict)
     to_fill: str = ""
     problem: str | None = None
 
@@ -77,7 +77,7 @@ class Report:
         lines = self.text().splitlines() if self.to_fill else []
         return [number for number, line in enumerate(lines, 1) if is_open.match(line)]
 
-    def to_do(self, path: Path | str) -> Words:
+    def to_do(self, path: Path | str) -> str:
         """Return what is left to do with the incomplete text in the file `path`."""
         spans: list[list[int]] = []
         for number in self.open_lines():
@@ -92,7 +92,7 @@ class Report:
         )
 
 
-def _marked(block: str, guessed: dict[str, Words]) -> str:
+def _marked(block: str, guessed: dict[str, str]) -> str:
     """Append the reasons for guesses to the lines of their keys."""
     for key, why in guessed.items():
         mark = f"  # {printable(why)}" if key == "training" else f"  # guess: {printable(why)}"
@@ -178,7 +178,7 @@ def _look_into(report: Report, sources: list[Any], opened: list[list[ArraysFile]
         report.numbers = [said, *(f"    {line}" for line in _yaml(keys).splitlines())]
 
 
-def _proposal(name: str, block: dict) -> tuple[dict, dict[str, Words], list[Words]]:
+def _proposal(name: str, block: dict) -> tuple[dict, dict[str, str], list[str]]:
     """Return a configuration, the reason for its training, and warnings; `DatasetError` for bad samples."""
     settings = ArraysDataset.model_validate(block)
     task = settings.task()
@@ -189,7 +189,7 @@ def _proposal(name: str, block: dict) -> tuple[dict, dict[str, Words], list[Word
     warnings = warnings_of(findings, settings.along("grid"))
     warnings += [*task.notes(), *filter(None, [of_few(settings.samples.test)])]
     block |= {"stored_as": "float32"} if task.series.single() else {}
-    configuration, why = _configuration(name, block, settings), dict[str, Words]()
+    configuration, why = _configuration(name, block, settings), dict[str, str]()
     if (far := unscaled(findings["mean_and_standard_deviation"])) and "experiments" in configuration:
         configuration["experiments"][name]["training"]["normalisation"] = "scalar"
         why["training"] = far[0].partition(":")[0]
@@ -197,7 +197,7 @@ def _proposal(name: str, block: dict) -> tuple[dict, dict[str, Words], list[Word
 
 
 def _to_fill(
-    name: str, source: Any, files: list[ArraysFile], proposals: list[tuple[dict, dict[str, Words]]]
+    name: str, source: Any, files: list[ArraysFile], proposals: list[tuple[dict, dict[str, str]]]
 ) -> str:
     """Return a configuration to complete: commented alternatives with their guesses, or keys to fill in."""
     if proposals:
@@ -236,7 +236,7 @@ def _to_fill(
     )
 
 
-def _alternatives(entries: list[dict], guesses: list[dict[str, Words]]) -> str:
+def _alternatives(entries: list[dict], guesses: list[dict[str, str]]) -> str:
     """Return the lines of an entry of a section: common keys, then the others as commented alternatives."""
     first = entries[0]
     common = {key: one for key, one in first.items() if all(e.get(key) == one for e in entries)}

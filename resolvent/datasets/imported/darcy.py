@@ -14,7 +14,6 @@ import numpy as np
 import scipy.fft
 from pydantic import Field
 
-from resolvent.common.errors import Words
 from resolvent.common.norms import relative_l2
 from resolvent.datasets.imported.labels import (
     ImportedDataset,
@@ -125,7 +124,7 @@ class ImportedDarcy(ImportedTask):
             "least_pressure_over_largest": float(f"{pressure.min() / largest:.2g}"),
         }
 
-    def warnings(self, findings: dict) -> list[Words]:
+    def warnings(self, findings: dict) -> list[str]:
         stated = self.forward.settings
         return [
             *pressure_warnings(findings, stated, self.settings.accuracy),
@@ -324,7 +323,7 @@ def _differ(one: dict, other: dict) -> bool:
     return abs(one["mean"] - other["mean"]) > STANDARD_ERRORS * error + 1e-12
 
 
-def pressure_warnings(findings: dict, settings: darcy.DarcyDataset, tolerance: float) -> list[Words]:
+def pressure_warnings(findings: dict, settings: darcy.DarcyDataset, tolerance: float) -> list[str]:
     """Return warnings for pressures that do not fit the stated convention or values."""
     labels, least_pressure = findings["labels_against_our_solver"], findings["least_pressure_over_largest"]
     stated, fits = _convention(settings.grid, settings.face_mean), {}
@@ -354,7 +353,7 @@ def pressure_warnings(findings: dict, settings: darcy.DarcyDataset, tolerance: f
     return found
 
 
-def coefficient_warnings(facts: dict, settings: darcy.DarcyDataset) -> list[Words]:
+def coefficient_warnings(facts: dict, settings: darcy.DarcyDataset) -> list[str]:
     found, values = [], facts["values"]
     if settings.push_forward == "level_set":
         stated = f"{settings.below:g} and {settings.above:g}"

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from resolvent.common.errors import Words
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.arrays_checks import REPEATED, ends_of, first_functions
 from resolvent.datasets.imported.axes import (
@@ -93,7 +92,7 @@ class Detected:
     grids: dict[str, FoundGrid] = field(default_factory=dict)
     coordinates: dict[str, str] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
-    guessed: dict[str, Words] = field(default_factory=dict)
+    guessed: dict[str, str] = field(default_factory=dict)
     split: str | None = None
     split_sizes: dict[str, int] = field(default_factory=dict)
     split_words: dict[str, list[str]] = field(default_factory=dict)
@@ -109,7 +108,7 @@ class Undecided(DatasetError):
     choices  possible decisions, each as keyword arguments of `detect`; empty if more is open.
     """
 
-    def __init__(self, words: Words, choices: list[dict] | None = None):
+    def __init__(self, words: str, choices: list[dict] | None = None):
         super().__init__(words)
         self.choices = choices or []
 
@@ -242,7 +241,7 @@ def _choose(found: Detected, file: ArraysFile) -> None:
     known = given or wanted
     others = [one for one in functions if one is not known and (known is None or one.fits(known))]
 
-    def take(one: Function, why: Words, other: Function, why_other: Words) -> None:
+    def take(one: Function, why: str, other: Function, why_other: str) -> None:
         found.inputs, found.targets = one.entries, other.entries
         found.guessed |= {"input": why, "target": why_other}
 
@@ -339,7 +338,7 @@ def _find_grid(found: Detected, files: dict[str, ArraysFile]) -> None:
 
 def _find_axes(
     one: Function, file: ArraysFile, functions: dict[str, np.ndarray], axes: Axes, name: str | None
-) -> tuple[FoundGrid, Words, list[str]]:
+) -> tuple[FoundGrid, str, list[str]]:
     """Find the common grid of some axes, with coordinates in `name`; the reason for a guess; and remarks."""
     remarks: list[str] = []
     points, said = one.size(axes[-1]), file.boundary

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Self
 import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
-from resolvent.common.errors import Words
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.axes import coordinates_of, line_of
 from resolvent.datasets.imported.files import FilesDataset, FilesTask, as_list
@@ -146,7 +145,7 @@ class ImportedTask(FilesTask):
         """Return the relative L2 errors of (samples, 2, ...) solved again; raises `SolverError`."""
 
     @abstractmethod
-    def warnings(self, findings: dict) -> list[Words]:
+    def warnings(self, findings: dict) -> list[str]:
         """Return a sentence for each contradiction between data and settings."""
 
     def labels_again(self, stored: Stored, look: Callable[[np.ndarray], None]) -> dict:
@@ -278,8 +277,8 @@ def fitted(errors: np.ndarray, values: dict[str, float], digits: int = 5) -> dic
 
 
 def label_warnings(
-    labels: dict, what: Words, stated: Words, tolerance: float, fits: dict[Words, dict], names: Words
-) -> list[Words]:
+    labels: dict, what: str, stated: str, tolerance: float, fits: dict[str, dict], names: str
+) -> list[str]:
     """Return a warning if the median error of labels exceeds `tolerance`, or the largest ten times as much.
 
     what   name of the labels; `stated`: name of the reference.

@@ -29,7 +29,6 @@ from resolvent.solvers.common.grid import AnyGrid, Grid, check_restriction, rest
 from resolvent.solvers.random_fields.gaussian import PeriodicGaussianField
 
 if TYPE_CHECKING:
-    from resolvent.common.errors import Words
     from resolvent.datasets.storage.store import Stored
     from resolvent.solvers.burgers.equation import BurgersSolver, Pilot
 
@@ -91,7 +90,7 @@ class BurgersDataset(BurgersSettings):
         "samples_per_shard": 10,
     }
     known: ClassVar[Known] = Known("initial velocity", ("n",), "observe", fewest_modes=192)
-    accuracy_rows: ClassVar[dict[tuple[str, str], tuple[Words, Words]]] = {
+    accuracy_rows: ClassVar[dict[tuple[str, str], tuple[str, str]]] = {
         ("burgers", "against cole hopf"): ("[Burgers' equation](equations/burgers.md)", "the closed form")
     }
 

@@ -15,7 +15,6 @@ from resolvent.datasets.tasks.task import Baseline, Motion
 from resolvent.datasets.tasks.trajectories import TrajectoryDataset, TrajectoryTask
 
 if TYPE_CHECKING:
-    from resolvent.common.errors import Words
     from resolvent.datasets.storage.store import Stored
     from resolvent.solvers.common.grid import AnyGrid
 
@@ -30,7 +29,7 @@ class ControlledOdeDataset(TrajectoryDataset):
     quantities = ("control", "state")
     moves = True
     known = Known("control", ("times",))
-    accuracy_rows: ClassVar[dict[tuple[str, str], tuple[Words, Words]]] = {
+    accuracy_rows: ClassVar[dict[tuple[str, str], tuple[str, str]]] = {
         ("controlled_ode", "against scipy dop853"): (
             "[Controlled ODE](equations/controlled_ode.md)",
             "an adaptive integrator of another library",

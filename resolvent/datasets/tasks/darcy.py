@@ -32,7 +32,6 @@ from resolvent.solvers.common.grid import AnyGrid, Grid, restrict_dirichlet
 from resolvent.solvers.random_fields.gaussian import NeumannGaussianField, level_set, lognormal
 
 if TYPE_CHECKING:
-    from resolvent.common.errors import Words
     from resolvent.datasets.storage.store import Stored
     from resolvent.solvers.darcy.five_point import DarcyFivePoint
 
@@ -143,7 +142,7 @@ class DarcyDataset(DarcySettings):
     quantities = ("coefficient", "pressure")
     example: ClassVar = FEW_SAMPLES | {"finest": 33, "resolutions": [33, 17]}
     known = Known("coefficient", ("n", "n"), "observe_cosine")
-    accuracy_rows: ClassVar[dict[tuple[str, str], tuple[Words, Words]]] = {
+    accuracy_rows: ClassVar[dict[tuple[str, str], tuple[str, str]]] = {
         ("darcy_cao", "against direct solve"): (
             "[Darcy flow](equations/darcy.md), on its grid",
             "a sparse direct solver",

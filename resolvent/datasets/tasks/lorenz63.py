@@ -20,7 +20,6 @@ from resolvent.datasets.tasks.trajectories import TrajectoryDataset, TrajectoryT
 from resolvent.solvers.common.grid import AnyGrid, Nodes
 
 if TYPE_CHECKING:
-    from resolvent.common.errors import Words
     from resolvent.datasets.storage.store import Stored
     from resolvent.solvers.lorenz63 import Lorenz63
 
@@ -37,7 +36,7 @@ class Lorenz63Dataset(TrajectoryDataset):
     quantities = ("observed component x", "unobserved components")
     moves = True
     known = Known("initial state", (3,))
-    accuracy_rows: ClassVar[dict[tuple[str, str], tuple[Words, Words]]] = {
+    accuracy_rows: ClassVar[dict[tuple[str, str], tuple[str, str]]] = {
         ("lorenz63_yz", "against diffrax dopri8"): (
             "[Lorenz-63](equations/lorenz63.md)",
             "an adaptive integrator of another library",

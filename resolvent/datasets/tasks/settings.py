@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 from pydantic import Field, model_validator
 
-from resolvent.common.errors import Words
 from resolvent.common.settings import Seed, Settings
 
 if TYPE_CHECKING:
@@ -125,7 +124,7 @@ class DatasetSettings(Settings):
     known: ClassVar[Known | None] = None
     solve_values: ClassVar[Callable[..., np.ndarray] | None] = None
     shifts: ClassVar[dict[str, Callable[[Any, float], dict[str, Any]]]] = {}
-    accuracy_rows: ClassVar[dict[tuple[str, str], tuple[Words, Words]]] = {}
+    accuracy_rows: ClassVar[dict[tuple[str, str], tuple[str, str]]] = {}
 
     equation: str = Field(description="the equation solved: a registered name, or module:SettingsClass")
     samples: SplitSizes = Field(SplitSizes(), description="samples per split")

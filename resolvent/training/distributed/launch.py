@@ -25,7 +25,7 @@ from tempfile import TemporaryDirectory
 import torch
 from torch import distributed
 
-from resolvent.common.errors import ResolventError, Words
+from resolvent.common.errors import ResolventError
 from resolvent.common.progress import unwatched, watch, watched
 from resolvent.training.distributed.group import Group, LostProcesses
 from resolvent.training.errors import TrainingError
@@ -97,7 +97,7 @@ def _environment(host: str) -> dict[str, str]:
     return loopback | os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
 
 
-def _attend(path: Path, node: int, devices: list[str], others: list[str]) -> Words:
+def _attend(path: Path, node: int, devices: list[str], others: list[str]) -> str:
     """Run this node's processes, as described in the file `path`, and the command `others`, until all end.
 
     Returns "" on success, else a message for the case that no process left a report. Forwards signals. If a
@@ -162,7 +162,7 @@ def _report(path: Path, rank: int) -> Path:
     return path.with_name(f"rank{rank}.json")
 
 
-def _ending(code: int) -> Words:
+def _ending(code: int) -> str:
     """Return a message for a process that ended without a report, with exit status `code`."""
     if code > 0:
         return f"ended with status {code}"
@@ -171,7 +171,7 @@ def _ending(code: int) -> Words:
     return f"was killed by {killed.name}{want}"
 
 
-def _reported(folder: Path, size: int) -> Words:
+def _reported(folder: Path, size: int) -> str:
     """Return one line for the first cause of a failure, not for its consequences; "" if unknown."""
     found: dict[str, dict[int, str]] = {kind: {} for kind in KINDS}
     for rank in range(size):
