@@ -56,7 +56,7 @@ class Study(Project):
             file.touch()
             if re.fullmatch(r"[0-9a-f]{12}\.json", file.name):
                 file.with_suffix(".zarr").mkdir()
-        self.snakemake("--touch")
+        self.snakemake("--touch", "--forceall")  # records every job
 
     def edit(self, *changes: tuple[str, str, str]) -> None:
         for name, old, new in changes:
