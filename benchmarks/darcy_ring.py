@@ -9,6 +9,7 @@ the first test samples of `darcy_cao` with 421 cell centres along each side.
 from __future__ import annotations
 
 from argparse import Namespace
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,7 @@ POINTS, SAMPLES = (85, 141, 211), 32
 
 def floors(_: Namespace) -> str:
     """Tabulate the relative L² errors, all points weighted equally as in the paper."""
-    task = load_configuration(read_configuration([])).datasets["darcy_cao"].task()
+    task: Any = load_configuration(read_configuration([])).datasets["darcy_cao"].task()
     errors = {points: [] for points in POINTS}
     for start in range(0, SAMPLES, task.batch):
         drawn = task.draw([("test", index) for index in range(start, start + task.batch)])

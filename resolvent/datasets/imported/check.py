@@ -196,7 +196,8 @@ def _look_into(report: Report, sources: list[Any], opened: list[list[ArraysFile]
     content: dict[str, Any] = {"name": name, "build": {}, "datasets": {}, "models": {}, "experiments": {}}
     for case in cases:
         # The function with the most axes distinguishes the cases.
-        ending = "" if len(cases) == 1 else "_" + "_".join(max(case.axes.values(), key=len))
+        longest = max(case.axes.values(), key=len)
+        ending = "" if len(cases) == 1 else "_" + "_".join(longest)
         entry = name[: 60 - len(ending)] + ending  # names have at most 64 characters, also with "_fno"
         try:
             block, reasons = _block(source, roles, case, opened[0], test)
@@ -360,7 +361,7 @@ def _add_roles(block: dict[str, Any], reasons: dict[str, Words], roles: Roles, c
         if len(entries) == 1 and evolves:
             block[role], reasons[role] = _one(entries[0]), "the only function of the file"
             continue
-        options = list(map(_one, entries)) if len(entries) > 1 else entries[0]
+        options: list[Any] = list(map(_one, entries)) if len(entries) > 1 else entries[0]
         if len(entries) > 1 and evolves:
             options.append([entry for of_function in entries for entry in of_function])
         block[role], reasons[role] = choose_one_of(map(_flow, options)), "or a list of names"

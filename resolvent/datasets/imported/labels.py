@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from itertools import product
@@ -180,7 +180,7 @@ class ImportedTask(FilesTask):
 
 
 def by_convention(
-    target: np.ndarray, solutions: dict[str, Callable[[], np.ndarray]]
+    target: np.ndarray, solutions: Mapping[str, Callable[[], np.ndarray]]
 ) -> dict[str, dict[str, float]]:
     """Return the errors of labels (samples, ...) under each named convention, if it can be solved.
 

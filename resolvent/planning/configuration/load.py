@@ -90,7 +90,7 @@ def _build(content: Mapping) -> Build:
 def entries_not_built(content: Mapping, build: Build) -> Iterator[tuple[str, str]]:
     if build.datasets is None and build.experiments is None:
         return
-    needed = [*(build.datasets or [])]
+    needed: list[typing.Any] = [*(build.datasets or [])]
     for name, experiment in _entries(content, "experiments").items():
         if name not in (build.experiments or []):
             yield "experiments", name
