@@ -28,7 +28,7 @@ def row(label, states, error=None, best=False):
     ratio = Interval(0.5, 0.4, 0.6, NAN) if best else Interval(2.0, 1.8, 2.2, NAN)
     tested = SimpleNamespace(
         error=lambda metric="relative_l2", statistic="mean": ratio if statistic != "mean" else error,
-        is_ranked=lambda: True, is_among_the_best=lambda: best, verdict="",
+        is_ranked=lambda: True, is_among_the_best=lambda: best, is_worse=lambda: not best, verdict="",
         facts={"config_hash": "", "dataset_hash": ""},
     )  # fmt: skip
     planned = PlannedRow(label.lower(), label, None, 128, 0.0, {})

@@ -518,7 +518,7 @@ def test_pdebench_has_x_before_y(data, pressure, tmp_path):
     with h5py.File(tmp_path / "n33.h5", "w") as file:
         file["tensor"] = pressure.swapaxes(1, 2)[:, None]
         file["x-coordinate"] = file["y-coordinate"] = np.arange(33) / 32
-    with pytest.raises(EvaluationError, match="'tensor' has the axes x, y, as in PDEBench; expected: y, x"):
+    with pytest.raises(EvaluationError, match="'tensor' has the axes sample, x, y; expected: sample, y, x"):
         judge(str(tmp_path / "n33.h5"), "darcy-v0", tmp_path / "out", data=data)
     with h5py.File(tmp_path / "mine.h5", "w") as file:  # a group for each sample says nothing of axes
         for number, values in enumerate(pressure):

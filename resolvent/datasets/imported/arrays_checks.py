@@ -19,7 +19,7 @@ from resolvent.datasets.imported.series import Channel
 JUMP = 4.0  # jump at the seam over the largest inner jump, above which functions are not periodic
 SEAMLESS = 1.0  # the same ratio, below which the seam is as smooth as the inside
 REPEATED = 1e-7  # difference relative to the largest value, below which the last value repeats the first
-FEWEST_VALUES, UNRELATED = 300, 0.1  # values that tell noise, and correlation of neighbours below which it is
+FEWEST_VALUES, UNRELATED = 300, 0.1  # values that show noise, and correlation of neighbours below which it is
 FEWEST_COMPARED, SORTED = (
     5,
     0.95,
@@ -55,7 +55,7 @@ def seam(values: np.ndarray, axes: Iterable[int]) -> dict[str, float]:
 def is_noise(values: np.ndarray, axes: Iterable[int]) -> bool | None:
     """Return whether neighbours along all of some axes of (samples, ...) are unrelated.
 
-    Returns None for too few values, which cannot tell noise from functions on a coarse grid.
+    Returns None for too few values, which cannot separate noise from functions on a coarse grid.
     """
     if values.size < FEWEST_VALUES:
         return None
