@@ -73,7 +73,7 @@ def test_timed_solvers_resolve_the_force(wavenumber):
 
 @pytest.mark.parametrize("bad", [3, 5])
 def test_one_pair_above_the_accuracy_is_enough_to_refuse_the_dataset(bad, tmp_path, monkeypatch):
-    task, store, receipts = build_task(small("kolmogorov")), tmp_path / "store.zarr", []
+    task, store, receipts = build_task(small("kolmogorov", accuracy=0.001)), tmp_path / "store.zarr", []
     done = []
 
     def errors(self, coefficients, chosen):

@@ -193,7 +193,7 @@ def test_the_inverse_problem_is_given_pressures_and_shows_its_coefficient(
 
 def test_other_data_and_other_models_are_refused(card, tmp_path, tmp_path_factory):
     save_run(tmp_path, build("transformer2d", SETTINGS, 0), "transformer2d", SETTINGS, {})
-    flow = made_once(tmp_path_factory, "kolmogorov", accuracy=0.002)
+    flow = made_once(tmp_path_factory, "kolmogorov")
     points = read_card(flow)["settings"]["resolutions"][0]
     with pytest.raises(TrainingError, match=f"has no coefficient on {points} nodes or cell centres"):
         written(flow, tmp_path, resolution=points)

@@ -75,8 +75,7 @@ def test_what_the_pipeline_makes_is_as_specified(finished):
 
 @pytest.mark.parametrize("equation", ["darcy", "darcy_inverse", "lorenz63", "controlled_ode", "kolmogorov"])
 def test_a_dataset_of_every_equation_is_as_specified(equation, tmp_path_factory):
-    changes = {"accuracy": 0.002} if equation == "kolmogorov" else {}  # its steps are long
-    assert list(faults_below([made_once(tmp_path_factory, equation, **changes).parent])) == []
+    assert list(faults_below([made_once(tmp_path_factory, equation).parent])) == []
 
 
 def edit(path, **changes):

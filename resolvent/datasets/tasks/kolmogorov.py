@@ -68,7 +68,7 @@ class KolmogorovDataset(SpaceDataset):
         "num_modes": 16,
         "step": 0.02,
         "spin_up_time": 0.4,
-        "accuracy": 0.001,
+        "accuracy": 0.002,
     }
     known: ClassVar[Known] = Known("vorticity", ("n", "n"), "observe_2d", fewest_modes=42)
     accuracy_rows: ClassVar[dict[tuple[str, str], tuple[Words, Words]]] = {
