@@ -80,6 +80,7 @@ format: .venv/developed
 # The pictures of docs/theory.md have a command of their own: docs/scripts/theory.py.
 docs: .venv/developed
 	$(BIN)/python -m resolvent.documentation.write
+	$(BIN)/python docs/scripts/both_rules.py
 
 # The documentation site, build/site/index.html; a warning or a broken link is an error. Executes the tutorials.
 site: .venv/developed

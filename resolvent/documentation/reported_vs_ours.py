@@ -79,8 +79,9 @@ ratio.
 The common ratio and the deviations are *equivalent* to 1 if their 95 % interval lies {EDGES}, *different* if
 it lies outside, and *undecided* otherwise. Intervals of ratios and of deviations hold for all rows of a table
 simultaneously. They include our test samples, the {REPORTED_SAMPLES} behind the reported numbers, and the
-spread between seeds, pooled over all rows with the same architecture. If no such row has several seeds, the
-spread is unknown: intervals marked \\* then hold only for the two trained networks, and the row is undecided.
+spread between seeds, pooled over all rows with the same architecture. It is known from three seeds of one
+row, or from two seeds of each of two rows. Where it is unknown, intervals marked \\* hold only for the two
+trained networks, and the row is undecided.
 [Intervals and rankings](statistics.md#reported-numbers) has the definitions and the measured coverage.
 "Paper's protocol" is the ratio with our lowest error of all epochs on the first {REPORTED_SAMPLES} test
 samples, as the paper chose its numbers; it has no interval.

@@ -1,4 +1,4 @@
-"""What `resolvent import` writes: a whole text, sizes of splits, grids, warnings, and the experiment."""
+"""Hold what `resolvent import` writes: a whole text, sizes of splits, grids, warnings, and the experiment."""
 
 from pathlib import Path
 

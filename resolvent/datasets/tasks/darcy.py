@@ -313,7 +313,7 @@ class DarcyTask(Task):
     def coefficient(self, fields: np.ndarray, points: int) -> np.ndarray:
         """Return the coefficient (samples, points, points) on a grid."""
         grid = self.settings.grid_of(points)
-        values = observe_cosine(fields, grid.cells if grid.stride > 1 else points, grid.kind)
+        values = observe_cosine(fields, grid.cells, grid.kind)
         values = values[..., :: grid.stride, :: grid.stride]
         if self.settings.push_forward == "lognormal":
             return lognormal(values)

@@ -76,6 +76,13 @@ def student(degrees: float) -> float:
     return -float(scipy.special.stdtrit(degrees, TAIL))
 
 
+def share_interval(count: int, total: int) -> Interval:
+    """Return the share `count` of `total` outcomes, with its exact interval (Clopper and Pearson 1934)."""
+    low = scipy.special.betaincinv(count, total - count + 1, TAIL) if count else 0.0
+    high = scipy.special.betaincinv(count + 1, total - count, 1 - TAIL) if count < total else 1.0
+    return Interval(count / total, float(low), float(high))
+
+
 def remainder_variance(values: np.ndarray) -> float:
     """Return the share of the remainder in the variance of the mean of `values`, (seeds, samples)."""
     seeds, samples = values.shape
@@ -304,9 +311,7 @@ class _Contest:
     """Several models on the same samples: logarithms of their mean errors, and variances of these."""
 
     gap: np.ndarray  # (models, models), logarithm of the row's mean over the column's
-    samples: (
-        np.ndarray
-    )  # (models, models), variance of these logarithms over the samples, raised for skewness
+    samples: np.ndarray  # (models, models), variance of these over the samples, raised for skewness
     own: np.ndarray  # (models,), variance of a model's mean over its seeds; as `pooled` for one seed
     pooled: np.ndarray  # (models,), pooled variance of all models; 0 if all models have one seed
     degrees: np.ndarray  # (models,), degrees of freedom of `own`

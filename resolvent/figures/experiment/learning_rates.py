@@ -4,10 +4,10 @@ from itertools import cycle
 
 import numpy as np
 import pandas as pd
-from scipy.stats import binomtest
 
 from resolvent.common.counts import settings_in_words
 from resolvent.figures.common.exhibit import Exhibit
+from resolvent.figures.common.intervals import share_interval
 from resolvent.figures.common.results import Run, resolution_in_words
 from resolvent.figures.common.style import COLOURS, MUTED, SPARE, grid_lines, new_figure, title
 
@@ -48,9 +48,9 @@ def draw_learning_rates(runs: list[Run]):
             if group.empty:
                 continue
             count, x = int(group["collapsed"].sum()), place + shift
-            interval = binomtest(count, len(group)).proportion_ci(0.95, method="exact")
+            interval = share_interval(count, len(group))
             upper.plot([x, x], [interval.low, interval.high], color=colour, lw=2.2, alpha=0.35)
-            upper.plot(x, count / len(group), "o", color=colour, ms=5.5, clip_on=False)
+            upper.plot(x, interval.value, "o", color=colour, ms=5.5, clip_on=False)
             across = x + 0.7 * WIDTH / len(models) * (np.arange(0.5, len(group)) / len(group) - 0.5)
             error = group["error"].clip(upper=TOP).fillna(TOP)
             for collapsed, marks in ((True, {"marker": "x"}), (False, {"marker": "o", "mew": 0})):

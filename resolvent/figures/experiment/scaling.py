@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import cycle, product
 from operator import attrgetter
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import minimize_scalar
 
 from resolvent.common.counts import counted, settings_in_words
 from resolvent.figures.common import style
@@ -45,7 +45,7 @@ BUDGETS = (1, 10)  # multiples of the most expensive size
 DASHES = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (5, 2, 1, 2)))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Size:
     """A model at one size: its errors (seeds, samples), and the seconds that it takes."""
 
@@ -87,9 +87,10 @@ def fit(x: np.ndarray, errors: np.ndarray) -> tuple[float, float, float]:
         return weights @ (above - mean - slope * (log_x - centre)) ** 2, slope, mean - slope * centre
 
     share = 0.0
-    if (
-        len(x) >= FOR_A_FLOOR
-    ):  # the misfit may have several minima, so the search starts at the best of a grid
+    if len(x) >= FOR_A_FLOOR:
+        from scipy.optimize import minimize_scalar  # here, since the import takes longer than a figure
+
+        # The misfit may have several minima, so the search starts at the best of a grid.
         shares = np.linspace(0, 0.999, CANDIDATES)
         start = int(np.argmin([line(share)[0] for share in shares]))
         bounds = shares[max(start - 1, 0)], shares[min(start + 1, CANDIDATES - 1)]
@@ -116,10 +117,8 @@ class Curve:
     @classmethod
     def through(cls, width: int | None, sizes: list[Size], x: np.ndarray) -> Curve:
         """Fit a curve to the sizes."""
-        first, seeds = (
-            fit(x, np.array([size.mean for size in sizes])),
-            min(len(size.errors) for size in sizes),
-        )
+        first = fit(x, np.array([size.mean for size in sizes]))
+        seeds = min(len(size.errors) for size in sizes)
         for number, name, least in ((len(sizes), "size", FOR_A_FLOOR), (seeds, "seed", SEEDS_TO_RANK)):
             if number < least:
                 why = f"{counted(number, name)}, and an exponent needs {least}"
@@ -184,7 +183,8 @@ def sizes_of(runs: list[Run], inference: pd.DataFrame) -> Family:
     return family
 
 
-def curves_of(sizes: list[Size], against: str) -> list[Curve]:
+@lru_cache  # scaling.csv, the figure and the table of budgets show the same curves, each fitted 200 times
+def curves_of(sizes: tuple[Size, ...], against: str) -> list[Curve]:
     """Return the curves against `samples`, for each width, or against `seconds`, for all sizes.
 
     Against seconds, only sizes that no cheaper size surpasses are fitted.
@@ -207,7 +207,7 @@ def scaling_curves(family: Family) -> pd.DataFrame:
     """Return the rows of scaling.csv."""
     rows = []
     for ((label, resolution), sizes), against in product(family.items(), ("samples", "seconds")):
-        for curve in curves_of(sizes, against):
+        for curve in curves_of(tuple(sizes), against):
             coefficient, exponent, floor = curve.fits[0]
             row: dict[str, object] = {"label": label, "resolution": resolution, "against": against}
             row |= {"width": curve.width, "sizes": len(curve.sizes), "coefficient": coefficient}
@@ -242,7 +242,7 @@ def budget_table(family: Family) -> Table:
     """Return the width and number of samples with the lowest error on the curves, for budgets in seconds."""
     rows = []
     for (label, resolution), sizes in family.items():
-        curves = curves_of(sizes, "samples")
+        curves = curves_of(tuple(sizes), "samples")
         for times in BUDGETS if curves else ():
             budget, options = times * max(size.seconds for size in sizes), []
             for curve in curves:
@@ -277,7 +277,7 @@ def draw_scaling(family: Family, looks: Looks):
         look = looks[sizes[0].model]
         marks = {"ls": "", "ms": 6, "zorder": 4, **look.marks()}
         several = len({size.width for size in sizes}) > 1
-        for curve, dashes in zip(curves_of(sizes, "samples"), cycle(DASHES), strict=False):
+        for curve, dashes in zip(curves_of(tuple(sizes), "samples"), cycle(DASHES), strict=False):
             intervals = [mean_interval(size.errors) for size in curve.sizes]
             low, high = ([getattr(interval, end) for interval in intervals] for end in ("low", "high"))
             panel.vlines(curve.x, low, high, color=look.colour)
@@ -287,7 +287,7 @@ def draw_scaling(family: Family, looks: Looks):
             name = f"{label}, width {curve.width}" if several else label
             lines += panel.plot(dense, drawn, color=look.colour, ls=dashes, lw=1.5, label=name)
         in_time.plot([size.seconds for size in sizes], [size.mean for size in sizes], **marks | {"ms": 4})
-        for curve in curves_of(sizes, "seconds"):
+        for curve in curves_of(tuple(sizes), "seconds"):
             dense = np.geomspace(curve.x[0], curve.x[-1], 50)
             in_time.plot(dense, [curve(x)[0] for x in dense], color=look.colour, lw=1.5)
     every = [size for sizes in shown.values() for size in sizes]

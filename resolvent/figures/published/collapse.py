@@ -6,9 +6,7 @@ collapse has a probability, and errors of collapsed and other trainings are two 
 
 from collections.abc import Iterable
 
-from scipy.stats import binomtest
-
-from resolvent.figures.common.intervals import LEVEL
+from resolvent.figures.common.intervals import share_interval
 from resolvent.figures.published.tables import RESULTS, PaperTable, reported_rows
 
 # Cao (2021, section C.2) calls a training divergent if its best epoch is not near the last.
@@ -65,7 +63,7 @@ def group_of(table: PaperTable, row: dict[str, str]) -> str:
 
 
 def share(happened: Iterable[bool]) -> str:
-    """Return a count with the interval of its probability (Clopper, Pearson 1934): "3 of 6 [0.12, 0.88]"."""
+    """Return a count with the exact interval of its probability: "3 of 6 [0.12, 0.88]"."""
     outcomes = list(happened)
-    found = binomtest(sum(outcomes), len(outcomes)).proportion_ci(LEVEL, method="exact")
-    return f"{sum(outcomes)} of {len(outcomes)} [{found.low:.2f}, {found.high:.2f}]"
+    interval = share_interval(sum(outcomes), len(outcomes))
+    return f"{sum(outcomes)} of {len(outcomes)} [{interval.low:.2f}, {interval.high:.2f}]"
