@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from commands import snakemake
 from merged_configuration import DEFAULT, merged
 from pipeline_project import ROOT, Project, job_counts
-from planning_forks import EVERY_FORMAT, build, dry_run
 
 from resolvent.planning.configuration.load import load_configuration
-from resolvent.planning.rerun import everything_reached
+from resolvent.planning.versions import versions_of
 
 PYTHON = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 OVERLAY = {
@@ -90,15 +90,14 @@ class Laboratory:
         (self.work / "heat.yaml").write_text(yaml.safe_dump(OVERLAY))
         self.environment = os.environ | {
             "PYTHONPATH": os.pathsep.join(map(str, (self.package.parent, checkout))),
-            EVERY_FORMAT: "1",
         }
 
     def build(self) -> None:
-        status, output = build(self.work, *self.words, environment=self.environment)
+        status, output = snakemake(self.work, *self.words, environment=self.environment)
         assert status == 0, output[-3000:]
 
     def dry_run(self) -> str:
-        status, output = dry_run(self.work, *self.words, environment=self.environment)
+        status, output = snakemake(self.work, "--dry-run", *self.words, environment=self.environment)
         assert status == 0, output[-3000:]
         return output
 
@@ -213,4 +212,4 @@ def test_an_edited_module_reruns_what_depends_on_it(laboratory, module, old, new
 
 def test_an_edited_figure_is_drawn_again(laboratory, monkeypatch):
     monkeypatch.syspath_prepend(laboratory.package.parent)
-    assert "my_lab.figures:*" in everything_reached("report", "my_lab.figures:sorted_errors")
+    assert list(versions_of("my_lab.figures:sorted_errors")) == ["my_lab.figures"]

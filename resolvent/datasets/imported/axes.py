@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from resolvent.common.errors import Words
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.readers.arrays_file import ArraysFile
 from resolvent.datasets.imported.series import Channel
@@ -233,12 +232,12 @@ def length_of(values: np.ndarray, kind: str) -> float:
 
 def words_for_times(
     file: ArraysFile, name: str, count: int, times: list[int], windows: bool
-) -> dict[str, Words]:
+) -> dict[str, str]:
     """Return words for times of a series with `count` times, in the file's unit: "at time 20 s", a date.
 
     windows  whether times count from the start of a window; `DatasetError` if steps in time then differ.
     """
-    values, words = _along_one_axis(file, name), dict[str, Words]()
+    values, words = _along_one_axis(file, name), dict[str, str]()
     if values is None:  # a single time, or other times for each sample
         return words
     if windows and not is_even(values):
