@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
-from commands import snakemake
 from merged_configuration import DEFAULT, merged
 from pipeline_project import ROOT, Project, job_counts
+from planning_forks import EVERY_FORMAT, build, dry_run
 
 from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.versions import versions_of
@@ -90,14 +90,15 @@ class Laboratory:
         (self.work / "heat.yaml").write_text(yaml.safe_dump(OVERLAY))
         self.environment = os.environ | {
             "PYTHONPATH": os.pathsep.join(map(str, (self.package.parent, checkout))),
+            EVERY_FORMAT: "1",
         }
 
     def build(self) -> None:
-        status, output = snakemake(self.work, *self.words, environment=self.environment)
+        status, output = build(self.work, *self.words, environment=self.environment)
         assert status == 0, output[-3000:]
 
     def dry_run(self) -> str:
-        status, output = snakemake(self.work, "--dry-run", *self.words, environment=self.environment)
+        status, output = dry_run(self.work, *self.words, environment=self.environment)
         assert status == 0, output[-3000:]
         return output
 

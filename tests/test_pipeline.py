@@ -72,12 +72,12 @@ def test_each_dataset_and_each_experiment_is_a_target(project):
 
 
 def test_the_forecast_lists_the_jobs_that_snakemake_plans(project):
-    output = project.build("plan", config="config/demo.yaml")
+    output = project.forked_build("plan", config="config/demo.yaml")
     rows = re.findall(r"^(\w+) +([\d,]+) +[\d,]+ +[\d.]+", output, re.MULTILINE)
     counts = {rule: int(count) for rule, count in rows}
     assert counts.pop("total") == sum(counts.values())
     assert counts | {"all": 1} == project.fresh_plan
-    output = project.build("plan")
+    output = project.forked_build("plan")
     assert re.search(r"^train +4 +4 +0.00", output, re.MULTILINE)
     assert "About 0.0 hours on 2 cores" in output
     rows = rows_of(project.folder / "logs/plan/test.csv")
@@ -89,7 +89,7 @@ def test_the_forecast_lists_the_jobs_that_snakemake_plans(project):
 
 
 def test_the_workflow_is_clean_of_lint(project):
-    assert "Congratulations" in project.build("--lint", config="config.yaml")
+    assert "Congratulations" in project.forked_build("--lint", config="config.yaml")
 
 
 def test_the_page_stands_alone_and_holds_every_row(project):
@@ -120,7 +120,7 @@ def test_what_there_is_is_shown_where_a_job_has_failed(project, tmp_path):
     jobs.write_text(jobs.read_text().replace("def report():\n", "def report():\n    of_nothing_known()\n", 1))
     page = "results/test/darcy_inverse_noise1/report.html"
     (broken.folder / page).unlink()
-    assert "of_nothing_known" in broken.build(page, succeeds=False)
+    assert "of_nothing_known" in broken.forked_build(page, succeeds=False)
     page = (broken.folder / "results/test/index.html").read_text()
     assert page.count('<span class="warning">no page yet</span>') >= 1
     assert "cao2021.html" in links(page)
@@ -136,7 +136,7 @@ def test_a_page_asked_for_by_name_is_on_the_front_page_and_the_plan_is_the_lates
     shown = []
     for change in changes:
         (other.folder / page).unlink()
-        other.build(page, config=change)
+        other.forked_build(page, config=change)
         shown.append((pages / "index.html").read_text())
     assert ["Another title" in page for page in shown] == [True, False]
     assert ["darcy_inverse_noise1/report.html" in links(page) for page in shown] == [True, False]
@@ -156,7 +156,7 @@ def test_tables_come_as_csv_latex_and_html(project):
 
 
 def test_snakemakes_own_report_has_the_tables_and_figures(project, tmp_path):
-    project.build("--report", str(tmp_path / "report.zip"))
+    project.forked_build("--report", str(tmp_path / "report.zip"))
     names = {name.rpartition("/")[2] for name in ZipFile(tmp_path / "report.zip").namelist()}
     assert {"leaderboard.csv", "comparison.csv", "models.csv", "error_intervals.svg", "samples.svg"} <= names
 
@@ -290,7 +290,7 @@ def test_a_tuned_run_is_trained_and_recorded_with_what_its_short_runs_chose(proj
     project = project.copied_to(tmp_path / "tuned")
     folder = "results/test/burgers_tuned/unstable/n64"
     target = f"{folder}/seed1127802/errors.csv"
-    project.build(target, config=TUNED)
+    project.forked_build(target, config=TUNED)
     diverged, chosen = json.loads((project.folder / folder / "tuned.json").read_text())["candidates"]
     assert (diverged["diverged_epoch"], diverged["validation_relative_l2"]) == (1, None)
     assert chosen["validation_relative_l2"] > 0
@@ -391,7 +391,7 @@ def test_a_store_that_is_gone_is_made_again_by_the_same_command(project, tmp_pat
         resolvent.open_dataset("burgers", data=other.folder / "data")
     for said in (faults, str(raised.value)):
         assert words.replace(str(name), str(store)) in said
-    other.build("datasets")
+    other.forked_build("datasets")
     assert other.contents("data") == before
     assert other.planned("datasets") == {}
 
@@ -420,7 +420,7 @@ def test_a_run_trained_anew_shows_itself_alone_on_the_board(project, tmp_path):
 
 def test_bad_configuration_stops_before_anything_runs(project):
     change = {"experiments": {"burgers": {"samples": {"test": 7}}}}
-    output = project.build(config=change, succeeds=False)
+    output = project.forked_build(config=change, succeeds=False)
     assert "experiments.burgers.samples.test: 7 asked for; dataset 'burgers' has 6" in output
     assert "Traceback" not in output
 
@@ -440,11 +440,11 @@ def test_a_damaged_store_is_reported_and_its_remedy_makes_the_same_bits(project)
     content[100] ^= 1
     shard.write_bytes(content)
     target = RUN.format(model="fno") + "/errors.csv"
-    output = project.build(target, "-R", "evaluate", succeeds=False)
+    output = project.forked_build(target, "-R", "evaluate", succeeds=False)
     name = store.relative_to(project.folder)
     assert f"evaluate: the store {name} is damaged in 'n64/initial_velocity'" in output
     assert "regenerate it with snakemake -R solve_burgers" in output
     assert "Traceback" not in output
-    project.build(target, "-R", "solve_burgers")
+    project.forked_build(target, "-R", "solve_burgers")
     assert project.contents("data") == before
     assert project.planned(target) == {}

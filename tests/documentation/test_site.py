@@ -9,8 +9,8 @@ import jupytext
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from browser import AXE, PHONE, WIDE, Reader, chromium
-from commands import python
 from pages import Page
+from planning_forks import run_code
 
 ROOT = Path(__file__).resolve().parents[2]
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
@@ -25,7 +25,7 @@ def site(tmp_path_factory):
     folder = tmp_path_factory.mktemp("site")
     words = ("-W", "--keep-going", "-n", "-q", "-D", "nb_execution_mode=off", str(ROOT / "docs"), str(folder))
     environment = os.environ | {"JAX_PLATFORMS": "cpu"}
-    status, output = python(ROOT, SPHINX, *words, environment=environment)
+    status, output = run_code(ROOT, SPHINX, *words, environment=environment)
     assert status == 0, output
     return folder
 

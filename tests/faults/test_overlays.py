@@ -9,8 +9,8 @@ import subprocess
 import sys
 
 import pytest
-from commands import snakemake
 from pipeline_project import NOT_COPIED, ROOT
+from planning_forks import dry_run
 
 from resolvent.planning.configuration.errors import ConfigurationError
 from resolvent.planning.configuration.load import check
@@ -135,7 +135,7 @@ def test_a_folder_with_braces_is_refused_in_one_line(name, tmp_path, fault):
     fault("a folder with braces")
     words = ("--cores", "1", "--configfile", folder / "config/test.yaml")
     environment = os.environ | {"PYTHONPATH": str(folder)}
-    status, output = snakemake(folder, "--dry-run", *words, environment=environment)
+    status, output = dry_run(folder, *words, environment=environment)
     assert status != 0
     assert f"the folder {folder} has braces in its path, wildcards to Snakemake; rename it" in output
     assert "NameError" not in output

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 import torch
-from commands import python
 from model_variants import NAMES, SMALL, VARIANTS, points
+from planning_forks import run_code
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from resolvent.models.build import build
@@ -73,7 +73,7 @@ def test_all_compile_as_one_graph_to_the_same_numbers(quick):
     chosen = [one for one in COMPILED.values() if (one[1] in QUICK) == quick]
     assert len(chosen) >= len(QUICK)
     environment = os.environ | {"PYTHONPATH": str(HELPERS.parents[1])}
-    status, output = python(HELPERS, COMPILING, json.dumps(chosen), environment=environment)
+    status, output = run_code(HELPERS, COMPILING, json.dumps(chosen), environment=environment)
     assert status == 0, output
     assert output.splitlines() == [f"{name} equal" for name, *_ in chosen]
 

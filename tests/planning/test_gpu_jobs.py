@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from commands import snakemake
+from planning_forks import build
 
 from resolvent.planning.gpus import SLOTS
 
@@ -83,7 +83,7 @@ def folder(tmp_path_factory):
     given = {"RESOLVENT_GPUS": "a,b", "CUDA_VISIBLE_DEVICES": "1,0", "RESOLVENT_LEASES": f"{folder}/leases"}
     environment = {name: value for name, value in os.environ.items() if name != "SLURM_JOB_ID"} | given
     words = ("--cores", "4", "--resources", "gpu=5", "--keep-going")
-    status, output = snakemake(folder, *words, environment=environment)
+    status, output = build(folder, *words, environment=environment)
     assert status == 1, output  # for one job is refused
     return folder
 

@@ -1,7 +1,7 @@
 """The workflow as a module of another one: `module resolvent: ...`."""
 
-from commands import snakemake
 from pipeline_project import ROOT, job_counts
+from planning_forks import dry_run
 
 SNAKEFILE = f"""\
 module resolvent:
@@ -24,7 +24,7 @@ SMALL = {
 
 def planned(folder, config: dict, name: str) -> dict[str, int]:
     (folder / "Snakefile").write_text(SNAKEFILE.format(config=config, name=name))
-    status, output = snakemake(folder, "--dry-run", "own", "--cores", "1")
+    status, output = dry_run(folder, "own", "--cores", "1")
     assert status == 0, output
     return job_counts(output)
 
@@ -40,6 +40,6 @@ def test_the_snakefile_of_the_catalogue_is_the_whole_workflow(tmp_path):
     found = []
     for snakefile in ("Snakefile", "workflow/Snakefile"):
         words = ("--cores", "1", "--snakefile", ROOT / snakefile, "--configfile", ROOT / "config/test.yaml")
-        found.append(job_counts(snakemake(tmp_path, "--dry-run", *words)[1]))
+        found.append(job_counts(dry_run(tmp_path, *words)[1]))
     assert found[1].pop("everything") == found[0].pop("all") == 1
     assert found[0] == found[1]

@@ -363,7 +363,7 @@ def tuning() -> Numbers:
             columns = dict.fromkeys((field.name for field in fields(CostRecord)), 1)
             facts = {"status": "finished", "config_hash": str(number), "device": "cpu"}
             errors = {"best_validation_relative_l2": error, "diverged_epoch": diverged, "train_seconds": 1.0}
-            floats = {"best_test_relative_l2": 1.0, "seconds_per_step": 1.0, "energy_joules": None}
+            floats = {"best_test_relative_l2": 1.0, "seconds_per_step": 1.0}
             write_record(folder / "cost.json", CostRecord(**columns | facts | errors | floats))
             short_runs[str(folder)] = {"settings": {"number": number}, "config_hash": str(number)}
         output = Path(name, "tuned.json")
