@@ -45,6 +45,7 @@ class ImportedBurgersDataset(ImportedDataset, burgers.BurgersSettings):
     For a circle of length L, u(x, t)/L at x/L is a solution on the unit circle with viscosity ν/L².
     """
 
+    version, checks_version = 1, 1
     variables = ("a", "u")
 
     equation: Literal["burgers"] = Field(description="the equation solved")

@@ -45,6 +45,7 @@ class ImportedDarcyDataset(ImportedDataset, darcy.DarcySettings):
     x/L.
     """
 
+    version, checks_version = 1, 1
     variables = ("coeff", "sol")
     quantities = darcy.DarcyDataset.quantities
 
@@ -132,6 +133,7 @@ def forward_task(settings: darcy.DarcySettings) -> darcy.Darcy:
 class ImportedDarcyInverseDataset(ImportedDataset, darcy.DarcyInverseDataset):
     """Darcy data from files with a coefficient and a pressure: the pressure is the input."""
 
+    version, checks_version = 1, 1
     variables = ("sol", "coeff")
 
     equation: Literal["darcy_inverse"] = Field(description="the equation solved")

@@ -96,7 +96,7 @@ def _in_labels(values: list) -> list:
 # Name of a dataset, model, experiment or configuration.
 Name = Annotated[str, Field(pattern="^[a-z0-9_]{1,64}$")]
 # Text in figures and tables.
-str = Annotated[str, AfterValidator(_words)]
+Words = Annotated[str, AfterValidator(_words)]
 # Points along each axis of a grid, or name of a set of times.
 Resolution = Annotated[int | str, PlainValidator(_resolution)]
 # Folder for files: a path below the working folder, or an absolute path.
@@ -165,7 +165,7 @@ Tuning = create_model(  # type: ignore[call-overload]
 class Model(Settings):
     """A row of the tables: an architecture with its settings and its own training settings."""
 
-    label: str = Field(description="name in tables and figures")
+    label: Words = Field(description="name in tables and figures")
     architecture: str = Field(
         description="one of resolvent.models.registry.ARCHITECTURES, or module:SettingsClass (see models.md)"
     )
@@ -265,7 +265,7 @@ class Sweep(Settings):
 class Experiment(Settings):
     """Models trained on one dataset and compared at every stored resolution."""
 
-    title: str = Field(description="heading in the report")
+    title: Words = Field(description="heading in the report")
     dataset: str = Field(description="a key of `datasets`")
     models: Annotated[list[str], Field(min_length=1)] = Field(description="keys of `models`, in table order")
     resolutions: Annotated[list[Resolution], Field(min_length=1)] = Field(
