@@ -15,7 +15,7 @@ from resolvent.common.settings import settings_hash
 from resolvent.datasets.loading import Samples, read_card
 from resolvent.evaluation.evaluate import evaluate_run
 from resolvent.models.build import build
-from resolvent.models.registry import settings_class
+from resolvent.models.registry import resolve, settings_class
 from resolvent.solvers.common.grid import Grid, product
 from resolvent.training import checkpoints
 from resolvent.training.distributed.group import ALONE
@@ -106,8 +106,8 @@ def described(run: dict, resolution, seed: int, counts: dict[str, int], **testin
     """What the plan gives the evaluation of a run that was trained by `train_run`; `testing` says on what."""
     return {
         "experiment": "small", "model": "tiny", "label": "Tiny", "architecture": run["architecture"],
-        "settings": run["settings"], "grids": run["grids"], "coarse_points": None, "resolution": resolution,
-        "recipe": None,
+        "settings": resolve(run["architecture"], run["settings"]).model_dump(mode="json"),
+        "grids": run["grids"], "coarse_points": None, "resolution": resolution, "recipe": None,
         "test_resolutions": [resolution], "test_noise": [0.0], "noise_realisations": 1, "seed": seed,
         "dataset": "small", "dataset_settings": {},
         "training": {

@@ -238,11 +238,11 @@ def test_an_edit_that_moves_numbers_runs_what_uses_them_and_says_so(study, edit)
 
 
 def test_an_edit_that_moves_no_number_runs_nothing_and_says_so(study):
-    layer = "models/layers/spectral_convolution.py"
-    study.edit((layer, "modes need at least", "modes ask for at least"), (layer, "_analyse", "_analysed"))
+    network = "models/other_works/deeponet.py"
+    study.edit((network, "_network(", "_perceptron("), (network, "at the sensors", "at its sensors"))
     output = study.dry_run("--cores", "1")
     (line,) = re.findall(r"^edited, but with the golden numbers of the release: (.*)", output, re.MULTILINE)
-    assert line.startswith("fno1d; results stand (-R train")
+    assert line.startswith("deeponet1d; results stand (-R train")
     assert study.runs() == {}
 
 
