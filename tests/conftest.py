@@ -40,10 +40,8 @@ FIRST = (
     "test_outside.py",
     "test_public_data.py",
     "test_pages.py",  # of the study that the first has built
-    "test_tutorials.py",
     "test_launch.py",
     "test_accuracy.py",
-    "test_site.py",
     "test_golden.py",
     "test_versions.py",
     "test_darcy.py",
