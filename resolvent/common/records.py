@@ -244,6 +244,8 @@ def check_same_network(path: Path, weights: dict, record: dict) -> None:
             {"": part} if not isinstance(part, dict) else {f".{key}": one for key, one in part.items()}
             for part in json.loads(json.dumps([weights.get(name), record[name]]))
         )
+        if expected and not given:
+            raise _of_another_run(path, name, "nothing", "its settings")
         # The record may have settings that are newer than the weights, which were made by their defaults.
         for key in sorted(given):
             counted = name == "training" and key[1:] in COUNTS

@@ -6,9 +6,10 @@ and the SHA-256 of a user's own modules (docs/jobs.md).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import version
+from typing import Any
 
 from resolvent.datasets.tasks.registry import EQUATIONS, IMPORTED
 from resolvent.models.registry import ARCHITECTURES, missing_packages, settings_class
@@ -65,8 +66,11 @@ USES: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 
-def does(job: str, *parts: str | Callable[..., Iterable[str]]) -> dict[str, object]:
-    """Return the parameters `job` and `versions` of a rule; `parts` may be one function of the wildcards."""
+def does(job: str, *parts: Any) -> dict[str, object]:
+    """Return the parameters `job` and `versions` of a rule.
+
+    `parts` are names, or one function that returns them for the rule's wildcards.
+    """
     if parts and callable(of_wildcards := parts[0]):
         return {"job": job, "versions": lambda wildcards: versions_of(*USES[job], *of_wildcards(wildcards))}
     return {"job": job, "versions": versions_of(*USES[job], *parts)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -148,7 +149,7 @@ def held_axes(
     axes: Mapping[str, Grid | None],
     lengths: Mapping[str, float | None],
     origins: Mapping[str, float | None],
-    named: Mapping[str, str],
+    named: Mapping[Any, str],
 ) -> HeldAxes:
     """Check the coordinates of all functions against the grid, and read lengths and uneven points.
 

@@ -17,6 +17,7 @@ import json
 import os
 import sys
 from contextlib import redirect_stdout
+from pathlib import Path
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")  # numbers of other devices differ by more than the tolerance
 
@@ -104,7 +105,7 @@ def facts_of(part: str) -> dict[str, int | str]:
 
 
 def write_table() -> None:
-    files = {}
+    files: dict[str, Path] = {}
     for part in PARTS:
         files |= files_behind(*modules_of(part))
     versions = {part: version_of(part) for part in sorted(PARTS)}

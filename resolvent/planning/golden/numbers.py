@@ -139,7 +139,7 @@ def class_of(part: str) -> Any:
 
 def smooth(grid: AnyGrid, count: int = 3) -> np.ndarray:
     """Return functions of a few waves on any grid, (count, *shape), between -1.6 and 1.6."""
-    axes = grid.positions if isinstance(grid, Nodes) else grid.coordinates
+    axes = grid.positions if isinstance(grid, Nodes) else grid.coordinates  # type: ignore[union-attr]
     shape = grid.shape
     places = [np.asarray(axes, dtype=float)] * len(shape)
     space, values = np.meshgrid(*places, indexing="ij"), np.zeros((count, *shape))
@@ -192,7 +192,7 @@ def written(equation: str, folder: Path) -> dict:
 
 def samples(equation: str) -> Numbers:
     """Return stored arrays of a few samples in every case."""
-    found = {}
+    found: Numbers = {}
     with tempfile.TemporaryDirectory() as folder:
         for case, settings in cases_of(equation, Path(folder)):
             arrays = build_task(settings).compute(SAMPLES)
@@ -360,7 +360,7 @@ def tuning() -> Numbers:
         for number, (error, diverged) in enumerate(((0.3, None), (0.1, None), (0.1, None), (0.05, 2))):
             folder = Path(name, str(number))
             folder.mkdir()
-            columns = dict.fromkeys((field.name for field in fields(CostRecord)), 1)
+            columns: dict[str, Any] = dict.fromkeys((field.name for field in fields(CostRecord)), 1)
             facts = {"status": "finished", "config_hash": str(number), "device": "cpu"}
             errors = {"best_validation_relative_l2": error, "diverged_epoch": diverged, "train_seconds": 1.0}
             floats = {"best_test_relative_l2": 1.0, "seconds_per_step": 1.0}
@@ -391,7 +391,7 @@ def evaluation() -> Numbers:
     }
     operator, device = Narrow(1, 1, 6), torch.device("cpu")
     errors, predictions = evaluate_operator(operator, made(), description, device, seed=7)
-    found: Numbers = {name: errors[name].to_numpy(dtype=float) for name in errors}
+    found: Numbers = {str(name): errors[name].to_numpy(dtype=float) for name in errors}
     for group in predictions.subtree:
         for name, values in group.to_dataset().data_vars.items():
             if values.dtype.kind == "f":
@@ -480,7 +480,7 @@ def metric(name: str) -> Numbers:
     for kind, dimension in product(("periodic", "nodes", "cell_centres"), (1, 2)):
         if (kind, dimension) == ("cell_centres", 1):
             continue
-        grid = Grid(kind, 12, dimension=dimension)  # type: ignore[arg-type]
+        grid = Grid(kind, 12, dimension=dimension)
         target = smooth(grid) + 0.5
         prediction = target + 0.1 * np.tanh(2 * target)
         scale = np.array([0.5]), np.array([0.7])
@@ -499,7 +499,8 @@ def baseline(name: str) -> Numbers:
         tests: list = [(Condition(32), loaded["test"])]
         errors, _ = baselines(loaded["train"], tests, task)
         own = errors[errors["baseline"] == name]
-        found: Numbers = {key: own[key].to_numpy(dtype=float) for key in own if key.startswith("relative")}
+        errors_of_it = own.filter(like="relative")
+        found: Numbers = {str(key): errors_of_it[key].to_numpy(dtype=float) for key in errors_of_it}
         if name == "ridge_regression":
             fitted = RidgeRegression(loaded["train"].inputs, loaded["train"].targets)
             found["predictions"] = fitted(loaded["test"].inputs)
@@ -548,7 +549,8 @@ def architecture_costs() -> Numbers:
     from resolvent.measurements.architecture_formulas import MEASURED as KNOWN
     from resolvent.measurements.settings import ArchitectureCostSettings
 
-    settings, found = ArchitectureCostSettings(), {"columns": list(COLUMNS)}
+    settings = ArchitectureCostSettings()
+    found: Numbers = {"columns": list(COLUMNS)}
     least = {name: (width, points) for name, width, points in reversed(list(cases(settings)))}
     for name, (width, points) in least.items():
         case = KNOWN[name].case(settings, width, points)
