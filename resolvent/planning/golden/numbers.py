@@ -499,7 +499,7 @@ def baseline(name: str) -> Numbers:
         tests: list = [(Condition(32), loaded["test"])]
         errors, _ = baselines(loaded["train"], tests, task)
         own = errors[errors["baseline"] == name]
-        errors_of_it = own.filter(like="relative")
+        errors_of_it = own.filter(regex="^relative")
         found: Numbers = {str(key): errors_of_it[key].to_numpy(dtype=float) for key in errors_of_it}
         if name == "ridge_regression":
             fitted = RidgeRegression(loaded["train"].inputs, loaded["train"].targets)
