@@ -4,7 +4,7 @@ BIN := .venv/bin
 comma := ,
 GPUS := $(shell nvidia-smi -L 2>/dev/null | grep -c '^GPU')
 
-.PHONY: demo test test-all browser test-faults test-slurm lint format docs site bench constraints setup clean
+.PHONY: demo test test-docs test-all browser test-faults test-slurm lint format docs site bench constraints setup clean
 .DEFAULT_GOAL := demo
 
 # Many containers set it. Each job of a pipeline would then compile all that it imports afresh, for up to ten seconds.
@@ -39,6 +39,10 @@ demo: .venv/installed
 # Two processes, a file each at a time, those that take longest first (tests/conftest.py).
 test: browser
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+
+# The documentation: its site builds without a warning and works, its notebooks run.
+test-docs: browser
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m docs tests/documentation
 
 # Also those that take long, and repeat at length what others hold.
 test-all: browser

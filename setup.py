@@ -6,7 +6,9 @@ from pathlib import Path
 from setuptools import setup
 from setuptools.command.build_py import build_py
 
-WORKFLOW_FILES = ("Snakefile", "config.yaml", "config", "workflow", "environment.yml", "LICENSE")
+WORKFLOW_FILES = (
+    "Snakefile", "config.yaml", "config", "workflow", "environment.yml", "LICENSE", "tests/golden",
+)  # fmt: skip
 
 
 class BuildWithWorkflow(build_py):

@@ -179,7 +179,7 @@ def _write_run(folder: Path, experiment: str, model: str, seed: int, errors: np.
         label=f"A model with a name, {model}", architecture="synthetic", settings={}, grids="stored", grid={},
         coarse_points=None, test_resolutions=[RESOLUTION], test_noise=[0.0], noise_realisations=1,
         dataset="synthetic", dataset_settings={"equation": "synthetic"}, dataset_hash="synthetic",
-        training={}, code_digest="synthetic", versions={},
+        training={}, code_versions={}, versions={},
         files=file_digests(folder, ("errors.csv", "history.csv")),
     )  # fmt: skip
     write_record(folder / "cost.json", cost)

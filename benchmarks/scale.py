@@ -36,7 +36,7 @@ from resolvent.training.data import Streamed
 from resolvent.training.fit import Trainer
 from resolvent.training.settings import TrainingSettings
 
-POINTS, BATCH, CODE = 64, 8, "benchmark"
+POINTS, BATCH, CODE = 64, 8, {"benchmark": 1}
 CPU = torch.device("cpu")
 OPERATOR = {"width": 16, "num_layers": 2, "modes": 8}
 TRAINED = 2048  # samples
@@ -68,7 +68,7 @@ def made(folder: Path, samples: int, shards: int) -> None:
         names = [task.layout.split_of(place) for place in task.layout.shard_range(shard)]
         arrays = {name: values.astype("float32") for name, values in task.compute(names).items()}
         digests, sums = write_shard(store, task.layout, shard, arrays.items())
-        facts = {"shard": shard, "code_digest": CODE, "digests": digests, "checksums": sums, "errors": {}}
+        facts = {"shard": shard, "code_versions": CODE, "digests": digests, "checksums": sums, "errors": {}}
         write_json(folder / f"{shards}.shards/{shard}.json", facts)
 
 
@@ -98,7 +98,9 @@ def trained(card: Path, samples: int) -> None:
     chosen = TrainingSettings(batch_size=BATCH, epochs=1, gradient_weight=0.0)
     operator = build("fno1d", OPERATOR, 0)
     with tempfile.TemporaryDirectory() as name:
-        trainer = Trainer(operator, few, few, chosen, seed=0, device=CPU, identity=CODE, directory=Path(name))
+        trainer = Trainer(
+            operator, few, few, chosen, seed=0, device=CPU, identity="benchmark", directory=Path(name)
+        )
         order = torch.from_numpy(np.random.default_rng(0).permutation(samples // 2)[:TRAINED])
         for batch in Streamed(split, CPU, chosen).batches(list(order.split(BATCH))):
             trainer._gradients(batch)

@@ -65,6 +65,7 @@ class Settings(StrictSettings):
                    rectangular grids.
     trapezoidal    whether it weights the points by the trapezoidal rule, for grids with both ends.
     all_pairs      whether all points attend to all points, for the cost.
+    version        version of its numbers: raised by hand whenever they change (docs/jobs.md).
     order          order in the spacing of the difference between outputs on two grids, if it is invariant.
     recordable     whether a GPU may record a training step and replay it (`training.recorded.Recorded`), for
                    an architecture elsewhere; ours all may.
@@ -76,6 +77,7 @@ class Settings(StrictSettings):
 
     operator: ClassVar[str]
     dimension: ClassVar[int]
+    version: ClassVar[int] = 1
     coarse_output: ClassVar[bool] = False
     any_nodes: ClassVar[bool] = False
     one_grid: ClassVar[bool] = False

@@ -45,7 +45,6 @@ from resolvent.solvers.common import vectors
 from resolvent.solvers.common.accuracy import Attempt, Solved, solve_to_accuracy
 from resolvent.solvers.common.checks import check_array, check_initial, refuse
 from resolvent.solvers.common.compiled import compiled
-from resolvent.solvers.common.errors import Words
 from resolvent.solvers.common.grid import Nodes
 from resolvent.solvers.common.lanes import in_lanes
 from resolvent.solvers.common.vectors import larger, load, store
@@ -136,7 +135,7 @@ def solve_to(
         expected = errors[:, None] * falls[:, None] ** (np.array(ORDERS) - order)
         return Attempt(list(states), (MARGIN * expected,))
 
-    def out_of_reach(rungs: tuple[int, ...]) -> Words:
+    def out_of_reach(rungs: tuple[int, ...]) -> str:
         return (
             f"with order {ORDERS[rungs[0]]} and steps of {sizes.max():.2g} it is not resolved; ask for a "
             "lower accuracy or an earlier final_time, or state a shorter step"

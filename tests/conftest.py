@@ -40,11 +40,10 @@ FIRST = (
     "test_outside.py",
     "test_public_data.py",
     "test_pages.py",  # of the study that the first has built
-    "test_tutorials.py",
     "test_launch.py",
     "test_accuracy.py",
-    "test_site.py",
-    "test_reruns.py",
+    "test_golden.py",
+    "test_versions.py",
     "test_darcy.py",
     "test_without_waiting.py",
     "test_devices.py",

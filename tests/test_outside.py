@@ -15,7 +15,7 @@ from pipeline_project import ROOT, Project, job_counts
 from planning_forks import EVERY_FORMAT, build, dry_run
 
 from resolvent.planning.configuration.load import load_configuration
-from resolvent.planning.rerun import everything_reached
+from resolvent.planning.versions import versions_of
 
 PYTHON = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 OVERLAY = {
@@ -213,4 +213,4 @@ def test_an_edited_module_reruns_what_depends_on_it(laboratory, module, old, new
 
 def test_an_edited_figure_is_drawn_again(laboratory, monkeypatch):
     monkeypatch.syspath_prepend(laboratory.package.parent)
-    assert "my_lab.figures:*" in everything_reached("report", "my_lab.figures:sorted_errors")
+    assert list(versions_of("my_lab.figures:sorted_errors")) == ["my_lab.figures"]

@@ -98,7 +98,7 @@ def prepared(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def project(prepared):
-    prepared.output = prepared.forked_build(*TARGETS, config=CONFIG)
+    prepared.output = prepared.build(*TARGETS, config=CONFIG)
     return prepared
 
 
@@ -117,7 +117,7 @@ def test_the_configuration_is_planned_and_a_missing_file_is_one_line_before_anyt
     content = yaml.safe_load((prepared.folder / CONFIG).read_text())
     content["datasets"]["burgers_public"]["source"] = "public/other.mat"
     (prepared.folder / "missing.yaml").write_text(yaml.safe_dump(content))
-    output = prepared.forked_build(*TARGETS, config="missing.yaml", succeeds=False)
+    output = prepared.build(*TARGETS, config="missing.yaml", succeeds=False)
     assert "datasets.burgers_public.source: the file public/other.mat does not exist" in output
     assert "Traceback" not in output
 

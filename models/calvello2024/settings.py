@@ -72,6 +72,7 @@ class TransformerNeuralOperatorSettings(Settings):
 class TransformerNeuralOperator1dSettings(TransformerNeuralOperatorSettings):
     """Transformer neural operator in one dimension, on any increasing points (Calvello et al. 2024)."""
 
+    version = 1
     operator = "resolvent.models.calvello2024.transformer_neural_operator:TransformerNeuralOperator1d"
     dimension = 1
     look = "#0072b2", "o"
@@ -99,6 +100,7 @@ class TransformerNeuralOperator1dSettings(TransformerNeuralOperatorSettings):
 class TransformerNeuralOperator2dSettings(TransformerNeuralOperatorSettings):
     """Transformer neural operator in two dimensions (Calvello et al. 2024)."""
 
+    version = 1
     operator = "resolvent.models.calvello2024.transformer_neural_operator:TransformerNeuralOperator2d"
     dimension = 2
     look = "#b0418a", "D"
@@ -107,6 +109,7 @@ class TransformerNeuralOperator2dSettings(TransformerNeuralOperatorSettings):
 class CrossAttentionOperator2dSettings(Settings):
     """Cross-attention from the points of a coarse grid to the input's points (Calvello et al. 2024)."""
 
+    version = 1
     operator = "resolvent.models.calvello2024.cross_attention_operator:CrossAttentionOperator2d"
     dimension = 2
     coarse_output = True
@@ -143,6 +146,7 @@ class CrossAttentionOperator2dSettings(Settings):
 class CodomainAttentionOperator2dSettings(Settings):
     """Attention between the channels of the hidden function (Calvello et al. 2024, remark 16)."""
 
+    version = 1
     operator = "resolvent.models.calvello2024.codomain_attention_operator:CodomainAttentionOperator2d"
     dimension = 2
     example = {"width": 8, "num_layers": 2, "features": 3, "modes": 4, "feedforward_width": 12}
@@ -179,6 +183,7 @@ class UniversalApproximatorSettings(Settings):
 class UniversalApproximator1dSettings(UniversalApproximatorSettings):
     """One attention between pointwise networks, with proven universal approximation, in one dimension."""
 
+    version = 1
     operator = "resolvent.models.calvello2024.universal_approximator:UniversalApproximator1d"
     dimension = 1
 
@@ -186,6 +191,7 @@ class UniversalApproximator1dSettings(UniversalApproximatorSettings):
 class UniversalApproximator2dSettings(UniversalApproximatorSettings):
     """One attention between pointwise networks, with proven universal approximation, in two dimensions."""
 
+    version = 1
     operator = "resolvent.models.calvello2024.universal_approximator:UniversalApproximator2d"
     dimension = 2
 
@@ -266,6 +272,7 @@ def check_patches(patches: tuple[int, int], sides: tuple[int, ...]) -> None:
 class ViTNeuralOperatorSettings(PatchedSettings):
     """Vision transformer neural operator, ViT-NO (Calvello et al. 2024, section 4.3)."""
 
+    version = 1
     operator = "resolvent.models.calvello2024.patched_neural_operators:ViTNeuralOperator"
     look = "#d55e00", "s"
 
@@ -275,6 +282,7 @@ class ViTNeuralOperatorSettings(PatchedSettings):
 class FourierAttentionNeuralOperatorSettings(PatchedSettings):
     """Fourier attention neural operator, FANO (Calvello et al. 2024, section 4.4)."""
 
+    version = 1
     operator = "resolvent.models.calvello2024.patched_neural_operators:FourierAttentionNeuralOperator"
     look = "#0072b2", "o"
 

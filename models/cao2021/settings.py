@@ -116,6 +116,7 @@ class EncoderSettings(Settings):
 class Transformer1dSettings(EncoderSettings):
     """Encoder with one of four attentions and a spectral decoder, in one dimension (Cao 2021, Example 1)."""
 
+    version = 1
     operator = "resolvent.models.cao2021.transformer1d:Transformer1d"
     dimension = 1
     example = {**SMALL_ENCODER, "decoder_width": 12, "modes": 4}
@@ -168,6 +169,7 @@ class CoarseEncoderSettings(EncoderSettings):
 class Transformer2dSettings(CoarseEncoderSettings):
     """Encoder on a coarse grid, spectral decoder on the input's grid (Cao 2021, Example 2)."""
 
+    version = 1
     operator = "resolvent.models.cao2021.transformer2d:Transformer2d"
     example = {
         **SMALL_ENCODER, "downsampling_factor": 0.7, "decoder_width": 12, "modes": 4, "projection_width": 12,
@@ -190,6 +192,7 @@ class Transformer2dSettings(CoarseEncoderSettings):
 class Transformer2dCoarseSettings(CoarseEncoderSettings):
     """Encoder on a coarse grid, pointwise decoder on the same coarse grid (Cao 2021, Example 3)."""
 
+    version = 1
     operator = "resolvent.models.cao2021.transformer2d:Transformer2dCoarse"
     coarse_output = True
     example = {**SMALL_ENCODER, "downsampling_factor": 0.7, "decoder_width": 12}
@@ -206,6 +209,7 @@ class Transformer2dCoarseSettings(CoarseEncoderSettings):
 class GalerkinEncoder2dSettings(EncoderSettings):
     """Cao's encoder (2021) between affine maps, the "Galerkin transformer" of Calvello et al. (2024)."""
 
+    version = 1
     operator = "resolvent.models.cao2021.transformer2d:GalerkinEncoder2d"
     dimension = 2
     example = SMALL_ENCODER

@@ -53,6 +53,7 @@ class FNOSettings(Settings):
 class FNO1dSettings(FNOSettings):
     """Fourier neural operator in one dimension (Li et al. 2021; no batch normalisation, as in Cao 2021)."""
 
+    version = 1
     operator = "resolvent.models.other_works.fno:FNO1d"
     dimension = 1
 
@@ -68,6 +69,7 @@ class FNO1dSettings(FNOSettings):
 class FNO2dSettings(FNOSettings):
     """Fourier neural operator in two dimensions (Li et al. 2021; no batch normalisation, as in Cao 2021)."""
 
+    version = 1
     operator = "resolvent.models.other_works.fno:FNO2d"
     dimension = 2
 
@@ -79,6 +81,7 @@ class FNO2dSettings(FNOSettings):
 class FNO3dSettings(FNOSettings):
     """Fourier neural operator in three dimensions (Li et al. 2021; without batch normalisation)."""
 
+    version = 1
     operator = "resolvent.models.other_works.fno:FNO3d"
     dimension = 3
 
@@ -89,6 +92,7 @@ class FNO3dSettings(FNOSettings):
 class AFNOSettings(Settings):
     """Adaptive Fourier neural operator (Guibas et al. 2022), for a single grid."""
 
+    version = 1
     operator = "resolvent.models.other_works.afno:AFNO"
     dimension = 2
     one_grid = True
@@ -140,6 +144,7 @@ class NeuralOperatorSettings(Settings):
 class NeuralOperator1dSettings(NeuralOperatorSettings):
     """Models of the package neuraloperator in one dimension (Kossaifi et al. 2024, arXiv:2412.10354)."""
 
+    version = 1
     operator = "resolvent.models.other_works.neuraloperator:NeuralOperator1d"
     dimension = 1
     variants = {"FNO": {}, "UNO": {"model": "UNO"}}
@@ -150,6 +155,7 @@ class NeuralOperator1dSettings(NeuralOperatorSettings):
 class NeuralOperator2dSettings(NeuralOperatorSettings):
     """Models of the package neuraloperator in two dimensions (Kossaifi et al. 2024, arXiv:2412.10354)."""
 
+    version = 1
     operator = "resolvent.models.other_works.neuraloperator:NeuralOperator2d"
     dimension = 2
     look = OCHRE, "P"
@@ -185,6 +191,7 @@ Sensors = Annotated[
 class DeepONet1dSettings(Settings):
     """DeepONet in one dimension (Lu et al. 2021), with sensors interpolated from any grid."""
 
+    version = 1
     operator = "resolvent.models.other_works.deeponet:DeepONet1d"
     dimension = 1
     any_nodes = True
@@ -215,6 +222,7 @@ class DeepONet1dSettings(Settings):
 class DeepONet2dSettings(DeepONet1dSettings):
     """DeepONet in two dimensions (Lu et al. 2021), with sensors interpolated from any grid."""
 
+    version = 1
     operator = "resolvent.models.other_works.deeponet:DeepONet2d"
     dimension = 2
     example = {"width": 16, "num_layers": 3, "basis": 12, "sensors": 6, "boundary": "periodic"}
@@ -226,6 +234,7 @@ class DeepONet2dSettings(DeepONet1dSettings):
 class UNet1dSettings(Settings):
     """U-Net in one dimension (Ronneberger et al. 2015), with group normalisation and same-sized output."""
 
+    version = 1
     operator = "resolvent.models.other_works.unet:UNet1d"
     dimension = 1
     example = {"width": 8, "num_levels": 2}
@@ -256,6 +265,7 @@ class UNet1dSettings(Settings):
 class UNet2dSettings(UNet1dSettings):
     """U-Net in two dimensions (Ronneberger et al. 2015), with group normalisation and same-sized output."""
 
+    version = 1
     operator = "resolvent.models.other_works.unet:UNet2d"
     dimension = 2
 
@@ -265,6 +275,7 @@ class UNet2dSettings(UNet1dSettings):
 class UNet3dSettings(UNet2dSettings):
     """U-Net in three dimensions (Ronneberger et al. 2015), with group normalisation and same-sized output."""
 
+    version = 1
     operator = "resolvent.models.other_works.unet:UNet3d"
     dimension = 3
 
@@ -283,6 +294,7 @@ def check_levels(num_levels: int, sides: tuple[int, ...]) -> None:
 class Transolver1dSettings(Settings):
     """Transolver in one dimension (Wu et al. 2024): attention between slices of the points."""
 
+    version = 1
     operator = "resolvent.models.other_works.transolver:Transolver1d"
     dimension = 1
     example = {**SMALL_ENCODER, "slices": 6}
@@ -312,5 +324,6 @@ class Transolver1dSettings(Settings):
 class Transolver2dSettings(Transolver1dSettings):
     """Transolver in two dimensions (Wu et al. 2024): attention between slices of the points."""
 
+    version = 1
     operator = "resolvent.models.other_works.transolver:Transolver2d"
     dimension = 2

@@ -1,9 +1,7 @@
 """Base class of errors shown to the user as one line with a remedy."""
 
-Words = str  # text for people: no result depends on it
 
-
-def printable(text: str) -> Words:
+def printable(text: str) -> str:
     """Return a line with control characters and line breaks escaped.
 
     Names in foreign files may have them: a terminal would obey them, and a comment would end at them.
@@ -17,11 +15,11 @@ class ResolventError(Exception):
     A `remedy` given apart can be left out where something else has to be mended first.
     """
 
-    def __init__(self, *fault: object, remedy: Words = ""):
+    def __init__(self, *fault: object, remedy: str = ""):
         super().__init__(*fault)
         self.remedy = remedy
 
-    def __str__(self) -> Words:
+    def __str__(self) -> str:
         fault = super().__str__()
         return printable(f"{fault}: {self.remedy}" if self.remedy else fault)
 

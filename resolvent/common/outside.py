@@ -13,8 +13,6 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator
 
-from resolvent.common.errors import Words
-
 MOST_NAMES = 32  # listed in a message
 LOCATION = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
 
@@ -86,7 +84,7 @@ def check_location(location: str) -> str:
 Location = Annotated[str, AfterValidator(check_location)]  # in a configuration
 
 
-def unknown(kind: str, name: str, accepted: Iterable[str]) -> Words:
+def unknown(kind: str, name: str, accepted: Iterable[str]) -> str:
     """Return a message that a name is unknown, with the nearest and the first `MOST_NAMES` known names."""
     accepted = list(accepted)
     near = get_close_matches(name, accepted, n=1)
@@ -99,7 +97,7 @@ def unknown(kind: str, name: str, accepted: Iterable[str]) -> Words:
 def not_imported(module: str, error: Exception, before: str = "") -> ValueError:
     """Return an error with a one-line message for a module that is missing or fails to import."""
     if isinstance(error, ModuleNotFoundError) and f"{module}.".startswith(f"{error.name}."):
-        missing: Words = f"no module {error.name}; install it, or add its folder to PYTHONPATH"
+        missing: str = f"no module {error.name}; install it, or add its folder to PYTHONPATH"
         return NoSuchModule(before + missing)
     words = " ".join(str(error).split())
     return ValueError(f"{before}module {module} cannot be imported: {type(error).__name__}: {words}")

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from resolvent.common.errors import FileError, Words
+from resolvent.common.errors import FileError
 from resolvent.common.files import write_atomically
 
 if TYPE_CHECKING:  # slow to import, and most pages do not need it
@@ -38,7 +38,7 @@ ENGINE: Final = "h5netcdf"
 EXTREMES = ("median", "worst", "best")
 WITHOUT_COORDINATES = b"This is a netCDF dimension but not a netCDF variable"  # netCDF's mark
 AT_ALL_LEVELS = ("target", "target_power", "target_mean_square")  # independent of the noise
-WORDS: dict[str, Words] = {
+WORDS: dict[str, str] = {
     "noise": "noise level of the inputs, in units of their pointwise standard deviation",
     "sample": "index in the test split",
     "extreme": "sample with median, worst or best error",

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, TypeVar
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from resolvent.common.digests import check_present, file_digest
-from resolvent.common.errors import FileError, Words
+from resolvent.common.errors import FileError
 from resolvent.common.files import read_json, write_json
 
 CONDITION_COLUMNS = ("resolution", "noise", "realisation", "sample")  # of errors.csv, before the metrics
@@ -112,7 +112,7 @@ class RunRecord(_Strict):
     dataset_hash: str
     training: dict
     config_hash: str
-    code_digest: str
+    code_versions: dict
     versions: dict
     computation: dict = field(default_factory=dict)
     data_warnings: list = field(default_factory=list)
@@ -244,15 +244,18 @@ def check_same_network(path: Path, weights: dict, record: dict) -> None:
             {"": part} if not isinstance(part, dict) else {f".{key}": one for key, one in part.items()}
             for part in json.loads(json.dumps([weights.get(name), record[name]]))
         )
-        for key in sorted(given.keys() | expected.keys()):
+        if expected and not given:
+            raise _of_another_run(path, name, "nothing", "its settings")
+        # The record may have settings that are newer than the weights, which were made by their defaults.
+        for key in sorted(given):
             counted = name == "training" and key[1:] in COUNTS
-            if not counted and given.get(key, "nothing") != expected.get(key, "nothing"):
+            if not counted and given[key] != expected.get(key, "nothing"):
                 found = (one.get(key, "nothing") for one in (given, expected))
                 raise _of_another_run(path, name + key, *found)
 
 
 def _of_another_run(path: Path, name: str, given: Any, expected: Any) -> FileError:
-    remedy: Words = (
+    remedy: str = (
         "export or download the run again" if path.name == WEIGHTS else "delete it and run snakemake"
     )
     return FileError(f"{path} belongs to another run ({name} {given} instead of {expected}): {remedy}")

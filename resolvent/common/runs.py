@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 PLACE = re.compile(r"(?:^|/)([^/]+)/([^/]+)/([^/]+)/(seed\d+)$")
 
 # Columns of names and hashes, which are text: "None", "8" or "1234e5678901".
-NAMES = dict.fromkeys(("key", "label", "model", "baseline", "config_hash", "code_digest"), str)
+NAMES = dict.fromkeys(("key", "label", "model", "baseline", "config_hash", "code_versions"), str)
 
 
 @dataclass(frozen=True)

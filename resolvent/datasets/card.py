@@ -14,7 +14,6 @@ import numpy as np
 import xarray
 import zarr
 
-from resolvent.common.errors import Words
 from resolvent.common.files import read_json, text_with_digest, write_json
 from resolvent.common.machine import DASK_SCHEDULER
 from resolvent.common.norms import square_norm
@@ -32,27 +31,28 @@ LIBRARIES = ("diffrax", "h5py", "jax", "numba", "numpy", "scipy", "zarr")
 BLOCK_BYTES = 2**26  # size of the blocks in which arrays are read, about 64 MB
 
 
-def finalise(task: Task, store: Path, receipts: list[Path], card: Path, code_digest: str) -> dict:
+def finalise(task: Task, store: Path, receipts: list[Path], card: Path, code_versions: dict) -> dict:
     """Verify every shard of `store` against its receipt, measure the error budget, write the card.
 
     The card is written to the store's attributes, next to the store if it is in an object store, and last to
     `card`. It has neither time nor host, so that equal data have byte-identical cards. Raises `DatasetError`
-    if a shard is missing, damaged or from other code, a target is zero everywhere, or the data miss the
+    if a shard is missing, damaged or of another version, a target is zero everywhere, or the data miss the
     accuracy.
     """
     for left in store.glob("zarr.*.partial"):  # left by a killed job
         left.unlink()
     place = located(store)
     shards = [read_json(path, "the receipt") for path in receipts]
-    content = _verified_digest(task, store, dict(zip(receipts, shards, strict=True)), code_digest)
+    content = _verified_digest(task, store, dict(zip(receipts, shards, strict=True)), code_versions)
     estimated = {
         name: np.concatenate([receipt["errors"][name] for receipt in shards]) for name in shards[0]["errors"]
     }
     budget = task.error_budget(Stored(store, task.layout, task.settings.seed, estimated))
     more = task.hold_to_accuracy(budget, place)
+    identity = task.settings.identity(code_versions)
     facts = {
         "dataset": store.parent.name,
-        "settings_hash": settings_hash(task.settings),
+        "settings_hash": settings_hash(identity),
         "content_hash": content,
         **task.description(),
         **more,
@@ -75,7 +75,7 @@ def finalise(task: Task, store: Path, receipts: list[Path], card: Path, code_dig
         "error_budget": budget,
         "statistics": statistics(store),
         "settings": task.settings.model_dump(mode="json"),
-        "code_digest": code_digest,
+        "identity": identity,
         "library_versions": {name: version(name) for name in LIBRARIES},
     }
     zarr.open_group(opened(place), mode="r+", zarr_format=3).attrs.put(facts)
@@ -86,15 +86,15 @@ def finalise(task: Task, store: Path, receipts: list[Path], card: Path, code_dig
     return facts
 
 
-def _verified_digest(task: Task, store: Path, receipts: dict[Path, dict], code_digest: str) -> str:
+def _verified_digest(task: Task, store: Path, receipts: dict[Path, dict], code_versions: dict) -> str:
     """Check all numbers against the receipts; reject NaN, infinity and zero targets; return the digest."""
     content, place, targets = hashlib.sha256(), located(store), " and ".join(task.targets)
     stored = cache(partial(StoredArray, store))
     for shard, (path, receipt) in enumerate(receipts.items()):
         members = task.layout.shard_range(shard)
-        if receipt["shard"] != shard or receipt["code_digest"] != code_digest:
+        if receipt["shard"] != shard or receipt["code_versions"] != code_versions:
             raise DatasetError(
-                f"{path} is not a receipt of shard {shard} by the present code: delete it and run snakemake"
+                f"{path} is not a receipt of shard {shard} of this version: delete it and run snakemake"
             )
         norms: dict[str, np.ndarray] = {}
         for name, expected in sorted(receipt["digests"].items()):
@@ -122,7 +122,7 @@ def _verified_digest(task: Task, store: Path, receipts: dict[Path, dict], code_d
     return content.hexdigest()
 
 
-def _samples(task: Task, members: range, faulty: np.ndarray) -> Words:
+def _samples(task: Task, members: range, faulty: np.ndarray) -> str:
     """Return the first faulty sample of a shard, and their number, in words."""
     split, index = task.layout.split_of(members[int(faulty.argmax())])
     return f"{split} sample {index}, counted from 0 ({faulty.sum()} such samples in its shard)"

@@ -2,19 +2,19 @@
 
 from pathlib import Path
 
-from resolvent.common.errors import ResolventError, Words
+from resolvent.common.errors import ResolventError
 
 
 class DatasetError(ResolventError):
     """A store is missing, incomplete, damaged, or lacks the requested data."""
 
 
-def in_one_line(error: object) -> Words:
+def in_one_line(error: object) -> str:
     """Return the message of another package's error on one line."""
     return " ".join(str(error).split())
 
 
-def gone(store: Path | str) -> Words:
+def gone(store: Path | str) -> str:
     """Return the message for a missing store whose card exists."""
     return f"the store {store} is missing; snakemake regenerates it, to the same bytes"
 

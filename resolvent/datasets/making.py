@@ -12,13 +12,16 @@ from resolvent.datasets.tasks.registry import build_task
 from resolvent.datasets.tasks.settings import DatasetSettings
 
 
-def make_dataset(settings: DatasetSettings, base: Path, code: str, cores: int = 1) -> Path:
+def make_dataset(settings: DatasetSettings, base: Path, code_versions: dict, cores: int = 1) -> Path:
     """Generate the store `base`.zarr in `cores` processes; return the path of its card.
 
-    `code` identifies the generating code. Existing shards are reused. Raises `DatasetError` as `finalise`.
+    `code_versions` are the versions of what computes the samples. Existing shards are reused. Raises
+    `DatasetError` as `finalise`.
     """
     receipts = {base.with_suffix(".shards") / f"{shard}.json": shard for shard in range(settings.num_shards)}
-    missing = [(settings, base, code, shard, path) for path, shard in receipts.items() if not path.exists()]
+    missing = [
+        (settings, base, code_versions, shard, path) for path, shard in receipts.items() if not path.exists()
+    ]
     if cores == 1 or len(missing) < 2:
         for one in missing:
             _make_shard(*one)
@@ -27,9 +30,11 @@ def make_dataset(settings: DatasetSettings, base: Path, code: str, cores: int = 
             for job in as_completed([pool.submit(_make_shard, *one) for one in missing]):
                 job.result()
     card = base.with_suffix(".json")
-    finalise(build_task(settings), base.with_suffix(".zarr"), list(receipts), card, code)
+    finalise(build_task(settings), base.with_suffix(".zarr"), list(receipts), card, code_versions)
     return card
 
 
-def _make_shard(settings: DatasetSettings, base: Path, code: str, shard: int, receipt: Path) -> None:
-    generate_shard(build_task(settings), base.with_suffix(".zarr"), shard, receipt, code)
+def _make_shard(
+    settings: DatasetSettings, base: Path, code_versions: dict, shard: int, receipt: Path
+) -> None:
+    generate_shard(build_task(settings), base.with_suffix(".zarr"), shard, receipt, code_versions)

@@ -28,6 +28,7 @@ from resolvent.datasets.storage.layout import grid_from_facts, named_axes
 from resolvent.datasets.tasks.registry import build_task, settings_of
 from resolvent.solvers.common.grid import AnyGrid, Nodes
 
+VERSION = 1  # raised whenever the numbers change (docs/jobs.md)
 SHOWN, MEASURED = 4, 64  # samples in the gallery; samples for spectra and histograms
 BINS = 80
 QUANTILES = {"median": 0.5, "low": 0.05, "high": 0.95}

@@ -24,10 +24,10 @@ from resolvent.datasets.storage.store import digest
 CARD: dict[str, type] = {
     "dataset": str, "settings_hash": str, "content_hash": str, "equation": dict, "inputs": list,
     "targets": list, "groups": dict, "samples": dict, "seed": int, "precision": str, "stated_accuracy": float,
-    "error_budget": dict, "statistics": dict, "settings": dict, "code_digest": str, "library_versions": dict,
+    "error_budget": dict, "statistics": dict, "settings": dict, "identity": dict, "library_versions": dict,
 }  # fmt: skip
 RECEIPT: dict[str, type] = {
-    "shard": int, "code_digest": str, "digests": dict, "checksums": dict, "errors": dict,
+    "shard": int, "code_versions": dict, "digests": dict, "checksums": dict, "errors": dict,
 }  # fmt: skip
 CHECK: dict[str, type] = {
     "samples": int, "of": int, "median_relative_l2": float, "largest_relative_l2": float,
@@ -73,9 +73,9 @@ def _wrong_types(content: dict, expected: dict[str, type]) -> list[str]:
 
 def _faults_of_card(card: dict, path: Path) -> list[str]:
     faults = []
-    named = settings_hash(card["settings"])
+    named = settings_hash(card["identity"])
     if card["settings_hash"] != named:
-        faults.append(f"'settings_hash' is {card['settings_hash']}, but 'settings' have the hash {named}")
+        faults.append(f"'settings_hash' is {card['settings_hash']}, but 'identity' has the hash {named}")
     if re.fullmatch(r"[0-9a-f]{12}", path.stem) and path.stem != card["settings_hash"]:
         faults.append(f"'settings_hash' is {card['settings_hash']}, not the name of the file")
     if not re.fullmatch(r"[0-9a-f]{64}", card["content_hash"]):
@@ -159,8 +159,8 @@ def _faults_of_numbers(card: dict, path: Path, store: Path, root: Any) -> list[s
             receipt = read_json(receipt_path, "the receipt")
             wrong = _wrong_types(receipt, RECEIPT)
             wrong += [] if wrong or receipt["shard"] == number else [f"is of shard {receipt['shard']}"]
-            if not wrong and receipt["code_digest"] != card["code_digest"]:
-                wrong.append("is from other code than the card")
+            if not wrong and receipt["code_versions"] != card["identity"].get("versions"):
+                wrong.append("is of another version than the card")
             faults += [f"{receipt_path}: {fault}" for fault in wrong]
         for name in names:
             try:

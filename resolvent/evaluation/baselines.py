@@ -51,6 +51,8 @@ LABELS = {
     "coarse_solve": "Classical solver on the same grid",
     "ridge_regression": "Linear ridge regression",
 }
+# Raised whenever the numbers of a baseline change (docs/jobs.md).
+VERSIONS = dict.fromkeys(LABELS, 1)
 
 # Linear ridge regression: share of held-out samples that select the penalty, and the penalties in units of
 # the mean eigenvalue of the inputs' Gram matrix.

@@ -38,6 +38,7 @@ from resolvent.training.normalisation import NormalisedOperator
 if TYPE_CHECKING:
     import xarray
 
+VERSION = 1  # raised whenever the numbers change (docs/jobs.md)
 IDENTITY = ("experiment", "model", "label", "resolution", "seed", "config_hash")  # stored in predictions.nc
 
 

@@ -32,6 +32,7 @@ from resolvent.training import checkpoints
 from resolvent.training.checkpoints import trained_operator
 from resolvent.training.devices import choose_device, device_name
 
+VERSION = 1  # raised whenever the numbers change (docs/jobs.md)
 SAMPLES = 32  # samples in a batch, over which errors are averaged
 SHORTEST = 0.1  # minimum seconds of a timing
 ON_GPU = {"gpu": 1, "cpu": 0}  # whether JAX solvers run on a GPU, by platform

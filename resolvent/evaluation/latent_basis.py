@@ -42,6 +42,7 @@ from resolvent.training.normalisation import NormalisedOperator, restored
 from resolvent.training.settings import TrainingSettings
 from resolvent.training.tensors import coordinate_tensor, function_tensor
 
+VERSION = 1  # raised whenever the numbers change (docs/jobs.md)
 LAYERS = (1, 4)  # as in the paper; for shorter encoders the last layer
 FUNCTIONS = 2  # number of functions of each layer, and of eigenfunctions
 COEFFICIENT = "coefficient"

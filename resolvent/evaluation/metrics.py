@@ -21,6 +21,8 @@ from resolvent.common.records import CONDITION_COLUMNS
 from resolvent.datasets.gradients import gradient
 from resolvent.solvers.common.grid import AnyGrid
 
+# Raised whenever the numbers of a metric change (docs/jobs.md).
+VERSIONS = {"relative_l2": 1, "relative_h1": 1, "standardised_relative_l2": 1}
 Scale = tuple[np.ndarray, np.ndarray]  # mean and standard deviation (channels,) of the training targets
 
 

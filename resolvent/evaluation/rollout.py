@@ -24,6 +24,7 @@ from resolvent.training.checkpoints import trained_operator
 from resolvent.training.devices import choose_device
 from resolvent.training.errors import TrainingError
 
+VERSION = 1  # raised whenever the numbers change (docs/jobs.md)
 WINDOW = "vorticity_window"  # variable of Kolmogorov datasets with more than one frame
 
 

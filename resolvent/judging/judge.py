@@ -13,7 +13,7 @@ import jinja2
 import numpy as np
 import pandas as pd
 
-from resolvent.common.errors import EvaluationError, FileError, Words
+from resolvent.common.errors import EvaluationError, FileError
 from resolvent.common.files import read_json, write_atomically, write_json, write_text
 from resolvent.common.norms import relative_l2
 from resolvent.datasets.imported.readers.arrays_file import LARGEST
@@ -122,7 +122,7 @@ def judge(
     return record
 
 
-def _exchanged(prediction: np.ndarray, samples: Samples, group: str) -> Iterable[Words]:
+def _exchanged(prediction: np.ndarray, samples: Samples, group: str) -> Iterable[str]:
     """Yield a remark if predictions on a square fit the labels far better with x and y exchanged."""
     if samples.target_grid.dimension == 2 and prediction.shape[-1] == prediction.shape[-2]:
         weights = samples.target_grid.weights

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from resolvent.common.digests import file_digest
-from resolvent.common.errors import EvaluationError, FileError, Words
+from resolvent.common.errors import EvaluationError, FileError
 from resolvent.common.files import DAMAGED_NUMPY
 from resolvent.common.outside import LOCATION, find
 from resolvent.datasets.errors import in_one_line
@@ -57,7 +57,7 @@ class Predictor:
     answer: Answer
     groups: list[str]
     files: dict[str, str] = field(default_factory=dict)
-    remarks: dict[Words, None] = field(default_factory=dict)
+    remarks: dict[str, None] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
 
     def predict(self, samples: Samples, group: str) -> np.ndarray:
@@ -170,7 +170,7 @@ def _stored(path: Path, groups: list[str]) -> Predictor:
             f"{path} has no predictions on {first}; expected: a file {first}.npz (.npy, .nc, .zarr, .mat, "
             f".h5, .pt), or an array {first}, (samples, ...space){also}"
         )
-    remarks: dict[Words, None] = {}
+    remarks: dict[str, None] = {}
 
     def answer(samples: Samples, group: str) -> np.ndarray:
         file, name = found[group]

@@ -24,7 +24,7 @@ from resolvent.planning.places import HOME
 
 FOLDER = HOME / "config/tasks"
 SIGNS = 4  # number of vectors of random signs
-CODE = "named-task"  # in place of the digest of a dataset's code
+VERSIONS: dict = {}  # a task has its own version, in its name
 
 Marks = dict[str, list[float]]  # by array, such as "n512/u"
 
@@ -64,7 +64,7 @@ def listed(test_set: Callable[[dict], str]) -> dict[tuple[str, int, int | str], 
     `test_set` returns the name of a test set from the settings on a card.
     """
     return {
-        (test_set({"settings": task.dataset.model_dump(mode="json")}), task.dataset.samples.test, place): {
+        (test_set({"identity": task.dataset.identity(VERSIONS)}), task.dataset.samples.test, place): {
             "dataset": name, "test_set": "of the task", "resolution": group_name(place)
         }
         for name in names()
@@ -121,9 +121,9 @@ def made(settings: DatasetSettings, place: Path, name: str, *, cores: int = 1, *
     from resolvent.datasets.making import make_dataset
 
     settings = settings.model_copy(update={"samples": SplitSizes(**sizes)})
-    base = place / name / settings_hash(settings)
+    base = place / name / settings_hash(settings.identity(VERSIONS))
     card = base.with_suffix(".json")
-    return card if card.exists() else make_dataset(settings, base, CODE, cores)
+    return card if card.exists() else make_dataset(settings, base, VERSIONS, cores)
 
 
 def labels_of(name: str, place: Path, cores: int = 1) -> Path:

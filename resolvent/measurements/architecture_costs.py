@@ -20,6 +20,7 @@ from resolvent.models.build import build, parameter_counts
 from resolvent.training.devices import choose_device, device_name
 from resolvent.training.operations import forward_operations
 
+VERSION = 1  # raised whenever the numbers change (docs/jobs.md)
 COLUMNS = [
     "model", "architecture", "width", "points", "parameters", "parameters_complex_once", "forward_flop",
     "seconds", "formula_parameters", "formula_products", "formula_transforms",

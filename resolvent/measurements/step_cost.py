@@ -39,6 +39,7 @@ from resolvent.training.operations import counted
 # softmax layer at n = 8192 and batch size 4 needs the n×n array before and after dropout, 1.07 GB each: 21 GB
 # for ten layers, more than the 18.5 GB in the table.
 ENCODER_ONLY: dict[str, Any] = {"width": 128, "num_heads": 1, "num_layers": 4, "feedforward_width": 256}
+VERSION = 1  # raised whenever the numbers change (docs/jobs.md)
 WARM_UP_POINTS = 64
 SCOPES = ("transformer1d", "encoder")  # the operator of Example 1, or four layers on points in the plane
 CASES = [  # attention and order of the products

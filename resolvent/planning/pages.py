@@ -155,7 +155,9 @@ def caption_facts(plan: Plan, experiment: str) -> dict:
 def forced_where_missing(workflow, rule: str, output: str, beside: list[str]) -> None:
     """Force a rule to run if its output exists and a file written with it (`beside`) is missing."""
     if Path(output).exists() and workflow.is_main_process and not all(map(os.path.exists, beside)):
-        workflow.dag.forcerules.add(workflow.get_rule(rule))
+        from resolvent.planning.dag import force  # can only be imported inside Snakemake
+
+        force(workflow, rule)
 
 
 def given_to_report(plan: Plan, experiment: str) -> dict:

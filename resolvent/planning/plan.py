@@ -9,7 +9,6 @@ import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
-from importlib.metadata import version
 from pathlib import Path
 
 from resolvent.common.settings import settings_hash
@@ -17,7 +16,7 @@ from resolvent.datasets.storage.addresses import is_address, local_folder
 from resolvent.datasets.storage.layout import group_name
 from resolvent.datasets.tasks.settings import DatasetSettings
 from resolvent.models.cao2021.settings import CoarseEncoderSettings
-from resolvent.models.registry import missing_packages, settings_class
+from resolvent.models.registry import settings_class
 from resolvent.models.settings import Settings as ArchitectureSettings
 from resolvent.planning.configuration.load import with_contents
 from resolvent.planning.configuration.settings import (
@@ -28,7 +27,17 @@ from resolvent.planning.configuration.settings import (
     samples_read,
     training_settings,
 )
-from resolvent.planning.rerun import ESTIMATES, location_of, script_digest
+from resolvent.planning.edits import edited
+from resolvent.planning.versions import (
+    CHECKS,
+    DATASETS,
+    PARTS,
+    USES,
+    modules_of,
+    of_architecture,
+    of_class,
+    versions_of,
+)
 from resolvent.training.settings import TrainingSettings
 
 STEP_MEASURED = "transformer1d"  # architecture of the operator in resolvent.measurements.step_cost
@@ -43,26 +52,23 @@ class DatasetPlan:
 
     receipt    pattern of the files (`receipts`) written by finished generation jobs.
     motion     file with one sample at many times, for the film.
+    parts      what computes the samples, and `checks` what checks them, times solvers and draws the film.
+    versions   versions of `parts`, in the hash that names all files.
     address    address of the store in an object store; the file `store` then points there.
-    modules    modules that scripts look up by the equation: the settings class, which names the task.
-    moves      function that solves the sample of `motion`; None for stationary problems.
-    estimates  methods that estimate errors without labels.
     """
 
-    def __init__(self, name: str, settings: DatasetSettings, base: Path, address: str | None):
-        self.name, self.settings, self.base, self.address = name, settings, base, address
+    def __init__(self, name: str, settings: DatasetSettings, data_root: str):
+        self.parts = tuple(of_class(type(settings), DATASETS))
+        self.checks = tuple(of_class(type(settings), DATASETS, CHECKS))
+        self.versions = versions_of(*self.parts)
+        digest = settings_hash(settings.identity(self.versions))
+        self.name, self.settings = name, settings
+        self.base = base = local_folder(data_root) / name / digest
+        self.address = f"{data_root}/{name}/{digest}.zarr" if is_address(data_root) else None
         self.card, self.store = f"{base}.json", f"{base}.zarr"
         self.preview, self.motion = f"{base}.preview.npz", f"{base}.motion.npz"
         self.receipt = f"{base}.shards/{{shard}}.json"
         self.receipts = [self.receipt.format(shard=shard) for shard in range(settings.num_shards)]
-        self.modules = (location_of(type(settings)),)
-        self.moves = f"{type(settings).__module__}:motion" if settings.moves else None
-        named = [(one, name) for one in type(settings).__mro__ for name in ESTIMATES if name in vars(one)]
-        self.estimates = [f"{one.__module__}:{name}" for one, name in named]
-
-    @property
-    def code(self) -> str:
-        return script_digest("solve_dataset", *self.modules)
 
 
 @dataclass(frozen=True)
@@ -84,14 +90,14 @@ class Training:
 
     @cached_property
     def parameters(self) -> dict:
-        """Return the job's parameters, which also identify the run: plain values in this order."""
+        """Return the job's parameters, which also identify the run: plain values, without defaults."""
         return {
             "architecture": self.architecture,
-            "settings": self.settings.model_dump(mode="json"),
+            "settings": self.settings.model_dump(mode="json", exclude_defaults=True),
             "grids": self.grids,
             "noise": self.noise,
             "noise_samples": self.noise_samples,
-            "training": self.training.model_dump(mode="json", exclude=set(self.tuned)),
+            "training": self.training.model_dump(mode="json", exclude=set(self.tuned), exclude_defaults=True),
             "samples": samples_read(self.counts, self.training),
         }
 
@@ -106,15 +112,16 @@ class Plan:
     def __init__(self, configuration: Configuration):
         self.configuration = configuration = with_contents(configuration)
         self.results = Path(configuration.results_root) / configuration.name
-        root, self.datasets = configuration.data_root, {}
-        for name, settings in configuration.datasets.items():
-            digest = settings_hash(settings)
-            address = f"{root}/{name}/{digest}.zarr" if is_address(root) else None
-            self.datasets[name] = DatasetPlan(name, settings, local_folder(root) / name / digest, address)
+        # The versions of all edited parts at once, which takes one process.
+        edited({part: modules_of(part) for part in rules_of_parts(configuration)})
+        self.datasets = {
+            name: DatasetPlan(name, settings, configuration.data_root)
+            for name, settings in configuration.datasets.items()
+        }
         # Rules call these for every seed, parameter and resource: cache the results per instance.
         for method in (
-            self.run_folders, self.shown_candidates, self.sample_counts, self.training, self.modules_of,
-            self.training_code, self._described,
+            self.run_folders, self.shown_candidates, self.sample_counts, self.training, self.parts_of,
+            self.training_versions, self._described,
         ):  # fmt: skip
             setattr(self, method.__name__, cache(method))
 
@@ -226,21 +233,40 @@ class Plan:
         file = self.results / TUNED_FILE.format(**self._names(experiment, model, resolution))
         return str(file) if self.experiment(experiment).tuning else None
 
-    def modules_of(self, model: str) -> tuple[str, ...]:
-        return architecture_modules(self.configuration.models[model].architecture)
+    def parts_of(self, model: str) -> tuple[str, ...]:
+        return of_architecture(self.configuration.models[model].architecture)
 
-    def modules_timed(self, experiment: str) -> list[str]:
+    def parts_measured(self, experiment: str) -> list[str]:
+        """Return the parts of all models of an experiment, and of the cheap solvers of its equation."""
         models = self.experiment(experiment).models
-        architectures = {module for model in models for module in self.modules_of(model)}
-        return [*self.test_dataset_of(experiment).modules, *sorted(architectures)]
+        architectures = {part for model in models for part in self.parts_of(model)}
+        return [*self.test_dataset_of(experiment).checks, *sorted(architectures)]
 
-    def training_code(
-        self, experiment: str, model: str, resolution: Resolution, script: str = "train"
-    ) -> str:
+    def training_versions(
+        self, experiment: str, model: str, resolution: Resolution, job: str = "train"
+    ) -> dict:
+        """Return the versions of what trains a model, with those of a user's own losses."""
         tuning = self.experiment(experiment).tuning
-        tried = tuning.candidates if tuning else [None]
-        losses = {self.training(experiment, model, resolution, one).training.loss for one in tried}
-        return script_digest(script, *self.modules_of(model), *sorted(one for one in losses if ":" in one))
+        candidates = tuning.candidates if tuning else [None]
+        losses = {self.training(experiment, model, resolution, name).training.loss for name in candidates}
+        own = sorted(loss for loss in losses if ":" in loss)
+        return versions_of(*USES[job], *self.parts_of(model), *own)
+
+    def compared(self, experiment: str, model: str, resolution: Resolution, seed: int) -> dict:
+        """Return the settings on which the evaluation of a run depends, without defaults."""
+        e, m = self.experiment(experiment), self.configuration.models[model]
+        return {
+            "run": self.training(experiment, model, resolution).parameters,
+            "counts": self.sample_counts(experiment),
+            "label": m.label,
+            "recipe": m.recipe,
+            "test_resolutions": self.tested(experiment),
+            "test_noise": e.tested_noise,
+            "noise_realisations": e.noise_realisations,
+            "metrics": e.metrics,
+            "dataset": e.dataset,
+            "seed": seed,
+        }
 
     def description(self, experiment: str, model: str, resolution: Resolution, seed: int) -> dict:
         """Return the facts about a run that tables and captions state."""
@@ -263,7 +289,7 @@ class Plan:
             "label": m.label,
             "architecture": m.architecture,
             "recipe": m.recipe,
-            "settings": run.parameters["settings"],
+            "settings": run.settings.model_dump(mode="json"),
             "look": list(architecture.look) if architecture.look else None,
             "cut_off": architecture.cut_off(),
             "grids": run.grids,
@@ -276,22 +302,31 @@ class Plan:
             "dataset": e.dataset,
             "dataset_settings": dataset.settings.model_dump(mode="json"),
             "training": {
-                **run.parameters["training"],
+                **run.training.model_dump(mode="json", exclude=set(run.tuned)),
                 "noise": run.noise,
                 "noise_samples": run.noise_samples,
                 **{f"{split}_samples": count for split, count in run.counts.items()},
             },
             "config_hash": run.config_hash,
-            "code_digest": self.training_code(experiment, model, resolution),
+            "code_versions": self.training_versions(experiment, model, resolution),
             # The job adds the chosen settings to it and to the description.
             **({"run": run.parameters} if e.tuning else {}),
         }
 
 
-def architecture_modules(architecture: str) -> tuple[str, ...]:
-    """Return the arguments of `script_digest`: architecture, its settings, and versions of its packages."""
-    settings = settings_class(architecture)
-    # The job that builds it reports missing packages: planning must not fail for rules that nobody requests.
-    installed = () if missing_packages(architecture) else settings.packages
-    packages = (f"{name}=={version(name)}" for name in installed)
-    return settings.operator, location_of(settings), *packages
+def rules_of_parts(configuration: Configuration) -> dict[str, list[str]]:
+    """Return the parts that a study computes with, each with the rules that make its results again."""
+    rules: dict[str, list[str]] = {}
+    for name, settings in configuration.datasets.items():
+        for part in of_class(type(settings), DATASETS):
+            rules.setdefault(part, []).append(f"solve_{name}")
+            rules.setdefault(part + CHECKS, []).append(f"finalise_{name}")
+    experiments = [*configuration.experiments.values()]
+    models = {model for experiment in experiments for model in experiment.models}
+    trained = {part for model in models for part in of_architecture(configuration.models[model].architecture)}
+    for part in (*rules, *sorted(trained)):
+        rules.setdefault(part, []).append("train")
+    for job, parts in USES.items():
+        for part in parts:
+            rules.setdefault(part, []).append(job)
+    return {part: names for part, names in rules.items() if part in PARTS}

@@ -23,7 +23,7 @@ import pandas
 from resolvent.common import records
 from resolvent.common.counts import counted
 from resolvent.common.digests import SUFFIX, Unverified, check_digest, digest_path, file_digest
-from resolvent.common.errors import ResolventError, Words, printable
+from resolvent.common.errors import ResolventError, printable
 from resolvent.common.files import OWN_DIGEST, everything_below, read_json
 from resolvent.common.predictions import node_name
 from resolvent.common.runs import Run, metric_columns, parse_table, read_baselines_table, read_run
@@ -266,7 +266,7 @@ def verify(paths: list[Path]) -> int:
     unknown = list(not_verified(files_below(paths)))
     print(*map(printable, [*faults, *unknown]), sep="\n", end="\n" if faults or unknown else "")
     what = ", ".join(map(str, paths))
-    said: Words = counted(len(faults), "fault") if faults else "as specified"
+    said: str = counted(len(faults), "fault") if faults else "as specified"
     print(f"{what}: {said}{', except the files not verified' if unknown else ''}", file=sys.stderr)
     return 1 if faults else 0
 

@@ -31,7 +31,7 @@ VERIFIED, JUDGED = "verified.json", "judged.json"
 RELATIVE = 1e-3  # tolerance of a mean error, for rounding in labels and in the float32 operator
 CONDITIONS = ["resolution", "noise"]
 LIBRARIES = ("resolvent", "jax", "numpy", "scipy", "torch")
-CODE = "verify-run"  # in place of the digest of the dataset's code
+VERSIONS: dict = {}  # of datasets made again, which are not kept
 
 
 def verify_run(
@@ -175,10 +175,10 @@ def _versions(record: dict) -> str:
 def test_set(card: dict) -> str:
     """Return twelve hexadecimal digits of all settings of a dataset that determine its test samples.
 
-    The numbers of samples and of jobs are not included.
+    The numbers of samples and of jobs are not included, nor settings at their defaults.
     """
-    settings = {name: one for name, one in card["settings"].items() if not name.startswith("samples")}
-    return settings_hash(settings)
+    settings = card["identity"]["settings"].items()
+    return settings_hash({name: value for name, value in settings if not name.startswith("samples")})
 
 
 def _named(run: TrainedRun) -> dict[str, Any]:
@@ -223,7 +223,7 @@ def _test_samples(run: TrainedRun, place: Path) -> Path:
     elif not any(run.record.test_noise):
         sizes = SplitSizes(train=1, validation=1, test=run.record.training["test_samples"])
         settings = settings.model_copy(update={"samples": sizes})
-    return make_dataset(settings, place / name / "made_again", CODE)
+    return make_dataset(settings, place / name / "made_again", VERSIONS)
 
 
 def _hold_files(run: TrainedRun, settings: Any) -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from resolvent.common.errors import Words
 from resolvent.common.files import write_atomically
 from resolvent.common.records import (
     CHECKPOINT,
@@ -56,7 +55,7 @@ def load(path: Path) -> dict:
     except MemoryError:
         raise
     except Exception as error:  # a malformed file can make the reader raise anything
-        reason: Words = f"{type(error).__name__}: {str(error).partition(chr(10))[0][:100]}"
+        reason: str = f"{type(error).__name__}: {str(error).partition(chr(10))[0][:100]}"
         if isinstance(error, pickle.UnpicklingError):  # torch's message recommends unsafe loading
             reason = NO_NUMBERS
         raise TrainingError(

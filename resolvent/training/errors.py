@@ -1,8 +1,8 @@
 """Errors of trainings, with one-line messages that a user can act on."""
 
-from resolvent.common.errors import ResolventError, Words
+from resolvent.common.errors import ResolventError
 
-NO_NUMBERS: Words = "it holds more than numbers and text, and is not executed"
+NO_NUMBERS: str = "it holds more than numbers and text, and is not executed"
 
 
 class TrainingError(ResolventError):

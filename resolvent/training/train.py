@@ -20,7 +20,7 @@ from resolvent.datasets.imported.arrays_checks import unscaled
 from resolvent.datasets.loading import FreshSplit, Samples, Source, Split, read_card, training_noise
 from resolvent.datasets.storage.layout import grid_facts
 from resolvent.models.build import build, parameter_counts
-from resolvent.models.registry import ARCHITECTURES, settings_class
+from resolvent.models.registry import ARCHITECTURES, resolve, settings_class
 from resolvent.solvers.common.grid import AnyGrid
 from resolvent.training import checkpoints
 from resolvent.training.data import read_where_it_fits
@@ -34,6 +34,7 @@ from resolvent.training.operations import forward_operations
 from resolvent.training.settings import TrainingSettings
 from resolvent.training.tensors import coordinate_tensor, function_tensor
 
+VERSION = 1  # raised whenever the numbers change (docs/jobs.md)
 CHECKED = 2  # samples for the check of an operator's output before training
 
 
@@ -43,7 +44,7 @@ def train_run(
     resolution: int | str,
     seed: int,
     run: dict,
-    code_digest: str,
+    code_versions: dict,
     threads: int,
     gpus: int,
     processes: int = 1,
@@ -52,7 +53,8 @@ def train_run(
     """Train one run; write history.csv, cost.json and, last, checkpoint.pt to `folder`.
 
     `run` are the parameters from `resolvent.planning.plan.Plan.training`: architecture, settings, grids,
-    training, samples. A run that diverges (`resolvent.training.fit`) stops, which is a result: its checkpoint
+    training, samples; settings that are left out have their defaults. `code_versions` are the versions of
+    what computes. A run that diverges (`resolvent.training.fit`) stops, which is a result: its checkpoint
     has no operator. Uses as many `processes`, divided among the `nodes` of a SLURM job, or fewer if there are
     fewer GPUs (without GPUs: fewer `threads`). Raises `FileError` if another job trains this run, since a
     killed Snakemake may have left its jobs running.
@@ -65,7 +67,7 @@ def train_run(
         print(f"training in {size} instead of {processes} processes, as granted to this job", file=sys.stderr)
     arguments: dict[str, Any] = {
         "card": str(card), "folder": str(folder), "resolution": resolution, "seed": seed, "run": run,
-        "code_digest": code_digest, "threads": threads // size, "gpus": gpus,
+        "code_versions": code_versions, "threads": threads // size, "gpus": gpus,
     }  # fmt: skip
     with sole_writer(folder / "train.lock", f"the run {folder}"):
         if size == 1:
@@ -82,7 +84,7 @@ def train_in_group(
     resolution: int | str,
     seed: int,
     run: dict,
-    code_digest: str,
+    code_versions: dict,
     threads: int,
     gpus: int,
 ) -> None:
@@ -90,6 +92,7 @@ def train_in_group(
     torch.set_num_threads(threads)
     device, path = choose_device(gpus), Path(card)
     settings = TrainingSettings.model_validate(run["training"])
+    model = resolve(run["architecture"], run["settings"]).model_dump(mode="json")
     noise = training_noise(path, resolution, run["noise_samples"], run["noise"])
 
     def split(name: str, kind: type[Split] = Split) -> Split:
@@ -100,7 +103,7 @@ def train_in_group(
 
     train = read("train", settings)
     some = train.read(range(min(CHECKED, len(train))))
-    operator = build(run["architecture"], run["settings"], seed)
+    operator = build(run["architecture"], model, seed)
     check_output(operator, some, run["architecture"])
     operator = in_physical_units(operator, settings, train)
     if settings.fresh_samples:
@@ -112,11 +115,11 @@ def train_in_group(
         settings,
         seed=seed,
         device=device,
-        identity=run_identity(path, run, resolution, seed, code_digest),
+        identity=run_identity(path, run, resolution, seed, code_versions),
         directory=Path(folder),
         test=read("test") if settings.record_test_error else None,
         group=group,
-        recordable=recordable(run["architecture"], run["settings"], settings.loss),
+        recordable=recordable(run["architecture"], model, settings.loss),
     )
     progress = trainer.fit()
     if group.first:
@@ -126,7 +129,12 @@ def train_in_group(
             for words in unscaled({name: (float(f.mean()), float(f.std())) for name, f in functions.items()}):
                 print(f"diverged in the first epoch: {words}", file=sys.stderr)
         of_run = {"resolution": resolution, "seed": seed, "config_hash": settings_hash(run)}
-        _write(trainer, progress, run, of_run, train.grid, threads)
+        network = {
+            "architecture": run["architecture"],
+            "settings": model,
+            "training": settings.model_dump(mode="json"),
+        }
+        _write(trainer, progress, network, of_run, train.grid, threads)
 
 
 def recordable(architecture: str, settings: dict, loss: str) -> bool:
@@ -155,10 +163,10 @@ def check_output(operator: nn.Module, samples: Samples, architecture: str) -> No
         )
 
 
-def run_identity(card: Path, run: dict, resolution: int | str, seed: int, code_digest: str) -> str:
-    """Return a digest of a run's data, settings and code: runs with equal digests are identical."""
+def run_identity(card: Path, run: dict, resolution: int | str, seed: int, code_versions: dict) -> str:
+    """Return a digest of a run's data, settings and versions: runs with equal digests are identical."""
     data = read_card(card)["content_hash"]
-    return settings_hash({**run, "resolution": resolution, "seed": seed, "code": code_digest, "data": data})
+    return settings_hash({**run, "resolution": resolution, "seed": seed, "code": code_versions, "data": data})
 
 
 def versions_of(operator: nn.Module) -> dict[str, str]:
@@ -172,9 +180,13 @@ def versions_of(operator: nn.Module) -> dict[str, str]:
 
 
 def _write(
-    trainer: Trainer, progress: Progress, run: dict, of_run: dict, grid: AnyGrid, threads: int
+    trainer: Trainer, progress: Progress, network: dict, of_run: dict, grid: AnyGrid, threads: int
 ) -> None:
-    """Write the files of the run, with the fields `of_run` (resolution, seed, config_hash)."""
+    """Write the files of the run.
+
+    The checkpoint has the fields of `network` (architecture, settings and training, with all defaults) and of
+    `of_run` (resolution, seed, config_hash).
+    """
     history = io.StringIO()
     csv.writer(history, lineterminator="\n").writerows([HISTORY_COLUMNS, *progress.history])
     write_text(trainer.directory / "history.csv", history.getvalue())
@@ -191,9 +203,7 @@ def _write(
     diverged = progress.diverged_epoch is not None
     checkpoint = {
         "operator": None if diverged else progress.best_state,
-        "architecture": run["architecture"],
-        "settings": run["settings"],
-        "training": run["training"],
+        **network,
         "computation": computation_of(trainer.optimizer, trainer.settings.precision),
         "versions": versions_of(trainer.operator),
         "epoch": progress.best_epoch,

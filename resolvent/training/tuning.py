@@ -17,6 +17,8 @@ from resolvent.common.records import (
 )
 from resolvent.common.settings import settings_hash
 
+VERSION = 1  # raised whenever the numbers change (docs/jobs.md)
+
 
 def choose_settings(
     short_runs: Mapping[str, dict], *, resolution: int | str, seed: int, epochs: int, output: Path

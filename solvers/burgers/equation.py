@@ -34,7 +34,7 @@ from resolvent.solvers.common.accuracy import (
     tails,
 )
 from resolvent.solvers.common.checks import check_array, check_finite, check_initial, check_tail, refuse
-from resolvent.solvers.common.errors import SolverError, Words
+from resolvent.solvers.common.errors import SolverError
 
 SPACE_MARGIN = 4.0  # safety factor for errors of other samples, relative to the pilot's
 AGREEING = 0.05  # largest difference of two solutions that still measures the error in time
@@ -113,7 +113,7 @@ class BurgersSolver(ABC):
         """
         check_input(initial_coefficients, self.name)
         coarse, fine, _ = self._marched_twice(initial_coefficients)
-        more_steps: Words = f"use more num_steps (now {self.num_steps})"
+        more_steps: str = f"use more num_steps (now {self.num_steps})"
         check_finite(coarse, self.name, remedy=more_steps)
         check_finite(fine, self.name, remedy=more_steps)
         correction = np.linalg.norm(fine - coarse, axis=1) / (self.error_ratio - 1)
@@ -263,7 +263,7 @@ def _in_modes(
     return np.maximum(both_tails[0], SPACE_MARGIN * early * both_tails[1])
 
 
-def _out_of_reach(modes: int, steps: int) -> Words:
+def _out_of_reach(modes: int, steps: int) -> str:
     return (
         f"with {modes} modes and {steps} steps it is not resolved; ask for a lower accuracy, or a larger "
         "viscosity"

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from resolvent.solvers.common.errors import SolverError, Words
+from resolvent.solvers.common.errors import SolverError
 
 AGAIN = 2.0  # relative cost of a second solution, which cannot fill all vector lanes
 LOST_RUNGS = 3  # rungs climbed if a solution is not finite: about a factor of two
@@ -60,7 +60,7 @@ def solve_to_accuracy(
     batch: int,
     attempt: Callable[[Int[np.ndarray, " some"], tuple[int, ...]], Attempt],
     cost: Callable[[tuple[int, ...]], float],
-    out_of_reach: Callable[[tuple[int, ...]], Words],
+    out_of_reach: Callable[[tuple[int, ...]], str],
     stride: int = 1,
 ) -> Solved:
     """Solve `batch` samples to a relative error of `accuracy`.

@@ -5,14 +5,14 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Bool, Complex, Inexact
 
-from resolvent.solvers.common.errors import CHECK, SolverError, Words
+from resolvent.solvers.common.errors import CHECK, SolverError
 
 LARGEST_TAIL = 1e-8  # relative to the norm: larger tails mean that higher modes are missing
 _ROWS_SHOWN = 8
 _KINDS = {"c": "complex", "f": "floating-point"}
 
 
-def check_array(values: object, kind: str, axes: Sequence[str | int], name: str, *, hint: Words = "") -> None:
+def check_array(values: object, kind: str, axes: Sequence[str | int], name: str, *, hint: str = "") -> None:
     """Check kind and shape of an array argument of a solver.
 
     kind  "c" for complex numbers, "f" for real numbers.
@@ -40,21 +40,21 @@ def check_initial(values: Inexact[np.ndarray, "batch values"], solver: str) -> N
     refuse(_not_finite(values), solver, symptom="the initial field is not finite", remedy=CHECK)
 
 
-def check_finite(coefficients: Complex[np.ndarray, "batch modes"], solver: str, *, remedy: Words) -> None:
+def check_finite(coefficients: Complex[np.ndarray, "batch modes"], solver: str, *, remedy: str) -> None:
     """Raise `SolverError` if a sample, or its norm, has overflowed."""
     refuse(_not_finite(coefficients), solver, symptom="the solution is not finite", remedy=remedy)
 
 
-def check_tail(coefficients: Complex[np.ndarray, "batch modes"], solver: str, *, remedy: Words) -> None:
+def check_tail(coefficients: Complex[np.ndarray, "batch modes"], solver: str, *, remedy: str) -> None:
     """Raise `SolverError` if the highest eighth of the modes has more than LARGEST_TAIL of the norm."""
     num_modes = coefficients.shape[1] - 1
     tail = np.linalg.norm(coefficients[:, 1 + num_modes - max(1, num_modes // 8) :], axis=1)
     norm = np.linalg.norm(coefficients, axis=1)
-    symptom: Words = f"the highest eighth of the modes holds more than {LARGEST_TAIL:.0e} of the solution"
+    symptom: str = f"the highest eighth of the modes holds more than {LARGEST_TAIL:.0e} of the solution"
     refuse(tail > LARGEST_TAIL * norm, solver, symptom=symptom, remedy=remedy)
 
 
-def refuse(rows: Bool[np.ndarray, " batch"], solver: str, *, symptom: Words, remedy: Words) -> None:
+def refuse(rows: Bool[np.ndarray, " batch"], solver: str, *, symptom: str, remedy: str) -> None:
     """Raise `SolverError` with the marked sample rows, if there are any."""
     marked = np.flatnonzero(rows)
     if marked.size:

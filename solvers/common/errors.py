@@ -1,7 +1,6 @@
 """The exception of solvers that cannot return a reliable answer."""
 
-Words = str  # messages to users, on which no result depends
-CHECK: Words = "check where it comes from"
+CHECK: str = "check where it comes from"
 
 
 class SolverError(RuntimeError):

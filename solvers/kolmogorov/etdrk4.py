@@ -35,7 +35,6 @@ from resolvent.solvers.common.accuracy import (
     solve_to_accuracy,
     tails,
 )
-from resolvent.solvers.common.errors import Words
 from resolvent.solvers.common.exponential_integrator import Etdrk4, etdrk4, etdrk4_step
 from resolvent.solvers.common.lanes import lanes_here
 from resolvent.solvers.kolmogorov.flow import (
@@ -230,7 +229,7 @@ def _climbed(
             solutions.append(solution)
         return Attempt(solutions, (_in_modes(solutions),))
 
-    def out_of_reach(rungs: tuple[int, ...]) -> Words:
+    def out_of_reach(rungs: tuple[int, ...]) -> str:
         return (
             f"with {MODES_2D[rungs[0]]} modes it is not resolved; ask for a lower accuracy, an earlier "
             "spin_up_time or a larger viscosity"

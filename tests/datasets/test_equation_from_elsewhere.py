@@ -18,11 +18,12 @@ from resolvent.datasets.loading import load_samples
 from resolvent.datasets.storage.generation import generate_shard
 from resolvent.datasets.tasks.registry import settings_of
 from resolvent.figures.dataset.error_budget import checks_of
-from resolvent.planning import rerun
+from resolvent.planning import edits
 from resolvent.planning.configuration.load import ConfigurationError, load_configuration
 from resolvent.planning.pages import caption_facts
 from resolvent.planning.plan import Plan
 from resolvent.planning.prediction.costs import finalising, solving
+from resolvent.planning.versions import versions_of
 
 EQUATION = "my_lab.heat:HeatDataset"
 PAGE = Path(__file__).resolve().parents[2] / "docs/tutorials/own-equation.md"
@@ -154,33 +155,33 @@ def test_it_may_have_a_film_and_be_solved_for_values(write):
     source = SOURCE.replace("import SpaceDataset", "import Known, SpaceDataset")
     write(source.replace("    def task(self):\n", MORE))
     dataset = planned().datasets["heat"]
-    assert dataset.moves == "my_lab.heat:motion"
-    assert rerun.script_digest("motion", *dataset.modules, dataset.moves)
+    assert dataset.settings.moves
+    assert list(versions_of(*dataset.checks)) == ["my_lab.heat"]
     np.testing.assert_array_equal(resolvent.solve(EQUATION, np.ones(8), final_time=2.0), np.full(8, 2.0))
 
 
 def test_its_code_is_part_of_what_makes_the_data_again(write):
     write(SOURCE)
-    first = planned().datasets["heat"].code
+    first = planned().datasets["heat"].versions
     forget()
-    assert planned().datasets["heat"].code == first
+    assert planned().datasets["heat"].versions == first
     write(SOURCE.replace("1 + rate / 2", "1 + rate"))
     forget()
-    assert planned().datasets["heat"].code != first
+    assert planned().datasets["heat"].versions != first
 
 
 def test_code_of_its_own_package_counts_too(write, tmp_path):
     (tmp_path / "my_lab" / "numbers.py").write_text("EIGHT = 8\n")
     write(SOURCE.replace("import numpy as np\n", "import numpy as np\nfrom my_lab.numbers import EIGHT\n"))
-    first = planned().datasets["heat"].code
+    first = planned().datasets["heat"].versions
     (tmp_path / "my_lab" / "numbers.py").write_text("EIGHT = 9\n")
     forget()
-    assert planned().datasets["heat"].code != first
+    assert planned().datasets["heat"].versions != first
 
 
 def forget() -> None:
     """Let the digest read sources anew."""
-    for function in vars(rerun).values():
+    for function in vars(edits).values():
         if hasattr(function, "cache_clear"):
             function.cache_clear()
 

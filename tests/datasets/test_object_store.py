@@ -238,9 +238,7 @@ def test_a_pipeline_whose_data_root_is_an_address(server, tmp_path):
         },
     }
     checkpoint = "results/test/burgers/fno/n64/seed1127802/checkpoint.pt"
-    project.forked_build(
-        checkpoint, "results/test/datasets/burgers.html", "--until", "train", "preview_burgers"
-    )
+    project.build(checkpoint, "results/test/datasets/burgers.html", "--until", "train", "preview_burgers")
     (preview,) = (project.folder / "data/s3/resolvent/data/burgers").glob("*.preview.npz")
     address = f"s3://resolvent/data/burgers/{preview.name.removesuffix('.preview.npz')}.zarr"
     assert server.cat(address.replace(".zarr", ".json"))
@@ -248,6 +246,6 @@ def test_a_pipeline_whose_data_root_is_an_address(server, tmp_path):
 
     whole, trained = objects(server), (project.folder / checkpoint).stat().st_mtime_ns
     server.rm_file(f"{address}/n64/initial_velocity/c/0/0")
-    project.forked_build(checkpoint, "-R", "solve_burgers")
+    project.build(checkpoint, "-R", "solve_burgers")
     assert objects(server) == whole
     assert (project.folder / checkpoint).stat().st_mtime_ns == trained

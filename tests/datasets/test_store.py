@@ -23,6 +23,7 @@ from resolvent.common.files import (
     write_json,
 )
 from resolvent.common.locks import sole_writer
+from resolvent.common.settings import settings_hash
 from resolvent.datasets.card import finalise
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.loading import Split, load_arrays, load_samples
@@ -34,7 +35,7 @@ from resolvent.datasets.tasks.registry import build_task
 from resolvent.solvers.common.grid import Grid, Nodes
 
 
-def finalised(dataset: Path, code: str = CODE) -> dict:
+def finalised(dataset: Path, code: dict = CODE) -> dict:
     """Finalise the small dataset in a folder with its receipts."""
     receipts = [dataset / "burgers.shards" / f"{shard}.json" for shard in range(3)]
     task = build_task(small_settings())
@@ -64,7 +65,7 @@ def test_a_killed_job_resumes_from_its_last_batch_of_the_same_code(made, tmp_pat
             computed.append(samples)
             return task.compute_with_errors(samples)
 
-    for code in ("older code", CODE):
+    for code in ({"small": 0}, CODE):
         computed.clear()
         with pytest.raises(KeyboardInterrupt):
             generate_shard(Interrupted(), store, 0, receipt, code)
@@ -166,7 +167,7 @@ def test_lost_metadata_are_reported_and_laid_out_again(made, dataset, damage):
 def test_a_damaged_batch_is_reported(made, tmp_path):
     task, store = build_task(small_settings()), tmp_path / "burgers" / "burgers.zarr"
     generate_shard(task, store, 0, tmp_path / "0.json", CODE)
-    (part,) = (store.with_suffix(".parts") / CODE / "shard-0000").iterdir()
+    (part,) = (store.with_suffix(".parts") / settings_hash(CODE) / "shard-0000").iterdir()
     whole, reported, random = part.read_bytes(), 0, np.random.default_rng(0)
     for place in random.integers(len(whole), size=20):
         content = bytearray(whole)
@@ -240,7 +241,7 @@ def test_finalising_refuses_data_that_are_not_what_was_written(dataset):
     ):
         finalised(dataset)
     with pytest.raises(DatasetError, match="is not a receipt of shard 0"):
-        finalised(dataset, "other code")
+        finalised(dataset, {"small": 2})
 
 
 def test_a_shard_in_the_place_of_another_is_noticed_by_whoever_reads_it(dataset):
@@ -350,7 +351,7 @@ def test_finalising_leaves_the_batches_of_a_shard_that_is_written_again(dataset)
     parts = store.with_suffix(".parts")
     with sole_writer(parts / "shard-0001.lock", "this shard"):
         finalised(dataset)
-        assert [folder.name for folder in (parts / CODE).iterdir()] == ["shard-0001"]
+        assert [folder.name for folder in (parts / settings_hash(CODE)).iterdir()] == ["shard-0001"]
     finalised(dataset)
     assert not parts.exists()
 

@@ -13,12 +13,8 @@ from nbclient import NotebookClient
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "docs/gallery.md", *sorted((ROOT / "docs/tutorials").glob("*.md"))]
 NOTEBOOKS = [page for page in PAGES if page.read_text(encoding="utf-8").startswith("---\njupytext:")]
-# Each runs half a minute of what has tests of its own: judging, runs and their use, unlike axes, solvers.
-LONG = {"gallery", "own-grids", "predict"}
-MARKED = [
-    pytest.param(page, id=page.stem, marks=[pytest.mark.slow] * (page.stem in LONG)) for page in NOTEBOOKS
-]
 SECONDS = 60
+pytestmark = pytest.mark.docs
 CLIENT = "jupyter_client.asynchronous.AsyncKernelClient"  # which nbclient asks for
 
 
@@ -35,7 +31,7 @@ def kernel():
     manager.shutdown_kernel(now=True)  # an orderly end of it looks through all that torch has made
 
 
-@pytest.mark.parametrize("path", MARKED)
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs(path, kernel):
     process = psutil.Process(kernel.provisioner.process.pid)
     before = sum(process.cpu_times())
@@ -52,7 +48,6 @@ def test_a_notebook_runs(path, kernel):
     assert not complaints
 
 
-@pytest.mark.slow  # tests/planning/test_verify.py has the command itself
 def test_the_study_that_a_tutorial_reads_is_as_specified():
     from resolvent.planning.verify import faults_below
 

@@ -87,7 +87,7 @@ def write_run(
         "settings": {**own, **(settings or {})}, "look": list(known.look) if known.look else None,
         "cut_off": known.model_construct(**settings or {}).cut_off(), "resolution": resolution, "seed": seed,
         "dataset": "burgers_cao", "dataset_hash": "d" * 12, "config_hash": f"c{seed}" * 6,
-        "code_digest": "e" * 12, "coarse_points": None,
+        "code_versions": {"fno1d": 1, "training": 1}, "coarse_points": None,
         "versions": {"torch": "2.13.0", "numpy": "2.4.6"}, "metrics": {}, "grids": "stored",
         "grid": {"kind": "periodic", "points": resolution, "length": 1.0, "dimension": dimension},
         "test_resolutions": list(tested), "test_noise": list(tested_noise),

@@ -12,7 +12,7 @@ from resolvent.datasets.storage.generation import generate_shard
 from resolvent.datasets.tasks.burgers import BurgersDataset
 from resolvent.datasets.tasks.registry import build_task, settings_class, settings_of
 
-CODE = "0123456789abcdef"
+CODE = {"small": 1}  # versions of what computes
 FEW = {"train": 3, "validation": 1, "test": 2}
 
 

@@ -15,7 +15,7 @@ from resolvent.common.settings import settings_hash
 from resolvent.datasets.loading import Samples, read_card
 from resolvent.evaluation.evaluate import evaluate_run
 from resolvent.models.build import build
-from resolvent.models.registry import settings_class
+from resolvent.models.registry import resolve, settings_class
 from resolvent.solvers.common.grid import Grid, product
 from resolvent.training import checkpoints
 from resolvent.training.distributed.group import ALONE
@@ -47,7 +47,7 @@ DARCY_LIKE = {
     "boundary": "zero",
 }
 
-CODE = "0123456789abcdef"
+CODE = {"small": 1}  # versions of what trains
 # With fewer training samples some node has seen one material only: its deviation is 1e-5.
 SQUARE_COUNTS = {"train": 32, "validation": 2, "test": 3}
 
@@ -106,8 +106,8 @@ def described(run: dict, resolution, seed: int, counts: dict[str, int], **testin
     """What the plan gives the evaluation of a run that was trained by `train_run`; `testing` says on what."""
     return {
         "experiment": "small", "model": "tiny", "label": "Tiny", "architecture": run["architecture"],
-        "settings": run["settings"], "grids": run["grids"], "coarse_points": None, "resolution": resolution,
-        "recipe": None,
+        "settings": resolve(run["architecture"], run["settings"]).model_dump(mode="json"),
+        "grids": run["grids"], "coarse_points": None, "resolution": resolution, "recipe": None,
         "test_resolutions": [resolution], "test_noise": [0.0], "noise_realisations": 1, "seed": seed,
         "dataset": "small", "dataset_settings": {},
         "training": {
@@ -116,7 +116,7 @@ def described(run: dict, resolution, seed: int, counts: dict[str, int], **testin
             "noise_samples": run["noise_samples"],
             **{f"{split}_samples": count for split, count in counts.items()},
         },
-        "config_hash": settings_hash(run), "code_digest": "c", **testing,
+        "config_hash": settings_hash(run), "code_versions": CODE, **testing,
     }  # fmt: skip
 
 
@@ -138,7 +138,7 @@ def finished_run(
     names, seed = {}, 3
     if place := PLACE.search(folder.as_posix()):  # in a study, whose folders say what it is of
         names, seed = dict(zip(("experiment", "model"), place.groups(), strict=False)), int(place[4][4:])
-    train_run(card, folder, resolution, seed=seed, run=run, code_digest="c", threads=1, gpus=0)
+    train_run(card, folder, resolution, seed=seed, run=run, code_versions=CODE, threads=1, gpus=0)
     description = described(
         run, resolution, seed, counts, test_resolutions=list(tested), dataset=card.parent.name, **names
     )

@@ -80,13 +80,14 @@ def edit(draw, content):
 def plan_everything(configuration: Configuration) -> None:
     """What the Snakefile asks of a configuration; files stay where the configuration says."""
     plan = Plan(configuration)
-    assert all(dataset.receipts and dataset.code for dataset in plan.datasets.values())
+    assert all(dataset.receipts and dataset.versions for dataset in plan.datasets.values())
     for name, experiment in configuration.experiments.items():
         for model, resolution in itertools.product(experiment.models, experiment.resolutions):
             run = name, model, resolution
             assert plan.training(*run).parameters["samples"]["train"] > 0
             assert plan.description(*run, experiment.seeds[0])["test_resolutions"]
-            assert plan.training_code(*run)
+            assert plan.training_versions(*run)
+            assert plan.compared(*run, experiment.seeds[0])["run"]
             assert Path(plan.run_folder(*run, experiment.seeds[0])).parts[-4:-2] == (name, model)
         assert caption_facts(plan, name)
         assert given_to_report(plan, name)

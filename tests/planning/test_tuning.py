@@ -47,7 +47,7 @@ def test_a_short_run_has_the_candidate_its_own_length_the_first_seed_and_no_test
     assert second.endswith("/tuning/learning_rate_0.002/seed7")
     run = plan.training("burgers", "fno", 128, "learning_rate_0.002").parameters
     assert (run["training"]["learning_rate"], run["training"]["epochs"]) == (2e-3, 4)
-    assert not run["training"]["record_test_error"]
+    assert not run["training"].get("record_test_error")
     assert set(run["samples"]) == {"train", "validation"}
     assert run["training"]["gradient_weight"] == 0.0  # of its recipe
 

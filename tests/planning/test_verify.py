@@ -190,10 +190,10 @@ DAMAGES = {
     "a card that is not the store's": (lambda f: edit(f / CARD, seed=8), "attributes differ from the card"),
     "the accuracy missed": (of_card(error_budget=BUDGET), "the largest error 2 is above the stated"),
     "nothing checked": (of_card(error_budget={}), "nothing was checked"),
-    "other settings": (of_card(settings={}), "'settings_hash' is"),
+    "other settings": (of_card(identity={}), "'settings_hash' is"),
     "a receipt": (
-        lambda f: edit(f / "data/burgers/burgers.shards/0.json", code_digest="f" * 16),
-        "is from other code than the card",
+        lambda f: edit(f / "data/burgers/burgers.shards/0.json", code_versions={"burgers": 2}),
+        "is of another version than the card",
     ),
     "errors.csv": (lambda f: cut(f / RUN / "errors.csv"), "errors.csv was altered or belongs to another run"),
     "predictions.nc": (lambda f: (f / RUN / "predictions.nc").unlink(), "predictions.nc is missing"),

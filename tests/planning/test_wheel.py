@@ -11,7 +11,11 @@ import pytest
 from pipeline_project import NOT_COPIED, ROOT, job_counts
 
 STAND_IN = "def load_dataset():\n    return 'of another package'\n"
-DIGEST = "from resolvent.planning.rerun import script_digest as d; print(d('report'), d('solve_dataset'))"
+VERSIONS = """
+from resolvent.planning.edits import changed_modules
+from resolvent.planning.versions import PARTS, versions_of
+print(versions_of("pages", *PARTS), changed_modules())
+"""
 FOUND = """
 import datasets, resolvent, resolvent.models.registry, resolvent.solvers.registry
 print(datasets.load_dataset(), resolvent.__file__, resolvent.solvers.__file__, sep="\\n")
@@ -77,5 +81,6 @@ def test_the_installed_workflow_plans_the_demo_in_an_empty_folder(site, tmp_path
     assert (planned["report_burgers"], planned["paper_page"]) == (1, 1)
 
 
-def test_the_installed_code_has_the_digests_of_the_checkout(site, tmp_path):
-    assert printed(site, tmp_path, "-c", DIGEST) == printed(ROOT, tmp_path, "-c", DIGEST)
+def test_the_installed_code_has_the_versions_of_the_checkout(site, tmp_path):
+    assert printed(site, tmp_path, "-c", VERSIONS) == printed(ROOT, tmp_path, "-c", VERSIONS)
+    assert any((site / "resolvent/tests/golden").iterdir())

@@ -19,7 +19,7 @@ RUN = SQUARE_RUN | {
 
 
 def train(card, folder):
-    train_run(card, folder, 17, seed=3, run=RUN, code_digest=CODE, threads=1, gpus=0)
+    train_run(card, folder, 17, seed=3, run=RUN, code_versions=CODE, threads=1, gpus=0)
     return checkpoints.load(folder / "checkpoint.pt")
 
 

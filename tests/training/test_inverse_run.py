@@ -65,7 +65,7 @@ def run_of(grids="stored", noise=0.1, **training):
 
 def train(card, folder, *given, **training):
     run = run_of(*given, **training)
-    train_run(card, folder, FINE, seed=3, run=run, code_digest="c", threads=1, gpus=0)
+    train_run(card, folder, FINE, seed=3, run=run, code_versions={}, threads=1, gpus=0)
     return checkpoints.load(folder / "checkpoint.pt")["operator"]
 
 

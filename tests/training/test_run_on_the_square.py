@@ -23,7 +23,7 @@ from resolvent.training.train import train_run
 
 def train(card, folder, **options):
     given = {"run": RUN, "threads": 1, "gpus": 0, **options}
-    train_run(card, folder, 17, seed=3, code_digest=CODE, **given)
+    train_run(card, folder, 17, seed=3, code_versions=CODE, **given)
 
 
 def test_a_run_of_two_processes_leaves_the_files_of_a_run_of_one(card, tmp_path, slurm_of_this_host):

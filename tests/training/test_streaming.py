@@ -44,7 +44,7 @@ def small_blocks(monkeypatch):
 
 
 def train(card, folder):
-    train_run(card, folder, 17, seed=3, run=RUN, code_digest=CODE, threads=1, gpus=0)
+    train_run(card, folder, 17, seed=3, run=RUN, code_versions=CODE, threads=1, gpus=0)
 
 
 def evaluated(card, folder):

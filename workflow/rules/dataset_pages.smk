@@ -9,8 +9,8 @@ DATASET_PAGES = f"{plan.results}/datasets"
 # card is not `ancient` here, because the page shows its contents.
 for _dataset in plan.datasets.values():
     _made = {"preview": ["preview_dataset"]}
-    if _dataset.moves:
-        _made["motion"] = ["motion", *_dataset.modules, _dataset.moves]
+    if _dataset.settings.moves:
+        _made["motion"] = ["motion", *_dataset.checks]
 
     for _what, _job in _made.items():
 
@@ -38,7 +38,7 @@ for _dataset in plan.datasets.values():
 for _dataset in plan.datasets.values():
     _shown = {
         "equation": _dataset.settings.equation,
-        "moves": bool(_dataset.moves),
+        "moves": _dataset.settings.moves,
         "flows": _dataset.settings.shows_flux,
     }
     _files = [
@@ -51,7 +51,7 @@ for _dataset in plan.datasets.values():
         name:
             f"dataset_page_{_dataset.name}"
         input:
-            **({"motion": of_data(_dataset.motion)} if _dataset.moves else {}),
+            **({"motion": of_data(_dataset.motion)} if _dataset.settings.moves else {}),
             card=of_data(_dataset.card),
             preview=of_data(_dataset.preview),
             assets=ancient(rules.page_assets.output),
@@ -66,7 +66,7 @@ for _dataset in plan.datasets.values():
         conda:
             "../../environment.yml"
         resources:
-            **requested(drawing(100 if _dataset.moves else 2)),
+            **requested(drawing(100 if _dataset.settings.moves else 2)),
         params:
             **does("dataset_page"),
             root=lambda wildcards: str(plan.results),

@@ -25,12 +25,14 @@ rule evaluate:
         **does(
             "evaluate",
             lambda wildcards: [
-                *plan.modules_of(wildcards.model),
+                *plan.parts_of(wildcards.model),
                 *plan.experiment(wildcards.experiment).metrics,
             ],
         ),
-        dataset_code=lambda wildcards: plan.test_dataset_of(wildcards.experiment).code,
-        description=lambda wildcards: plan.description(*run_of(wildcards), int(wildcards.seed)),
+        compared=lambda wildcards: plan.compared(*run_of(wildcards), int(wildcards.seed)),
+        # Facts that follow from code, such as defaults and colours, must not rerun anything: Snakemake does not compare
+        # parameters that depend on `output`.
+        description=lambda wildcards, output: plan.description(*run_of(wildcards), int(wildcards.seed)),
         metrics=lambda wildcards: plan.experiment(wildcards.experiment).metrics,
     script:
         "../scripts/jobs.py"
@@ -54,7 +56,7 @@ rule inference:
         **requested(needs.inference),
         gpu=1,
     params:
-        **does("inference", lambda wildcards: plan.modules_timed(wildcards.experiment)),
+        **does("inference", lambda wildcards: plan.parts_measured(wildcards.experiment)),
         runs=lambda wildcards: plan.run_folders(wildcards.experiment),
         counts=lambda wildcards: plan.sample_counts(wildcards.experiment),
     script:
@@ -71,14 +73,7 @@ use rule inference as estimates with:
         **requested(needs.estimates),
         gpu=1,
     params:
-        **does(
-            "estimates",
-            lambda wildcards: [
-                *plan.modules_timed(wildcards.experiment),
-                *plan.test_dataset_of(wildcards.experiment).estimates,
-            ],
-        ),
-        dataset_code=lambda wildcards: plan.dataset_of(wildcards.experiment).code,
+        **does("estimates", lambda wildcards: plan.parts_measured(wildcards.experiment)),
         shifts=lambda wildcards: plan.experiment(wildcards.experiment).stress.shifts,
         samples=lambda wildcards: plan.experiment(wildcards.experiment).stress.samples,
 
@@ -102,13 +97,10 @@ rule baselines:
         **does(
             "baselines",
             lambda wildcards: [
-                *plan.dataset_of(wildcards.experiment).modules,
-                *plan.test_dataset_of(wildcards.experiment).modules,
                 *plan.experiment(wildcards.experiment).metrics,
                 *plan.experiment(wildcards.experiment).baselines,
             ],
         ),
-        dataset_code=lambda wildcards: plan.dataset_of(wildcards.experiment).code,
         resolutions=lambda wildcards: plan.baseline_resolutions(wildcards.experiment),
         counts=lambda wildcards: plan.sample_counts(wildcards.experiment),
         noise=lambda wildcards: plan.experiment(wildcards.experiment).noise,
@@ -138,7 +130,7 @@ rule predict:
         **requested(needs.evaluate),
         gpu=1,
     params:
-        **does("predict", lambda wildcards: plan.modules_of(wildcards.model)),
+        **does("predict", lambda wildcards: plan.parts_of(wildcards.model)),
         card=lambda wildcards: str(plan.test_dataset_of(wildcards.experiment).card),
     script:
         "../scripts/jobs.py"
@@ -164,8 +156,7 @@ rule rollout:
         **requested(needs.rollout),
         gpu=1,
     params:
-        **does("rollout", lambda wildcards: plan.modules_of(wildcards.model)),
-        dataset_code=lambda wildcards: plan.test_dataset_of(wildcards.experiment).code,
+        **does("rollout", lambda wildcards: plan.parts_of(wildcards.model)),
         test_samples=lambda wildcards: plan.sample_counts(wildcards.experiment)["test"],
     script:
         "../scripts/jobs.py"
@@ -183,6 +174,5 @@ use rule rollout as latent_basis with:
     resources:
         **requested(needs.latent_basis),
     params:
-        **does("latent_basis", lambda wildcards: plan.modules_of(wildcards.model)),
-        dataset_code=lambda wildcards: plan.dataset_of(wildcards.experiment).code,
+        **does("latent_basis", lambda wildcards: plan.parts_of(wildcards.model)),
         grids=lambda wildcards: plan.configuration.models[wildcards.model].grids,

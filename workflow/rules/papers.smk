@@ -29,8 +29,8 @@ for _job, _sizes, _architectures in (
             **requested(getattr(needs, _job)),
             gpu=1,
         params:
-            **does(_job, *(name for one in _architectures for name in architecture_modules(one))),
-            settings=_sizes.model_dump(mode="json"),
+            **does(_job, *(part for name in _architectures for part in of_architecture(name))),
+            settings=without_defaults(_sizes),
         script:
             "../scripts/jobs.py"
 

@@ -30,10 +30,9 @@ rule train:
         gpu=PROCESSES,
         processes=PROCESSES,
     params:
-        dataset_code=lambda wildcards: plan.dataset_of(wildcards.experiment).code,
         run=lambda wildcards: plan.training(*run_of(wildcards)).parameters,
         job="train",
-        code=lambda wildcards: plan.training_code(*run_of(wildcards)),
+        versions=lambda wildcards: plan.training_versions(*run_of(wildcards)),
     script:
         "../scripts/jobs.py"
 

@@ -1,7 +1,6 @@
 """Run the job of a rule: the function named in the rule's parameter `job`.
 
-Each function has its own imports, so that no job imports torch or JAX without need, and so that its digest
-(`resolvent.planning.rerun`) does not cover the code of other jobs.
+Each function has its own imports, so that no job imports torch or JAX without need.
 """
 
 import os
@@ -15,7 +14,7 @@ from resolvent.planning.provenance import command, provenance
 
 files, made, given, wildcards = snakemake.input, snakemake.output, snakemake.params, snakemake.wildcards
 # The rule's parameters are the function's arguments, except parameters that only trigger reruns.
-arguments = {name: value for name, value in given.items() if name not in ("job", "code", "dataset_code")}
+arguments = {name: value for name, value in given.items() if name not in ("job", "versions")}
 computing = {"threads": snakemake.threads, "gpus": snakemake.resources.get("gpu")}
 TIMED = ("inference", "measure_architectures", "measure_cost")  # need an exclusive GPU
 
@@ -45,7 +44,7 @@ def solve_dataset():
         store=Path(given.store),
         shard=int(wildcards.shard),
         receipt=Path(made.receipt),
-        code_digest=given.code,
+        code_versions=given.versions,
         address=given.address,
     )
     write_json(given.cost, cost)
@@ -60,7 +59,7 @@ def finalise_dataset():
         store=Path(given.store),
         receipts=list(map(Path, files.receipts)),
         card=Path(made.card),
-        code_digest=given.code,
+        code_versions=given.solved_by,
     )
     for warning in facts.get("imported", {"warnings": []})["warnings"]:
         sys.stderr.write(f"{snakemake.rule}: warning: {warning}\n")
@@ -89,7 +88,7 @@ def train():
         resolution=resolution(),
         seed=int(wildcards.seed),
         run=tuned_run(given.run, Path(tuned)) if tuned else given.run,
-        code_digest=given.code,
+        code_versions=given.versions,
         **computing,
         processes=snakemake.resources.processes,
         nodes=snakemake.resources.nodes,
@@ -179,16 +178,20 @@ def predict():
 
 def measure_cost():
     from resolvent.common.runs import save_table
+    from resolvent.measurements.settings import CostSettings
     from resolvent.measurements.step_cost import step_costs
 
-    save_table(step_costs(**given.settings, gpus=snakemake.resources.gpu), made.table)
+    sizes = CostSettings.model_validate(given.settings)
+    save_table(step_costs(**sizes.model_dump(), gpus=snakemake.resources.gpu), made.table)
 
 
 def measure_architectures():
     from resolvent.common.runs import save_table
     from resolvent.measurements.architecture_costs import architecture_costs
+    from resolvent.measurements.settings import ArchitectureCostSettings
 
-    save_table(architecture_costs(gpus=snakemake.resources.gpu, **given.settings), made.table)
+    sizes = ArchitectureCostSettings.model_validate(given.settings)
+    save_table(architecture_costs(gpus=snakemake.resources.gpu, **sizes.model_dump()), made.table)
 
 
 def compare():

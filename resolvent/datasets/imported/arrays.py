@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from resolvent.common.errors import Words
 from resolvent.common.settings import Settings
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.arrays_checks import findings_of, unscaled, warnings_of
@@ -62,6 +61,7 @@ class ArraysDataset(FilesDataset):
     Only used samples are read. For an evolution, input and target are the same variable at different times.
     """
 
+    version, checks_version = 1, 1
     equation: Literal["arrays"] = Field(description="arrays from files, without solving an equation")
     source: str | list[str] | dict[str, str | list[str] | dict[str, str | list[str]]] = Field(
         description="a file (.npz, .npy, .mat, HDF5, NetCDF, .pt), a Zarr store, or the address of one; "
@@ -279,7 +279,7 @@ class ArraysDataset(FilesDataset):
         stated = self.length if self.length is not None else lengths["x"] if alike else lengths
         return {"length": stated, "times": self._words_for_times(series) | self.times}
 
-    def _words_for_times(self, series: Series) -> dict[str, Words]:
+    def _words_for_times(self, series: Series) -> dict[str, str]:
         """Return the words for the times of the first file, if it has their coordinates."""
         for channel in self.channels:
             if channel.time is None:
@@ -306,7 +306,7 @@ class ArraysDataset(FilesDataset):
                 raise DatasetError(f"length: {error}") from None
         return product(axes)
 
-    def unscaled(self) -> list[Words]:
+    def unscaled(self) -> list[str]:
         """Return warnings for functions far from mean 0 and deviation 1, from a few samples."""
         names = [("train", index) for index in range(min(FEW_SAMPLES, self.samples.train))]
         if not names or any(map(is_remote, self.paths())):  # planning must not download anything

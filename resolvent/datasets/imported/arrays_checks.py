@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from resolvent.common.counts import counted
-from resolvent.common.errors import Words
 from resolvent.common.moments import Moments
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.readers.arrays_file import SMALLEST, UNIT
@@ -167,7 +166,7 @@ def findings_of(
     }
 
 
-def warnings_of(findings: dict, kinds: dict[str, str]) -> list[Words]:
+def warnings_of(findings: dict, kinds: dict[str, str]) -> list[str]:
     """Return a sentence for each oddity in `findings`, for a grid with axes of these kinds."""
     words = unscaled(findings["mean_and_standard_deviation"])
     total = counted(findings["samples_looked_at"], "sample")
@@ -194,7 +193,7 @@ def warnings_of(findings: dict, kinds: dict[str, str]) -> list[Words]:
     return words
 
 
-def sorted_warnings(name: str, share: float) -> list[Words]:
+def sorted_warnings(name: str, share: float) -> list[str]:
     """Return a warning if test samples are larger than training samples in a `share` of pairs, or smaller."""
     if 1 - SORTED < share < SORTED:
         return []
@@ -205,9 +204,9 @@ def sorted_warnings(name: str, share: float) -> list[Words]:
     ]
 
 
-def unscaled(moments: dict[str, tuple[float, float]]) -> list[Words]:
+def unscaled(moments: dict[str, tuple[float, float]]) -> list[str]:
     """Return warnings for functions with mean and deviation far from 0 and 1, with the remedy."""
-    found: list[Words] = []
+    found: list[str] = []
     for name, (mean, deviation) in moments.items():
         far, (low, high) = abs(mean) > FAR * deviation, SIZES
         if deviation and (far or not low <= deviation <= high):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
-from resolvent.common.errors import Words
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.readers.arrays_file import ArraysFile
 from resolvent.datasets.imported.series import Channel
@@ -149,7 +149,7 @@ def held_axes(
     axes: Mapping[str, Grid | None],
     lengths: Mapping[str, float | None],
     origins: Mapping[str, float | None],
-    named: Mapping[str, str],
+    named: Mapping[Any, str],
 ) -> HeldAxes:
     """Check the coordinates of all functions against the grid, and read lengths and uneven points.
 
@@ -233,12 +233,12 @@ def length_of(values: np.ndarray, kind: str) -> float:
 
 def words_for_times(
     file: ArraysFile, name: str, count: int, times: list[int], windows: bool
-) -> dict[str, Words]:
+) -> dict[str, str]:
     """Return words for times of a series with `count` times, in the file's unit: "at time 20 s", a date.
 
     windows  whether times count from the start of a window; `DatasetError` if steps in time then differ.
     """
-    values, words = _along_one_axis(file, name), dict[str, Words]()
+    values, words = _along_one_axis(file, name), dict[str, str]()
     if values is None:  # a single time, or other times for each sample
         return words
     if windows and not is_even(values):

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 from pydantic import Field
 
-from resolvent.common.errors import Words
 from resolvent.common.norms import relative_l2
 from resolvent.datasets.imported.labels import ImportedDataset, ImportedTask, by_convention, label_warnings
 from resolvent.datasets.storage.layout import group_name
@@ -46,6 +45,7 @@ class ImportedBurgersDataset(ImportedDataset, burgers.BurgersSettings):
     For a circle of length L, u(x, t)/L at x/L is a solution on the unit circle with viscosity ν/L².
     """
 
+    version, checks_version = 1, 1
     variables = ("a", "u")
 
     equation: Literal["burgers"] = Field(description="the equation solved")
@@ -126,7 +126,7 @@ class ImportedBurgers(ImportedTask):
             "both_ends_included": all(closed),
         }
 
-    def warnings(self, findings: dict) -> list[Words]:
+    def warnings(self, findings: dict) -> list[str]:
         settings = self.settings
         stated = f"viscosity {settings.viscosity:.5g}, time {settings.final_time:.5g}"
         labels, conventions = findings["labels_against_our_solver"], findings["by_convention"]
@@ -194,7 +194,7 @@ def spectrum_facts(power: np.ndarray, count: int, distribution: CircleDistributi
     }
 
 
-def distribution_warnings(facts: dict) -> list[Words]:
+def distribution_warnings(facts: dict) -> list[str]:
     off = [
         f"{band['ratio']:g} (± {band['standard_error']:g}) times the stated power in modes {modes}"
         for modes, band in facts["power_over_that_stated_by_modes"].items()

@@ -18,7 +18,7 @@ import yaml
 from pydantic import ValidationError
 
 from resolvent.common.counts import FEW_TEST_SAMPLES, of_few
-from resolvent.common.errors import ResolventError, Words, printable
+from resolvent.common.errors import ResolventError, printable
 from resolvent.common.settings import CHOOSE, choose_one_of
 from resolvent.datasets.errors import DatasetError, in_one_line
 from resolvent.datasets.imported.arrays import ArraysDataset
@@ -51,8 +51,8 @@ LAG = 4  # upper bound of the time lag of a window
 # By dimension: name in the configuration, architecture, modes; and models for uneven points.
 MODELS = {1: ("fno", "fno1d", 16), 2: ("fno2d", "fno2d", 12), 3: (None, "fno3d", 6)}
 ON_UNEVEN_POINTS = {1: "tno", 2: "deeponet2d"}
-KINDS: Words = "periodic: no right end; nodes: both ends; cell_centres: no ends"
-YOURS: Words = "change it as you need"
+KINDS: str = "periodic: no right end; nodes: both ends; cell_centres: no ends"
+YOURS: str = "change it as you need"
 
 
 @dataclass
@@ -68,11 +68,11 @@ class Report:
 
     files: list[str]
     variables: list[list[str]] = field(default_factory=list)
-    remarks: list[Words] = field(default_factory=list)
-    warnings: list[Words] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
     configuration: dict | None = None
-    reasons: dict[tuple[str, str], Words] = field(default_factory=dict)
-    problem: Words | None = None
+    reasons: dict[tuple[str, str], str] = field(default_factory=dict)
+    problem: str | None = None
 
     def text(self) -> str:
         """Return the report as YAML, with everything except the configuration in comments."""
@@ -96,7 +96,7 @@ class Report:
         lines = enumerate(self.text().splitlines(), 1)
         return [number for number, line in lines if CHOOSE in line.partition("  # ")[0] and line[0] != "#"]
 
-    def to_do(self, path: Path | str) -> Words:
+    def to_do(self, path: Path | str) -> str:
         """Return what is left to do with the text in the file `path`."""
         lines = self.open_lines()
         listed = f"{'lines' if len(lines) > 1 else 'line'} {', '.join(map(str, lines))}"
@@ -152,7 +152,7 @@ class Roles:
 
     inputs: list[Function]
     targets: list[Function]
-    why: tuple[Words, Words] | None = None
+    why: tuple[str, str] | None = None
 
 
 @dataclass
@@ -160,7 +160,7 @@ class Case:
     """A possible reading of the files: axes by function; `why` the file decides them, or ""."""
 
     axes: dict[Function, Axes]
-    why: Words = ""
+    why: str = ""
 
     @property
     def first(self) -> Function:
@@ -321,10 +321,10 @@ def _one(values: list[str]) -> str | list[str]:
 
 def _block(
     source: Any, roles: Roles, case: Case, files: list[ArraysFile], test: list[ArraysFile]
-) -> tuple[dict[str, Any], dict[str, Words]]:
+) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the entry of a dataset for one reading of the files, and the reasons for its values, by key."""
     block: dict[str, Any] = {"equation": "arrays", "source": source}
-    reasons: dict[str, Words] = {"axes": case.why}
+    reasons: dict[str, str] = {"axes": case.why}
     _add_roles(block, reasons, roles, case)
     axes = {function.name: list(names) for function, names in case.axes.items()}
     alike = len({tuple(names) for names in axes.values()}) == 1
@@ -346,7 +346,7 @@ def _block(
     return block, {key: why for key, why in reasons.items() if why}
 
 
-def _add_roles(block: dict[str, Any], reasons: dict[str, Words], roles: Roles, case: Case) -> None:
+def _add_roles(block: dict[str, Any], reasons: dict[str, str], roles: Roles, case: Case) -> None:
     """Add `input` and `target`: from their names, one function at two times, or the candidates."""
     if roles.why is not None:
         block["input"], block["target"] = (
@@ -367,7 +367,7 @@ def _add_roles(block: dict[str, Any], reasons: dict[str, Words], roles: Roles, c
         block[role], reasons[role] = choose_one_of(map(_flow, options)), "or a list of names"
 
 
-def _add_times(block: dict[str, Any], reasons: dict[str, Words], roles: Roles, case: Case, files: int) -> int:
+def _add_times(block: dict[str, Any], reasons: dict[str, str], roles: Roles, case: Case, files: int) -> int:
     """Add times from the first to the last, or windows if there are few series; return windows per series."""
     input_evolves, target_evolves = (
         all(case.size("time", function) for function in case.axes if function in candidates)
@@ -392,10 +392,10 @@ def _one_or_each(values: dict[str, Any]) -> Any:
     return values if len(set(values.values())) > 1 else next(iter(values.values()))
 
 
-def _add_grid(block: dict[str, Any], reasons: dict[str, Words], case: Case, space: list[str]) -> None:
+def _add_grid(block: dict[str, Any], reasons: dict[str, str], case: Case, space: list[str]) -> None:
     """Add `grid`, `length` and `coordinates`: from the coordinates, the boundary condition, or equal ends."""
     first, taken, kinds = case.first, {one.name for one in case.axes}, dict[str, str]()
-    file, coordinates, why = first.file, dict[str, str](), list[Words]()
+    file, coordinates, why = first.file, dict[str, str](), list[str]()
     # One function may be equal at both ends because it is symmetric, or zero there.
     repeated = all(_repeats_ends(function, case) for function in case.axes)
     for axis in space:
@@ -444,7 +444,7 @@ def _repeats_ends(function: Function, case: Case) -> bool:
 
 def _add_splits(
     block: dict,
-    reasons: dict[str, Words],
+    reasons: dict[str, str],
     case: Case,
     files: list[ArraysFile],
     test: list[ArraysFile],
@@ -505,7 +505,7 @@ def _add_splits(
             block["order"], reasons["order"] = "random", words[0].partition(":")[0]
 
 
-def _check_samples(report: Report, block: dict, case: Case) -> list[Words]:
+def _check_samples(report: Report, block: dict, case: Case) -> list[str]:
     """Return warnings about the scale of functions, and add all. Raises `DatasetError` for bad samples."""
     if isinstance(block["input"], str) and block["input"].startswith(CHOOSE):
         return _scale(report, block, case)
@@ -527,9 +527,9 @@ def _check_samples(report: Report, block: dict, case: Case) -> list[Words]:
     return unscaled(findings["mean_and_standard_deviation"])
 
 
-def _scale(report: Report, block: dict, case: Case) -> list[Words]:
+def _scale(report: Report, block: dict, case: Case) -> list[str]:
     """Return warnings about the scale of all functions, from their first samples, and add all."""
-    scale: list[Words] = []
+    scale: list[str] = []
     for one in case.axes:
         values = [one.values(case.axes[one], channel) for channel in range(len(case.entries(one)))]
         moments = [(float(part.mean()), float(part.std())) for part in values]
@@ -540,7 +540,7 @@ def _scale(report: Report, block: dict, case: Case) -> list[Words]:
     return scale
 
 
-def _add_experiment(content: dict, entry: str, block: dict, case: Case, scale: Words) -> None:
+def _add_experiment(content: dict, entry: str, block: dict, case: Case, scale: str) -> None:
     """Add an experiment with a model for the grid, if there is one."""
     grids, sizes = block["grid"], [case.size(axis) for axis in SPACE if case.size(axis)]
     uneven = "uneven" in (grids.values() if isinstance(grids, dict) else [grids])
@@ -567,7 +567,7 @@ def _add_experiment(content: dict, entry: str, block: dict, case: Case, scale: W
     }
 
 
-def _numbers(block: dict, case: Case) -> list[Words]:
+def _numbers(block: dict, case: Case) -> list[str]:
     """Return how to use variables with one number for each sample as inputs."""
     file, count, taken = case.first.file, case.size("sample"), {one.name for one in case.axes}
     numbers: dict[str, list[str]] = {}

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from pydantic import Field
 
-from resolvent.common.errors import Words
 from resolvent.common.norms import relative_l2
 from resolvent.datasets.imported.labels import ImportedDataset, ImportedTask, by_convention, label_warnings
 from resolvent.datasets.imported.series import Channel
@@ -46,6 +45,7 @@ class ImportedDarcyDataset(ImportedDataset, darcy.DarcySettings):
     x/L.
     """
 
+    version, checks_version = 1, 1
     variables = ("coeff", "sol")
     quantities = darcy.DarcyDataset.quantities
 
@@ -104,7 +104,7 @@ class ImportedDarcy(ImportedTask):
             "distribution_of_the_input": coefficient_facts(coefficient, drawn_by_us),
         }
 
-    def warnings(self, findings: dict) -> list[Words]:
+    def warnings(self, findings: dict) -> list[str]:
         stated = self.forward.settings
         labels, conventions = findings["labels_against_our_solver"], findings["by_convention"]
         named = convention(stated.grid, stated.face_mean)
@@ -133,6 +133,7 @@ def forward_task(settings: darcy.DarcySettings) -> darcy.Darcy:
 class ImportedDarcyInverseDataset(ImportedDataset, darcy.DarcyInverseDataset):
     """Darcy data from files with a coefficient and a pressure: the pressure is the input."""
 
+    version, checks_version = 1, 1
     variables = ("sol", "coeff")
 
     equation: Literal["darcy_inverse"] = Field(description="the equation solved")
@@ -185,7 +186,7 @@ def solutions_by_convention(coefficient: np.ndarray, tolerance: float) -> dict[s
     return {convention(*one): partial(solve, *one) for one in CONVENTIONS}
 
 
-def coefficient_warnings(facts: dict, settings: darcy.DarcyDataset) -> list[Words]:
+def coefficient_warnings(facts: dict, settings: darcy.DarcyDataset) -> list[str]:
     """Return a warning if the coefficients cannot be of the stated distribution."""
     count, least, largest = facts["distinct_values"], facts["least"], facts["largest"]
     if settings.push_forward == "level_set":

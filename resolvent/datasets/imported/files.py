@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from resolvent.common.errors import Words
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.readers.source import is_remote, open_source
 from resolvent.datasets.imported.series import Channel, Place, Series, read_rows
@@ -207,7 +206,7 @@ class FilesTask(Task):
     def precision(self) -> str:
         return f"read from the file, stored as {self.dtype}"
 
-    def notes(self) -> list[Words]:
+    def notes(self) -> list[str]:
         """Return a sentence for each oddity in the values read so far."""
         return [f"In {file.name} {note}." for file in self.series.files.values() for note in file.notes]
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Self
 import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
-from resolvent.common.errors import Words
 from resolvent.common.norms import relative_l2
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.axes import coordinates_of, line_of
@@ -141,7 +140,7 @@ class ImportedTask(FilesTask):
         """Return the relative L2 errors of (samples, 2, ...) solved again; raises `SolverError`."""
 
     @abstractmethod
-    def warnings(self, findings: dict) -> list[Words]:
+    def warnings(self, findings: dict) -> list[str]:
         """Return a sentence for each contradiction between data and settings."""
 
     def labels_again(self, stored: Stored, look: Callable[[np.ndarray], None]) -> dict:
@@ -195,8 +194,8 @@ def by_convention(
 
 
 def label_warnings(
-    what: Words, labels: dict, stated: Words, conventions: dict[str, dict], tolerance: float
-) -> list[Words]:
+    what: str, labels: dict, stated: str, conventions: dict[str, dict], tolerance: float
+) -> list[str]:
     """Return a line if the labels (`what`) differ from ours as `stated`, with the errors by convention.
 
     That is a median above `tolerance`, or above twice that of another convention, or the largest error above

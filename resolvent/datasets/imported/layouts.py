@@ -13,7 +13,6 @@ from itertools import permutations
 
 import numpy as np
 
-from resolvent.common.errors import Words
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.arrays_checks import is_noise
 from resolvent.datasets.imported.axes import axis_of, lines_of, near
@@ -75,7 +74,7 @@ class Reading:
     """Possible axes of an array, in the order of the file; `why`: why the file decides them, or ""."""
 
     axes: Axes
-    why: Words = ""
+    why: str = ""
 
 
 def readings(

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from resolvent.common.errors import Words
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.readers.arrays_file import ArraysFile
 from resolvent.datasets.imported.readers.source import open_source
@@ -42,7 +41,7 @@ class Channel:
     role: str = ""
     time: int | None = None
     stored: str = ""
-    when: Words = ""
+    when: str = ""
 
     @property
     def space(self) -> tuple[str, ...]:
@@ -114,7 +113,7 @@ def channels_of(
     axes: Any,
     paired: bool,
     windows: bool,
-    words: dict[str, Words],
+    words: dict[str, str],
 ) -> list[Channel]:
     """Return all functions and scalars of a sample, inputs first.
 

@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from resolvent.common.digests import file_digest
-from resolvent.common.errors import FileError, Words
+from resolvent.common.errors import FileError
 from resolvent.common.files import read_json, write_json
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.readers.source import ZARR, filesystem, is_remote, unreachable
 from resolvent.datasets.storage.layout import SPLITS
 
 ROLES = ("input", "target")
-FORMS: Words = (
+FORMS: str = (
     "a path, a folder, a pattern such as data/*.npy, a list of these, {input: …, target: …}, or {train: …, "
     "validation: …, test: …} with any of these"
 )
@@ -154,7 +154,7 @@ def _is_store(place: Path) -> bool:
     return place.suffix == ".zarr" or any((place / name).exists() for name in ZARR)
 
 
-def _block(found: list[str]) -> Words:
+def _block(found: list[str]) -> str:
     """Return a `source` for files with several names, with patterns for names that differ only in numbers."""
     groups: dict[str, list[str]] = {}
     for path in found:

@@ -15,6 +15,7 @@ from resolvent.common.errors import FileError
 from resolvent.common.files import DAMAGED_NUMPY, readable_disk_errors, write_arrays, write_json
 from resolvent.common.locks import sole_writer
 from resolvent.common.progress import progress_bar
+from resolvent.common.settings import settings_hash
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.storage.addresses import card_beside, link
 from resolvent.datasets.storage.object_store import remove
@@ -24,7 +25,7 @@ ESTIMATED = "estimated_errors/"  # prefix of error estimates in the file of a ba
 
 
 def generate_shard(
-    task, store: Path, shard: int, receipt: Path, code_digest: str, address: str | None = None
+    task, store: Path, shard: int, receipt: Path, code_versions: dict, address: str | None = None
 ) -> dict[str, float]:
     """Compute shard `shard` of `task` into `store`, and write the JSON file `receipt` last.
 
@@ -34,7 +35,8 @@ def generate_shard(
     samples, wall-clock seconds, and seconds of all cores.
 
     Batches of a killed job are reused: each is saved atomically under `<store>.parts`, in a folder named by
-    the digest of the code, so that changed code starts from scratch. The result does not depend on them.
+    a hash of `code_versions`, so that another version starts from scratch. The result does not depend on
+    them.
 
     Raises `FileError` if another job is writing this shard or the disk cannot be written, `DatasetError` for
     the object store, and `SolverError` if a sample cannot be solved.
@@ -48,7 +50,7 @@ def generate_shard(
             remove(card_beside(address))
             link(store, address)
         create_store(store, task.layout)
-        parts = store.with_suffix(".parts") / code_digest / f"shard-{shard:04d}"
+        parts = store.with_suffix(".parts") / settings_hash(code_versions) / f"shard-{shard:04d}"
         with readable_disk_errors(parts):
             parts.mkdir(parents=True, exist_ok=True)
         saved, cost = _compute_parts(task, members, parts, f"{store.parent.name} shard {shard}")
@@ -58,7 +60,7 @@ def generate_shard(
         with _opened(saved[0]) as content:
             estimated = [name for name in content.files if name.startswith(ESTIMATED)]
         errors = {name.removeprefix(ESTIMATED): _joined(saved, name).tolist() for name in estimated}
-        facts = {"shard": shard, "code_digest": code_digest, "digests": digests, "checksums": sums}
+        facts = {"shard": shard, "code_versions": code_versions, "digests": digests, "checksums": sums}
         write_json(receipt, facts | {"errors": errors})
     return cost
 

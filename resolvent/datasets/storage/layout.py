@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from resolvent.common.errors import Words
 from resolvent.datasets.errors import DatasetError
 from resolvent.solvers.common.grid import AnyGrid, Grid, Nodes, Product
 
@@ -15,7 +14,7 @@ SPLITS = ("train", "validation", "test")  # in stored order; the index is part o
 SPACE = ("z", "y", "x")  # axes of space, in stored order
 CHUNK_BYTES = 2**20  # about 1 MB: small enough for random batches, large enough for whole reads
 
-_GRID_IN_WORDS: dict[str, Words] = {
+_GRID_IN_WORDS: dict[str, str] = {
     "periodic": "the left end is included, the right end is not",
     "nodes": "both ends are included",
     "cell_centres": "cell centres: neither end is included",
@@ -135,7 +134,7 @@ def space_group(
     return Group(group_name(grid.points), grid, (*more, *axes), tuple(placed))
 
 
-def _in_words(axis: Grid | Nodes) -> Words:
+def _in_words(axis: Grid | Nodes) -> str:
     """Return the convention of an axis of a grid."""
     if isinstance(axis, Grid) and axis.stride > 1:
         of = f"cell centre {axis.stride} i, i = 0, 1, …, of {axis.cells}"

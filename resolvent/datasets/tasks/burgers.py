@@ -29,7 +29,6 @@ from resolvent.solvers.common.grid import AnyGrid, Grid, check_restriction, rest
 from resolvent.solvers.random_fields.gaussian import PeriodicGaussianField
 
 if TYPE_CHECKING:
-    from resolvent.common.errors import Words
     from resolvent.datasets.storage.store import Stored
     from resolvent.solvers.burgers.equation import BurgersSolver, Pilot
 
@@ -83,6 +82,7 @@ class BurgersSettings(SpaceDataset):
 class BurgersDataset(BurgersSettings):
     """Viscous Burgers on the unit circle: the map from u(·,0) to u(·,final_time) (Cao 2021, eq. 18)."""
 
+    version, checks_version = 1, 1
     example: ClassVar = {
         "resolutions": [64, 128],
         "finest": 512,
@@ -90,7 +90,7 @@ class BurgersDataset(BurgersSettings):
         "samples_per_shard": 10,
     }
     known: ClassVar[Known] = Known("initial velocity", ("n",), "observe", fewest_modes=192)
-    accuracy_rows: ClassVar[dict[tuple[str, str], tuple[Words, Words]]] = {
+    accuracy_rows: ClassVar[dict[tuple[str, str], tuple[str, str]]] = {
         ("burgers", "against cole hopf"): ("[Burgers' equation](equations/burgers.md)", "the closed form")
     }
 

@@ -15,7 +15,6 @@ from resolvent.datasets.tasks.task import Baseline, Motion
 from resolvent.datasets.tasks.trajectories import TrajectoryDataset, TrajectoryTask
 
 if TYPE_CHECKING:
-    from resolvent.common.errors import Words
     from resolvent.datasets.storage.store import Stored
     from resolvent.solvers.common.grid import AnyGrid
 
@@ -26,10 +25,11 @@ CHECKED_SAMPLES = 32  # samples integrated in time to check the closed form
 class ControlledOdeDataset(TrajectoryDataset):
     """Controlled ODE dz = sin(z) du: from the control u to z (Calvello 2024, section 6.1)."""
 
+    version, checks_version = 1, 1
     quantities = ("control", "state")
     moves = True
     known = Known("control", ("times",))
-    accuracy_rows: ClassVar[dict[tuple[str, str], tuple[Words, Words]]] = {
+    accuracy_rows: ClassVar[dict[tuple[str, str], tuple[str, str]]] = {
         ("controlled_ode", "against scipy dop853"): (
             "[Controlled ODE](equations/controlled_ode.md)",
             "an adaptive integrator of another library",

@@ -32,7 +32,6 @@ from resolvent.solvers.common.grid import AnyGrid, Grid, restrict_dirichlet
 from resolvent.solvers.random_fields.gaussian import NeumannGaussianField, level_set, lognormal
 
 if TYPE_CHECKING:
-    from resolvent.common.errors import Words
     from resolvent.datasets.storage.store import Stored
     from resolvent.solvers.darcy.five_point import DarcyFivePoint
 
@@ -139,10 +138,11 @@ class DarcySettings(SpaceDataset):
 class DarcyDataset(DarcySettings):
     """Darcy flow: the map from the coefficient to the pressure (Cao 2021, eq. 20; Calvello 2024, 6.2.2)."""
 
+    version, checks_version = 1, 1
     quantities = ("coefficient", "pressure")
     example: ClassVar = FEW_SAMPLES | {"finest": 33, "resolutions": [33, 17]}
     known = Known("coefficient", ("n", "n"), "observe_cosine")
-    accuracy_rows: ClassVar[dict[tuple[str, str], tuple[Words, Words]]] = {
+    accuracy_rows: ClassVar[dict[tuple[str, str], tuple[str, str]]] = {
         ("darcy_cao", "against direct solve"): (
             "[Darcy flow](equations/darcy.md), on its grid",
             "a sparse direct solver",
@@ -254,6 +254,7 @@ class DarcyDataset(DarcySettings):
 class DarcyInverseDataset(DarcySettings):
     """Inverse Darcy: the map from a fine pressure to a coarse coefficient (Cao 2021, eq. 23)."""
 
+    version, checks_version = 1, 1
     inverse = True
     quantities = ("measured pressure", "coefficient")
     example: ClassVar = FEW_SAMPLES | {"finest": 25, "resolutions": [13], "coarse": [5]}

@@ -30,7 +30,6 @@ from resolvent.solvers.common.grid import AnyGrid, Grid
 from resolvent.solvers.random_fields.gaussian import PeriodicGaussianField2d
 
 if TYPE_CHECKING:
-    from resolvent.common.errors import Words
     from resolvent.datasets.storage.store import Stored
     from resolvent.solvers.kolmogorov.etdrk4 import Pilot
     from resolvent.solvers.kolmogorov.flow import FlowSolver
@@ -54,6 +53,7 @@ PAIR_COST = 9  # cost of the error estimate of a pair, in units of the solution 
 class KolmogorovDataset(SpaceDataset):
     """Kolmogorov flow: the map from ω(·,T) to ω(·,T + lead_time) (Calvello 2024, section 6.2.3)."""
 
+    version, checks_version = 1, 1
     dimension = 2
     quantities = ("vorticity", "vorticity a moment later")
     moves = True
@@ -71,7 +71,7 @@ class KolmogorovDataset(SpaceDataset):
         "accuracy": 0.002,
     }
     known: ClassVar[Known] = Known("vorticity", ("n", "n"), "observe_2d", fewest_modes=42)
-    accuracy_rows: ClassVar[dict[tuple[str, str], tuple[Words, Words]]] = {
+    accuracy_rows: ClassVar[dict[tuple[str, str], tuple[str, str]]] = {
         ("kolmogorov", "against refined run"): (
             "[Kolmogorov flow](equations/kolmogorov.md)",
             "a run with more modes and shorter steps",
@@ -372,7 +372,7 @@ class Kolmogorov(Task):
         before, after = (f"vorticity at time {time:g}" for time in self.times[:2])
         (worst,) = stored.names([int(np.argmax(pairs))])
 
-        def facts(name: str, words: Words, coefficients: np.ndarray, **more: Words) -> dict:
+        def facts(name: str, words: str, coefficients: np.ndarray, **more: str) -> dict:
             values = stored.values(f"{group}/{name}", positions)
             errors = relative_l2(values, observe_2d(coefficients, points))
             given = {"error_of": f"{words}, as computed from the initial field", **more}

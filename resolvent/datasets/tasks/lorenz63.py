@@ -20,7 +20,6 @@ from resolvent.datasets.tasks.trajectories import TrajectoryDataset, TrajectoryT
 from resolvent.solvers.common.grid import AnyGrid, Nodes
 
 if TYPE_CHECKING:
-    from resolvent.common.errors import Words
     from resolvent.datasets.storage.store import Stored
     from resolvent.solvers.lorenz63 import Lorenz63
 
@@ -33,10 +32,11 @@ ROUNDING, GROWTH = 2e-12, 0.9
 class Lorenz63Dataset(TrajectoryDataset):
     """Lorenz-63: the map from x to the unobserved components (Calvello 2024, eq. 40 and section 6.1)."""
 
+    version, checks_version = 1, 1
     quantities = ("observed component x", "unobserved components")
     moves = True
     known = Known("initial state", (3,))
-    accuracy_rows: ClassVar[dict[tuple[str, str], tuple[Words, Words]]] = {
+    accuracy_rows: ClassVar[dict[tuple[str, str], tuple[str, str]]] = {
         ("lorenz63_yz", "against diffrax dopri8"): (
             "[Lorenz-63](equations/lorenz63.md)",
             "an adaptive integrator of another library",

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 from pydantic import Field, model_validator
 
-from resolvent.common.errors import Words
 from resolvent.common.settings import Seed, Settings
 
 if TYPE_CHECKING:
@@ -86,6 +85,9 @@ class Known:
 class DatasetSettings(Settings):
     """Base class of dataset settings; equations derive from `SpaceDataset` or `TrajectoryDataset`.
 
+    version           version of the samples: raised by hand whenever their numbers change (docs/jobs.md).
+    checks_version    the same of what is computed about samples: error budget, estimates of errors without
+                      labels, timed solvers and film.
     dimension         dimension of the domain of the functions: 1, 2 or 3.
     grid_kind         kind of the stored grids (`solvers.common.grid.KINDS`); "explicit" for sets of times.
     uneven            axes of space with unevenly spaced points.
@@ -106,6 +108,8 @@ class DatasetSettings(Settings):
                       reference.
     """
 
+    version: ClassVar[int] = 1
+    checks_version: ClassVar[int] = 1
     dimension: ClassVar[int] = 1
     grid_kind: ClassVar[str] = "periodic"
     uneven: ClassVar[tuple[str, ...]] = ()
@@ -120,7 +124,7 @@ class DatasetSettings(Settings):
     known: ClassVar[Known | None] = None
     solve_values: ClassVar[Callable[..., np.ndarray] | None] = None
     shifts: ClassVar[dict[str, Callable[[Any, float], dict[str, Any]]]] = {}
-    accuracy_rows: ClassVar[dict[tuple[str, str], tuple[Words, Words]]] = {}
+    accuracy_rows: ClassVar[dict[tuple[str, str], tuple[str, str]]] = {}
 
     equation: str = Field(description="the equation solved: a registered name, or module:SettingsClass")
     samples: SplitSizes = Field(SplitSizes(), description="samples per split")
@@ -176,6 +180,10 @@ class DatasetSettings(Settings):
     def with_contents(self) -> Self:
         """Return the settings with facts of source files; `DatasetError` if a file contradicts them."""
         return self
+
+    def identity(self, code_versions: dict) -> dict[str, dict]:
+        """Return what determines the samples: settings that differ from their defaults, and versions."""
+        return {"settings": self.model_dump(mode="json", exclude_defaults=True), "versions": code_versions}
 
     @property
     def num_shards(self) -> int:

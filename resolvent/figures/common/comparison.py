@@ -77,7 +77,7 @@ MODELS_COLUMNS = {
     "device": "device on which the model was trained",
     "dataset_hash": "content hash of the dataset",
     "config_hash": "hash of each run's configuration",
-    "code_digest": "digest of the code that trained it",
+    "code_versions": "versions of what trained it",
 }
 
 

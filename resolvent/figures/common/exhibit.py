@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from resolvent.common.digests import check_digest, check_present
-from resolvent.common.errors import Words
 from resolvent.figures.common.charts import plotly_chart
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.film import Film, write_film
@@ -36,8 +35,8 @@ class Exhibit:
     kind     "figure", "table" or "film"; determines the files.
     """
 
-    title: Words
-    caption: Words
+    title: str
+    caption: str
     draw: Callable[..., Any]
     chart: Callable[..., Any] | None = None
     kind: str = "figure"

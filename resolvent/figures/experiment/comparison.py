@@ -153,6 +153,7 @@ def _facts_of_model(group: list[Run]) -> dict:
     known = all(error is not None for error, _ in best)
     mean, epoch = (sum(values) / len(group) for values in zip(*best, strict=True)) if known else (None, None)
     targets = first.record.targets
+    versions = {pair for run in group for pair in run.record.code_versions.items()}
     far = any(
         abs(centre) > FAR_FROM_ZERO * deviation
         for centre, deviation in zip(targets.get("mean", []), targets.get("deviation", []), strict=True)
@@ -180,8 +181,9 @@ def _facts_of_model(group: list[Run]) -> dict:
         "device": "; ".join(sorted({run.cost.device for run in group})),
         **{
             name: "; ".join(sorted({getattr(run.record, name) for run in group}))
-            for name in ("dataset_hash", "config_hash", "code_digest")
+            for name in ("dataset_hash", "config_hash")
         },
+        "code_versions": "; ".join(f"{part} {version}" for part, version in sorted(versions)),
     }
 
 

@@ -8,7 +8,6 @@ from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from resolvent.common.errors import Words
 from resolvent.figures.published.tables import PaperTable
 
 if TYPE_CHECKING:
@@ -37,8 +36,8 @@ class Item:
              row of costs, it returns a description of the measurement and the differences from the paper.
     """
 
-    title: Words
-    caption: Words
+    title: str
+    caption: str
     draw: str
     kind: str = "figure"
     several: bool = False
@@ -74,8 +73,8 @@ class Paper:
     """
 
     name: str
-    reference: Words
-    protocol: Words
+    reference: str
+    protocol: str
     items: Mapping[str, Item]
     costs: str = ""
     samples: tuple[str, str] = ("", "")

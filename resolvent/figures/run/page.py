@@ -21,7 +21,7 @@ from resolvent.figures.published import reported_numbers
 from resolvent.figures.run.data import write_run_data, write_runs_data
 
 FILES = ("checkpoint.pt", "errors.csv", "history.csv", "predictions.nc", "run.json", "cost.json")
-IDENTITY = ("config_hash", "code_digest", "dataset_hash", "versions", "tuning")
+IDENTITY = ("config_hash", "code_versions", "dataset_hash", "versions", "tuning")
 
 
 def write_run_pages(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from resolvent.common.errors import ResolventError, Words, printable
+from resolvent.common.errors import ResolventError, printable
 
 LONGEST_LINE, MOST_LINES = 800, 40
 
@@ -16,7 +16,7 @@ class ConfigurationError(ResolventError):
         self.lines = list(dict.fromkeys(lines))
         super().__init__(self.lines)
 
-    def __str__(self) -> Words:
+    def __str__(self) -> str:
         more = len(self.lines) - MOST_LINES
         shown = [printable(line)[:LONGEST_LINE] for line in self.lines[:MOST_LINES]]
         return "\n".join(shown + ([f"... and {more} more problems"] if more > 0 else []))

@@ -10,7 +10,6 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ValidationError
 
-from resolvent.common.errors import Words
 from resolvent.common.outside import unknown
 from resolvent.datasets.tasks.registry import EQUATIONS, settings_class
 from resolvent.datasets.tasks.settings import DatasetSettings
@@ -53,7 +52,7 @@ def partial_problems(settings: dict, location: tuple) -> Iterator[str]:
         yield from explain(TrainingSettings, error.errors(), settings, location)
 
 
-def shown(value: object) -> Words:
+def shown(value: object) -> str:
     short = reprlib.Repr()
     short.maxstring = short.maxother = 80
     return short.repr(value)

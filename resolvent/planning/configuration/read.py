@@ -15,7 +15,6 @@ from typing import Any
 
 import yaml
 
-from resolvent.common.errors import Words
 from resolvent.planning.configuration.errors import ConfigurationError
 from resolvent.planning.places import HOME
 
@@ -222,7 +221,7 @@ class _Reading:
         self.problems.append(f"{'.'.join(map(str, at)) or 'top level'}: {words}")
 
 
-def _scalar(node: yaml.Node) -> tuple[Any, Words | None]:
+def _scalar(node: yaml.Node) -> tuple[Any, str | None]:
     """Return the value of a scalar (null, boolean, decimal number or text), and its problem if it has one."""
     text = node.value
     if node.tag == TEXT:
@@ -242,7 +241,7 @@ def _scalar(node: yaml.Node) -> tuple[Any, Words | None]:
     return text, f"{text!r} is ambiguous (YAML 1.1 reads it as {kind}); {remedy}"
 
 
-def _of_tag(node: yaml.Node) -> Words:
+def _of_tag(node: yaml.Node) -> str:
     if node.tag in (LIST, MAPPING):
         return "keys must be text, not a list or a mapping"
     return f"YAML tag {node.tag.replace('tag:yaml.org,2002:', '!!'):.40}; write the value without the tag"
@@ -284,7 +283,7 @@ def odd_values(value: object, at: str = "") -> Iterator[str]:
         yield f"{at}: {words}"
 
 
-def odd_key(key: object) -> Words | None:
+def odd_key(key: object) -> str | None:
     """Return why a key is not accepted in a configuration, or None."""
     if isinstance(key, bool | float) or key is None:
         return f"keys must be text, got {key}; put it in quotes"
@@ -292,7 +291,7 @@ def odd_key(key: object) -> Words | None:
     return f"invalid key: {words}" if words else None
 
 
-def _odd_scalar(value: object) -> Words | None:
+def _odd_scalar(value: object) -> str | None:
     if isinstance(value, str):
         if len(value) > LONGEST_TEXT:
             return f"text of {len(value)} characters, {value[:20]!r}...; accepted: at most {LONGEST_TEXT}"

@@ -25,7 +25,7 @@ from tempfile import TemporaryDirectory
 import torch
 from torch import distributed
 
-from resolvent.common.errors import ResolventError, Words
+from resolvent.common.errors import ResolventError
 from resolvent.common.progress import unwatched, watch, watched
 from resolvent.training.distributed.group import Group, LostProcesses
 from resolvent.training.errors import TrainingError
@@ -97,7 +97,7 @@ def launch(
             raise TrainingError(fault)
 
 
-def run_node(folder: Path, node: int, others: subprocess.Popen | None = None) -> Words:
+def run_node(folder: Path, node: int, others: subprocess.Popen | None = None) -> str:
     """Run the node's processes, and wait for the `others`; return "" or, if none reports it, what failed."""
     from torch.distributed.elastic.multiprocessing.api import DefaultLogsSpecs, SignalException
     from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
@@ -158,7 +158,7 @@ def _end_with(others: subprocess.Popen | None, over: threading.Event) -> None:
         os.kill(os.getpid(), signal.SIGTERM)
 
 
-def _ending(code: int) -> Words:
+def _ending(code: int) -> str:
     """Return a message for a process that ended without a report, with exit status `code`."""
     if code > 0:
         return f"ended with status {code}"

@@ -9,13 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from resolvent.common.errors import Words
 from resolvent.datasets.errors import DatasetError, in_one_line
 
 EXACT = 2**53  # float64 does not represent all integers beyond this
 # Models train in single precision, in which larger numbers are infinite, and smaller ones lose their digits.
 LARGEST, SMALLEST = float(np.finfo(np.float32).max), float(np.finfo(np.float32).tiny)
-UNIT: Words = (
+UNIT: str = (
     f"sizes from {SMALLEST:.0e} to {LARGEST:.0e}, since models train in single precision; change the unit"
 )
 SMALL, RATIO = 2**28, 200  # larger and more compressed variables are refused: bytes, and compression ratio
@@ -28,9 +27,9 @@ CODES = (
     *(-999.0, -9999.0, -99999.0, 1e20, -1e20, 1e30, -1e30, 1e34, -1e34, 1e35),
     *(9.969209968386869e36, -9.99e8, 3.4028234663852886e38, -3.4028234663852886e38),
 )
-FILL: Words = "finite numbers; fill missing values, or drop their samples"
+FILL: str = "finite numbers; fill missing values, or drop their samples"
 # Remedies for variables that are not arrays of real numbers, by kind.
-REMEDIES: dict[str, Words] = {
+REMEDIES: dict[str, str] = {
     "complex": "save its real and imaginary parts as two arrays",
     "ragged": "bring all samples to one length, and save one array",
     "a pair of Python objects": "if they are DeepONet's branch and trunk, save them by name: np.savez("
@@ -104,7 +103,7 @@ class ArraysFile:
     version: str
     variables: dict[str, Variable]
     boundary: str | None = None
-    remarks: dict[Words, None] = field(default_factory=dict)
+    remarks: dict[str, None] = field(default_factory=dict)
     # Counts of suspected fill values, by variable and value, then by row and part.
     _codes: dict[tuple[str, float], dict[tuple, int]] = field(default_factory=dict)
     _sound: set[str] = field(default_factory=set)
@@ -119,7 +118,7 @@ class ArraysFile:
         return {name: variable.shape for name, variable in self.variables.items()}
 
     @property
-    def notes(self) -> list[Words]:
+    def notes(self) -> list[str]:
         """Return oddities in the variables read so far, for the card."""
         notes = [*self.remarks]
         for (name, code), places in self._codes.items():
@@ -182,7 +181,7 @@ class ArraysFile:
         """
         shape, stored = self.shape(name), self._part(name, selection)
         values = stored.astype(np.float64)
-        checks: list[tuple[Words, np.ndarray, Words]] = []  # problem, mask of good values, expectation
+        checks: list[tuple[str, np.ndarray, str]] = []  # problem, mask of good values, expectation
         attributes = self.variables[name].attributes()
         for key in MISSING:
             for code in np.atleast_1d(attributes.get(key, [])):
@@ -194,7 +193,7 @@ class ArraysFile:
         checks.append(("is too large", np.abs(values) <= LARGEST, UNIT))
         if stored.dtype.kind in "iu" and stored.dtype.itemsize == 8:
             exact = (stored <= EXACT) & (stored >= (-EXACT if stored.dtype.kind == "i" else 0))
-            remedy: Words = "integers up to 2^53; save smaller numbers, such as differences"
+            remedy: str = "integers up to 2^53; save smaller numbers, such as differences"
             checks.append(("has an integer beyond 2^53", exact, remedy))
         first = (selection[0].start or 0) if selection else 0
         for problem, good, expected in checks:

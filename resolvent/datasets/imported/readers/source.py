@@ -13,13 +13,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from resolvent.common.errors import Words
 from resolvent.datasets.errors import DatasetError, in_one_line
 from resolvent.datasets.imported.readers import formats, hdf5
 from resolvent.datasets.imported.readers.arrays_file import ArraysFile, require_size, unreadable
 from resolvent.datasets.imported.readers.joined import joined
 
-SAVE: Words = "saved by torch.save({'a': a, 'u': u}, 'data.pt')"
+SAVE: str = "saved by torch.save({'a': a, 'u': u}, 'data.pt')"
 ACCEPTED = "NumPy (.npz, .npy), MAT 5 and 7.3, HDF5, NetCDF, Zarr, PyTorch (.pt), CSV, or a format of xarray"
 NUMPY, ZIP = b"\x93NUMPY", b"PK\x03\x04"
 HDF5, USERBLOCK = b"\x89HDF\r\n\x1a\n", 512  # MAT files of version 7.3 have this many bytes before HDF5
@@ -28,7 +27,7 @@ PICKLE = (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")
 ZARR = ("zarr.json", ".zgroup", ".zarray", ".zmetadata")  # every store has one of these
 NETCDF_SUFFIXES = (".nc", ".nc4", ".cdf", ".netcdf")
 # First bytes of unsupported formats, with their names and how to convert them.
-FOREIGN: dict[bytes, Words] = {
+FOREIGN: dict[bytes, str] = {
     b"\x1f\x8b": "is compressed by gzip; unpack it first: gunzip",
     b"BZh": "is compressed by bzip2; unpack it first: bunzip2",
     b"\xfd7zXZ": "is compressed by xz; unpack it first: unxz",
@@ -198,7 +197,7 @@ def _is_text(head: bytes) -> bool:
     return text.isprintable() and "\ufffd" not in text[:-1] and not head.startswith(tuple(FOREIGN))
 
 
-def _foreign(head: bytes) -> Words:
+def _foreign(head: bytes) -> str:
     """Return what a file with these first bytes is, and what to do with it."""
     for begins, words in FOREIGN.items():
         if head.startswith(begins):
