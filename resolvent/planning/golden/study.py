@@ -23,7 +23,7 @@ WAVES = 2 * np.pi * np.arange(1, 4)
 
 
 class WavesDataset(SpaceDataset):
-    """From a sum of three waves to their damped shift."""
+    """Map a sum of three waves to its damped shift."""
 
     moves = True
 
@@ -83,7 +83,7 @@ class Waves(Task):
 
 
 class BumpsDataset(WavesDataset):
-    """From positive coefficients to functions that are zero on the boundary of the square."""
+    """Map positive coefficients to functions that are zero on the boundary of the square."""
 
     dimension = 2
     grid_kind = "nodes"
