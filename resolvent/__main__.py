@@ -259,7 +259,7 @@ def import_file(
 def export(
     dataset: Annotated[str, typer.Argument(help="A finished dataset: name, hash, card or store.")],
     out: Annotated[Path, typer.Argument(help="A new file, or a new folder for 'well' and 'huggingface'.")],
-    to: Annotated[str, typer.Option(help="Format: 'well', 'pdebench', 'netcdf', 'npz' or 'huggingface'.")],
+    to: Annotated[str, typer.Option(help="Format: 'well', 'netcdf' or 'huggingface'.")],
     resolution: Annotated[
         str | None, typer.Option(help="Points along each axis, or a set of times; by default the finest.")
     ] = None,
@@ -284,7 +284,7 @@ def export_study(
     folder: Annotated[Path, typer.Argument(help="The folder of a study, such as results/demo.")],
     out: Annotated[Path, typer.Argument(help="A new file, such as study.zip.")],
 ) -> None:
-    """Pack a study's pages, tables and records into a zip file, described as an RO-Crate."""
+    """Pack a study's pages, tables, records and dataset cards into a zip file."""
     from resolvent.public.archive import export_study as exported
 
     print(f"{out}: {counted(exported(folder, out), 'file')}; unpack it and open index.html")
@@ -296,7 +296,7 @@ def export_run(
     folder: Annotated[Path, typer.Argument(help="A new folder.")],
     form: Annotated[
         list[str] | None,
-        typer.Option("--format", help="Also export a program: 'torch_export' or 'onnx'. May be repeated."),
+        typer.Option("--format", help="Also export a program: 'torch_export'."),
     ] = None,
     points: Annotated[int | None, typer.Option(help="Points along each axis, for programs.")] = None,
     samples: Annotated[int, typer.Option(help="Samples in a batch, for programs.")] = 1,
@@ -371,8 +371,7 @@ def evaluate(
         str,
         typer.Argument(
             help="Predictions for the test inputs: a file or a folder. Or a model, which runs with all your "
-            "permissions: a Python class, module:name; a program, .onnx or .pt2; or the URL of a server on "
-            "this machine."
+            "permissions: a Python class, module:name; or a program, .pt2."
         ),
     ],
     task: Annotated[str, typer.Option(help="A task of `resolvent tasks`.")],

@@ -4,6 +4,7 @@ import copy
 import math
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from functools import lru_cache, wraps
 from typing import Literal
 
 import torch
@@ -51,6 +52,20 @@ def stack(layer: Callable[[], nn.Module], count: int, *, equal: bool) -> nn.Modu
     """
     first = layer()
     return nn.ModuleList([first, *(copy.deepcopy(first) if equal else layer() for _ in range(count - 1))])
+
+
+def cached(make: Callable) -> Callable:
+    """Cache the last 16 results of a function that returns tensors, but not while `torch.export` traces.
+
+    The tensors of the tracer have no values: in the cache they would be those of all later calls.
+    """
+    kept = lru_cache(maxsize=16)(make)
+
+    @wraps(make)
+    def matrices(*sizes):
+        return make(*sizes) if torch.compiler.is_exporting() else kept(*sizes)
+
+    return matrices
 
 
 def without_autocast(device: torch.device) -> AbstractContextManager:

@@ -8,7 +8,7 @@ Channels are last; the convolutions use this memory layout, which on a CPU is al
 channels first (forward and backward of both samplers, 85², 128 channels, one core).
 """
 
-from functools import lru_cache, partial
+from functools import partial
 from typing import Literal
 
 import torch
@@ -16,7 +16,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional
 
-from resolvent.models.layers.common import without_autocast
+from resolvent.models.layers.common import cached, without_autocast
 from resolvent.models.layers.dropout import Dropout
 from resolvent.models.layers.grid_sizes import downsampled_sizes
 
@@ -114,7 +114,7 @@ def by_matrices(v: Float[Tensor, "batch c n1 n2"], size: tuple[int, int]) -> Flo
         return (second @ u).to(v.dtype).permute(0, 3, 1, 2)
 
 
-@lru_cache(maxsize=16)
+@cached
 def hat_functions(n: int, m: int, device: torch.device, dtype: torch.dtype) -> Float[Tensor, "m n"]:
     """Return the piecewise linear basis functions of n points at m points, with common ends."""
     with torch.inference_mode(False):  # the cached matrices may be used in a training step

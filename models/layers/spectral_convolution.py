@@ -1,7 +1,6 @@
 """Convolutions with learned kernels of few Fourier modes, in one, two and three dimensions."""
 
 import math
-from functools import lru_cache
 from typing import Literal, NamedTuple
 
 import torch
@@ -9,7 +8,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional
 
-from resolvent.models.layers.common import Input, Output, without_autocast
+from resolvent.models.layers.common import Input, Output, cached, without_autocast
 
 
 class SpectralConvolution(nn.Module):
@@ -56,7 +55,7 @@ class SpectralConvolution(nn.Module):
             return synthesis @ parts.reshape(batch, 2 * self.modes, -1)
 
 
-@lru_cache(maxsize=16)
+@cached
 def truncated_fourier_matrices(
     n: int, modes: int, device: torch.device, dtype: torch.dtype
 ) -> tuple[Tensor, Tensor]:

@@ -1,4 +1,4 @@
-"""Export datasets, in their precision, to HDF5 of The Well and of PDEBench, NetCDF, and NumPy's .npz."""
+"""Export datasets, in their precision, to HDF5 files of The Well and to NetCDF."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from resolvent.common.files import json_text, write_arrays, write_atomically
+from resolvent.common.files import json_text, write_atomically
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.loading import BATCH, places_of, read_card
 from resolvent.datasets.storage.layout import grid_from_facts, group_name, named_axes, resolution_of
@@ -17,9 +17,9 @@ from resolvent.datasets.storage.reading import open_store, read_array
 from resolvent.datasets.tasks.registry import build_task, settings_of
 from resolvent.solvers.common.grid import AnyGrid, Grid, Nodes, Product
 
-CARD = "resolvent_card"  # attribute, or array of an .npz, with the dataset card as JSON
+CARD = "resolvent_card"  # attribute with the dataset card as JSON
 WELL_SPLITS = {"train": "train", "validation": "valid", "test": "test"}
-AXES = ("x", "y", "z")  # both HDF5 layouts have x first
+AXES = ("x", "y", "z")  # The Well has x first
 
 
 class Content:
@@ -76,12 +76,11 @@ class Content:
             values = read_array(self.path.with_suffix(".zarr"), f"{self.group}/{name}", part)
             yield slice(start - members.start, part.stop - members.start), values
 
-    def in_space(self, layout: str) -> Grid | Product:
+    def in_space(self) -> Grid | Product:
         """Return the grid. Raises `DatasetError` for functions of time."""
         if isinstance(self.grid, Nodes):
             raise DatasetError(
-                f"{self.path}: the layout {layout} has no functions of time; accepted: netcdf, npz, "
-                "huggingface"
+                f"{self.path}: the layout well has no functions of time; accepted: netcdf, huggingface"
             )
         return self.grid
 
@@ -92,7 +91,7 @@ def write_well(content: Content, out: Path) -> list[Path]:
     Ohana et al. (2024, arXiv:2412.00568). An evolution becomes one field at two times. For other operators
     the input becomes a field that is constant in time, and the target a field at one time.
     """
-    content.in_space("well")
+    content.in_space()
     files = {split: out / "data" / WELL_SPLITS[split] / f"{content.name}.hdf5" for split in content.splits}
     for split, path in files.items():
         _write_hdf5(path, partial(_well, content, content.splits[split]))
@@ -111,7 +110,7 @@ def _write_hdf5(path: Path, fill: Callable[[Any], None]) -> None:
 
 
 def _well(content: Content, members: range, file: Any) -> None:
-    grid, count = content.in_space("well"), len(members)
+    grid, count = content.in_space(), len(members)
     axes = list(AXES[: grid.dimension])
     file.attrs.update(
         dataset_name=content.name,
@@ -168,45 +167,6 @@ def _x_first(values: np.ndarray) -> np.ndarray:
     return values.transpose(0, *range(values.ndim - 1, 0, -1))
 
 
-def write_pdebench(content: Content, out: Path) -> list[Path]:
-    """Write one HDF5 file in the layout of PDEBench (Takamoto et al. 2022, arXiv:2210.07182).
-
-    An evolution becomes `tensor` (samples, 2, x); other operators become `nu` (samples, x, y) and `tensor`
-    (samples, 1, x, y). The variable `split` has the split of each sample.
-    """
-    import h5py
-
-    grid = content.in_space("pdebench")
-    if len(content.shapes) != 2 or not all(content.shapes.values()):
-        raise DatasetError(
-            f"{content.path}: the layout pdebench has one input and one target function, this dataset "
-            f"{', '.join(content.shapes)}; accepted: well, netcdf, npz"
-        )
-    (given, wanted), members = content.variables, content.members
-
-    def fill(file: Any) -> None:
-        file.attrs[CARD] = json_text(content.card)
-        shape, dtype = content.shapes[given][::-1], content.dtype
-        times = 2 if content.evolves else 1
-        tensor = file.create_dataset("tensor", shape=(len(members), times, *shape), dtype=dtype)
-        if not content.evolves:
-            nu = file.create_dataset("nu", shape=(len(members), *shape), dtype=dtype)
-        for rows, values in content.blocks(given, members):
-            if content.evolves:
-                tensor[rows, 0] = _x_first(values)
-            else:
-                nu[rows] = _x_first(values)
-        for rows, values in content.blocks(wanted, members):
-            tensor[rows, times - 1] = _x_first(values)
-        for axis in AXES[: grid.dimension]:
-            file[f"{axis}-coordinate"] = content.axes[axis].coordinates
-        file["t-coordinate"] = np.arange(times + 1.0)
-        file.create_dataset("split", data=content.split_of_each.tolist(), dtype=h5py.string_dtype())
-
-    _write_hdf5(out, fill)
-    return [out]
-
-
 def write_netcdf(content: Content, out: Path) -> list[Path]:
     """Write one NetCDF-4 file with names, units, coordinates, and the split of each sample as `split`."""
     import xarray
@@ -223,18 +183,4 @@ def write_netcdf(content: Content, out: Path) -> list[Path]:
     return [out]
 
 
-def write_npz(content: Content, out: Path) -> list[Path]:
-    """Write one .npz with the functions, their coordinates, `split`, and the card as text."""
-    arrays = content.whole()
-    clash = {name: axis.coordinates for name, axis in content.axes.items() if name not in arrays}
-    arrays |= clash | {"split": content.split_of_each, CARD: np.array(json_text(content.card))}
-    write_arrays(out, arrays)
-    return [out]
-
-
-LAYOUTS: dict[str, Callable[[Content, Path], list[Path]]] = {
-    "well": write_well,
-    "pdebench": write_pdebench,
-    "netcdf": write_netcdf,
-    "npz": write_npz,
-}
+LAYOUTS: dict[str, Callable[[Content, Path], list[Path]]] = {"well": write_well, "netcdf": write_netcdf}

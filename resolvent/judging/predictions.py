@@ -1,23 +1,19 @@
-"""Predictions for a task, from files, a user's model, a program or a server."""
+"""Predictions for a task, from files, a user's model or a program of `torch.export`."""
 
 from __future__ import annotations
 
-import io
 import time
 import traceback
-import urllib.request
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import numpy as np
 
 from resolvent.common.digests import file_digest
 from resolvent.common.errors import EvaluationError, FileError
-from resolvent.common.files import DAMAGED_NUMPY
 from resolvent.common.outside import LOCATION, find
 from resolvent.datasets.errors import in_one_line
 from resolvent.datasets.imported.arrays_checks import unmasked
@@ -30,10 +26,8 @@ from resolvent.datasets.loading import Samples
 from resolvent.datasets.storage.layout import resolution_of
 from resolvent.judging.give import coordinates_of
 
-PROGRAMS = (".onnx", ".pt2")
-LOCAL = ("localhost", "127.0.0.1", "::1")
+PROGRAM = ".pt2"
 BATCH = 32  # samples per call
-PATIENCE = 600  # seconds to wait for a server
 UNNAMED = ("predictions", "prediction", "data", ARRAY, TENSOR)  # names of arrays that name no grid
 
 Answer = Callable[[Samples, str], np.ndarray]  # predict on the grid "n512"; targets are not read
@@ -114,15 +108,15 @@ def asked(words: str, when: str) -> Iterator[None]:
 
 
 def predictor(source: str, groups: list[str]) -> Predictor:
-    """Return the predictor for `source`: a file, a folder, `module:name`, a program or a local server's URL.
+    """Return the predictor for `source`: a file, a folder, `module:name` or a program.
 
     groups  names of the test grids, such as "n512". Stored predictions need only the first.
     Raises `FileError` if the source does not exist, and `EvaluationError` if it cannot be used.
     """
     path = Path(source)
-    if path.suffix in PROGRAMS and path.is_file():
+    if path.suffix == PROGRAM and path.is_file():
         with asked(source, "opening"):
-            run, sizes = (_onnx if path.suffix == ".onnx" else _torch)(path)
+            run, sizes = _program(path)
         # A program of a fixed size takes one grid; if that is not the first, its own error says so.
         fixed = [size for size in sizes if isinstance(size, int)]
         fits = [group for group in groups if all(size == resolution_of(group) for size in fixed)]
@@ -130,13 +124,11 @@ def predictor(source: str, groups: list[str]) -> Predictor:
         return Predictor("program", path.name, run, taken, {path.name: file_digest(path)})
     if path.exists():
         return _stored(path, groups)
-    if "://" in source:
-        return Predictor("program", source, _server(source), groups)
     if LOCATION.fullmatch(source):
         return Predictor("program", source, _live(source), groups)
     raise FileError(
-        f"{source} does not exist; accepted: a file or a folder of predictions, a program "
-        f"({', '.join(PROGRAMS)}), module:name, or the URL of a server on this machine"
+        f"{source} does not exist; accepted: a file or a folder of predictions, a program ({PROGRAM}), or "
+        "module:name"
     )
 
 
@@ -276,24 +268,8 @@ def _as_exported(
     return as_samples(torch.from_numpy(answers)).numpy()
 
 
-def _onnx(path: Path) -> tuple[Answer, Sequence[Any]]:
-    """Return a program and the numbers of points along each axis of its input, names where any is taken."""
-    try:
-        import onnxruntime
-    except ImportError:
-        raise EvaluationError(f"{path} needs onnxruntime: pip install 'resolvent[export]'") from None
-    session = onnxruntime.InferenceSession(path)
-    taken = session.get_inputs()
-
-    def call(values: list[np.ndarray]) -> np.ndarray:
-        return session.run(None, {one.name: value for one, value in zip(taken, values, strict=True)})[0]
-
-    size, *points, _ = taken[0].shape
-    return lambda samples, group: _as_exported(samples, len(taken), size, call), points
-
-
-def _torch(path: Path) -> tuple[Answer, Sequence[Any]]:
-    """Return as `_onnx`; symbols stand for any number of points."""
+def _program(path: Path) -> tuple[Answer, Sequence[Any]]:
+    """Return a program and the numbers of points along each axis of its input, symbols where any is taken."""
     import torch
 
     program = torch.export.load(path)
@@ -306,23 +282,3 @@ def _torch(path: Path) -> tuple[Answer, Sequence[Any]]:
 
     size, *points, _ = taken[0].shape
     return lambda samples, group: _as_exported(samples, len(taken), size, call), points
-
-
-def _server(address: str) -> Answer:
-    """Return a function that sends inputs and coordinates as .npz to a server, and receives an .npy."""
-    if urlsplit(address).hostname not in LOCAL or urlsplit(address).scheme != "http":
-        raise EvaluationError(f"{address} is not on this machine; accepted: http://localhost:<port>/<path>")
-
-    def answer(samples: Samples, group: str) -> np.ndarray:
-        sent = io.BytesIO()
-        np.savez(sent, inputs=samples.inputs, **coordinates_of(samples.grid))  # type: ignore[arg-type]
-        head = {"Content-Type": "application/octet-stream"}
-        request = urllib.request.Request(address, sent.getvalue(), head)
-        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        try:
-            with opener.open(request, timeout=PATIENCE) as found:
-                return np.load(io.BytesIO(found.read()), allow_pickle=False)
-        except (OSError, *DAMAGED_NUMPY) as error:
-            raise EvaluationError(f"{address} returned no predictions on {group} ({error})") from None
-
-    return answer

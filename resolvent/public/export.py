@@ -1,6 +1,6 @@
 """Export a trained run to a self-contained folder with weights, records and a model card.
 
-A run can also be exported as a program that does not need this package, with `torch.export` or ONNX.
+A run can also be exported as a program that does not need this package, with `torch.export`.
 """
 
 from __future__ import annotations
@@ -12,9 +12,8 @@ import shutil
 import warnings
 from collections.abc import Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
@@ -34,10 +33,8 @@ from resolvent.training.tensors import coordinate_tensor
 if TYPE_CHECKING:
     from resolvent.public.runs import TrainedRun
 
-FILES = {"torch_export": "model.pt2", "onnx": "model.onnx"}  # by format
+FILES = {"torch_export": "model.pt2"}  # by format
 TOLERANCE = 1e-4  # maximum difference between program and operator, relative to the largest output
-NEEDED = ("onnx", "onnxscript", "onnxruntime")
-INPUTS = ("functions", "coordinates")  # of a program
 
 
 def export_run(
@@ -57,11 +54,10 @@ def export_run(
     Parameters
     ----------
     formats
-        Programs that run without this package: "torch_export" writes model.pt2 (`torch.export`), "onnx"
-        writes model.onnx. Both take functions (samples, ...space, channels) and coordinates (...space,
-        dimension) in float32 and physical units, with fixed sizes: `samples`, and `points` along each axis.
-        Their outputs are compared with the operator's. ONNX has no complex numbers, so architectures with
-        Fourier layers cannot be exported to it.
+        Programs that run without this package: "torch_export" writes model.pt2 (`torch.export`). It takes
+        functions (samples, ...space, channels) and coordinates (...space, dimension) in float32 and physical
+        units, with fixed sizes: `samples`, and `points` along each axis. Its outputs are compared with the
+        operator's.
     points
         By default as in the training grid.
     samples
@@ -95,7 +91,7 @@ def export_run(
                 write_json(place / "dataset.json", run.card)
             write_weights(checkpoint, place / WEIGHTS)
             for name in formats:
-                write_program(run.record, operator, name, place / FILES[name], points, samples)
+                write_program(run.record, operator, place / FILES[name], points, samples)
             text = model_card.text(run, sorted(FILES[name] for name in formats), licence)
             (place / "README.md").write_text(text, encoding="utf-8")
             if folder.exists():
@@ -107,48 +103,26 @@ def export_run(
 
 
 def write_program(
-    record: RunRecord, operator: nn.Module, form: str, path: Path, points: int | None, samples: int
+    record: RunRecord, operator: nn.Module, path: Path, points: int | None, samples: int
 ) -> None:
     """Export `operator`, with inputs and outputs in physical units, to `path`, and check the outputs.
 
     Raises `TrainingError` if the architecture cannot be exported, or the program's output differs.
     """
     example = _example(record, points, samples)
-    if form == "onnx":
-        _check_onnx(record, operator, example)
     try:
         with _quiet():
-            if form == "torch_export":
-                torch.export.save(torch.export.export(operator, example), path)
-            else:
-                program: Any = torch.onnx.export(
-                    operator,
-                    example,
-                    input_names=INPUTS,
-                    output_names=["prediction"],
-                    dynamo=True,
-                    verbose=False,
-                )
-                program.save(path)
-    except Exception as error:  # tracers and converters may raise anything
+            torch.export.save(torch.export.export(operator, example), path)
+    except Exception as error:  # the tracer may raise anything
         reason = f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0][:160]}"
-        words = f"{record.architecture} cannot be exported as {form}: {reason}"
-        raise TrainingError(words) from None
+        raise TrainingError(f"{record.architecture} cannot be exported: {reason}") from None
     with torch.no_grad():
-        expected = operator(*example)
-        if form == "torch_export":
-            computed = torch.export.load(path).module()(*example)
-        else:
-            import onnxruntime
-
-            session = onnxruntime.InferenceSession(path)
-            taken = {one.name for one in session.get_inputs()}  # an operator may ignore coordinates
-            given = {name: one.numpy() for name, one in zip(INPUTS, example, strict=True) if name in taken}
-            computed = torch.from_numpy(session.run(None, given)[0])
+        expected, computed = operator(*example), torch.export.load(path).module()(*example)
     difference = (computed - expected).abs().max() / expected.abs().max()
     if not difference <= TOLERANCE:
         by = f"{difference:.1e} of the largest output"
-        raise TrainingError(f"{record.architecture} as {form} differs from the operator by {by}: not written")
+        words = f"the program of {record.architecture} differs from the operator by {by}"
+        raise TrainingError(f"{words}: not written")
 
 
 def _example(record: RunRecord, points: int | None, samples: int) -> tuple[Tensor, Tensor]:
@@ -168,34 +142,6 @@ def _example(record: RunRecord, points: int | None, samples: int) -> tuple[Tenso
     shape = (samples, *grid.shape, channels)
     draws = torch.rand(shape, generator=torch.Generator().manual_seed(0))
     return 1 + draws, coordinate_tensor(grid)
-
-
-def _check_onnx(record: RunRecord, operator: nn.Module, example: tuple) -> None:
-    """Raise `TrainingError` if ONNX is not installed, or lacks what the operator computes."""
-    missing = [name for name in NEEDED if find_spec(name) is None]
-    if missing:
-        raise TrainingError(f"ONNX needs {', '.join(missing)}: pip install 'resolvent[export]'")
-    if _is_complex(operator, example):
-        words = "computes with complex numbers, which ONNX does not support: use torch_export"
-        raise TrainingError(f"{record.architecture} {words}")
-
-
-def _is_complex(operator: nn.Module, example: tuple) -> bool:
-    """Return whether the operator computes with complex numbers."""
-    from torch.utils._python_dispatch import TorchDispatchMode
-    from torch.utils._pytree import tree_leaves
-
-    found: list[Tensor] = []
-
-    class Watch(TorchDispatchMode):
-        def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-            result = function(*args, **(kwargs or {}))
-            found.extend(one for one in tree_leaves(result) if isinstance(one, Tensor) and one.is_complex())
-            return result
-
-    with torch.no_grad(), Watch():
-        operator(*example)
-    return bool(found)
 
 
 @contextmanager

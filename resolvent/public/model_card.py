@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 WORDS = {
     "model.safetensors": "weights and normalisers; its header has the settings of the operator",
     "model.pt2": "the operator as a program of `torch.export`",
-    "model.onnx": "the operator in ONNX",
     "run.json": "facts of the run, and the SHA-256 of its tables",
     "cost.json": "time and memory of the training",
     "errors.csv": "the error of every test sample under every condition",
@@ -39,7 +38,7 @@ def text(run: TrainedRun, programs: list[str], licence: str | None) -> str:
     data = f"Dataset `{record.dataset}`"
     if card is not None and card["dataset"] != record.dataset:
         data = f"Trained on the dataset `{record.dataset}`; tested on `{card['dataset']}`"
-    files = [name for name in WORDS if name not in ("model.pt2", "model.onnx", "dataset.json")]
+    files = [name for name in WORDS if name not in ("model.pt2", "dataset.json")]
     files += programs + (["dataset.json"] if card is not None else [])
     allow = ', allow=["folder of its code; read it first"]' if ":" in record.architecture else ""
     recipe = {"architecture": record.architecture} | record.settings | record.training

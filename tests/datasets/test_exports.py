@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 import xarray
 import yaml
-from array_files import arrays, write_npz
 from chosen import chosen
-from dataset_fixtures import make_dataset
 
 from resolvent.common.files import read_json, write_json
 from resolvent.datasets.errors import DatasetError
@@ -49,17 +47,13 @@ def same(settings, card) -> None:
 
 
 @pytest.mark.parametrize("name", ["burgers", "darcy"])
-@pytest.mark.parametrize(("layout", "file"), [("pdebench", "a.h5"), ("netcdf", "a.nc"), ("npz", "a.npz")])
-def test_a_file_is_imported_again_as_the_check_says(name, layout, file, cards, tmp_path):
-    (path,) = export(cards[name], layout, tmp_path / file)
+def test_a_file_is_imported_again_as_the_check_says(name, cards, tmp_path):
+    (path,) = export(cards[name], "netcdf", tmp_path / "a.nc")
     report = check_file(path)
     grid = next(iter(read_card(cards[name])["groups"].values()))["grid"]
-    # Coordinates of a square have equal lengths, so only names of dimensions decide their order.
-    axes = {"axes": ["sample", "y", "x"]} if (name, layout) == ("darcy", "npz") else {}
-    block = chosen(report, grid=grid["kind"], **axes)
-    if layout != "pdebench":
-        names = [read_card(cards[name])[key][0] for key in ("inputs", "targets")]
-        assert [block["input"], block["target"]] == names
+    block = chosen(report, grid=grid["kind"])
+    names = [read_card(cards[name])[key][0] for key in ("inputs", "targets")]
+    assert [block["input"], block["target"]] == names
     settings = settings_of(block | {"samples": FEW}).with_contents()
     assert (settings.grid, settings.length) == (grid["kind"], grid["length"])
     same(settings, cards[name])
@@ -116,21 +110,15 @@ def test_times_are_kept_and_what_a_layout_cannot_have_is_one_line(cards, tmp_pat
     group = next(iter(read_card(cards["lorenz63"])["groups"]))
     loaded = load_samples(cards["lorenz63"], group, "test", 2)
     np.testing.assert_array_equal(data[inputs[0]][data.split == "test"], loaded.inputs[:, 0])
-    for layout in ("well", "pdebench"):
-        with pytest.raises(DatasetError, match="has no functions of time; accepted"):
-            export(cards["lorenz63"], layout, tmp_path / layout)
-        assert not (tmp_path / layout).exists()
-    numbers = {"axes": {"a": ["sample", "x"], "u": ["sample", "x"], "nu": ["sample"]}, "input": ["a", "nu"]}
-    given = {"equation": "arrays", "target": "u", "finest": 16, "grid": "periodic", "samples": FEW}
-    write_npz(tmp_path / "own.npz", arrays() | {"nu": np.arange(14.0)})
-    own = settings_of(given | numbers | {"source": str(tmp_path / "own.npz")}).with_contents()
-    card = make_dataset(tmp_path / "own", own)
-    with pytest.raises(DatasetError, match=r"one input and one target function, this dataset a, nu, u"):
-        export(card, "pdebench", tmp_path / "pdebench.h5")
+    with pytest.raises(DatasetError, match="has no functions of time; accepted: netcdf, huggingface"):
+        export(cards["lorenz63"], "well", tmp_path / "well")
+    assert not (tmp_path / "well").exists()
+    with pytest.raises(DatasetError, match="unknown layout 'npz'; accepted: well, netcdf, huggingface"):
+        export(cards["burgers"], "npz", tmp_path / "a.npz")
     with pytest.raises(DatasetError, match="no data at resolution 5; accepted: 64, 128"):
-        export(cards["burgers"], "npz", tmp_path / "a.npz", 5)
+        export(cards["burgers"], "netcdf", tmp_path / "a.nc", 5)
     with pytest.raises(DatasetError, match="exists; choose"):
-        export(cards["burgers"], "npz", path)
+        export(cards["burgers"], "netcdf", path)
 
 
 @pytest.mark.parametrize("name", ["burgers", "darcy", "lorenz63"])

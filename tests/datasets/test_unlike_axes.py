@@ -160,11 +160,11 @@ def test_the_store_has_the_coordinates_and_values_of_the_file(cards, kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("layout", ["netcdf", "npz", "well", "pdebench"])
+@pytest.mark.parametrize("layout", ["netcdf", "well"])
 def test_exports_have_the_coordinates_of_each_axis(cards, tmp_path, kind, layout):
     axes, _ = KINDS[kind]
     (path, *_) = LAYOUTS[layout](Content(cards(kind)), tmp_path / f"own.{layout}")
-    path = path.rename(path.with_suffix({"npz": ".npz", "netcdf": ".nc"}.get(layout, ".hdf5")))
+    path = path.rename(path.with_suffix({"netcdf": ".nc"}.get(layout, ".hdf5")))
     report = check_file(path)
     (block,) = report.configuration["datasets"].values()
     asked = block["finest"] if isinstance(block["finest"], dict) else {"x": block["finest"]}

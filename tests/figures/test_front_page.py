@@ -1,7 +1,6 @@
 """The front page says what was run, who is best as far as the data allow, and what is missing; links hold."""
 
 import csv
-import hashlib
 import json
 import math
 import re
@@ -37,7 +36,7 @@ from resolvent.figures.front.study import (
     read_study,
 )
 from resolvent.figures.front.terminal import print_leaderboard, show
-from resolvent.public.archive import METADATA, export_study
+from resolvent.public.archive import export_study
 from resolvent.public.runs import load_run
 
 SEEDS = {"burgers": (1, 2, 3), "second": (1,)}
@@ -455,7 +454,7 @@ def test_the_assets_are_there_and_a_plan_of_another_version_is_refused(study):
         read_study(study)
 
 
-def test_a_packed_study_is_a_crate_that_describes_each_of_its_files(finished, tmp_path):
+def test_a_packed_study_has_every_page_and_no_weights(finished, tmp_path):
     write_front_page(finished)
     state = finished / "burgers/fno/n512/seed1/resume.pt"
     state.write_bytes(b"weights")
@@ -469,22 +468,7 @@ def test_a_packed_study_is_a_crate_that_describes_each_of_its_files(finished, tm
     assert (unpacked / "index.html").read_bytes() == (finished / "index.html").read_bytes()
     assert broken_links(unpacked) == broken_links(finished) == []
     assert not any(name.endswith(".pt") for name in files)
-
-    graph = json.loads((unpacked / METADATA).read_text())["@graph"]
-    things = {thing["@id"]: thing for thing in graph}
-    assert len(things) == len(graph)
-    assert things[METADATA]["about"] == {"@id": "./"}
-    parts = {part["@id"] for part in things["./"]["hasPart"]}
-    assert parts == files - {METADATA}
-    for name in parts:
-        content = (unpacked / name).read_bytes()
-        assert things[name]["sha256"] == hashlib.sha256(content).hexdigest()
-        assert things[name]["contentSize"] == str(len(content))
-    assert "11 of 12 trainings finished" in things["./"]["description"]
-    assert things["#made"]["name"] == "snakemake --cores 2"
-    assert things["#waves"]["subjectOf"] == {"@id": "datasets/waves.card.json"}
-    referred = set(re.findall(r'{"@id": "([^"]*)"}', json.dumps(graph)))
-    assert {one for one in referred if "://" not in one} <= set(things)
+    assert "datasets/waves.card.json" in files
 
 
 def test_what_cannot_be_packed_is_refused(finished, tmp_path):

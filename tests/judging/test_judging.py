@@ -1,15 +1,10 @@
 """A task is given away, a model is made elsewhere, and what it predicts is judged."""
 
-import http.server
-import io
 import json
 import re
-import threading
-from types import SimpleNamespace
 
 import h5py
 import numpy as np
-import onnx
 import pandas as pd
 import pytest
 import torch
@@ -29,7 +24,7 @@ from resolvent.judging import judge as judging
 from resolvent.judging import tasks
 from resolvent.judging.give import give
 from resolvent.judging.judge import in_words, judge, page_of, table_of
-from resolvent.judging.predictions import _server, predictor
+from resolvent.judging.predictions import predictor
 from resolvent.public.describe import describe_compared
 from resolvent.public.verification import compare
 from resolvent.solvers.common.grid import Grid
@@ -291,7 +286,7 @@ def live(given, tmp_path, monkeypatch):
     return "elsewhere:Model"
 
 
-def test_a_live_model_a_program_and_a_server_are_asked(given, live, data, tmp_path):
+def test_a_live_model_and_a_program_are_asked(given, live, data, tmp_path):
     expected = judge(live, "burgers-v0", tmp_path / "live", data=data, certify=True)
     assert expected["kind"] == "program"
     assert expected["seconds_per_sample"]["n64"] > 0
@@ -313,42 +308,9 @@ def test_a_live_model_a_program_and_a_server_are_asked(given, live, data, tmp_pa
 
     example = torch.zeros(2, 64, 1)
     torch.export.save(torch.export.export(Turned(), (example,)), tmp_path / "model.pt2")
-    torch.onnx.export(Turned().eval(), (example,), tmp_path / "model.onnx", dynamo=True)
-    assert onnx.load(tmp_path / "model.onnx")
 
-    class Answers(http.server.BaseHTTPRequestHandler):
-        def do_POST(self):
-            sent = np.load(io.BytesIO(self.rfile.read(int(self.headers["Content-Length"]))))
-            answer = io.BytesIO()
-            np.save(answer, model.predict(sent["inputs"], {"x": sent["x"]}))
-            self.send_response(200)
-            self.end_headers()
-            self.wfile.write(answer.getvalue())
-
-        def log_message(self, *given):
-            pass
-
-    server = http.server.HTTPServer(("127.0.0.1", 0), Answers)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    address = f"http://localhost:{server.server_port}/predict"
-    try:
-        for number, source in enumerate((str(tmp_path / "model.pt2"), str(tmp_path / "model.onnx"), address)):
-            found = judge(source, "burgers-v0", tmp_path / f"out{number}", data=data)
-            assert found["rows"][0]["mean"] == pytest.approx(expected["rows"][0]["mean"], rel=1e-5)
-    finally:
-        server.shutdown()
-
-
-def test_a_damaged_answer_of_a_server_is_one_line(monkeypatch):
-    whole, header = io.BytesIO(), b"{'descr': ('<f8', 'fortran_order': False, 'shape': (1,), }".ljust(118)
-    np.savez_compressed(whole, answer=np.arange(99.0))
-    samples = Samples(Grid("periodic", 4), np.zeros((1, 4)), np.zeros((1, 4)))
-    damaged = b"", whole.getvalue()[:90], b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header
-    for content in damaged:
-        opener = SimpleNamespace(open=lambda *_, content=content, **__: io.BytesIO(content))
-        monkeypatch.setattr("urllib.request.build_opener", lambda *_, opener=opener: opener)
-        with pytest.raises(EvaluationError, match=r"localhost/p returned no predictions on n4 \("):
-            _server("http://localhost/p")(samples, "n4")
+    found = judge(str(tmp_path / "model.pt2"), "burgers-v0", tmp_path / "out", data=data)
+    assert found["rows"][0]["mean"] == pytest.approx(expected["rows"][0]["mean"], rel=1e-5)
 
 
 def test_what_a_model_from_outside_raises_is_one_line(data, tmp_path, monkeypatch):
@@ -357,8 +319,7 @@ def test_what_a_model_from_outside_raises_is_one_line(data, tmp_path, monkeypatc
             return functions + torch.ones(32, 1)
 
     torch.export.save(torch.export.export(Fixed(), (torch.zeros(2, 32, 1),)), tmp_path / "small.pt2")
-    for name in ("damaged.pt2", "damaged.onnx"):
-        (tmp_path / name).write_text("nothing")
+    (tmp_path / "damaged.pt2").write_text("nothing")
     (tmp_path / "raises.py").write_text(
         "class Load:\n    def load(self): 1 / 0\n    def predict(self, *given): pass\n"
         "class Predict:\n    def predict(self, *given):\n        {}['mine']\n"
@@ -367,7 +328,6 @@ def test_what_a_model_from_outside_raises_is_one_line(data, tmp_path, monkeypatc
     for source, message in (
         (str(tmp_path / "small.pt2"), r"small\.pt2 failed on n64: "),
         (str(tmp_path / "damaged.pt2"), r"damaged\.pt2 failed on opening: "),
-        (str(tmp_path / "damaged.onnx"), r"damaged\.onnx failed on opening: "),
         ("raises:Load", r"raises:Load failed on load\(\): ZeroDivisionError: .* \(raises\.py, line 2\)"),
         ("raises:Predict", r"raises:Predict failed on n64: KeyError: 'mine' \(raises\.py, line 6\)"),
     ):
@@ -437,7 +397,7 @@ def test_predictions_that_do_not_fit_are_refused_in_one_line(data, values, messa
     ("source", "message"),
     [
         ("nothing.npz", "nothing.npz does not exist; accepted: a file or a folder"),
-        ("http://example.org/predict", "is not on this machine"),
+        ("http://localhost/predict", "does not exist; accepted: a file or a folder"),
         ("json:dumps", r"json:dumps has no predict\(inputs, coordinates\)"),
         ("no_such_module:Model", "no_such_module"),
     ],
@@ -627,11 +587,10 @@ def test_a_program_of_a_fixed_size_is_judged_on_the_grid_it_takes(tmp_path):
 
     example = (torch.zeros(2, 64, 1),)
     torch.export.save(torch.export.export(Same(), example), tmp_path / "m.pt2")
-    torch.onnx.export(Same().eval(), example, tmp_path / "m.onnx", dynamo=True)
     points = torch.export.Dim("points")
     program = torch.export.export(Same(), example, dynamic_shapes=({1: points},))
     torch.export.save(program, tmp_path / "any.pt2")
-    for name, groups in (("m.pt2", ["n64"]), ("m.onnx", ["n64"]), ("any.pt2", ["n64", "n128"])):
+    for name, groups in (("m.pt2", ["n64"]), ("any.pt2", ["n64", "n128"])):
         assert predictor(str(tmp_path / name), ["n64", "n128"]).groups == groups
     # A program that does not take the first grid says so itself.
     assert predictor(str(tmp_path / "m.pt2"), ["n128", "n64"]).groups == ["n128", "n64"]

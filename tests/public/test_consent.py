@@ -169,7 +169,7 @@ def test_a_card_of_a_dataset_is_exported_without_its_code(folder, study, tmp_pat
     settings = read_json(card, "the card")["settings"]
     in_record(card.parent, card.name, settings=settings | {"equation": OWN})
     zarr.open_group(card.with_suffix(".zarr"), mode="r+").attrs.put(read_json(card, "the card"))
-    monkeypatch.setattr(sys, "argv", ["resolvent", "export", str(card), "out", "--to", "pdebench"])
+    monkeypatch.setattr(sys, "argv", ["resolvent", "export", str(card), "out", "--to", "netcdf"])
     assert main() == 1
     assert "needs code by its authors, folder.evil:Own" in capsys.readouterr().err
     assert not (tmp_path / "EXECUTED").exists()
