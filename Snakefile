@@ -46,7 +46,7 @@ from resolvent.planning.job import hand_down_no_gpu, prepare_environment
 from resolvent.planning.prediction.forecast import print_forecast
 from resolvent.planning.prediction.needs import Needs, placement, run_of
 from resolvent.planning.provenance import command, provenance
-from resolvent.planning.pages import PaperPlan, planned_study, show_what_there_is
+from resolvent.planning.pages import PaperPlan, planned_study, show_what_there_is, sum_up
 from resolvent.planning.plan import (
     RUN_FOLDER,
     SHORT_RUN_FOLDER,
@@ -165,17 +165,16 @@ onerror:
             sys.stderr.write(f"rule {job.name} failed; its log {log}:\n{text}")
     if Path(rules.page_assets.output[0]).exists():
         show_what_there_is(plan, papers, rules.plan_study.output.study, failed=True)
+        sum_up(plan)
 
 
 # Update the front page after building single targets, and after repairing an error, when the job that writes the page
-# may not be due.
+# may not be due. Pages of runs may be written after it, so SHA256SUMS comes last.
 onsuccess:
-    if (
-        Path(rules.page_assets.output[0]).exists()
-        and not only_planned()
-        and modified(FRONT_PAGE) == front_page_before
-    ):
-        show_what_there_is(plan, papers, rules.plan_study.output.study)
+    if Path(rules.page_assets.output[0]).exists() and not only_planned():
+        if modified(FRONT_PAGE) == front_page_before:
+            show_what_there_is(plan, papers, rules.plan_study.output.study)
+        sum_up(plan)
 
 
 localrules:

@@ -316,10 +316,13 @@ def export_run(
 
 @app.command(rich_help_panel=USE)
 def verify(
-    paths: Annotated[list[Path], typer.Argument(help="Folders of data or results, cards, runs.")],
+    paths: Annotated[list[Path], typer.Argument(help="Folders of datasets, cards or stores.")],
 ) -> None:
-    """Check datasets and results against docs/formats.md, and print a line for each fault."""
-    from resolvent.planning.verify import verify as verified
+    """Check stores against their cards, reading every number, and print a line for each fault.
+
+    Check a study by `sha256sum --check SHA256SUMS` in its folder.
+    """
+    from resolvent.datasets.verify import verify as verified
 
     raise typer.Exit(verified(paths))
 

@@ -4,6 +4,7 @@ import csv
 import json
 import re
 import shutil
+import subprocess
 from contextlib import contextmanager
 from zipfile import ZipFile
 
@@ -15,8 +16,8 @@ from pipeline_project import Project, built_once, job_counts
 
 import resolvent
 from resolvent.datasets.errors import DatasetError
+from resolvent.datasets.verify import faults_of_dataset
 from resolvent.documentation import datasets as dataset_pages
-from resolvent.planning.verify import faults_below
 
 RUN = "results/test/burgers/{model}/n64/seed1127802"
 INSTEAD = "shown because the configured run, FNO, hopeless learning rate (n = 64, seed 1127802), diverged"
@@ -112,6 +113,15 @@ def test_the_front_page_leads_everywhere_and_every_link_holds(project):
     rows = rows_of(results / "leaderboard.csv")
     assert len(rows) == 4
     assert "classical solver on the same grid" in page
+
+
+def test_the_sums_of_the_study_are_those_of_all_its_files(project):
+    results = project.folder / "results/test"
+    check = ["sha256sum", "--check", "--strict", "SHA256SUMS"]
+    done = subprocess.run(check, cwd=results, capture_output=True, text=True, check=True)
+    summed = {line.removesuffix(": OK") for line in done.stdout.splitlines()}
+    files = {path.relative_to(results).as_posix() for path in results.rglob("*") if path.is_file()}
+    assert {path for path in files - summed if not re.search(r"\.pt$|/tensorboard/", path)} == {"SHA256SUMS"}
 
 
 def test_what_there_is_is_shown_where_a_job_has_failed(project, tmp_path):
@@ -385,7 +395,7 @@ def test_a_store_that_is_gone_is_made_again_by_the_same_command(project, tmp_pat
     solved = {rule: jobs for rule, jobs in job_counts(planned).items() if rule.startswith(("solve", "train"))}
     assert solved == {"solve_burgers": 2}
     assert other.planned("measure_cost") == {}
-    faults = "\n".join(faults_below([other.folder / "data"]))
+    faults = "\n".join(faults_of_dataset(store.with_suffix(".json")))
     with pytest.raises(DatasetError) as raised:
         resolvent.open_dataset("burgers", data=other.folder / "data")
     for said in (faults, str(raised.value)):

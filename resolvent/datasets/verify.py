@@ -1,9 +1,10 @@
-"""Verify a finished dataset against the specification in docs/formats.md, reading every number."""
+"""Verify finished datasets against the specification in docs/formats.md, reading every number."""
 
 from __future__ import annotations
 
 import hashlib
 import re
+import sys
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,9 @@ from typing import Any
 import numpy as np
 import zarr
 
-from resolvent.common.errors import ResolventError
-from resolvent.common.files import read_json
+from resolvent.common.counts import counted
+from resolvent.common.errors import ResolventError, printable
+from resolvent.common.files import everything_below, read_json
 from resolvent.common.settings import settings_hash
 from resolvent.datasets.errors import damaged, in_one_line
 from resolvent.datasets.storage.addresses import located
@@ -32,6 +34,34 @@ RECEIPT: dict[str, type] = {
 CHECK: dict[str, type] = {
     "samples": int, "of": int, "median_relative_l2": float, "largest_relative_l2": float,
 }  # fmt: skip
+
+
+def verify(paths: list[Path]) -> int:
+    """Print one line for each fault of the datasets in `paths`: folders, cards or stores.
+
+    Returns the exit status: 1 if there is a fault, or no dataset.
+    """
+    cards, faults = list(dict.fromkeys(card for path in paths for card in _cards(path))), []
+    for card in cards:
+        faults += faults_of_dataset(card)
+    print(*map(printable, faults), sep="\n", end="\n" if faults else "")
+    places = ", ".join(map(str, paths))
+    if not cards:
+        print(f"{places}: no dataset; check a study by `sha256sum --check SHA256SUMS`", file=sys.stderr)
+        return 1
+    found = counted(len(faults), "fault") if faults else "as specified"
+    print(f"{places}: {counted(len(cards), 'dataset')}, {found}", file=sys.stderr)
+    return 1 if faults else 0
+
+
+def _cards(path: Path) -> list[Path]:
+    """Return the cards of the stores at or below a path, also where card or store is missing."""
+    if path.suffix in (".zarr", ".json"):
+        return [path.with_suffix(".json")]
+    below = everything_below(path)
+    cards = [file.with_suffix(".json") for file in below if file.suffix == ".zarr"]
+    gone = [file.with_suffix(".json") for file in below if file.suffix == ".shards"]
+    return [*cards, *(card for card in gone if card.exists())]
 
 
 def faults_of_dataset(card_path: Path) -> list[str]:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import yaml
 
-from resolvent.common.digests import file_digest
 from resolvent.common.files import remove, write_text
+from resolvent.common.sums import SUMS, write_sums
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.exports import LAYOUTS, Content
 from resolvent.datasets.loading import load_arrays, read_card
@@ -21,7 +21,6 @@ from resolvent.figures.dataset.error_budget import summary
 from resolvent.planning.places import HOME
 
 FOLDER = "huggingface"
-SUMS = "SHA256SUMS"
 FEW = 2  # samples of each split, in the table for Croissant loaders
 SIZES = {  # size categories of the hub
     "n<1K": 1e3, "1K<n<10K": 1e4, "10K<n<100K": 1e5, "100K<n<1M": 1e6, "1M<n<10M": 1e7, "10M<n<100M": 1e8,
@@ -66,9 +65,7 @@ def _folder(card: Path, out: Path) -> list[Path]:
         name_of, words = licence(facts)
         text = (HOME / "LICENSE").read_text("utf-8") if name_of == "MIT" else f"{name_of}\n\n{words}\n"
         write_text(part / "LICENSE", text)
-        files = sorted(file for file in part.rglob("*") if file.is_file())
-        sums = "".join(f"{file_digest(file)}  {file.relative_to(part).as_posix()}\n" for file in files)
-        write_text(part / SUMS, sums)
+        write_sums(part)
         part.rename(out)
     finally:
         remove(part)
@@ -130,6 +127,7 @@ Operator: {equation["operator"]}. Source: {equation["source"]}.
 
 `{SUMS}` lists the SHA-256 of every file; the card holds the digest of the numbers:
 
+    sha256sum --check --quiet {SUMS}
     resolvent verify .
 
 {_made_again(facts)}

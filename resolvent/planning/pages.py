@@ -11,6 +11,7 @@ from pathlib import Path
 
 from resolvent.common.counts import counted
 from resolvent.common.errors import ResolventError
+from resolvent.common.sums import SUMS, write_sums
 from resolvent.figures.front import study
 from resolvent.figures.papers.items import RUN_FILES
 from resolvent.figures.papers.registry import PAPERS
@@ -222,6 +223,14 @@ def planned_study(plan: Plan, papers: dict[str, PaperPlan]) -> dict:
         },
     )
     return asdict(planned)
+
+
+def sum_up(plan: Plan) -> None:
+    """Write SHA256SUMS of the study's folder, or print why it cannot be written."""
+    try:
+        write_sums(plan.results)
+    except (ResolventError, OSError) as error:
+        sys.stderr.write(f"no {SUMS}: {error}\n")
 
 
 def show_what_there_is(

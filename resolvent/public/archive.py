@@ -6,18 +6,17 @@ import zipfile
 from pathlib import Path
 
 from resolvent.common.errors import FileError
-from resolvent.common.files import everything_below, write_atomically
+from resolvent.common.files import write_atomically
+from resolvent.common.sums import SUMS, summed_files
 from resolvent.figures.front.page import PAGE
 from resolvent.figures.front.results import read_results
 from resolvent.figures.front.study import read_study
-
-# Weights, logs for TensorBoard and unfinished files: large, or of no use to a reader.
-LEFT_OUT = ("*.pt", "*.partial", "*/tensorboard/*")
 
 
 def export_study(folder: str | Path, out: str | Path) -> int:
     """Write all pages, tables, records and dataset cards of the study in `folder` to the zip archive `out`.
 
+    The archive has no weights and no logs for TensorBoard. `sha256sum --check SHA256SUMS` verifies it.
     Returns the number of files in it. Raises `FileError` if the folder has no front page, if `out` exists or
     is in the folder, or if a file is damaged.
     """
@@ -29,11 +28,9 @@ def export_study(folder: str | Path, out: str | Path) -> int:
     if not (folder / PAGE).is_file():
         raise FileError(f"{folder} has no {PAGE}: give the folder of a study, such as results/demo")
     results = read_results(read_study(folder), folder)
-    inside = {
-        path.relative_to(folder).as_posix(): path
-        for path in everything_below(folder)
-        if path.is_file() and not any(path.match(pattern) for pattern in LEFT_OUT)
-    }
+    inside = summed_files(folder)
+    if (folder / SUMS).is_file():
+        inside[SUMS] = folder / SUMS
     # Datasets are too large for an archive; their cards have all that is needed to regenerate them.
     for name, planned in results.study.datasets.items():
         if results.there(planned.card):

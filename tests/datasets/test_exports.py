@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+import subprocess
 
 import h5py
 import numpy as np
@@ -17,8 +18,8 @@ from resolvent.datasets.exports import CARD
 from resolvent.datasets.imported.check import check_file
 from resolvent.datasets.loading import load_arrays, load_samples, read_card
 from resolvent.datasets.tasks.registry import settings_of
+from resolvent.datasets.verify import faults_of_dataset
 from resolvent.planning.export import _made_again, export
-from resolvent.planning.verify import faults_below
 
 FEW = {"train": 3, "validation": 2, "test": 2}
 
@@ -157,11 +158,15 @@ def test_a_folder_for_the_hub_can_be_verified_and_made_again(cards, tmp_path):
     again = yaml.safe_load((out / "dataset.yaml").read_text())
     assert settings_of(again["datasets"]["burgers"]) == settings_of(read_card(cards["burgers"])["settings"])
     moved = shutil.move(out, tmp_path / "downloaded")
-    assert list(faults_below([moved])) == []
     (card,) = moved.glob("burgers/*.json")
+    assert faults_of_dataset(card) == []
+    check = ["sha256sum", "--check", "--strict", "SHA256SUMS"]
+    whole = subprocess.run(check, cwd=moved, capture_output=True, text=True, check=True).stdout
+    assert whole.count(": OK\n") == sum(path.is_file() for path in moved.rglob("*")) - 1
     write_json(card, read_json(card, "the card") | {"seed": 5})
     (moved / "LICENSE").unlink()
-    faults = list(faults_below([moved]))
-    assert any("LICENSE: is missing, but SHA256SUMS lists it" in fault for fault in faults)
-    assert any(fault.startswith(f"{card}: its SHA-256 differs from SHA256SUMS") for fault in faults)
-    assert any("its attributes differ from the card" in fault for fault in faults)
+    damaged = subprocess.run(check, cwd=moved, capture_output=True, text=True, check=False)
+    assert damaged.returncode == 1
+    assert f"{card.relative_to(moved)}: FAILED" in damaged.stdout
+    assert "LICENSE: FAILED open or read" in damaged.stdout
+    assert any("its attributes differ from the card" in fault for fault in faults_of_dataset(card))

@@ -46,9 +46,3 @@ def test_a_notebook_runs(path, kernel):
     assert any("image/png" in output.get("data", {}) for output in outputs)
     complaints = [output.text for output in outputs if output.get("name") == "stderr"]
     assert not complaints
-
-
-def test_the_study_that_a_tutorial_reads_is_as_specified():
-    from resolvent.planning.verify import faults_below
-
-    assert list(faults_below([ROOT / "docs/tutorials/finished_study"])) == []

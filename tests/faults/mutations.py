@@ -17,14 +17,12 @@ import torch
 
 import resolvent
 from resolvent.common import files
-from resolvent.common.errors import FileError
 from resolvent.common.records import CostRecord, TunedRecord, read_record
 from resolvent.common.runs import read_baselines_table, read_run, read_table
 from resolvent.datasets.loading import load_arrays, read_card
 from resolvent.figures.common.comparison import read_comparison
 from resolvent.figures.common.results import read_arrays, read_json
 from resolvent.figures.front.study import read_study
-from resolvent.planning.verify import differs_from_source
 
 
 @dataclass(frozen=True)
@@ -96,12 +94,6 @@ def piece(path: Path) -> object:
     return check_digest(path).read_text(encoding="utf-8")
 
 
-def made_again(path: Path) -> object:
-    for fault in differs_from_source(path):
-        raise FileError(fault)
-    return path.read_text(encoding="utf-8")
-
-
 TEXT, JSON = ("byte", "line"), ("byte", "line", "key")
 RUN = "results/*/*/*/*/seed*"
 KINDS = (
@@ -121,10 +113,6 @@ KINDS = (
     Kind("comparison.csv", "results/*/*/comparison.csv", read_comparison, TEXT),
     Kind("models.csv", "results/*/*/models.csv",
          lambda p: read_comparison(p.with_name("comparison.csv")), TEXT),
-    Kind("leaderboard.csv", "results/*/leaderboard.csv", made_again, TEXT),
-    Kind("table.csv", "results/*/*/table.csv", made_again, TEXT),
-    Kind("table.tex", "results/*/*/table.tex", made_again, TEXT),
-    Kind("metrics.tex", "results/*/*/metrics.tex", made_again, TEXT),
     Kind("study.json", "results/*/study.json", lambda p: asdict(read_study(p.parent)), JSON),
     Kind("tuned.json", "results/*/*/*/*/tuned.json", lambda p: asdict(read_record(p, TunedRecord)), JSON),
     Kind("cost.json of tuning", "results/**/tuning/**/cost.json",

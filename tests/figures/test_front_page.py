@@ -1,10 +1,13 @@
 """The front page says what was run, who is best as far as the data allow, and what is missing; links hold."""
 
 import csv
+import hashlib
 import json
 import math
+import os
 import re
 import shutil
+import subprocess
 import sys
 import zipfile
 from dataclasses import asdict
@@ -20,6 +23,7 @@ from run_files import save_arrays, write_inference
 from resolvent.common.digests import write_digest
 from resolvent.common.errors import FileError
 from resolvent.common.files import write_json
+from resolvent.common.sums import write_sums
 from resolvent.figures.common.assets import NAMES, write_assets
 from resolvent.figures.common.intervals import Interval
 from resolvent.figures.common.page import render
@@ -458,6 +462,7 @@ def test_a_packed_study_has_every_page_and_no_weights(finished, tmp_path):
     write_front_page(finished)
     state = finished / "burgers/fno/n512/seed1/resume.pt"
     state.write_bytes(b"weights")
+    write_sums(finished)
     count = export_study(finished, tmp_path / "small.zip")
     with zipfile.ZipFile(tmp_path / "small.zip") as archive:
         assert archive.testzip() is None
@@ -468,7 +473,29 @@ def test_a_packed_study_has_every_page_and_no_weights(finished, tmp_path):
     assert (unpacked / "index.html").read_bytes() == (finished / "index.html").read_bytes()
     assert broken_links(unpacked) == broken_links(finished) == []
     assert not any(name.endswith(".pt") for name in files)
-    assert "datasets/waves.card.json" in files
+    summed = {line[66:] for line in (unpacked / "SHA256SUMS").read_text().splitlines()}
+    assert files - summed == {"SHA256SUMS", "datasets/waves.card.json"}
+    check = ["sha256sum", "--check", "--strict", "--quiet", "SHA256SUMS"]
+    assert subprocess.run(check, cwd=unpacked, check=False).returncode == 0
+    (unpacked / "leaderboard.csv").write_text("altered")
+    assert subprocess.run(check, cwd=unpacked, check=False).returncode == 1
+
+
+def test_only_files_that_were_written_since_get_a_new_digest(tmp_path):
+    """A damaged file keeps the digest that it had, as a page with an older date does."""
+    for name in ("page.html", "table.csv", "run/checkpoint.pt", "run/tensorboard/events", ".x.partial"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(name)
+        os.utime(tmp_path / name, (1e9, 1e9))
+    write_sums(tmp_path)
+    before = (tmp_path / "SHA256SUMS").read_text().splitlines()
+    assert [line[66:] for line in before] == ["page.html", "table.csv"]
+    (tmp_path / "page.html").write_text("damaged")
+    os.utime(tmp_path / "page.html", (1e9, 1e9))
+    (tmp_path / "table.csv").write_text("new")
+    write_sums(tmp_path)
+    after = (tmp_path / "SHA256SUMS").read_text().splitlines()
+    assert after == [before[0], f"{hashlib.sha256(b'new').hexdigest()}  table.csv"]
 
 
 def test_what_cannot_be_packed_is_refused(finished, tmp_path):

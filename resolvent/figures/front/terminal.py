@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from resolvent.common.counts import counted
+from resolvent.common.sums import write_sums
 from resolvent.figures.common.intervals import Interval
 from resolvent.figures.common.numbers import DASH, duration, ratio_in_words, scientific
 from resolvent.figures.front.leaderboard import by_error, why_not_ranked, with_interval
@@ -31,7 +32,11 @@ def show(folder: Path, *, write: bool = True) -> None:
 
     write  whether to write the front page first.
     """
-    results = write_front_page(folder) if write else read_results(read_study(folder), folder)
+    if write:
+        results = write_front_page(folder)
+        write_sums(folder)
+    else:
+        results = read_results(read_study(folder), folder)
     print_leaderboard(results)
     print(f"The front page: {(folder / PAGE).resolve().as_uri()}")
     if results.study.name == "demo":
