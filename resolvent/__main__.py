@@ -31,7 +31,7 @@ from resolvent.planning.start import own_overlay, start_snakemake, study_folder
 TO_SNAKEMAKE = {"allow_extra_args": True, "ignore_unknown_options": True}
 AFTER_DASHES = "after --"  # key of `context.meta`
 STUDIES, USE, REST = "Studies", "Data and trained models", "Workflow"
-JUDGED = "Judge and verify"
+JUDGED = "Evaluate and compare"
 
 
 class KeepingDashes(TyperCommand):
@@ -328,24 +328,6 @@ def verify(
 
 
 @app.command(rich_help_panel=JUDGED)
-def verify_run(
-    folder: Annotated[Path, typer.Argument(help="An exported run.")],
-    allow: Allow = None,
-    by: Annotated[str, typer.Option(help="Name of the person who verifies.")] = "not stated",
-) -> None:
-    """Regenerate the test samples of an exported run, run its weights on them, and compare every mean error.
-
-    The result is written to 'verified.json' in the folder.
-    """
-    from resolvent.public.describe import Terminal, describe_verification
-    from resolvent.public.verification import verify_run as verified
-
-    report = verified(folder, allow=allow or (), by=by)
-    describe_verification(report, Terminal())
-    raise typer.Exit(0 if report["holds"] else 1)
-
-
-@app.command(rich_help_panel=JUDGED)
 def tasks() -> None:
     """List the tasks that models can be judged on."""
     from resolvent.judging.tasks import names, read_task
@@ -370,52 +352,57 @@ def task(
 
 @app.command(rich_help_panel=JUDGED)
 def evaluate(
-    predictions: Annotated[
+    source: Annotated[
         str,
         typer.Argument(
-            help="Predictions for the test inputs: a file or a folder. Or a model, which runs with all your "
-            "permissions: a Python class, module:name; or a program, .pt2."
+            help="Predictions for the test inputs: a file or a folder. Or a model: an exported run; or a "
+            "Python class, module:name, or a program, .pt2, which run with all your permissions."
         ),
     ],
-    task: Annotated[str, typer.Option(help="A task of `resolvent tasks`.")],
+    task: Annotated[
+        str | None,
+        typer.Option(help="A task of `resolvent tasks`; by default, an exported run's own test samples."),
+    ] = None,
     out: Annotated[Path, typer.Option(help="Folder for record, page and tables.")] = Path("judged"),
     label: Annotated[str, typer.Option(help="Name in tables.")] = "",
     certify: Annotated[bool, typer.Option("--certify", help="Also estimate errors without labels.")] = False,
     data: Annotated[Path, typer.Option(help="Folder for the test samples.")] = Path("data"),
     cores: Annotated[int, typer.Option(help="Number of processes for generating the test samples.")] = 1,
+    allow: Allow = None,
 ) -> None:
-    """Judge predictions made elsewhere: errors with intervals, compared with classical solvers."""
+    """Measure the errors of predictions or a model, compared with classical solvers.
+
+    Without a task, an exported run's errors are measured again on test samples made again, and compared with
+    the recorded errors: exit status 1 if they differ.
+    """
+    from resolvent.judging.exported import is_exported_run
     from resolvent.judging.judge import in_words, judge
 
-    search_working_folder()
-    record = judge(predictions, task, out, label=label, data=data, certify=certify, cores=cores)
+    if not is_exported_run(source):
+        search_working_folder()
+    record = judge(
+        source, task, out, label=label, data=data, certify=certify, cores=cores, allow=allow or ()
+    )  # fmt: skip
     for line in in_words(record):
         print(printable(line))
     print(f"{out}/index.html")
+    if any(row["confirmed"] is False for row in record["recorded"]):
+        raise typer.Exit(1)
 
 
 @app.command(rich_help_panel=JUDGED)
 def compare(
-    folders: Annotated[
-        list[Path], typer.Argument(help="Verified exported runs, and folders written by `evaluate`.")
-    ],
+    folders: Annotated[list[Path], typer.Argument(help="Folders written by `evaluate`.")],
     csv: Annotated[Path | None, typer.Option(help="Also write the table to this file.")] = None,
 ) -> None:
-    """Compare verified runs and judgements on each test set, the lowest error first."""
-    from resolvent.judging.tasks import listed as of_tasks
-    from resolvent.public.describe import Terminal, describe_compared, write_compared
-    from resolvent.public.verification import compare as compared
-    from resolvent.public.verification import test_set
+    """Compare judgements of `evaluate` on each test set, the lowest error first."""
+    from resolvent.judging.board import board, print_board, write_board
+    from resolvent.public.describe import Terminal
 
-    table = compared(folders, of_tasks(test_set))
-    describe_compared(table, Terminal())
-    listed = set() if table.empty else set(table["folder"])
-    for folder in folders:
-        if str(folder) not in listed:
-            reasons = "not judged or verified, its numbers did not agree, or it was changed since"
-            print(f"left out: {folder}: {reasons}", file=sys.stderr)
+    table = board(folders)
+    print_board(table, Terminal())
     if csv is not None:
-        write_compared(table, csv)
+        write_board(table, csv)
 
 
 @app.command(cls=KeepingDashes, rich_help_panel=REST, context_settings=TO_SNAKEMAKE, add_help_option=False)

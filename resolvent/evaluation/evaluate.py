@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,10 +26,10 @@ from resolvent.common.records import (
     write_record,
 )
 from resolvent.common.runs import metric_columns
-from resolvent.datasets.loading import Split, read_card
+from resolvent.datasets.loading import Source, Split, read_card
 from resolvent.datasets.storage.layout import group_name
-from resolvent.evaluation.conditions import evaluate, measured, shown_samples, target_scale
-from resolvent.evaluation.metrics import Metric, metric_words, metrics_with
+from resolvent.evaluation.conditions import Condition, evaluate, measured, shown_samples, target_scale
+from resolvent.evaluation.metrics import Metric, Scale, metric_words, metrics_with
 from resolvent.training import checkpoints
 from resolvent.training.checkpoints import trained_operator
 from resolvent.training.devices import choose_device
@@ -89,26 +89,29 @@ def evaluate_operator(
 ) -> tuple[pandas.DataFrame, xarray.DataTree]:
     """Return the errors of an operator on the test split at `card`, and the predictions to be stored.
 
-    `description` is as in `evaluate_run`; `seed` selects the samples for figures. Standardised errors are
-    measured for imported data, whose units are arbitrary, and for runs with scalar normalisation. For
-    imported data on training grids, the attribute `targets` of the predictions has `names`, `mean` and
-    `deviation` of the training targets.
+    `description` is as in `evaluate_run`; `seed` selects the samples for figures. For imported data on
+    training grids, the attribute `targets` of the predictions has `names`, `mean` and `deviation` of the
+    training targets.
     """
-    training, scale, facts = description["training"], None, read_card(card)
-    resolution, count = description["resolution"], training["noise_samples"]
-    there = group_name(resolution) in facts["groups"] and count <= facts["samples"]["train"]
+    facts, scale = read_card(card), scale_of(operator, card, description)
     targets: dict[str, list] = {}
-    if "imported" in facts and there:
-        train = Split(card, resolution, "train", count, grids=description["grids"])
-        mean, deviation = (one.tolist() for one in target_scale(train))
+    if "imported" in facts and _has_training(facts, description):
+        assert scale is not None
+        mean, deviation = (one.tolist() for one in scale)
         targets = {"names": facts["targets"], "mean": mean, "deviation": deviation}
-        scale = np.array(mean), np.array(deviation)
-    elif isinstance(operator, NormalisedOperator) and training["normalisation"] == "scalar":
-        assert operator.output is not None
-        scale = operator.output.mean.cpu().numpy(), operator.output.deviation.cpu().numpy()
     if operator is not None:
         operator = operator.to(device)
-    test = measured(
+    shown = shown_samples(description["training"]["test_samples"], seed)
+    metrics = metrics or metrics_with((), facts["targets"])
+    errors, predictions = evaluate(operator, tested(card, description), device, shown, scale, metrics)
+    predictions.attrs["targets"] = targets
+    return errors, predictions
+
+
+def tested(card: Path, description: dict) -> Iterator[tuple[Condition, Source]]:
+    """Yield the test samples at `card` under every condition of a run, described as in `evaluate_run`."""
+    training = description["training"]
+    return measured(
         card,
         description["test_resolutions"],
         levels=description["test_noise"],
@@ -116,8 +119,23 @@ def evaluate_operator(
         counts={"train": training["noise_samples"], "test": training["test_samples"]},
         grids=description["grids"],
     )
-    shown = shown_samples(training["test_samples"], seed)
-    metrics = metrics or metrics_with((), facts["targets"])
-    errors, predictions = evaluate(operator, test, device, shown, scale, metrics)
-    predictions.attrs["targets"] = targets
-    return errors, predictions
+
+
+def scale_of(operator: nn.Module | None, card: Path, description: dict) -> Scale | None:
+    """Return the units of standardised errors, or None if none are measured.
+
+    They are measured for imported data, whose units are arbitrary, and for runs with scalar normalisation.
+    """
+    facts, training = read_card(card), description["training"]
+    if "imported" in facts and _has_training(facts, description):
+        count, grids = training["noise_samples"], description["grids"]
+        return target_scale(Split(card, description["resolution"], "train", count, grids=grids))
+    if isinstance(operator, NormalisedOperator) and training["normalisation"] == "scalar":
+        assert operator.output is not None
+        return operator.output.mean.cpu().numpy(), operator.output.deviation.cpu().numpy()
+    return None
+
+
+def _has_training(facts: dict, description: dict) -> bool:
+    count = description["training"]["noise_samples"]
+    return group_name(description["resolution"]) in facts["groups"] and count <= facts["samples"]["train"]

@@ -1,4 +1,4 @@
-"""Evaluate predictions for a named task: errors on labels computed here, compared with classical solvers."""
+"""Evaluate predictions and models: errors on labels computed here, compared with classical solvers."""
 
 from __future__ import annotations
 
@@ -17,24 +17,37 @@ from resolvent.common.errors import EvaluationError, FileError
 from resolvent.common.files import read_json, write_atomically, write_json, write_text
 from resolvent.common.norms import relative_l2
 from resolvent.datasets.imported.readers.arrays_file import LARGEST
-from resolvent.datasets.loading import Samples, Split, read_card
+from resolvent.datasets.loading import Samples, Source, Split, read_card
 from resolvent.datasets.storage.layout import group_name
 from resolvent.datasets.tasks.registry import build_task
+from resolvent.evaluation.conditions import Condition
+from resolvent.evaluation.evaluate import scale_of, tested
 from resolvent.evaluation.inference import solvers_timed
-from resolvent.evaluation.metrics import METRICS, measure
+from resolvent.evaluation.metrics import METRICS, Metric, Scale, measure, metrics_with
 from resolvent.evaluation.without_labels import known_of
 from resolvent.figures.common.intervals import mean_interval
 from resolvent.figures.common.numbers import ends, scientific, short_duration
 from resolvent.figures.common.page import TEMPLATES as OF_FIGURES
 from resolvent.figures.common.table import Cell, Column, Table, as_html, write_table
+from resolvent.judging.exported import (
+    condition_name,
+    is_exported_run,
+    open_exported_run,
+    own_labels,
+    own_task,
+    predictor_of,
+    recorded_and_measured,
+)
 from resolvent.judging.predictions import predictor
-from resolvent.judging.tasks import NamedTask, labels_of, read_task
+from resolvent.judging.tasks import NamedTask, labels_of, names, read_task
+from resolvent.public.consent import Allowed
 
 RECORD, ERRORS, PAGE, TABLE = "judged.json", "errors.csv", "index.html", "row"
 OURS = tuple(one for one in METRICS if not one.standardised)
 KINDS = {
     "predictions": "only predictions were judged, not how they were made, nor whether the labels were known",
     "program": "the program was run here; how it was trained, and on which samples, was not judged",
+    "run": "the exported weights were run here; on which samples they were trained was not judged",
 }
 WITHOUT_LABELS = {
     "energy_error": "relative error in the energy norm",
@@ -47,66 +60,113 @@ LIBRARIES = ("resolvent", "jax", "numpy", "scipy", "torch")
 
 def judge(
     source: str,
-    name: str,
+    name: str | None,
     out: Path,
     *,
     label: str = "",
     data: Path = Path("data"),
     certify: bool = False,
     cores: int = 1,
+    allow: Allowed = (),
 ) -> dict:
-    """Evaluate predictions of `source` for the task `name`; write record, errors, page and tables to `out`.
+    """Evaluate `source` for the task `name`; write record, errors, page and tables to `out`.
 
+    An exported run without a task is evaluated on its own test samples, made again, and its recorded errors
+    are compared with the new ones.
+
+    source   predictions, a program or a module (`resolvent.judging.predictions`), or an exported run.
     label    name in tables.
     data     folder where the test samples are made and kept.
     certify  adds error estimates without labels: bounds, and estimates from symmetries and a cheap solver.
-    Returns the record. Raises `FileError` or `EvaluationError` if predictions are missing or do not fit.
+    allow    folders of modules and addresses that an exported run may use (`resolvent.load_run`).
+    Returns the record. Raises `ResolventError` if predictions are missing or do not fit, or if files of a run
+    are missing, damaged or not allowed.
     """
-    task = read_task(name)
-    tested = {group_name(one): one for one in task.tested}
+    run = None
+    if is_exported_run(source):
+        run = open_exported_run(Path(source), allow, own_samples=name is None)
+    own = run if name is None else None  # tested on its own samples
+    if name is not None:
+        test, task = name, read_task(name)
+    elif own is not None:
+        test, task = own_task(own)
+    else:
+        words = "only an exported run has test samples of its own"
+        raise EvaluationError(f"{source} needs a --task: {words}; tasks: {', '.join(names())}")
     if label.startswith(SOLVER):
         raise EvaluationError(f"--label '{label}': labels that start with '{SOLVER}' are reserved")
     if out.exists() and not out.is_dir():
         raise FileError(f"{out} is a file: choose another --out")
-    asked = predictor(source, [*tested])
+    groups = [group_name(resolution) for resolution in task.tested]
+    asked = predictor(source, groups) if run is None else predictor_of(run, groups)
     there = read_json(out / RECORD, "the judgement") if (out / RECORD).exists() else None
-    same = {"task": name, "source": asked.words, "files": asked.files}
+    same = {"task": test, "source": asked.words, "files": asked.files}
     if there is not None and {key: there.get(key) for key in same} != same:
         raise FileError(f"{out} has the results of other predictions: choose another --out, or delete it")
-    card = labels_of(name, data, cores)
+    metrics: tuple[Metric, ...] = OURS
+    scale: Scale | None = None
+    conditions: Iterable[tuple[Condition, Source]]
+    if own is not None:
+        card = own_labels(own, data, cores)
+        metrics = metrics_with((), own.card["targets"])
+        scale = scale_of(own.operator, card, vars(own.record))
+        conditions = tested(card, vars(own.record))
+    else:
+        card = labels_of(test, data, cores)
+        count = task.dataset.samples.test
+        conditions = ((Condition(one), Split(card, one, "test", count)) for one in task.tested)
+    who = label or asked.words
     tables: list[pd.DataFrame] = []
     known: list[dict] = []
     classical: list[dict] = []
-    for group in asked.groups:
-        samples = Split(card, tested[group], "test", task.dataset.samples.test).all()
-        prediction = asked.predict(samples, group)
-        tables.append(_rows(label or asked.words, prediction, samples, group))
-        asked.remarks.update(dict.fromkeys(_exchanged(prediction, samples, group)))
+    for condition, source_of_samples in conditions:
+        group = group_name(condition.resolution)
+        if group not in asked.groups:
+            continue
+        samples = source_of_samples.read(range(len(source_of_samples)))
+        grid = condition_name(condition.resolution, condition.noise)
+        try:
+            prediction = asked.predict(samples, group)
+        except EvaluationError as error:
+            if asked.kind == "predictions" or not tables:
+                raise
+            asked.remarks[str(error)] = None  # a model need not accept every grid, only the first
+            continue
+        tables.append(_rows(who, prediction, samples, grid, metrics, scale))
+        asked.remarks.update(dict.fromkeys(_exchanged(prediction, samples, grid)))
+        if condition.noise:
+            continue
         # Classical solvers that need only the inputs.
         for words, answers, times in solvers_timed(build_task(task.dataset), samples):
             solver = f"{SOLVER}, {words}"
-            tables.append(_rows(solver, answers, samples, group))
-            classical.append({"grid": group, "solver": solver, "seconds_per_sample": times["many_seconds"]})
+            tables.append(_rows(solver, answers, samples, grid, metrics, scale))
+            classical.append({"grid": grid, "solver": solver, "seconds_per_sample": times["many_seconds"]})
         if certify:
-            known += _without_labels(task, prediction, samples, group)
+            known += _without_labels(task, prediction, samples, grid)
     errors = pd.concat(tables, ignore_index=True)
     write_atomically(out / ERRORS, lambda temporary: errors.to_csv(temporary, index=False))
     # The fastest classical solver on the first grid with at most the mean error of the predictions.
-    means = errors[errors["grid"] == asked.groups[0]].groupby("who", sort=False)["relative_l2"].mean()
-    on_first = [one for one in classical if one["grid"] == asked.groups[0]]
+    first = errors["grid"].iloc[0]
+    means = errors[errors["grid"] == first].groupby("who", sort=False)["relative_l2"].mean()
+    on_first = [one for one in classical if one["grid"] == first]
     accurate = [one for one in on_first if means[one["solver"]] <= means.iloc[0]]
+    accuracy = read_card(card).get("stated_accuracy") or 0.0
+    of_source = errors[errors["who"] == who]
+    recorded = [] if own is None else list(recorded_and_measured(own, of_source, accuracy))
+    judged_groups = {grid.partition(",")[0] for grid in errors["grid"]}
     record = {
-        "task": name,
-        "label": label or asked.words,
+        "task": test,
+        "label": who,
         "kind": asked.kind,
         "judged": KINDS[asked.kind],
         "source": asked.words,
         "files": asked.files,
         "test_set": read_card(card)["content_hash"],
-        "stated_accuracy": task.dataset.accuracy,
+        "stated_accuracy": accuracy,
         "rows": list(_summaries(errors)),
+        "recorded": recorded,
         "remarks": list(asked.remarks),
-        "not_judged_on": [group for group in tested if group not in asked.groups],
+        "not_judged_on": [group for group in groups if group not in judged_groups],
         "classical": classical,
         "as_accurate": min(accurate, key=lambda one: one["seconds_per_sample"], default=None),
         "without_labels": known,
@@ -137,15 +197,22 @@ def _exchanged(prediction: np.ndarray, samples: Samples, group: str) -> Iterable
             )
 
 
-def _rows(who: str, prediction: np.ndarray, samples: Samples, group: str) -> pd.DataFrame:
+def _rows(
+    who: str,
+    prediction: np.ndarray,
+    samples: Samples,
+    grid: str,
+    metrics: tuple[Metric, ...],
+    scale: Scale | None,
+) -> pd.DataFrame:
     """Return the errors of every sample. Raises `EvaluationError` if a prediction has no finite error."""
     sound = (abs(prediction.reshape(len(prediction), -1)) <= LARGEST).all(axis=1)
     if not sound.all():
         few = ", ".join(map(str, np.flatnonzero(~sound)[:8]))
         words = f"are not finite, or larger than {LARGEST:.0e}, in samples {few}"
-        raise EvaluationError(f"{who}: predictions on {group} {words}")
-    errors = measure(prediction, samples.targets, samples.target_grid, None, OURS)
-    return pd.DataFrame({"who": who, "grid": group, "sample": range(len(samples)), **errors})
+        raise EvaluationError(f"{who}: predictions on {grid} {words}")
+    errors = measure(prediction, samples.targets, samples.target_grid, scale, metrics)
+    return pd.DataFrame({"who": who, "grid": grid, "sample": range(len(samples)), **errors})
 
 
 def _without_labels(
@@ -167,11 +234,12 @@ def _without_labels(
 
 def _summaries(errors: pd.DataFrame) -> Iterable[dict[str, Any]]:
     for (who, grid), table in errors.groupby(["who", "grid"], sort=False):
-        for metric in (one.name for one in OURS):
-            interval, errors_of = mean_interval(table[metric].to_numpy()), table[metric]
+        samples = table.groupby("sample")[[one.name for one in OURS]].mean()  # over realisations of noise
+        for metric, errors_of in samples.items():
+            interval = mean_interval(errors_of.to_numpy())
             numbers = {"mean": interval.value, "low": interval.low, "high": interval.high}
             numbers |= {"median": errors_of.median(), "largest": errors_of.max()}
-            yield {"who": who, "grid": grid, "metric": metric, "samples": len(table), **_finite(numbers)}
+            yield {"who": who, "grid": grid, "metric": metric, "samples": len(samples), **_finite(numbers)}
 
 
 def _finite(numbers: dict[str, Any]) -> dict[str, float | None]:
@@ -252,7 +320,17 @@ def in_words(record: dict) -> Iterable[str]:
         else:
             words = f"{scientific(one['value'])}, the {WITHOUT_LABELS[one['name']]}, an estimate"
         yield f"{record['label']}, {one['grid']}, without labels: {words}"
+    for one in record["recorded"]:
+        yield f"{one['grid']}, {one['metric']}: recorded {scientific(one['recorded'])}, {again_in_words(one)}"
     yield f"Judged: {record['judged']}."
+
+
+def again_in_words(row: dict) -> str:
+    """Return whether a recorded mean error was confirmed."""
+    if row["measured"] is None:
+        return "not measured again, because the authors of the run defined this metric"
+    confirmed = "confirmed" if row["confirmed"] else "not confirmed"
+    return f"measured again {scientific(row['measured'])}: {confirmed}"
 
 
 def page_of(record: dict, task: NamedTask) -> str:
@@ -268,5 +346,6 @@ def page_of(record: dict, task: NamedTask) -> str:
     return environment.get_template("judged.html.j2").render(
         record=record, task=task, tables=[as_html(table_of([record], one)) for one in metrics],
         style=style, sort=sort, leading=leading, words=WITHOUT_LABELS, beside=beside_solvers(record),
+        again=again_in_words,
         ends=ends(leading["low"], leading["high"], leading["mean"]),
     )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,7 +23,6 @@ from resolvent.datasets.imported.readers.formats import ARRAY, TENSOR
 from resolvent.datasets.imported.readers.source import open_source
 from resolvent.datasets.imported.sources import ENDINGS, content_digest
 from resolvent.datasets.loading import Samples
-from resolvent.datasets.storage.layout import resolution_of
 from resolvent.judging.give import coordinates_of
 
 PROGRAM = ".pt2"
@@ -37,11 +36,11 @@ Answer = Callable[[Samples, str], np.ndarray]  # predict on the grid "n512"; tar
 class Predictor:
     """A source of predictions.
 
-    kind     "predictions": stored predictions; "program": a program that can predict for further inputs.
+    kind     "predictions": stored predictions; "program" or "run": a model that predicts when it is asked.
     words    description for the record.
     files    their SHA-256.
     answer   returns the predictions of test samples.
-    groups   names of the grids with predictions: the first test grid and any others.
+    groups   names of the grids to judge: of stored predictions those that are there, of a model all.
     remarks  oddities in the files read so far, without duplicates.
     seconds  time per sample by grid name, if measured here: the median over batches.
     """
@@ -116,12 +115,8 @@ def predictor(source: str, groups: list[str]) -> Predictor:
     path = Path(source)
     if path.suffix == PROGRAM and path.is_file():
         with asked(source, "opening"):
-            run, sizes = _program(path)
-        # A program of a fixed size takes one grid; if that is not the first, its own error says so.
-        fixed = [size for size in sizes if isinstance(size, int)]
-        fits = [group for group in groups if all(size == resolution_of(group) for size in fixed)]
-        taken = fits if groups[0] in fits else groups
-        return Predictor("program", path.name, run, taken, {path.name: file_digest(path)})
+            run = _program(path)
+        return Predictor("program", path.name, run, groups, {path.name: file_digest(path)})
     if path.exists():
         return _stored(path, groups)
     if LOCATION.fullmatch(source):
@@ -268,8 +263,8 @@ def _as_exported(
     return as_samples(torch.from_numpy(answers)).numpy()
 
 
-def _program(path: Path) -> tuple[Answer, Sequence[Any]]:
-    """Return a program and the numbers of points along each axis of its input, symbols where any is taken."""
+def _program(path: Path) -> Answer:
+    """Return a function that calls a program of `torch.export`."""
     import torch
 
     program = torch.export.load(path)
@@ -280,5 +275,5 @@ def _program(path: Path) -> tuple[Answer, Sequence[Any]]:
         with torch.no_grad():
             return module(*map(torch.from_numpy, values)).numpy()
 
-    size, *points, _ = taken[0].shape
-    return lambda samples, group: _as_exported(samples, len(taken), size, call), points
+    size = taken[0].shape[0]
+    return lambda samples, group: _as_exported(samples, len(taken), size, call)

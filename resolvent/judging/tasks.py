@@ -7,7 +7,6 @@ only rounding differs, as between processors.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +16,6 @@ from pydantic import Field, ValidationError
 from resolvent.common.errors import FileError
 from resolvent.common.settings import Settings, settings_hash
 from resolvent.datasets.errors import DatasetError
-from resolvent.datasets.storage.layout import group_name
 from resolvent.datasets.tasks.registry import AnyDataset, build_task
 from resolvent.datasets.tasks.settings import DatasetSettings, SplitSizes
 from resolvent.planning.places import HOME
@@ -56,21 +54,6 @@ def read_task(name: str) -> NamedTask:
     except (ValidationError, yaml.YAMLError) as error:
         reason = " ".join(str(error).split())
         raise FileError(f"{FOLDER / name}.yaml is damaged: reinstall the package ({reason})") from None
-
-
-def listed(test_set: Callable[[dict], str]) -> dict[tuple[str, int, int | str], dict[str, str]]:
-    """Return the leaderboard's names of every task's test sets, by test set, number of samples and grid.
-
-    `test_set` returns the name of a test set from the settings on a card.
-    """
-    return {
-        (test_set({"identity": task.dataset.identity(VERSIONS)}), task.dataset.samples.test, place): {
-            "dataset": name, "test_set": "of the task", "resolution": group_name(place)
-        }
-        for name in names()
-        for task in [read_task(name)]
-        for place in task.tested
-    }  # fmt: skip
 
 
 def marks_of(arrays: dict[str, np.ndarray]) -> Marks:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -119,54 +118,3 @@ def _print_facts(title: str, facts: list[tuple[str, str]], console: Console) -> 
     for row in facts:
         table.add_row(*row)
     console.print(table)
-
-
-def describe_verification(report: dict, console: Console) -> None:
-    """Print the result of `resolvent.public.verification.verify_run`, one row per mean error."""
-    widths = {"recorded": 9, "again": 9, "tolerance": 9, "agrees": 6}
-    table = _table(f"{report['run']['label']}: {report['dataset']}", ("on", "metric", *widths), widths)
-    for row in report["rows"]:
-        numbers = (f"{row[name]:.3e}" for name in ("recorded", "measured", "tolerance"))
-        table.add_row(_on(row), row["metric"].replace("_", " "), *numbers, "yes" if row["holds"] else "no")
-    console.print(table)
-    for metric in report["not_verified"]:
-        console.print(f"Not verified: {metric}, because the authors of the run defined this metric.")
-    console.print("All numbers agree." if report["holds"] else "Not all numbers agree.")
-
-
-def _table(title: str, heads: tuple[str, ...], widths: dict[str, int]) -> Table:
-    """Return a table whose columns in `widths` do not wrap."""
-    table = Table(title=title, title_justify="left")
-    for head in heads:
-        table.add_column(head, overflow="fold", min_width=widths.get(head), no_wrap=head in widths)
-    return table
-
-
-def _on(row: dict) -> str:
-    return f"{row['resolution']}" + (f", noise {row['noise']:g}" if row["noise"] else "")
-
-
-def describe_compared(rows: pd.DataFrame, console: Console) -> None:
-    """Print the result of `resolvent.public.verification.compare` as tables."""
-    if rows.empty:
-        console.print("Nothing to compare: call `resolvent verify-run FOLDER` or `resolvent evaluate` first.")
-        return
-    for (dataset, test_set), part in rows.groupby(["dataset", "test_set"], sort=False):
-        heads = ("on", "model", "error", "samples", "what was judged", "date")
-        title = f"{dataset}, test set {test_set}"
-        table = _table(title, heads, {"error": 9, "samples": 7, "date": 10})
-        for row in part.to_dict("records"):
-            model, judged = row["model"], row["kind"]
-            if judged == "verified":
-                model += f" ({row['architecture']}), trained on {row['trained_at']}, seed {row['seed']:.0f}"
-                judged += f" by {row['verified_by']}"
-            error, samples = f"{row['relative_l2']:.3e}", str(row["samples"])
-            table.add_row(_on(row), model, error, samples, judged, row["date"])
-        console.print(table)
-
-
-def write_compared(table: pd.DataFrame, file: Path) -> None:
-    """Write the table as CSV. Text that begins like a formula is quoted, so spreadsheets do not run it."""
-    formula = ("=", "+", "-", "@", "\t", "\r")
-    quoted = table.map(lambda one: f"'{one}" if isinstance(one, str) and one.startswith(formula) else one)
-    quoted.to_csv(file, index=False)

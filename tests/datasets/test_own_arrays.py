@@ -29,6 +29,7 @@ from resolvent.datasets.imported.readers.source import open_source
 from resolvent.datasets.loading import load_samples, read_card
 from resolvent.datasets.tasks.registry import settings_of
 from resolvent.datasets.verify import faults_of_dataset
+from resolvent.judging.exported import _check_sources
 from resolvent.planning.export import export
 from resolvent.public.verification import _hold_files
 from resolvent.solvers.common.grid import Grid
@@ -65,7 +66,7 @@ def test_a_dataset_is_stored_with_a_card_that_claims_no_error(tmp_path):
     assert f"which are not in this folder:\n\n- `data.npz`, SHA-256 `{file['sha256']}`" in page
     path.unlink()
     with pytest.raises(DatasetError, match=r"data\.npz does not exist; .* read from data\.npz with the SHA"):
-        _hold_files(SimpleNamespace(card=facts, directory=tmp_path), settings_of(facts["settings"]))
+        _check_sources(SimpleNamespace(card=facts, directory=tmp_path), settings_of(facts["settings"]))
 
 
 def test_input_and_target_may_be_two_files_or_channels_of_one(tmp_path):

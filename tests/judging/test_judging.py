@@ -22,11 +22,10 @@ from resolvent.datasets.loading import Samples
 from resolvent.figures.common.table import Cell
 from resolvent.judging import judge as judging
 from resolvent.judging import tasks
+from resolvent.judging.board import board, print_board
 from resolvent.judging.give import give
 from resolvent.judging.judge import in_words, judge, page_of, table_of
 from resolvent.judging.predictions import predictor
-from resolvent.public.describe import describe_compared
-from resolvent.public.verification import compare
 from resolvent.solvers.common.grid import Grid
 
 CLOSED = "classical solver, closed form (Cole-Hopf)"
@@ -161,7 +160,8 @@ def test_one_hard_sample_is_judged_and_its_record_is_json(given, data, tmp_path,
     written = json.loads((tmp_path / "out/judged.json").read_text(), parse_constant=refuse)
     for row in written["rows"]:
         assert row["low"] <= row["mean"] <= row["high"] < 20 * row["mean"]
-    one_sample = {"who": ["A"], "grid": ["n64"]} | {metric.name: [0.1] for metric in judging.OURS}
+    one_sample = {"who": ["A"], "grid": ["n64"], "sample": [0]}
+    one_sample |= {metric.name: [0.1] for metric in judging.OURS}
     summary = next(iter(judging._summaries(pd.DataFrame(one_sample))))
     assert (summary["mean"], summary["low"], summary["high"]) == (0.1, None, None)
 
@@ -218,26 +218,28 @@ def judged(data, tmp_path_factory):
 
 
 def test_judgements_are_listed_the_better_first(judged):
-    table = compare([judged / "worse", judged / "better", judged])
+    table = board([judged / "worse", judged / "better"])
     assert table["model"].tolist() == ["=the better", "=the worse"]
     assert table["relative_l2"].tolist() == pytest.approx([0.1, 0.2])
-    assert set(table["kind"]) == {"predictions"}
+    assert set(table["judged"]) == {"predictions"}
     console = Console(record=True, width=120)
-    describe_compared(table, console)
+    print_board(table, console)
     said = console.export_text()
-    assert "burgers-v0, test set of the task" in said
+    assert "burgers-v0" in said
     assert "predictions" in said
+    with pytest.raises(FileError, match=r"has no judged\.json: make it with `resolvent evaluate"):
+        board([judged])
     assert table_of([read_json(judged / name / "judged.json", "") for name in ("worse", "better")]).rows[0][
         0
     ] == Cell("=the better")
 
 
-@pytest.mark.parametrize("change", [{"kind": "verified"}, {"rows": []}, {"rows": 3}, {"versions": None}])
+@pytest.mark.parametrize("change", [{"kind": "other"}, {"rows": []}, {"rows": 3}, {"versions": None}])
 def test_a_damaged_judgement_is_refused_in_one_line(judged, change, tmp_path):
     record = read_json(judged / "better/judged.json", "")
     (tmp_path / "judged.json").write_text(json.dumps(record | change))
-    with pytest.raises(FileError, match=r"judged\.json is damaged: judge the predictions again"):
-        compare([tmp_path])
+    with pytest.raises(FileError, match=r"judged\.json is damaged: evaluate again"):
+        board([tmp_path])
 
 
 @pytest.fixture(scope="module")
@@ -580,20 +582,27 @@ def test_a_program_without_an_axis_of_channels_is_not_transposed(place, layout, 
     np.testing.assert_array_equal(found, zeros + np.arange(33))
 
 
-def test_a_program_of_a_fixed_size_is_judged_on_the_grid_it_takes(tmp_path):
+def test_a_program_of_a_fixed_size_is_judged_on_the_grid_that_it_takes(place, data, tmp_path, monkeypatch):
+    """Of a model only the first grid is required: what it says of others is a remark."""
+
     class Same(torch.nn.Module):
         def forward(self, functions):
             return functions + 0
 
-    example = (torch.zeros(2, 64, 1),)
-    torch.export.save(torch.export.export(Same(), example), tmp_path / "m.pt2")
-    points = torch.export.Dim("points")
-    program = torch.export.export(Same(), example, dynamic_shapes=({1: points},))
-    torch.export.save(program, tmp_path / "any.pt2")
-    for name, groups in (("m.pt2", ["n64"]), ("any.pt2", ["n64", "n128"])):
-        assert predictor(str(tmp_path / name), ["n64", "n128"]).groups == groups
-    # A program that does not take the first grid says so itself.
-    assert predictor(str(tmp_path / "m.pt2"), ["n128", "n64"]).groups == ["n128", "n64"]
+    torch.export.save(torch.export.export(Same(), (torch.zeros(2, 64, 1),)), tmp_path / "m.pt2")
+    content = yaml.safe_load((place / "burgers-v0.yaml").read_text())
+    (tmp_path / "tasks").mkdir()
+    monkeypatch.setattr(tasks, "FOLDER", tmp_path / "tasks")
+    for grids in ([64, 128], [128, 64]):
+        (tmp_path / "tasks/burgers-v0.yaml").write_text(yaml.safe_dump(content | {"tested": grids}))
+        arguments = str(tmp_path / "m.pt2"), "burgers-v0", tmp_path / f"out{grids[0]}"
+        if grids[0] == 128:
+            with pytest.raises(EvaluationError, match=r"m\.pt2 failed on n128: "):
+                judge(*arguments, data=data)
+            continue
+        record = judge(*arguments, data=data)
+        assert record["not_judged_on"] == ["n128"]
+        assert any("m.pt2 failed on n128: " in remark for remark in record["remarks"])
 
 
 def test_an_array_belongs_to_the_grid_of_its_name_and_then_of_its_file(tmp_path):

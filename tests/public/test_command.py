@@ -21,10 +21,11 @@ from resolvent.common.errors import FileError
 from resolvent.datasets.imported.check import Report
 from resolvent.datasets.tasks.registry import AnyDataset, settings_of
 from resolvent.figures.front import terminal
+from resolvent.judging.board import write_board
 from resolvent.models.registry import settings_class
 from resolvent.planning import places, start
 from resolvent.public import files
-from resolvent.public.describe import Terminal, write_compared
+from resolvent.public.describe import Terminal
 
 NAME = "tiny/burgers/fno"
 
@@ -54,7 +55,7 @@ def test_help_names_the_commands_and_imports_nothing_heavy():
     assert said.strip().endswith("[]")
     for name in (
         "demo", "plan", "check", "run", "open", "info", "predict", "export", "export-run",
-        "export-study", "verify", "verify-run", "snakemake",
+        "export-study", "verify", "evaluate", "compare", "snakemake",
     ):  # fmt: skip
         assert f" {name} " in said
 
@@ -401,7 +402,7 @@ def test_text_of_others_is_printed_and_not_obeyed(capsys):
 def test_a_comparison_has_no_formulas_for_a_spreadsheet(tmp_path):
     file = tmp_path / "table.csv"
     cells = ["=1+1", "+1", "-1", "@a", "\tb", "plain", "a=1"]
-    write_compared(pd.DataFrame({"model": cells, "relative_l2": [-0.5] * len(cells)}), file)
+    write_board(pd.DataFrame({"model": cells, "relative_l2": [-0.5] * len(cells)}), file)
     assert list(pd.read_csv(file)["model"]) == ["'=1+1", "'+1", "'-1", "'@a", "'\tb", "plain", "a=1"]
     assert set(pd.read_csv(file)["relative_l2"]) == {-0.5}
 

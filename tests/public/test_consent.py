@@ -19,8 +19,9 @@ from resolvent.common.files import read_json, write_json
 from resolvent.common.records import file_digests
 from resolvent.figures.common.commands import loading
 from resolvent.figures.common.results import read_runs
+from resolvent.judging.board import board
+from resolvent.judging.judge import judge
 from resolvent.public.runs import load_run
-from resolvent.public.verification import compare, verify_run
 from resolvent.public.weights import read_weights, write_weights
 from resolvent.training import checkpoints
 
@@ -50,6 +51,11 @@ def folder(exported, tmp_path, monkeypatch):
     for name in [one for one in sys.modules if one.partition(".")[0] == "folder"]:
         del sys.modules[name]
     assert not [one for one in sys.path if one.startswith(str(tmp_path / "folder"))]
+
+
+def evaluate(**allow):
+    """Measure the errors of the run again, on its own test samples."""
+    return judge("folder", None, Path("judged"), data=Path("made"), **allow)
 
 
 def in_weights(folder, **changes):
@@ -99,14 +105,15 @@ PLACES = {
 
 
 @pytest.mark.parametrize("name", PLACES)
-@pytest.mark.parametrize("use", ["operator", "predict", "export", "verify", "certify", "calibrate"])
+@pytest.mark.parametrize("use", ["operator", "predict", "export", "evaluate", "task", "certify", "calibrate"])
 def test_code_that_a_run_names_is_not_executed(name, use, folder, tmp_path, monkeypatch):
     PLACES[name](folder)
     np.save("in.npy", np.zeros((1, 64)))
     commands = {
         "predict": ["predict", "folder", "in.npy", "out.npy"],
         "export": ["export-run", "folder", "again"],
-        "verify": ["verify-run", "folder"],
+        "evaluate": ["evaluate", "folder"],
+        "task": ["evaluate", "folder", "--task", "burgers-v1"],
     }
     uses = {
         "operator": lambda run: run.operator,
@@ -127,7 +134,7 @@ def test_the_command_does_not_execute_code_beside_the_weights(folder, tmp_path):
     in_weights(folder, architecture=OWN)
     for name in ("safetensors.py", "typer.py"):  # of the working folder, which `python -m` puts first
         shutil.copy(folder / "evil.py", tmp_path / name)
-    words = [sys.executable, "-m", "resolvent", "verify-run", "folder"]
+    words = [sys.executable, "-m", "resolvent", "evaluate", "folder"]
     done = subprocess.run(
         words, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(ROOT)}, check=False
     )
@@ -151,7 +158,7 @@ def test_estimates_of_an_equation_of_the_authors_ask_for_consent(folder):
         load_run("folder").calibrate()
 
 
-@pytest.mark.parametrize("command", [["verify-run", "folder"], ["predict", "folder", "in.npy", "out.npy"]])
+@pytest.mark.parametrize("command", [["evaluate", "folder"], ["predict", "folder", "in.npy", "out.npy"]])
 def test_the_refusal_names_the_code_and_the_folder_to_allow(command, folder, capsys, monkeypatch):
     PLACES["the header and run.json"](folder)
     np.save("in.npy", np.zeros((1, 64)))
@@ -234,12 +241,12 @@ def test_no_address_is_contacted_before_it_was_allowed(name, folder, server):
     settings = IMPORTED | {"source": SOURCES[name](at)}
     in_record(folder, "dataset.json", settings=settings, imported={"files": []})
     with pytest.raises(FileError, match=f"folder would contact {at}/u.npz: .*--allow {at}/u.npz") as refused:
-        verify_run("folder")
+        evaluate()
     assert "nothing was run or contacted" in str(refused.value)
     assert not asked
     in_weights(folder, architecture="deeponet1d")  # other refusals come before any contact, too
     with pytest.raises(FileError, match="another run"):
-        verify_run("folder", allow=[f"{at}/u.npz"])
+        evaluate(allow=[f"{at}/u.npz"])
     assert not asked
 
 
@@ -257,7 +264,7 @@ def test_an_allowed_address_is_contacted(folder, server):
     source = IMPORTED | {"source": at + "/u.npz"}
     in_record(folder, "dataset.json", settings=source, imported={"files": []})
     with pytest.raises(ResolventError, match="cannot be read"):
-        verify_run("folder", allow=[f"{at}/u.npz"])
+        evaluate(allow=[f"{at}/u.npz"])
     assert asked
 
 
@@ -265,15 +272,15 @@ def test_a_file_that_samples_were_imported_from_is_held_to_its_digest_before_it_
     Path("u.h5").write_bytes(b"\x89HDF\r\n\x1a\n, which links to files of this machine")
     in_record(folder, "dataset.json", settings=IMPORTED | {"source": "u.h5"}, imported={"files": []})
     with pytest.raises(ResolventError, match=r"u\.h5: its SHA-256 is .*; expected: 0000"):
-        verify_run("folder")
+        evaluate()
     settings = IMPORTED | {"source": "/dev/zero"}
     in_record(folder, "dataset.json", settings=settings)
     with pytest.raises(ResolventError, match="/dev/zero is not a regular file"):
-        verify_run("folder")
+        evaluate()
     settings = {key: one for key, one in IMPORTED.items() if key != "sha256"}
     in_record(folder, "dataset.json", settings=settings | {"source": "u.h5"})
     with pytest.raises(ResolventError, match=r"dataset\.json has no SHA-256 of u\.h5"):
-        verify_run("folder")
+        evaluate()
 
 
 @pytest.mark.parametrize(
@@ -290,32 +297,29 @@ def test_a_file_that_samples_were_imported_from_is_held_to_its_digest_before_it_
 def test_weights_of_another_network_are_not_verified(damage, words, folder):
     damage(folder)
     with pytest.raises(FileError, match=rf"model\.safetensors belongs to another run \({words}"):
-        verify_run("folder")
+        evaluate()
     with pytest.raises(FileError, match=words):
         load_run("folder").predict(np.zeros((1, 64)))
 
 
 @pytest.mark.parametrize("name", ["../outside", "/tmp/outside", "..", ""])
 def test_samples_are_not_made_outside_of_the_folder_for_them(name, folder, tmp_path):
-    in_record(folder, dataset=name)
-    with pytest.raises(FileError, match=r"run\.json: invalid dataset name .*: download the run again"):
-        verify_run("folder", work=tmp_path / "made")
+    in_record(folder, "dataset.json", dataset=name)
+    with pytest.raises(FileError, match=r"dataset\.json: invalid dataset name .*: download the run again"):
+        evaluate()
     assert not (tmp_path / "outside").exists()
 
 
-def test_a_comparison_has_what_was_run_whatever_it_is_called(folder, tmp_path):
+def test_a_board_has_what_was_run_whatever_it_is_called(folder):
     in_record(folder, label="Galerkin transformer")
-    report = verify_run("folder", work=tmp_path / "made")
-    assert report["holds"]
-    table = compare(["folder"])
-    assert set(table["model"]) == {"Galerkin transformer"}
-    assert set(table["architecture"]) == {"fno1d"}
-    forged = report | {"run": report["run"] | {"architecture": "transformer1d"}}
-    write_json(folder / "verified.json", forged)
-    assert compare(["folder"]).empty
-    rows = [row | {"measured": 1e-9} for row in report["rows"]]
-    write_json(folder / "verified.json", report | {"rows": rows})
-    assert compare(["folder"]).empty
+    record = evaluate()
+    assert all(row["confirmed"] for row in record["recorded"])
+    table = board([Path("judged")])
+    assert set(table["model"]) == {"Galerkin transformer (fno1d), trained on 64, seed 3"}
+    assert set(table["recorded_errors"]) == {"confirmed"}
+    in_record(Path("judged"), "judged.json", label="Another")
+    with pytest.raises(FileError, match="damaged: evaluate again"):
+        board([Path("judged")])
 
 
 def test_a_tolerance_that_the_folder_states_itself_is_not_taken(folder, tmp_path):
@@ -325,7 +329,8 @@ def test_a_tolerance_that_the_folder_states_itself_is_not_taken(folder, tmp_path
     (folder / "errors.csv").write_text("\n".join(errors) + "\n")
     files = read_json(folder / "run.json", "the record")["files"]
     in_record(folder, files=files | file_digests(folder, ("errors.csv",)))
-    assert not verify_run("folder", work=tmp_path / "made")["holds"]
+    confirmed = {row["metric"]: row["confirmed"] for row in evaluate()["recorded"]}
+    assert not all(confirmed.values())
 
 
 def test_the_model_card_and_the_page_of_a_run_with_own_code_name_the_consent(lab, tmp_path):

@@ -1,0 +1,86 @@
+"""The board: judgements of `resolvent evaluate` on each test, the lowest error first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from rich.console import Console
+from rich.table import Table
+
+from resolvent.common.errors import FileError
+from resolvent.common.files import read_json
+from resolvent.judging.judge import KINDS, RECORD
+
+ORDER = ["test", "grid", "relative_l2"]
+
+
+def board(folders: Sequence[Path]) -> pd.DataFrame:
+    """Return a row for each judgement in `folders` and each grid, ordered by test, grid and error.
+
+    Tests have the same name only if they have the same test samples. Raises `FileError` if a folder has no
+    judgement, or a damaged one.
+    """
+    return pd.DataFrame([row for folder in folders for row in _rows(folder)]).sort_values(
+        ORDER, ignore_index=True
+    )
+
+
+def _rows(folder: Path) -> Iterator[dict[str, Any]]:
+    try:
+        record = read_json(folder / RECORD, "the judgement")
+    except FileNotFoundError:
+        raise FileError(
+            f"{folder} has no {RECORD}: make it with `resolvent evaluate … --out {folder}`"
+        ) from None
+    try:
+        rows = [row for row in record["rows"] if row["who"] == record["label"]]
+        rows = [row for row in rows if row["metric"] == "relative_l2"]
+        if not rows or record["kind"] not in KINDS:
+            raise KeyError("kind")
+        for row in rows:
+            yield {
+                "test": str(record["task"]),
+                "grid": str(row["grid"]),
+                "model": str(record["label"]),
+                "relative_l2": float(row["mean"]),
+                "samples": int(row["samples"]),
+                "judged": record["kind"],
+                "recorded_errors": _recorded(record.get("recorded", [])),
+                "date": str(record["date"]),
+                "versions": " ".join(f"{name} {one}" for name, one in record["versions"].items()),
+                "folder": str(folder),
+            }
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise FileError(f"{folder / RECORD} is damaged: evaluate again") from None
+
+
+def _recorded(rows: list[dict]) -> str:
+    if not rows:
+        return ""
+    return "not confirmed" if any(row["confirmed"] is False for row in rows) else "confirmed"
+
+
+def print_board(table: pd.DataFrame, console: Console) -> None:
+    """Print the board, one table for each test."""
+    for test, part in table.groupby("test", sort=False):
+        printed = Table(title=str(test), title_justify="left")
+        for head in ("grid", "model", "error", "samples", "what was judged", "date"):
+            narrow = head in ("error", "samples", "date")
+            printed.add_column(head, overflow="fold", no_wrap=narrow)
+        for row in part.to_dict("records"):
+            judged = row["judged"]
+            if row["recorded_errors"]:
+                judged += f", recorded errors {row['recorded_errors']}"
+            error, samples = f"{row['relative_l2']:.3e}", str(row["samples"])
+            printed.add_row(row["grid"], row["model"], error, samples, judged, row["date"])
+        console.print(printed)
+
+
+def write_board(table: pd.DataFrame, file: Path) -> None:
+    """Write the board as CSV. Text that begins like a formula is quoted, so spreadsheets do not run it."""
+    formula = ("=", "+", "-", "@", "\t", "\r")
+    quoted = table.map(lambda one: f"'{one}" if isinstance(one, str) and one.startswith(formula) else one)
+    quoted.to_csv(file, index=False)
