@@ -83,7 +83,7 @@ format: .venv/developed
 # Pages of docs/ that a command writes; the comparison with the paper is written where its runs are.
 # The pictures of docs/theory.md have a command of their own: docs/scripts/theory.py.
 docs: .venv/developed
-	$(BIN)/python -m resolvent.documentation.write
+	$(BIN)/python docs/scripts/write_pages.py
 	$(BIN)/python docs/scripts/both_rules.py
 
 # The documentation site, build/site/index.html; a warning or a broken link is an error. Executes the tutorials.
@@ -98,7 +98,7 @@ bench: .venv/developed
 	$(BIN)/python -m benchmarks
 
 environment.yml: pyproject.toml .venv/installed
-	$(BIN)/python -m resolvent.documentation.environment
+	$(BIN)/python docs/scripts/conda_environment.py
 
 # Keeps the versions that are there: take those out that are to be the newest. torch says itself what it needs of CUDA.
 constraints: .venv/installed

@@ -7,6 +7,7 @@ Tutorials and the gallery are executed, once for each content (a cache lies in b
 import atexit
 import gc
 import re
+import sys
 import tomllib
 from pathlib import Path
 
@@ -14,7 +15,8 @@ import jupytext
 from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
 
-from resolvent.documentation.docstrings import as_restructured_text
+sys.path.insert(0, str(Path(__file__).parent / "scripts"))
+from docstrings import as_restructured_text
 
 # All pages are kept to the end: the garbage collector need not look through them again and again, nor then.
 gc.set_threshold(100_000)

@@ -8,6 +8,7 @@ import subprocess
 from contextlib import contextmanager
 from zipfile import ZipFile
 
+import measured_datasets
 import pytest
 from latex import complaints
 from merged_configuration import merged
@@ -17,7 +18,6 @@ from pipeline_project import Project, built_once, job_counts
 import resolvent
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.verify import faults_of_dataset
-from resolvent.documentation import datasets as dataset_pages
 
 RUN = "results/test/burgers/{model}/n64/seed1127802"
 INSTEAD = "shown because the configured run, FNO, hopeless learning rate (n = 64, seed 1127802), diverged"
@@ -212,8 +212,8 @@ def test_the_paper_has_its_page(project):
 
 
 def test_the_measurements_of_the_docs_come_from_cards_and_logs(project, monkeypatch):
-    monkeypatch.setattr(dataset_pages, "MEASURED", "config/test.yaml")
-    tables = dataset_pages.measured(project.folder)
+    monkeypatch.setattr(measured_datasets, "MEASURED", "config/test.yaml")
+    tables = measured_datasets.measured(project.folder)
     files = (project.folder / "data/darcy_cao_inverse").glob("*.json")
     (card,) = (file for file in files if file.suffixes == [".json"])
     largest = json.loads(card.read_text())["error_budget"]["against_direct_solve"]["largest_relative_l2"]

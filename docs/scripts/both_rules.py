@@ -4,8 +4,7 @@ Its rows are those of docs/measured/reported_rows.csv, made by the command that 
 """
 
 import pandas as pd
-
-from resolvent.documentation.pages import ROOT, table, write_part
+from page_parts import ROOT, table, write_part
 
 RULES = {"FNO, as coded, Adam of torch 1.8": "torch 1.8", "FNO, as coded": "today"}
 HEAD = (

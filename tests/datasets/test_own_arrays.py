@@ -21,6 +21,7 @@ from array_files import (
 )
 from chosen import chosen
 from dataset_fixtures import make_dataset
+from resolvent.public.verification import _hold_files
 from serving import serving
 
 from resolvent.datasets.errors import DatasetError
@@ -31,7 +32,6 @@ from resolvent.datasets.tasks.registry import settings_of
 from resolvent.datasets.verify import faults_of_dataset
 from resolvent.judging.exported import _check_sources
 from resolvent.planning.export import export
-from resolvent.public.verification import _hold_files
 from resolvent.solvers.common.grid import Grid
 
 

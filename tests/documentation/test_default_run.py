@@ -1,20 +1,15 @@
 """The table of the default configuration has each model and baseline, and the hours of its jobs."""
 
-import base64
 import csv
-import json
-from pathlib import Path
 from types import SimpleNamespace
 
-import pytest
+from default_run import COLUMNS, TABLE, experiment_rows, overview
 
-from resolvent.documentation import default_run
-from resolvent.documentation.default_run import COLUMNS, TABLE, experiment_rows, hours, overview
 from resolvent.evaluation.baselines import LABELS
 from resolvent.figures.common import comparison
 from resolvent.figures.common.intervals import Interval
 from resolvent.figures.front.results import CLASSICAL, Results, Row, RunState
-from resolvent.figures.front.study import STUDY_FILE, PlannedExperiment, PlannedRow, Study
+from resolvent.figures.front.study import PlannedExperiment, PlannedRow, Study
 
 NAN = float("nan")
 STUDY = Study(name="laptop", experiments={"burgers": PlannedExperiment("Burgers", "b", "", 128, [], [])})
@@ -92,30 +87,3 @@ def test_the_page_names_the_best_models_of_each_experiment_and_sums_the_hours(tm
         "| Burgers | A 0.2 | not ranked | — | — | 2 finished | 0.50 h | 0.75 h |",
         "| total |  |  |  |  | 4 | 1.0 h | 1.5 h |",
     ]
-
-
-def test_predicted_hours_stand_beside_those_that_snakemake_noted(tmp_path):
-    noted = tmp_path / ".snakemake/metadata"
-    noted.mkdir(parents=True)
-    for output, seconds in {"a/checkpoint.pt": 3600, "page.html": 360}.items():
-        name = base64.b64encode(output.encode()).decode()
-        (noted / name).write_text(json.dumps({"starttime": 1000.0, "endtime": 1000.0 + seconds}))
-    jobs = [{"output": output, "seconds": "720.0"} for output in ("a/checkpoint.pt", "page.html", "not yet")]
-    assert hours(jobs, tmp_path) == ("0.40", "1.10")
-    assert hours(jobs, tmp_path / "elsewhere") == ("", "")
-
-
-def test_the_jobs_are_those_of_a_plan(tmp_path, monkeypatch):
-    (tmp_path / "results/burgers").mkdir(parents=True)
-    for name in (STUDY_FILE, "burgers/comparison.csv"):
-        (tmp_path / "results" / name).touch()
-
-    def stop(command, **_):
-        raise RuntimeError(" ".join(command))
-
-    monkeypatch.setattr(default_run.subprocess, "run", stop)
-    monkeypatch.setattr(default_run, "planned", lambda: SimpleNamespace(results=Path("results")))
-    for name in ("read_study", "read_results"):
-        monkeypatch.setattr(default_run, name, lambda *_: None)
-    with pytest.raises(RuntimeError, match=r"^\S+ -m snakemake plan --cores 2 "):
-        default_run.write_default_run(tmp_path)

@@ -4,14 +4,16 @@ import re
 from itertools import pairwise
 
 import typer
+from page_parts import ROOT
 
 from resolvent.__main__ import app
-from resolvent.documentation.pages import ROOT
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]
 CODE = re.compile(r"(?<!`)`([^`]+)`(?!`)|^(?: {4}|\$ )?((?:resolvent|python -m|snakemake) .*)$", re.MULTILINE)
 COMMAND = re.compile(r"(?:resolvent|python -m ((?:resolvent|benchmarks)[\w.]*)) ([^#|>&;]+)")
-PLACE = re.compile(r"\b(?:benchmarks|config|containers|profiles|resolvent|tests|workflow)/[\w./]*\w")
+PLACE = re.compile(
+    r"\b(?:benchmarks|docs/scripts|config|containers|profiles|resolvent|tests|workflow)/[\w./]*\w"
+)
 
 
 def missing(shown: str) -> set[str]:

@@ -8,9 +8,16 @@ from types import SimpleNamespace
 
 import pytest
 import yaml
+from conda_environment import BY_PIP, NAMES, environment_text
+from configuration_keys import keys
+from default_run import overview
+from docstrings import as_restructured_text
+from measured_datasets import accuracy
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
+from page_parts import ROOT, table, write_part
+from paper_sizes import size_sections
 from typer.main import get_command
 
 from benchmarks.__main__ import COMMANDS
@@ -20,13 +27,6 @@ from benchmarks.summary import BARS, OF_GEMM, summary
 from resolvent.__main__ import app
 from resolvent.common import predictions, records
 from resolvent.datasets import verify
-from resolvent.documentation.configuration import keys
-from resolvent.documentation.datasets import accuracy
-from resolvent.documentation.default_run import overview
-from resolvent.documentation.docstrings import as_restructured_text
-from resolvent.documentation.environment import BY_PIP, NAMES, environment_text
-from resolvent.documentation.pages import ROOT, table, write_part
-from resolvent.documentation.paper_sizes import size_sections
 from resolvent.figures.common import comparison
 from resolvent.figures.experiment import scaling
 from resolvent.figures.front import leaderboard

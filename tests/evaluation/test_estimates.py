@@ -1,13 +1,11 @@
 """Trained runs on distributions that they were not trained on."""
 
-import shutil
-
 import numpy as np
 import pandas
 import pytest
 from dataset_fixtures import copied_once, made_once, small
+from estimates import atlas, coverage
 from pydantic import ValidationError
-from run_files import write_estimates
 from training_fixtures import finished_run
 
 import resolvent
@@ -15,7 +13,6 @@ from resolvent.common.norms import relative_l2
 from resolvent.common.records import ESTIMATE_COLUMNS
 from resolvent.datasets.loading import load_samples
 from resolvent.datasets.tasks.registry import build_task, settings_class
-from resolvent.documentation.estimates import atlas, coverage, section
 from resolvent.evaluation.estimates import errors_beside, measure_estimates
 from resolvent.figures.common.intervals import ratio_of_means
 from resolvent.figures.common.numbers import times
@@ -145,34 +142,6 @@ def test_summaries_are_means_of_all_and_orders_within_a_seed():
     assert found["estimate"] == pytest.approx(84 / 6)
     assert found["rank_correlation"] == pytest.approx(0)  # 1 and -1; of all six together it is 0.6
     assert found["ratio"] == 2
-
-
-def test_the_table_of_the_documentation_has_the_range_of_the_models_of_an_architecture(study, tmp_path):
-    assert section(tmp_path) is None
-    of_all = {"equation": "burgers", "architecture": "fno1d", "resolution": 8, "seed": 3, "factor": 1.0}
-    for experiment, shifts in (("one", ["none"]), ("two", ["none", "viscosity"])):
-        rows = [
-            of_all
-            | {
-                "model": model,
-                "shift": shift,
-                "sample": at,
-                "relative_l2": at + 1,
-                "to_solver": by * (at + 1),
-            }
-            for model, by in (("a", 1), ("b", 4))
-            for shift in shifts
-            for at in range(3)
-        ]
-        (tmp_path / f"{experiment}/a/n8/seed3").mkdir(parents=True)
-        write_estimates(tmp_path / experiment, *rows)
-        shutil.copy(study[1][0] / "run.json", tmp_path / f"{experiment}/a/n8/seed3")
-    text = section(tmp_path)
-    assert "4 runs, each tested on at most 3 samples" in " ".join(text.split())
-    numbers = "16 | 2 | 2.00 | 2.00 to 8.00 | 1.00 | 1.00 to 4.00 |"
-    assert text.splitlines()[-2:] == [
-        f"| burgers | `fno1d` | {how} | a classical solver | {numbers}" for how in ("as trained", "shifted")
-    ]
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from merged_configuration import ROOT
+from paper_sizes import size_sections
+from reported_vs_ours import ROWS, write_reported_vs_ours
 from run_files import replace_errors, set_resolution
 
-from resolvent.documentation.paper_sizes import size_sections
-from resolvent.documentation.reported_vs_ours import ROWS, write_reported_vs_ours
 from resolvent.figures.common.intervals import ratio_to_reported, scatter
 from resolvent.figures.papers.cao2021.reported import EXAMPLES, TABLE_8
 from resolvent.figures.published import collapse

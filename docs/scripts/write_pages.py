@@ -1,16 +1,19 @@
-"""Write the generated parts of docs/: `make docs` runs `python -m resolvent.documentation.write`.
+"""Write the generated parts of docs/: `make docs` runs `python docs/scripts/write_pages.py`.
 
 Parts without their measurements or runs are left unchanged, and the command that makes them is printed.
 """
 
 from pathlib import Path
 
-from resolvent.documentation import datasets, estimates, initial_values
-from resolvent.documentation.configuration import keys
-from resolvent.documentation.default_run import overview, write_default_run
-from resolvent.documentation.pages import ROOT, planned, write_part
-from resolvent.documentation.paper_sizes import size_sections
-from resolvent.documentation.reported_vs_ours import write_reported_vs_ours
+import estimates
+import initial_values
+import measured_datasets
+from configuration_keys import keys
+from default_run import overview, write_default_run
+from page_parts import ROOT, planned, write_part
+from paper_sizes import size_sections
+from reported_vs_ours import write_reported_vs_ours
+
 from resolvent.figures.papers.registry import PAPERS
 
 COMMAND = "snakemake --cores 2 --resources gpu=0 --configfile"
@@ -20,12 +23,12 @@ def main() -> None:
     """Write the parts of all pages, in an order such that a table's sources are written before it."""
     write_part("docs/configuration.md", keys(), "keys")
     page = "docs/datasets.md"
-    write_part(page, datasets.measured(ROOT), "measured", datasets.COMMAND)
-    accuracy = datasets.accuracy(ROOT / page)
+    write_part(page, measured_datasets.measured(ROOT), "measured", measured_datasets.COMMAND)
+    accuracy = measured_datasets.accuracy(ROOT / page)
     write_part("docs/index.md", accuracy, "accuracy")
     write_part("README.md", accuracy.replace("](", "](docs/"), "accuracy")
-    fresh = datasets.fresh_samples(_runs(datasets.FRESH_RUNS))
-    write_part(page, fresh, "fresh-samples", datasets.FRESH_COMMAND)
+    fresh = measured_datasets.fresh_samples(_runs(measured_datasets.FRESH_RUNS))
+    write_part(page, fresh, "fresh-samples", measured_datasets.FRESH_COMMAND)
     values = initial_values.section(ROOT, _runs(initial_values.RUNS))
     write_part("docs/equations/lorenz63.md", values, "initial-values", initial_values.COMMAND)
     results = planned().results

@@ -14,9 +14,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import pandas as pd
+from page_parts import planned, table
 
 from resolvent.common.files import write_text
-from resolvent.documentation.pages import planned, table
 from resolvent.evaluation.baselines import LABELS
 from resolvent.figures.common.comparison import Tested, by_condition, read_comparison
 from resolvent.figures.common.numbers import DASH, duration, ratio_in_words, scientific

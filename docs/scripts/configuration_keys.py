@@ -6,6 +6,7 @@ import typing
 from collections import defaultdict
 from typing import Any
 
+from page_parts import planned, table
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
@@ -14,7 +15,6 @@ from resolvent.datasets.tasks import registry as equations
 from resolvent.datasets.tasks.distributions import CircleDistribution, GaussianDistribution, TorusDistribution
 from resolvent.datasets.tasks.settings import SplitSizes
 from resolvent.datasets.tasks.trajectories import ObservationTimes
-from resolvent.documentation.pages import planned, table
 from resolvent.measurements.settings import ArchitectureCostSettings, CostSettings
 from resolvent.models.registry import ARCHITECTURES, settings_class
 from resolvent.planning.configuration import settings

@@ -1,6 +1,7 @@
 """Parts of docs/reported-vs-ours.md on numbers of parameters."""
 
-from resolvent.documentation.pages import table
+from page_parts import table
+
 from resolvent.figures.published.reported_numbers import EXAMPLES
 from resolvent.figures.published.tables import reported_rows
 from resolvent.models.build import build, parameter_counts

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import reported_medians
+from page_parts import folded, paragraph, table
+from reported_medians import NO_ROW, made_by, median_rows, median_section
 
 from resolvent.common.counts import counted
 from resolvent.common.files import write_text
-from resolvent.documentation import reported_medians
-from resolvent.documentation.pages import folded, paragraph, table
-from resolvent.documentation.reported_medians import NO_ROW, made_by, median_rows, median_section
 from resolvent.figures.common.intervals import Scatter, scatter
 from resolvent.figures.common.numbers import DASH, duration
 from resolvent.figures.common.results import Run, error_matrix, read_runs

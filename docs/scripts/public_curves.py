@@ -1,16 +1,16 @@
 """Draw the figure of docs/equations/burgers.md: four samples of the public data and our solutions.
 
-Run `python -m resolvent.documentation.public_curves`.
+Run `python docs/scripts/public_curves.py`.
 """
 
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from page_parts import ROOT
 
 from resolvent.datasets.tasks.burgers import BurgersDataset
 from resolvent.datasets.tasks.registry import build_task
-from resolvent.documentation.pages import ROOT
 from resolvent.figures.common.style import BASELINE, INK, grid_lines, new_figure, save, title
 from resolvent.solvers.common.fourier import coefficients_of
 

@@ -1,14 +1,15 @@
 """Copy files of the demo to docs/tutorials/finished_study, the finished study in a tutorial.
 
-Run `python -m resolvent.documentation.finished_study` after `make demo`. Checkpoints, pages and figures are
+Run `python docs/scripts/finished_study.py` after `make demo`. Checkpoints, pages and figures are
 not copied: they are large, and the tutorial reads only tables.
 """
 
 import shutil
 from dataclasses import replace
 
+from page_parts import ROOT
+
 from resolvent.common.records import CHECKPOINT, RunRecord, read_record, write_record
-from resolvent.documentation.pages import ROOT
 
 OF_A_RUN = ("run.json", "cost.json", "history.csv", "errors.csv", "predictions.nc")
 RUNS = [f"{model}/*/seed*/{name}" for model in ("fno", "galerkin_layer_scale") for name in OF_A_RUN]

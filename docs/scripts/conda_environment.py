@@ -1,4 +1,4 @@
-"""Write environment.yml from pyproject.toml: `python -m resolvent.documentation.environment`.
+"""Write environment.yml from pyproject.toml: `python docs/scripts/conda_environment.py`.
 
 Packages come from conda-forge, under the names they have there; pip installs the others.
 """
@@ -7,8 +7,7 @@ import re
 import tomllib
 
 from packaging.requirements import Requirement
-
-from resolvent.documentation.pages import ROOT
+from page_parts import ROOT
 
 NAMES = {"dask": "dask-core", "matplotlib": "matplotlib-base", "torch": "pytorch"}
 # Snakemake is in another channel; conda-forge's newest latex2mathml was 3.78 when this was written.

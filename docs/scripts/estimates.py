@@ -1,6 +1,6 @@
 """Write the tables of docs/use.md: label-free error estimates, errors on shifted distributions, coverage.
 
-Run `python -m resolvent.documentation.estimates results/<study>` on any finished study.
+Run `python docs/scripts/estimates.py results/<study>` on any finished study.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 import torch
+from page_parts import paragraph, table, write_part
 
 from resolvent.common.counts import counted
 from resolvent.common.norms import relative_l2
 from resolvent.common.predictions import node_name
 from resolvent.common.records import UNSHIFTED, RunRecord, read_record
 from resolvent.datasets.loading import FreshSplit, Samples
-from resolvent.documentation.pages import paragraph, table, write_part
 from resolvent.evaluation.conditions import predict
 from resolvent.evaluation.conformal import calibrated
 from resolvent.figures.common.numbers import ratio_in_words, scientific, times
@@ -35,7 +35,7 @@ from resolvent.planning.provenance import machine
 from resolvent.public.runs import load_run
 
 PAGE, PART = "docs/use.md", "estimates"
-COMMAND = "python -m resolvent.documentation.estimates"
+COMMAND = "python docs/scripts/estimates.py"
 DRAWN, SPLITS, LEVEL = 200, 200, 0.9
 BY = ["equation", "architecture", "distribution", "way"]
 SIZES = ("train_samples", "epochs")

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from page_parts import planned, table
 
 from resolvent.common.errors import ResolventError
 from resolvent.common.files import read_json
 from resolvent.datasets.loading import read_card
 from resolvent.datasets.tasks.registry import EQUATIONS, settings_class
-from resolvent.documentation.pages import planned, table
 from resolvent.figures.common.numbers import DASH, duration
 from resolvent.figures.common.results import Run, read_runs
 from resolvent.planning.plan import DatasetPlan

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 import torch
+from page_parts import planned, table
 from torch import Tensor
 
 from resolvent.common.counts import counted
 from resolvent.datasets.loading import Samples, load_samples
-from resolvent.documentation.pages import planned, table
 from resolvent.evaluation.conditions import predict
 from resolvent.evaluation.metrics import measure
 from resolvent.figures.common.results import Run, error_matrix, read_runs

@@ -6,9 +6,9 @@ from itertools import groupby
 from typing import Any
 
 import numpy as np
+from page_parts import folded, paragraph, table
 
 from resolvent.common.counts import counted
-from resolvent.documentation.pages import folded, paragraph, table
 from resolvent.figures.common.intervals import UNKNOWN, median_interval, paired_ratio
 from resolvent.figures.common.numbers import DASH, duration
 from resolvent.figures.common.results import Run, error_matrix
