@@ -55,19 +55,19 @@ READERS: dict[str, Callable[..., Any]] = {
         {run.directory: run for run in [shown.run, *results.one_of_each(runs)] if not run.diverged}.values()
     ),
     "several_resolutions": lambda comparison: comparison["test_resolution"].nunique() > 1,
-    "estimated": lambda estimates, shifts: "" if estimates.empty else ESTIMATED[bool(shifts)],
+    "estimated": lambda estimates: not estimates.empty,
     "has_map": lambda shown: results.has_map(shown.run),
     "lost": lambda runs: {run.directory: run for run in runs if run.diverged},
     # The run of the film is chosen before training, so it may have diverged.
     "filmed": lambda lost, rollout_file: rollout_file and Path(rollout_file).parent not in lost,
-    "facts": lambda planned_facts, runs, shown, comparison, estimated: (
+    "facts": lambda planned_facts, runs, shown, comparison, shifts: (
         planned_facts
         | {"shown": shown.words, "mean_error": f"M{mean_error(comparison)[1:]}"}
         | {"selected": reported_numbers.chosen_on_validation(runs) or "nothing"}
         # Models and grids may have settings of their own.
         | {name: reported_numbers.values_of(runs, of) for name, of in OF_TRAINING.items()}
         | {"domain": "time" if isinstance(shown.run.resolution, str) else "frequency and in space"}
-        | {"estimated": estimated}
+        | {"estimates": ESTIMATED[bool(shifts)]}
     ),
 }
 
@@ -87,7 +87,7 @@ SECTIONS = (
         "error_location": ERROR_LOCATION,
         "spread": SPREAD_OF_RUNS,
     }, heading="Location of the error, in {domain}"),
-    Section("estimates", "Errors without labels", {"stress": STRESS}, "{estimated}", only_if="estimated"),
+    Section("estimates", "Errors without labels", {"stress": STRESS}, "{estimates}", only_if="estimated"),
     OWN,
     Section("cost", "Cost", {"cost_scatter": COST_SCATTER, "inference": INFERENCE}),
     Section("scaling", "Scaling", {"scaling": SCALING}, only_if="scaled"),

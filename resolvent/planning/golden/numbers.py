@@ -35,7 +35,7 @@ SAMPLES = [("train", 0), ("train", 1), ("test", 0)]
 STUDY = "resolvent.planning.golden.study"
 FEW = {"train": 8, "validation": 2, "test": 4}
 
-# Settings beside each equation's example, so that together they reach all of its code; default: the example alone.
+# Settings beside an example, so that together they reach all of its code. Other equations have the example.
 CASES: dict[str, list[dict]] = {
     "burgers": [
         {},
