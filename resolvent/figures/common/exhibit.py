@@ -82,7 +82,7 @@ class Exhibit:
         if self.kind == "table":
             return shown | {"table": check_digest(path).read_text(encoding="utf-8")}
         if self.kind in VIEWERS:
-            still = self.still and self.still.on_page(sources, path, folder, linked)
+            still = self.still.on_page(sources, path, folder, linked) if self.still else None
             runs = [(relative(run.directory / RUN_DATA, folder), run.name) for run in sources["viewed"]]
             return shown | {"runs": runs, "still": still} if runs else still
         if self.kind == "film":

@@ -70,8 +70,8 @@ def render(
     environment.tests["table"] = _is_table
     environment.globals["ends"] = ends
     place = {"root": relative(root, Path(output).parent), "study": Path(root).resolve().name}
-    place |= {"study_pages": other_pages(), "breadcrumbs": breadcrumbs}
-    page = environment.get_template(template).render(**place | content)
+    shown = {"study_pages": other_pages(), "breadcrumbs": breadcrumbs, **content}
+    page = environment.get_template(template).render(**place, **shown)
     write_text(Path(output), page)
 
 
