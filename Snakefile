@@ -186,7 +186,7 @@ localrules:
 rule all:
     default_target: True
     input:
-        [file for dataset in plan.datasets.values() for file in (dataset.card, dataset.preview)],
+        DATASET_FILES,
         [file for name in plan.datasets for file in getattr(rules, f"dataset_page_{name}").output],
         [
             file
@@ -202,7 +202,7 @@ rule all:
         ],
         [paper.shown for paper in papers.values()],
         rules.page_assets.output,
-        rules.front_page.output,
+        [getattr(rules, name).output for name in STUDY_PAGES],
 
 
 rule datasets:

@@ -175,9 +175,9 @@ def test_a_metric_of_ones_own_is_in_the_tables_and_on_the_page_with_its_words(la
 def test_a_figure_of_ones_own_is_on_the_page(laboratory):
     folder = laboratory.work / EXPERIMENT
     page = (folder / "report.html").read_text(encoding="utf-8")
-    assert "own_figures/sorted_errors.svg" in page
+    assert "figures/own_sorted_errors.svg" in page
     assert "The errors of all test samples, of each run." in page
-    assert all((folder / f"own_figures/sorted_errors.{suffix}").exists() for suffix in ("svg", "png", "pdf"))
+    assert all((folder / f"figures/own_sorted_errors.{suffix}").exists() for suffix in ("svg", "png", "pdf"))
 
 
 @pytest.mark.parametrize("page", ["own-equation", "own-model", "own-metric"])
@@ -205,6 +205,7 @@ SOLVED = {"solve_heat": 1, "finalise_heat": 1, "baselines": 1, "train": 2, "eval
         ("baselines.py", "np.argmin", "np.argmax", ANSWERED),
         ("metrics.py", "np.abs(target)", "1 + np.abs(target)", MEASURED),
         ("heat.py", "1 + rate / 2", "1 + rate", SOLVED),
+        ("heat.py", "    def task(self)", "    moves = True\n\n    def task(self)", SOLVED),  # a film
     ],
 )  # fmt: skip
 def test_an_edited_module_reruns_what_depends_on_it(laboratory, module, old, new, planned):

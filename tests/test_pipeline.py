@@ -315,13 +315,78 @@ def test_a_tuned_run_is_trained_and_recorded_with_what_its_short_runs_chose(proj
     assert project.planned(target, config=change) == {}  # its recipe has no say
 
 
-def test_a_figure_that_is_gone_is_drawn_again(project):
-    figure = project.folder / "results/test/burgers/figures/samples.svg"
-    kept = figure.rename(figure.with_name("kept"))
+def test_figures_that_are_gone_are_drawn_again(project):
+    figures = project.folder / "results/test/burgers/figures"
+    kept = figures.rename(figures.with_name("kept"))
     on_a_cluster = project.dry_run("--cores", "2", "--jobs", "2", "--quiet", "host")
     assert job_counts(on_a_cluster) == {"all": 1, "report_burgers": 1}
     assert "Group job report" in on_a_cluster  # one submission
-    kept.rename(figure)
+    kept.rename(figures)
+
+
+NEW_FIGURE = """
+from resolvent.figures.common.exhibit import Exhibit
+from resolvent.figures.common.style import new_figure
+
+
+def draw(runs):
+    figure, ((panel,),) = new_figure(1, 1, size=(4, 3))
+    panel.bar([run.name for run in runs], [run.cost.parameters for run in runs])
+    return figure
+
+
+PARAMETERS = Exhibit("Parameters", "The number of parameters of each run.", draw)
+"""
+NEW_PAGE = """
+from resolvent.figures.common.exhibit import Section
+from resolvent.figures.common.page import render
+from resolvent.figures.front.study import read_study
+
+
+def write_counts(folder):
+    runs = [run for one in read_study(folder).experiments.values() for row in one.rows for run in row.runs]
+    sections = [Section("runs", "Runs")]
+    breadcrumbs = [("Counts", "")]
+    render("counts.html.j2", folder / "counts.html", root=folder, breadcrumbs=breadcrumbs, title="Counts",
+           sections=sections, count=len(runs))
+"""
+
+
+def test_a_new_figure_is_a_module_and_a_line_and_is_drawn_where_its_page_is_asked_for(project, tmp_path):
+    other = project.copied_to(tmp_path / "other")
+    (other.folder / "resolvent/figures/experiment/parameters.py").write_text(NEW_FIGURE)
+    line = '        "learning_rates": LEARNING_RATES,\n'
+    report = other.folder / "resolvent/figures/experiment/report.py"
+    module = "from resolvent.figures.experiment.parameters import PARAMETERS\nOWN = "
+    text = report.read_text().replace(line, f'{line}        "parameters": PARAMETERS,\n', 1)
+    report.write_text(text.replace("OWN = ", module, 1))
+    page = "results/test/burgers/report.html"
+    assert other.planned(page)["report_burgers"] == 1
+    other.forked_build(page)
+    assert '<img class="static" src="figures/parameters.svg"' in (other.folder / page).read_text()
+    assert (other.folder / "results/test/burgers/figures/parameters.svg").exists()
+
+
+def test_a_new_page_of_a_study_is_a_module_a_template_and_a_line(project, tmp_path):
+    other = project.copied_to(tmp_path / "other")
+    figures = other.folder / "resolvent/figures"
+    (figures / "front/counts.py").write_text(NEW_PAGE)
+    template = '{% extends "base.html.j2" %}\n{% block runs %}<p>{{ count }} runs.</p>{% endblock %}\n'
+    (figures / "templates/counts.html.j2").write_text(template)
+    listed, end = figures / "common/page.py", "\n}\n\n\ndef other_pages"
+    line = '    "counts": StudyPage("counts.html", "Counts", "resolvent.figures.front.counts:write_counts"),'
+    text = listed.read_text()
+    assert text.count(end) == 1
+    listed.write_text(text.replace(end, f"\n{line}{end}"))
+    assert other.planned()["counts"] == 1
+    other.forked_build(
+        "results/test/counts.html", "results/test/burgers/compare.html", "-R", "run_pages_burgers"
+    )
+    results = other.folder / "results/test"
+    assert "<p>4 runs.</p>" in (results / "counts.html").read_text()
+    for page in (results / "index.html", results / "burgers/compare.html"):
+        assert "counts.html" in {link.rpartition("/")[2] for link in links(page.read_text())}
+    assert json.loads((results / "study.json").read_text())["pages"] == {"counts.html": "Counts"}
 
 
 def test_other_settings_of_one_model_rerun_that_model_alone(project):

@@ -96,7 +96,7 @@ def experiment_rows(
         "experiment": name,
         "title": experiment.title,
         "revision": made.get("git revision", "unknown"),
-        "machine": ", ".join(sorted({run.device for run in runs if run.device})),
+        "machine": ", ".join(sorted({run.cost.device for run in runs if run.cost})),
         "trainings": str(len(runs)),
         "ended": ", ".join(f"{n} {state}" for state, n in Counter(one.state for one in runs).most_common()),
         "predicted_hours": taken[0],

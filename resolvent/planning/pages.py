@@ -12,6 +12,7 @@ from pathlib import Path
 from resolvent.common.counts import counted
 from resolvent.common.errors import ResolventError
 from resolvent.common.sums import SUMS, write_sums
+from resolvent.figures.common.page import other_pages
 from resolvent.figures.front import study
 from resolvent.figures.papers.items import RUN_FILES
 from resolvent.figures.papers.registry import PAPERS
@@ -161,8 +162,8 @@ def forced_where_missing(workflow, rule: str, output: str, beside: list[str]) ->
         force(workflow, rule)
 
 
-def given_to_report(plan: Plan, experiment: str) -> dict:
-    """Return the arguments of `resolvent.figures.experiment.report.write_report`."""
+def sources_of_report(plan: Plan, experiment: str) -> dict:
+    """Return the sources for `resolvent.figures.experiment.report.write_report`."""
     folder, rolled = f"{plan.results}/{experiment}", plan.rolled_out(experiment)
     return {
         "run_folders": plan.run_folders(experiment),
@@ -177,7 +178,7 @@ def given_to_report(plan: Plan, experiment: str) -> dict:
         "rates": plan.experiment(experiment).rates_swept,
         "quantities": plan.dataset_of(experiment).settings.quantities,
         "planned_facts": caption_facts(plan, experiment),
-        **({"rollout_file": f"{rolled}/rollout.npz"} if rolled else {}),
+        "rollout_file": f"{rolled}/rollout.npz" if rolled else None,
     }
 
 
@@ -221,6 +222,7 @@ def planned_study(plan: Plan, papers: dict[str, PaperPlan]) -> dict:
             )
             for key, paper in papers.items()
         },
+        pages=other_pages(),
     )
     return asdict(planned)
 

@@ -59,7 +59,7 @@ USES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(
         (
             "compare", "report", "run_pages", "dataset_page", "show",
-            "paper_page", "page_assets", "plan_study", "front_page",
+            "paper_page", "page_assets", "plan_study", "study_page",
         ),
         (PAGES,),
     ),

@@ -8,6 +8,7 @@ from browser import Reader, chromium
 
 from resolvent.figures.common.assets import write_assets
 from resolvent.figures.common.page import render
+from resolvent.figures.run.page import COMPARED_SECTIONS
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +33,7 @@ def opened(browser, folder, *errors, run=None):
     data = {"runs": runs, "pairs": []}
     (folder / "runs.js").write_text(f'resolventData("runs", {json.dumps(data)});')
     shown = {"root": folder, "breadcrumbs": [("Two runs", "")], "title": "Burgers", "runs": []}
-    render("compare.html.j2", folder / "compare.html", **shown)
+    render("compare.html.j2", folder / "compare.html", sections=COMPARED_SECTIONS, **shown)
     with Reader(browser) as reader:
         page = reader.open(folder / "compare.html")
         page.wait_for_function("document.querySelector('.verdict').textContent")

@@ -9,15 +9,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 from dataset_fixtures import CODE, make_dataset
+from exhibits import without_rendering
 from merged_configuration import DEFAULT, merged
 
 import resolvent
 from resolvent.datasets.card import finalise
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.loading import load_samples
+from resolvent.datasets.preview import write_motion, write_preview
 from resolvent.datasets.storage.generation import generate_shard
 from resolvent.datasets.tasks.registry import settings_of
 from resolvent.figures.dataset.error_budget import checks_of
+from resolvent.figures.dataset.page import write_dataset_page
 from resolvent.planning import edits
 from resolvent.planning.configuration.load import ConfigurationError, load_configuration
 from resolvent.planning.pages import caption_facts
@@ -158,6 +161,50 @@ def test_it_may_have_a_film_and_be_solved_for_values(write):
     assert dataset.settings.moves
     assert list(versions_of(*dataset.checks)) == ["my_lab.heat"]
     np.testing.assert_array_equal(resolvent.solve(EQUATION, np.ones(8), final_time=2.0), np.full(8, 2.0))
+
+
+MOTION = """    def motion(self, sample):
+        from resolvent.datasets.tasks.task import Motion
+
+        (drawn,) = self.draw([sample])
+        times = np.linspace(0, self.settings.final_time, 5)
+        decay = -((2 * np.pi * np.arange(len(drawn))) ** 2)
+        values = np.stack([observe(drawn * np.exp(decay * time), 64) for time in times])
+        return Motion("curve", times, values, ("temperature",), np.arange(64) / 64)
+
+    def description(self):
+"""
+
+
+@pytest.mark.parametrize(
+    ("caption", "words"),
+    [
+        ("", "The first test sample in time. Four seconds"),
+        ("    film_caption = 'It cools.'\n", "It cools. Four"),
+    ],
+)
+def test_its_page_has_its_film(write, tmp_path, monkeypatch, caption, words):
+    without_rendering(monkeypatch)
+    source = SOURCE.replace("    def task(self):\n", f"    moves = True\n{caption}\n    def task(self):\n")
+    write(source.replace("    def description(self):\n", MOTION))
+    settings = settings_of(SETTINGS)
+    card, preview, motion = (
+        make_dataset(tmp_path, settings),
+        tmp_path / "preview.npz",
+        tmp_path / "motion.npz",
+    )
+    write_preview(card, preview)
+    write_motion(card, motion)
+    page = tmp_path / "datasets/heat.html"
+    write_dataset_page(
+        page, card=card, store="heat.zarr", size=1, preview=preview, used_by=[], croissant="heat.json",
+        sources={"film_caption": settings.film_caption, "shows_flux": False, "motion_file": motion},
+        command="snakemake", provenance={}, root=tmp_path,
+    )  # fmt: skip
+    shown = page.read_text()
+    (film,) = re.findall(r'<source src="(.*?)" type="video/mp4">', shown)
+    assert (page.parent / film).stat().st_size > 1000
+    assert words in shown
 
 
 def test_its_code_is_part_of_what_makes_the_data_again(write):

@@ -17,7 +17,9 @@ WRITERS = {
         for suffix in ("html", "tex", "csv")
     },
     "figure.svg": lambda output: save(new_figure(1, 1, size=(2, 2))[0], output),
-    "page.html": lambda output: render("base.html.j2", output, root=output.parent, breadcrumbs=[]),
+    "page.html": lambda output: render(
+        "base.html.j2", output, root=output.parent, breadcrumbs=[], title="", sections=[]
+    ),
 }
 
 

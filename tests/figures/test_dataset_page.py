@@ -15,7 +15,6 @@ from run_files import save_arrays
 from resolvent.figures.common.charts import plotly_chart
 from resolvent.figures.common.exhibit import Sources
 from resolvent.figures.dataset.card import bibtex
-from resolvent.figures.dataset.film import FILMS
 from resolvent.figures.dataset.gallery import GALLERY, colours_of
 from resolvent.figures.dataset.page import READERS, write_dataset_page
 from resolvent.figures.dataset.preview import DatasetPreview
@@ -132,7 +131,7 @@ def test_spectra_or_their_absence_and_shares_of_all_values_are_drawn(dataset):
 def write_page(dataset, folder, **changes) -> str:
     content = {
         "card": dataset[0], "preview": dataset[1], "store": "s3://bucket/card.zarr", "size": 2_345_678,
-        "exhibits": {"dataset_gallery": GALLERY},
+        "sources": {"motion_file": None, "film_caption": "A <film>.", "shows_flux": False},
         "used_by": [
             {"name": "heat", "title": "Heat", "models": 1, "tested_only": False},
             {"name": "other", "title": "Another", "models": 2, "tested_only": True},
@@ -151,11 +150,12 @@ def test_the_page_links_to_what_belongs_to_it_and_says_how_to_make_and_open_the_
     edited(dataset, "error_budget", against_refined_run=error_facts(1003, 1e-11, 2e-11, of=1003))
     edited(dataset, "error_budget", against_cole_hopf=error_facts(8, 1e-11, 2e-11, of=1003))
     page = write_page(dataset, tmp_path)
-    figures = {f"a_curve/dataset_gallery.{suffix}" for suffix in ("svg", "pdf", "png")}
+    drawn = [f"dataset_{name}" for name in ("gallery", "spectra", "histograms")]
+    figures = {f"a_curve/{name}.{suffix}" for name in drawn for suffix in ("svg", "pdf", "png")}
     experiments = {"../heat/report.html", "../other/report.html"}
     assert links(page) == figures | experiments | {"page.croissant.json"}
     assert 'href="../index.html#datasets"' in page
-    assert page.count("data:image/svg+xml") == 1
+    assert page.count("data:image/svg+xml") == 3
     assert page.count('<script type="application/json">') == 1  # the chart of the gallery
     for expected in (
         "Flow &lt;through&gt; a medium", "1,000 train", "2.35 MB on disk", "s3://bucket/card.zarr", "abc1234",
@@ -214,13 +214,13 @@ def test_what_a_check_of_imported_data_found_is_said_first_and_latex_becomes_mat
 def test_a_film_is_played_on_demand_and_described(dataset, tmp_path):
     motion = {"kind": "curve", "times": np.arange(3.0), "values": np.eye(3, 8), "coordinates": np.arange(8.0)}
     save_arrays(tmp_path / "motion.npz", names=np.array(["u"]), **motion)
-    exhibits = {"film": FILMS["burgers"], "dataset_gallery": GALLERY}
-    page = write_page(dataset, tmp_path, motion=tmp_path / "motion.npz", exhibits=exhibits)
+    sources = {"motion_file": tmp_path / "motion.npz", "film_caption": "It <moves>.", "shows_flux": False}
+    page = write_page(dataset, tmp_path, sources=sources)
     video = re.search(r"<video ([^>]*)>", page)[1]
     assert "autoplay" not in video
     assert {"controls", "muted", "loop", "playsinline", 'poster="a_curve/film.png"'} <= set(video.split())
     assert 'aria-describedby="film-explanation"' in video
-    assert '<p class="explanation" id="film-explanation">The first test sample in time' in page
+    assert '<p class="explanation" id="film-explanation">It &lt;moves&gt;. Four seconds; ' in page
     assert '<source src="a_curve/film.mp4" type="video/mp4">' in page
 
 

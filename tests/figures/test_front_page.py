@@ -25,6 +25,7 @@ from resolvent.common.errors import FileError
 from resolvent.common.files import write_json
 from resolvent.common.sums import write_sums
 from resolvent.figures.common.assets import NAMES, write_assets
+from resolvent.figures.common.exhibit import Section
 from resolvent.figures.common.intervals import Interval
 from resolvent.figures.common.page import render
 from resolvent.figures.experiment.comparison import write_comparison
@@ -171,10 +172,9 @@ def compare(study, name):
 
 
 def write_shell(study, page, *anchors):
-    """Write a page with nothing in it but anchors."""
-    render("base.html.j2", study / page, root=study, breadcrumbs=[(str(page), "")])
-    with (study / page).open("a") as file:
-        file.writelines(f'<p id="{anchor}"></p>' for anchor in anchors)
+    """Write a page with nothing in it but sections."""
+    content = {"title": page, "sections": [Section(anchor, anchor) for anchor in anchors]}
+    render("base.html.j2", study / page, root=study, breadcrumbs=[(str(page), "")], **content)
 
 
 def text_of(page):

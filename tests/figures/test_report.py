@@ -12,6 +12,7 @@ from run_files import save_arrays, write_estimates, write_inference
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.exhibit import Exhibit, Sources
 from resolvent.figures.common.style import new_figure
+from resolvent.figures.common.table import Cell, Table, columns
 from resolvent.figures.experiment.comparison import write_comparison
 from resolvent.figures.experiment.report import READERS, write_report
 from resolvent.figures.experiment.verdict import about_labels, verdicts
@@ -63,7 +64,6 @@ def make_report(make_run, make_baselines, tmp_path, monkeypatch):
             save_arrays(
                 runs[filmed] / "rollout.npz", times=np.arange(2.0), error=np.ones((1, 2)), sample=0, **fields
             )
-            options["film"] = runs[filmed] / "rollout.mp4"
             more = {"rollout_file": runs[filmed] / "rollout.npz"}
         baselines, card = make_baselines(), tmp_path / "card.json"
         write_comparison(runs, [baselines], tmp_path / "comparison.csv")
@@ -76,7 +76,7 @@ def make_report(make_run, make_baselines, tmp_path, monkeypatch):
         )  # fmt: skip
         write_report(
             tmp_path / "report.html", command="snakemake --cores 2 report",
-            given=given(
+            sources=given(
                 runs, tmp_path / "comparison.csv", [baselines], write_inference(tmp_path),
                 estimates=write_estimates(tmp_path, *known), **more
             ),
@@ -170,16 +170,23 @@ def test_a_film_stands_below_the_predictions_and_a_figure_of_ones_own_has_what_i
         panel.set_title(f"{len(runs)} runs, {len(comparison)} rows")
         return figure
 
-    own = {tmp_path / "own_figures/mine.svg": Exhibit("My title", "Of {test} samples.", draw)}
+    def count(runs):
+        return Table(columns(("", ["model"])), [[Cell(run.label)] for run in runs])
+
+    own = {
+        "mine": Exhibit("My title", "Of {test} samples.", draw),
+        "models": Exhibit("My table", "Of all runs.", count, kind="table"),
+    }
     page = " ".join(make_report(own=own, filmed=0).split())
-    assert '/rollout.mp4" type="video/mp4">' in page
+    assert '<source src="figures/rollout.mp4" type="video/mp4">' in page
     assert (
         page.index('id="predictions"')
         < page.index("each prediction is the next input")
         < page.index('id="trust"')
     )
-    assert 'id="mine"> <h3>My title</h3> <p class="explanation">Of 40 samples.</p>' in page
-    assert "3 runs, " in (tmp_path / "own_figures/mine.svg").read_text()
+    assert 'id="own_mine"> <h3>My title</h3> <p class="explanation">Of 40 samples.</p>' in page
+    assert '<h3>My table</h3> <p class="explanation">Of all runs.</p> <div class="wide"> <table' in page
+    assert "3 runs, " in (tmp_path / "figures/own_mine.svg").read_text()
     with pytest.raises(ResultError, match=r"no source 'everything'; accepted parameters: .*comparison"):
         Sources(READERS).call(lambda everything: None)
 

@@ -37,7 +37,7 @@ def given(
         "run_folders": runs, "candidates": candidates or runs, "named": named, "comparison_file": comparison,
         "baseline_folders": baselines, "inference_file": inference, "planned_facts": FACTS,
         "quantities": ("input", "target"), "estimates_file": estimates, "shifts": (), "scaled": False,
-        "rates": False, **more,
+        "rates": False, "rollout_file": None, **more,
     }  # fmt: skip
 
 

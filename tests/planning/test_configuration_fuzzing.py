@@ -14,7 +14,7 @@ from resolvent.figures.papers.registry import PAPERS
 from resolvent.planning.configuration.errors import ConfigurationError
 from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.configuration.settings import Configuration
-from resolvent.planning.pages import PaperPlan, caption_facts, given_to_report
+from resolvent.planning.pages import PaperPlan, caption_facts, sources_of_report
 from resolvent.planning.plan import Plan
 
 EXAMPLES = 50
@@ -90,7 +90,7 @@ def plan_everything(configuration: Configuration) -> None:
             assert plan.compared(*run, experiment.seeds[0])["run"]
             assert Path(plan.run_folder(*run, experiment.seeds[0])).parts[-4:-2] == (name, model)
         assert caption_facts(plan, name)
-        assert given_to_report(plan, name)
+        assert sources_of_report(plan, name)
     for key in PAPERS:
         paper = PaperPlan(plan, key)
         assert all(paper.inputs(item) for item in paper.experiments)

@@ -6,7 +6,7 @@ from merged_configuration import DEFAULT
 
 from resolvent.planning.configuration.load import check, load_configuration
 from resolvent.planning.configuration.read import read_configuration
-from resolvent.planning.pages import given_to_report
+from resolvent.planning.pages import sources_of_report
 from resolvent.planning.plan import Plan
 
 SIZES = {"samples": [32, 64], "width": [16, 32]}
@@ -35,10 +35,10 @@ def test_every_model_is_trained_at_every_size():
         assert (run.training.epochs == 3) == name.startswith("fno")
         label = plan.configuration.models[name].label
         assert label.endswith(f", {model[0]} samples, width {model[1]}")
-    assert given_to_report(plan, "burgers")["scaled"]
+    assert sources_of_report(plan, "burgers")["scaled"]
     own = planned({"samples": [32, 64]})
     assert own.experiment("burgers").models[:2] == ["fno_n32", "fno_n64"]
-    assert not given_to_report(merged_configuration.planned(), "burgers")["scaled"]
+    assert not sources_of_report(merged_configuration.planned(), "burgers")["scaled"]
 
 
 def test_a_run_at_a_size_is_that_of_a_model_with_these_settings():
@@ -94,7 +94,7 @@ def test_every_combination_of_a_sweep_is_a_model_with_all_seeds():
         label = plan.configuration.models[name].label
         assert label.endswith(", width {}, learning rate {}".format(*expected))
     assert len(plan.run_folders("burgers")) == 5 * 3
-    assert not given_to_report(plan, "burgers")["scaled"]
+    assert not sources_of_report(plan, "burgers")["scaled"]
 
 
 def test_a_sweep_is_the_same_as_models_written_by_hand():

@@ -53,7 +53,7 @@ class Study(Project):
         for name, *_ in rows[1:]:
             file = self.folder / name
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.touch()
+            file.touch() if file.suffix else file.mkdir()  # the folders of figures
             if re.fullmatch(r"[0-9a-f]{12}\.json", file.name):
                 file.with_suffix(".zarr").mkdir()
             if file.name == "run.json":

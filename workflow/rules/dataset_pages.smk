@@ -1,8 +1,7 @@
 # The page of each dataset: description, accuracy, samples, how to load it.
 
-from resolvent.figures.dataset.page import exhibits_of
-
 DATASET_PAGES = f"{plan.results}/datasets"
+DATASET_FILES = [file for dataset in plan.datasets.values() for file in (dataset.card, dataset.preview)]
 
 
 # The samples for each dataset's page and, for time-dependent problems, one sample solved again at many times. The
@@ -36,16 +35,6 @@ for _dataset in plan.datasets.values():
 
 
 for _dataset in plan.datasets.values():
-    _shown = {
-        "equation": _dataset.settings.equation,
-        "moves": _dataset.settings.moves,
-        "flows": _dataset.settings.shows_flux,
-    }
-    _files = [
-        f"{DATASET_PAGES}/{_dataset.name}/{file}"
-        for name, exhibit in exhibits_of(**_shown).items()
-        for file in exhibit.files(name)
-    ]
 
     rule:
         name:
@@ -56,7 +45,7 @@ for _dataset in plan.datasets.values():
             preview=of_data(_dataset.preview),
             assets=ancient(rules.page_assets.output),
         output:
-            _files,
+            directory(f"{DATASET_PAGES}/{_dataset.name}"),
             page=f"{DATASET_PAGES}/{_dataset.name}.html",
             croissant=f"{DATASET_PAGES}/{_dataset.name}.croissant.json",
         log:
@@ -70,7 +59,7 @@ for _dataset in plan.datasets.values():
         params:
             **does("dataset_page"),
             root=lambda wildcards: str(plan.results),
-            exhibits=_shown,
+            sources={name: getattr(_dataset.settings, name) for name in ("film_caption", "shows_flux")},
             used_by=lambda wildcards, name=_dataset.name: plan.used_by(name),
         script:
             "../scripts/jobs.py"

@@ -1,42 +1,49 @@
-# The front page, from all results of the study. If a job fails, `onerror` writes the page from the other results.
+# Pages on all results of the study, such as the front page. If a job fails, `onerror` writes the front page from the
+# other results.
+
+from resolvent.figures.common.page import STUDY_PAGES, other_pages
+
+LEADERBOARD = f"{plan.results}/leaderboard.csv"
+# What the front page links to.
+LINKED = [
+    *REPORTS,
+    *(f"{plan.results}/{e}/compare.html" for e in plan.configuration.experiments),
+    *expand(f"{DATASET_PAGES}/{{dataset}}.html", dataset=plan.datasets),
+    *(paper.page for paper in papers.values() if paper.experiments),
+    *(f"{plan.results}/{file}" for file in other_pages()),
+]
 
 
-rule front_page:
-    input:
-        ancient(rules.page_assets.output),
-        study=rules.plan_study.output.study,
-        # Functions instead of lists, because Snakemake hashes a whole list once for each of its files.
-        cards=lambda wildcards: [
-            of_data(file) for dataset in plan.datasets.values() for file in (dataset.card, dataset.preview)
-        ],
-        runs=lambda wildcards: [
-            file
-            for e in plan.configuration.experiments
-            for file in files_of_runs(e, "run.json", "cost.json")
-        ],
-        comparisons=lambda wildcards: expand(
-            [rules.compare.output.comparison, rules.compare.output.models, rules.inference.output.table],
-            experiment=plan.configuration.experiments,
-        ),
-        # Only linked to, so changes of their content do not matter.
-        pages=lambda wildcards: ancient(
-            [
-                *REPORTS,
-                *(f"{plan.results}/{e}/compare.html" for e in plan.configuration.experiments),
-                *expand(f"{DATASET_PAGES}/{{dataset}}.html", dataset=plan.datasets),
-                *(paper.page for paper in papers.values() if paper.experiments),
-            ]
-        ),
-    output:
-        page=f"{plan.results}/index.html",
-        table=report(f"{plan.results}/leaderboard.csv", category="leaderboard"),
-    log:
-        f"logs/front_page/{plan.configuration.name}.log",
-    localrule: True
-    conda:
-        "../../environment.yml"
-    params:
-        **does("front_page"),
-        study=rules.plan_study.params.study,
-    script:
-        "../scripts/jobs.py"
+for _name, _page in STUDY_PAGES.items():
+
+    rule:
+        name:
+            _name
+        input:
+            ancient(rules.page_assets.output),
+            study=rules.plan_study.output.study,
+            # Functions instead of lists, because Snakemake hashes a whole list once for each of its files.
+            cards=lambda wildcards: list(map(of_data, DATASET_FILES)),
+            runs=lambda wildcards: [
+                file for e in plan.configuration.experiments for file in files_of_runs(e, *RECORDS)
+            ],
+            comparisons=lambda wildcards: expand(
+                [rules.compare.output.comparison, rules.compare.output.models, rules.inference.output.table],
+                experiment=plan.configuration.experiments,
+            ),
+            # Only linked to, so changes of their content do not matter.
+            pages=lambda wildcards, name=_name: ancient(LINKED if name == "front_page" else []),
+        output:
+            [report(LEADERBOARD, category="leaderboard")] if _name == "front_page" else [],
+            page=f"{plan.results}/{_page.file}",
+        log:
+            f"logs/{_name}/{plan.configuration.name}.log",
+        localrule: True
+        conda:
+            "../../environment.yml"
+        params:
+            **does("study_page"),
+            write=_page.write,
+            study=rules.plan_study.params.study,
+        script:
+            "../scripts/jobs.py"

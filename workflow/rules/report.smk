@@ -1,21 +1,15 @@
 # Tables, figures and pages of an experiment.
 
 from resolvent.common.records import RUN_FILES
-from resolvent.figures.common.exhibit import SUFFIXES
-from resolvent.figures.experiment.report import exhibits_of
-from resolvent.planning.pages import RECORDS, forced_where_missing, given_to_report
+from resolvent.planning.pages import RECORDS, forced_where_missing, sources_of_report
 
 EXPERIMENT = f"{plan.results}/{{experiment}}"
 BASELINES = f"{EXPERIMENT}/baselines"
-# Result files of the evaluated runs of an experiment, for figures and pages.
-results_of = lambda experiment: files_of_runs(experiment, "run.json", "cost.json", *RUN_FILES)
 
 
 rule compare:
     input:
-        runs=lambda wildcards: files_of_runs(
-            wildcards.experiment, "run.json", "cost.json", "errors.csv", "history.csv"
-        ),
+        runs=lambda wildcards: files_of_runs(wildcards.experiment, *RECORDS, "errors.csv", "history.csv"),
         baselines=[f"{BASELINES}/{file}" for file in ("errors.csv", "cost.json")],
     output:
         comparison=report(f"{EXPERIMENT}/comparison.csv", category="{experiment}"),
@@ -40,9 +34,6 @@ rule compare:
 # One job for all figures of an experiment and its page: starting a job takes longer than drawing a figure.
 for _experiment, _settings in plan.configuration.experiments.items():
     _folder = f"{plan.results}/{_experiment}"
-    _own = {f"{_folder}/own_figures/{name}.svg": where for name, where in _settings.own_figures.items()}
-    _shown = exhibits_of(_settings.stress.shifts, _settings.scaling is not None, _settings.rates_swept)
-    _film = f"{ROLLED_OUT[_experiment]}/rollout" if _experiment in ROLLED_OUT else None
 
     rule:
         name:
@@ -54,18 +45,13 @@ for _experiment, _settings in plan.configuration.experiments.items():
             baselines=[f"{_folder}/baselines/{file}" for file in ("errors.csv", "cost.json")],
             inference=f"{_folder}/inference.csv",
             estimates=f"{_folder}/estimates.csv",
-            runs=lambda wildcards, experiment=_experiment: results_of(experiment),
-            rollout=f"{ROLLED_OUT[_experiment]}/rollout.npz" if _film else [],
+            runs=lambda wildcards, experiment=_experiment: files_of_runs(experiment, *RECORDS, *RUN_FILES),
+            rollout=f"{ROLLED_OUT[_experiment]}/rollout.npz" if _experiment in ROLLED_OUT else [],
             card=card_of(plan.test_dataset_of(_experiment)),
             assets=ancient(rules.page_assets.output),
         output:
-            [
-                report(made, category=_experiment) if suffix == ".svg" else made
-                for file in [*(f"{_folder}/figures/{name}.svg" for name in _shown), *_own]
-                for suffix in SUFFIXES["figure"]
-                for made in [str(Path(file).with_suffix(suffix))]
-            ],
-            **({"film": f"{_film}.mp4", "poster": f"{_film}.png"} if _film else {}),
+            # One folder: a new figure is then no new output, whose missing metadata would hide that the page is outdated.
+            report(directory(f"{_folder}/figures"), patterns=["{figure}.svg"], category=_experiment),
             **({"scaling": f"{_folder}/scaling.csv"} if _settings.scaling else {}),
             page=f"{_folder}/report.html",
         log:
@@ -77,10 +63,10 @@ for _experiment, _settings in plan.configuration.experiments.items():
         resources:
             **requested(drawing(3 * len(plan.run_folders(_experiment)))),
         params:
-            **does("report", *_own.values()),
+            **does("report", *_settings.own_figures.values()),
             title=_settings.title,
-            own=_own,
-            given=lambda wildcards, experiment=_experiment: given_to_report(plan, experiment),
+            own=_settings.own_figures,
+            sources=lambda wildcards, experiment=_experiment: sources_of_report(plan, experiment),
             paper_pages=[
                 (PAPERS[key].name, link)
                 for key, paper in papers.items()

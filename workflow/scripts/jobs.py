@@ -207,8 +207,8 @@ def report():
     from resolvent.figures.common.exhibit import Exhibit
     from resolvent.figures.experiment.report import write_report
 
-    own = {file: find(location, Exhibit) for file, location in given.own.items()}
-    write_report(made.page, card=files.card, film=made.get("film"), **arguments | {"own": own}, **origin())
+    own = {name: find(location, Exhibit) for name, location in given.own.items()}
+    write_report(made.page, card=files.card, **arguments | {"own": own}, **origin())
 
 
 def run_pages():
@@ -221,7 +221,7 @@ def dataset_page():
     from resolvent.datasets.storage.addresses import located
     from resolvent.datasets.storage.object_store import size_of
     from resolvent.figures.dataset.croissant import write_croissant
-    from resolvent.figures.dataset.page import exhibits_of, write_dataset_page
+    from resolvent.figures.dataset.page import write_dataset_page
 
     page, store = Path(made.page), located(Path(files.card).with_suffix(".zarr"))
     stored = {"card": Path(files.card), "store": str(store)}
@@ -231,9 +231,8 @@ def dataset_page():
         **stored,
         size=size_of(store),
         preview=files.preview,
-        motion=files.get("motion"),
         croissant=made.croissant,
-        **arguments | {"exhibits": exhibits_of(**given.exhibits)},
+        **arguments | {"sources": given.sources | {"motion_file": files.get("motion")}},
         **origin(),
     )
 
@@ -265,12 +264,12 @@ def plan_study():
     write_study(made.study, given.study, **origin())
 
 
-def front_page():
-    from resolvent.figures.front.page import write_front_page
+def study_page():
     from resolvent.figures.front.study import write_study
+    from resolvent.figures.papers.items import imported
 
     write_study(files.study, given.study, **origin())
-    write_front_page(Path(made.page).parent)
+    imported(given.write)(Path(made.page).parent)
 
 
 # On Linux `ps` and `top` then show the job's name instead of "python".

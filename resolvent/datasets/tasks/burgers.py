@@ -56,6 +56,10 @@ class BurgersSettings(SpaceDataset):
 
     quantities = ("initial velocity", "velocity at the final time")
     moves = True
+    film_caption = (
+        "The first test sample in time, from its initial velocity (grey) to the operator's output. Waves "
+        "steepen into fronts, and viscosity damps them, short waves first."
+    )
     shifts: ClassVar = {
         "amplitude": lambda self, by: {"initial_distribution": self.initial_distribution.louder(by)},
         "length_scale": lambda self, by: {"initial_distribution": self.initial_distribution.stretched(by, 1)},

@@ -28,6 +28,10 @@ class ControlledOdeDataset(TrajectoryDataset):
     version, checks_version = 1, 1
     quantities = ("control", "state")
     moves = True
+    film_caption = (
+        "The first test sample in the plane of control and state (left), and both in time (right). The state "
+        "depends only on the current control, so the point moves back and forth on one curve."
+    )
     known = Known("control", ("times",))
     accuracy_rows: ClassVar[dict[tuple[str, str], tuple[str, str]]] = {
         ("controlled_ode", "against scipy dop853"): (

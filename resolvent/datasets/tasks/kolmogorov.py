@@ -57,6 +57,11 @@ class KolmogorovDataset(SpaceDataset):
     dimension = 2
     quantities = ("vorticity", "vorticity a moment later")
     moves = True
+    film_caption = (
+        "The vorticity of the first test sample from its random initial field to the time of the operator's "
+        "input: small vortices merge, and the force stretches them into bands. Red turns counter-clockwise, "
+        "blue clockwise."
+    )
     shifts: ClassVar = {
         "amplitude": lambda self, by: {"initial_distribution": self.initial_distribution.louder(by)},
         "viscosity": lambda self, by: {"viscosity": by * self.viscosity},

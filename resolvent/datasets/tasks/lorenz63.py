@@ -35,6 +35,11 @@ class Lorenz63Dataset(TrajectoryDataset):
     version, checks_version = 1, 1
     quantities = ("observed component x", "unobserved components")
     moves = True
+    film_caption = (
+        "The first test sample in the plane of x and z (left), with the last quarter of its path, and both "
+        "components in time (right). The state circles one wing of the attractor and switches to the other "
+        "at irregular times."
+    )
     known = Known("initial state", (3,))
     accuracy_rows: ClassVar[dict[tuple[str, str], tuple[str, str]]] = {
         ("lorenz63_yz", "against diffrax dopri8"): (

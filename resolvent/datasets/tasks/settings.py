@@ -99,6 +99,7 @@ class DatasetSettings(Settings):
     quantities        names of input and target in captions.
     example           settings of a dataset that is generated in seconds, for tests of tasks.
     moves             whether the solution depends on time; then the page has a film of `Task.motion`.
+    film_caption      caption of the film.
     shows_flux        whether the page shows the flux -a∇p of a coefficient and a pressure.
     known             input of `solve_values`; None if `resolvent.solve` does not solve this equation.
     solve_values      solves for values (samples, ...) as described by `known`, with parameters by keyword.
@@ -120,6 +121,7 @@ class DatasetSettings(Settings):
     quantities: ClassVar[tuple[str, str]] = ("input", "target")
     example: ClassVar[dict[str, Any]] = {}
     moves: ClassVar[bool] = False
+    film_caption: ClassVar[str] = "The first test sample in time."
     shows_flux: ClassVar[bool] = False
     known: ClassVar[Known | None] = None
     solve_values: ClassVar[Callable[..., np.ndarray] | None] = None

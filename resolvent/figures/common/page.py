@@ -6,6 +6,7 @@ inlined as images, for print and for browsers without JavaScript; interactive ch
 
 import os
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
 import jinja2
@@ -20,13 +21,39 @@ RUN_PAGE, RUN_DATA = "run.html", "run.js"  # in the folder of a run
 EXPONENT = re.compile(r"\b(\d+(?:\.\d+)?)e([-+]\d+)\b")
 
 
+@dataclass(frozen=True)
+class StudyPage:
+    """A page on all results of a study, which a job writes once runs, comparisons and timings are finished.
+
+    file    in the study's folder.
+    title   in the navigation of all pages.
+    write   "module:function", called with the study's folder; reads the results that exist.
+    """
+
+    file: str
+    title: str
+    write: str
+
+
+# Read by the rules, the navigation, and the plan of the study (study.json); keys are names of rules.
+STUDY_PAGES = {
+    "front_page": StudyPage("index.html", "Front page", "resolvent.figures.front.page:write_front_page"),
+}
+
+
+def other_pages() -> dict[str, str]:
+    """Return the titles of `STUDY_PAGES`, except the front page, by file."""
+    return {page.file: page.title for name, page in STUDY_PAGES.items() if name != "front_page"}
+
+
 def render(
     template: str, output: str | Path, *, root: str | Path, breadcrumbs: list[tuple[str, str]], **content
 ) -> None:
     """Fill the template and write the page atomically.
 
     `root` is the study's folder, with the front page and `assets`; `breadcrumbs` are titles and paths
-    (relative to `root`) of the pages from the front page to this page, which has an empty path.
+    (relative to `root`) of the pages from the front page to this page, which has an empty path. `content` may
+    have `study_pages`, the files and titles in the navigation.
     """
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES), undefined=jinja2.StrictUndefined,
@@ -43,7 +70,8 @@ def render(
     environment.tests["table"] = _is_table
     environment.globals["ends"] = ends
     place = {"root": relative(root, Path(output).parent), "study": Path(root).resolve().name}
-    page = environment.get_template(template).render(**place, breadcrumbs=breadcrumbs, **content)
+    shown = {"study_pages": other_pages(), "breadcrumbs": breadcrumbs, **content}
+    page = environment.get_template(template).render(**place, **shown)
     write_text(Path(output), page)
 
 

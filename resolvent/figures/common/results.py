@@ -279,6 +279,12 @@ def spread_of(run: Run) -> Spread | None:
     return Spread(axes, np.sqrt(squares.values) / level)
 
 
+def has_map(run: Run) -> bool:
+    """Return whether the run has errors by point of a plane."""
+    spread = None if run.diverged else spread_of(run)
+    return spread is not None and spread.dimension == 2
+
+
 def one_of_each(runs: list[Run]) -> list[Run]:
     """Return the first finished seed of each model at each training resolution, in the given order."""
     found: dict[tuple, Run] = {}

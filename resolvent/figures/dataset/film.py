@@ -86,19 +86,10 @@ def _path(times: np.ndarray, values: np.ndarray, positions: np.ndarray, names: l
     return plane, [*lines, trail, point], change
 
 
-CAPTIONS = {  # by equation
-    "burgers": "The first test sample in time, from its initial velocity (grey) to the operator's output. "
-    "Waves steepen into fronts, and viscosity damps them, short waves first.",
-    "kolmogorov": "The vorticity of the first test sample from its random initial field to the time of the "
-    "operator's input: small vortices merge, and the force stretches them into bands. Red turns "
-    "counter-clockwise, blue clockwise.",
-    "lorenz63": "The first test sample in the plane of x and z (left), with the last quarter of its path, "
-    "and both components in time (right). The state circles one wing of the attractor and switches to the "
-    "other at irregular times.",
-    "controlled_ode": "The first test sample in the plane of control and state (left), and both in time "
-    "(right). The state depends only on the current control, so the point moves back and forth on one curve.",
-}
-FILMS = {
-    equation: Exhibit("A sample in time", f"{caption} Four seconds; the film is silent.", draw, kind="film")
-    for equation, caption in CAPTIONS.items()
-}
+FILM = Exhibit(
+    "A sample in time",
+    "{film_caption} Four seconds; the film is silent.",
+    draw,
+    kind="film",
+    only_if="motion_file",
+)

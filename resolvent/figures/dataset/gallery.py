@@ -153,4 +153,5 @@ FLUX = Exhibit(
     "streamlines. Fluid enters everywhere in the square at the same rate, flows through the permeable "
     "material and leaves at the boundary.",
     draw_flux,
+    only_if="shows_flux",
 )

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from resolvent.figures.common.commands import configuration_of
-from resolvent.figures.common.exhibit import Exhibit, Sources
+from resolvent.figures.common.exhibit import Section, Sources, draw_sections
 from resolvent.figures.common.numbers import in_bytes
 from resolvent.figures.common.page import render, without_budget
 from resolvent.figures.common.results import read_arrays
 from resolvent.figures.dataset.card import bibtex, equation_of, groups, licence, snippets
 from resolvent.figures.dataset.error_budget import checks_of, others, summary
-from resolvent.figures.dataset.film import FILMS
+from resolvent.figures.dataset.film import FILM
 from resolvent.figures.dataset.gallery import FLUX, GALLERY
 from resolvent.figures.dataset.preview import DatasetPreview
 from resolvent.figures.dataset.statistics import HISTOGRAMS, SPECTRA
@@ -24,15 +24,22 @@ READERS: dict[str, Callable[..., Any]] = {
 }
 
 
-def exhibits_of(equation: str, moves: bool, flows: bool) -> dict[str, Exhibit]:
-    """Return the exhibits of a dataset's page by file name."""
-    return {
-        **({"film": FILMS[equation]} if moves else {}),
+SECTIONS = (
+    Section("equation", "Equation", heading="Equation and data"),
+    Section("errors", "Accuracy", heading="Accuracy of the labels"),
+    Section("samples", "Samples", {
+        "film": FILM,
         "dataset_gallery": GALLERY,
-        **({"dataset_flux": FLUX} if flows else {}),
+        "dataset_flux": FLUX,
         "dataset_spectra": SPECTRA,
         "dataset_histograms": HISTOGRAMS,
-    }
+    }),
+    Section("contents", "Contents"),
+    Section("use", "Use"),
+    Section("cite", "Cite", heading="Licence and citation"),
+    Section("again", "Regenerate"),
+    Section("card", "Card"),
+)  # fmt: skip
 
 
 def write_dataset_page(
@@ -42,8 +49,7 @@ def write_dataset_page(
     store: str,
     size: int,
     preview: str | Path,
-    motion: str | Path | None = None,
-    exhibits: dict[str, Exhibit],
+    sources: dict[str, Any],
     used_by: list[dict],
     croissant: str | Path,
     command: str,
@@ -53,17 +59,13 @@ def write_dataset_page(
     """Draw the exhibits in a folder with the dataset's name, next to `output`, and write the page.
 
     store      path or address of the store, which has `size` bytes.
-    exhibits   result of `exhibits_of`; a film needs `motion`, the file of its time steps.
+    sources    `motion_file`, the time steps of the film, if there is one, and `film_caption`; `shows_flux`.
     used_by    experiments with the dataset: `name`, `title`, `models` (their number), `tested_only`.
     croissant  file of the Croissant metadata.
     """
-    sources = Sources(READERS, card_file=card, preview_file=preview, motion_file=motion, facts={})
-    facts, folder = sources["card"], Path(output).parent
+    read = Sources(READERS, card_file=card, preview_file=preview, facts=sources, **sources)
+    facts = read["card"]
     dataset, budget = facts["dataset"], facts["error_budget"]
-    shown = {
-        name: exhibit.shown(sources, folder / dataset / exhibit.files(name)[0], folder)
-        for name, exhibit in exhibits.items()
-    }
     again = ["snakemake", Path(card).as_posix(), "--cores", "all", "-R", f"solve_{dataset}"]
     render(
         "dataset.html.j2",
@@ -77,8 +79,6 @@ def write_dataset_page(
         checks=checks_of(budget),
         other_checks=others(budget),
         imported=facts.get("imported"),
-        film=shown.pop("film", None),
-        figures=list(shown.values()),
         samples=facts["samples"],
         groups=groups(facts),
         store=store,
@@ -92,4 +92,5 @@ def write_dataset_page(
         again=shlex.join([*again, *configuration_of(command)]),
         command=command,
         provenance=provenance,
+        sections=draw_sections(SECTIONS, read, Path(output), figures=dataset),
     )

@@ -152,7 +152,10 @@ def draw_training(runs: list[Run], looks: Looks):
 
 
 def chart_training(runs: list[Run], looks: Looks):
-    """Chart median errors over seeds by epoch, on validation and (fainter) training samples."""
+    """Chart median errors over seeds by epoch, on validation and (fainter) training samples.
+
+    Returns None if no run has finished an epoch.
+    """
     places = sorted({run.resolution for run in runs})
     figure = charts.panels_of([f"trained on {resolution_in_words(one)}" for one in places])
     named: set[str] = set()
@@ -186,6 +189,8 @@ def chart_training(runs: list[Run], looks: Looks):
                 showlegend=first.model not in named,
             )  # fmt: skip
             named.add(first.model)
+    if not figure.data:
+        return None
     figure.update_yaxes(title="relative L² error", **charts.LOGARITHMIC)
     # For few epochs, ticks at every epoch, not between.
     figure.update_xaxes(dtick=1 if max(run.record.training["epochs"] for run in runs) <= 8 else None)
@@ -200,6 +205,13 @@ RESOLUTION_CURVES = Exhibit(
     "outside the axis. Dashed coloured lines are models with the regular layer norm.",
     draw_resolutions,
     chart_resolutions,
+    only_if="several_resolutions",
+)
+TRAINING_CURVE = Exhibit(
+    "Error by epoch",
+    "Mean relative L² error on validation samples and, fainter, on training samples with dropout; a cross is "
+    "the last epoch of a diverged run.",
+    chart=chart_training,
 )
 TRAINING_CURVES = Exhibit(
     "Training",

@@ -147,6 +147,21 @@ def chart(runs: list[Run], looks: Looks):
     return figure
 
 
+ERROR_BY_TIME = Exhibit(
+    "Error by time",
+    "Root mean square error at each time over all test samples, divided by the root mean square of the "
+    "targets.",
+    chart=chart,
+    only_if="in_time",
+)
+ERROR_BY_WAVENUMBER = Exhibit(
+    "Error by wavenumber and by point",
+    "Root mean power of target and error by wavenumber, over all test samples. For functions of one "
+    "variable, also the root mean square error at each point, divided by the root mean square of the "
+    "targets.",
+    chart=chart,
+    only_if="in_space",
+)
 ERROR_LOCATION = Exhibit(
     "Location of the error", "Over all {test} test samples. {located} One seed of each model.", draw, chart
 )

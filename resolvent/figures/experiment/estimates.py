@@ -143,4 +143,5 @@ STRESS = Exhibit(
     "equation is multiplied by a factor, with the same random numbers and the same solver; factor 1 is the "
     "training distribution. Bars: 95 % intervals over samples and seeds.",
     draw_stress,
+    only_if="shifts",
 )

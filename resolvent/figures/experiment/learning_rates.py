@@ -74,4 +74,5 @@ LEARNING_RATES = Exhibit(
     "seed; crosses are collapsed runs, at the top edge diverged ones. Collapsed: diverged, or an error above "
     "the dashed line, ten times the smallest of all these runs.",
     draw_learning_rates,
+    only_if="rates",
 )

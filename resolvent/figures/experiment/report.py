@@ -1,6 +1,7 @@
 """The page of an experiment: best model, predictions, reliability, costs, and how to repeat it."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,8 @@ from resolvent.common.runs import save_table
 from resolvent.figures.common import results
 from resolvent.figures.common.commands import loading, size_of
 from resolvent.figures.common.comparison import mean_error, read_comparison
-from resolvent.figures.common.exhibit import Exhibit, Sources
-from resolvent.figures.common.page import RUN_DATA, RUN_PAGE, relative, render, without_budget
+from resolvent.figures.common.exhibit import Exhibit, Section, Sources, draw_sections
+from resolvent.figures.common.page import RUN_PAGE, relative, render, without_budget
 from resolvent.figures.common.style import appearances
 from resolvent.figures.common.table import as_html
 from resolvent.figures.dataset.error_budget import checks_of, others
@@ -21,7 +22,7 @@ from resolvent.figures.experiment.error_table import headline, of_all_metrics, o
 from resolvent.figures.experiment.estimates import STRESS, estimates_table, read_estimates
 from resolvent.figures.experiment.learning_rates import LEARNING_RATES
 from resolvent.figures.experiment.rows_of_errors import ERROR_DISTRIBUTIONS, ERROR_INTERVALS
-from resolvent.figures.experiment.samples import ROLLOUT, SAMPLES
+from resolvent.figures.experiment.samples import ROLLOUT, SAMPLES_OF_RUNS, SPREAD_OF_RUNS
 from resolvent.figures.experiment.scaling import (
     SCALING,
     budget_table,
@@ -33,23 +34,11 @@ from resolvent.figures.experiment.tuned import tuning_of
 from resolvent.figures.experiment.verdict import about_labels, verdicts
 from resolvent.figures.published import reported_numbers
 
-EXHIBITS = {
-    "error_intervals": ERROR_INTERVALS,
-    "resolution_curves": RESOLUTION_CURVES,
-    "error_distributions": ERROR_DISTRIBUTIONS,
-    "training_curves": TRAINING_CURVES,
-    "samples": SAMPLES,
-    "error_location": ERROR_LOCATION,
-    "cost_scatter": COST_SCATTER,
-    "inference": INFERENCE,
-    "stress": STRESS,  # only if the experiment requests it, as below
-    "scaling": SCALING,
-    "learning_rates": LEARNING_RATES,
-}
 TABLES = (
     "comparison.csv", "models.csv", "inference.csv", "estimates.csv", "scaling.csv", "table.csv", "table.tex",
     "metrics.tex",
 )  # fmt: skip
+ESTIMATED = ("Errors without labels", "Shifted distributions, and errors without labels")
 OF_TRAINING = {"train": "train_samples", "epochs": "epochs", "batch_size": "batch_size"}  # in captions
 # Sources of the exhibits on this page, also of users' exhibits, by the names of their parameters.
 READERS: dict[str, Callable[..., Any]] = {
@@ -62,20 +51,50 @@ READERS: dict[str, Callable[..., Any]] = {
     "family": lambda runs, inference: sizes_of(runs, inference),
     "shown": lambda candidates, named: results.choose_shown(candidates, named),
     "rollout": lambda rollout_file: results.read_arrays(rollout_file),
-    "facts": lambda planned_facts, runs, shown, comparison: (
+    "viewed": lambda runs, shown: list(
+        {run.directory: run for run in [shown.run, *results.one_of_each(runs)] if not run.diverged}.values()
+    ),
+    "several_resolutions": lambda comparison: comparison["test_resolution"].nunique() > 1,
+    "estimated": lambda estimates: not estimates.empty,
+    "has_map": lambda shown: results.has_map(shown.run),
+    "lost": lambda runs: {run.directory: run for run in runs if run.diverged},
+    # The run of the film is chosen before training, so it may have diverged.
+    "filmed": lambda lost, rollout_file: rollout_file and Path(rollout_file).parent not in lost,
+    "facts": lambda planned_facts, runs, shown, comparison, shifts: (
         planned_facts
         | {"shown": shown.words, "mean_error": f"M{mean_error(comparison)[1:]}"}
         | {"selected": reported_numbers.chosen_on_validation(runs) or "nothing"}
         # Models and grids may have settings of their own.
         | {name: reported_numbers.values_of(runs, of) for name, of in OF_TRAINING.items()}
+        | {"domain": "time" if isinstance(shown.run.resolution, str) else "frequency and in space"}
+        | {"estimates": ESTIMATED[bool(shifts)]}
     ),
 }
 
 
-def exhibits_of(shifts: object, scaled: bool, rates: bool) -> dict[str, Exhibit]:
-    """Return the exhibits of an experiment, with or without shifts, several sizes, several learning rates."""
-    left_out = {"stress": not shifts, "scaling": not scaled, "learning_rates": not rates}
-    return {name: one for name, one in EXHIBITS.items() if not left_out.get(name)}
+OWN = Section("own", "Figures of this study", only_if="own_figures")
+SECTIONS = (
+    Section("table", "Best model"),
+    Section("predictions", "Predictions", {"samples": SAMPLES_OF_RUNS, "rollout": ROLLOUT}),
+    Section("trust", "Reliability", {
+        "error_intervals": ERROR_INTERVALS,
+        "error_distributions": ERROR_DISTRIBUTIONS,
+        "resolution_curves": RESOLUTION_CURVES,
+        "training_curves": TRAINING_CURVES,
+        "learning_rates": LEARNING_RATES,
+    }),
+    Section("where", "Location of the error", {
+        "error_location": ERROR_LOCATION,
+        "spread": SPREAD_OF_RUNS,
+    }, heading="Location of the error, in {domain}"),
+    Section("estimates", "Errors without labels", {"stress": STRESS}, "{estimates}", only_if="estimated"),
+    OWN,
+    Section("cost", "Cost", {"cost_scatter": COST_SCATTER, "inference": INFERENCE}),
+    Section("scaling", "Scaling", {"scaling": SCALING}, only_if="scaled"),
+    Section("runs", "Runs", heading="All runs"),
+    Section("again", "Load and reproduce"),
+    Section("cite", "Cite", heading="How to cite"),
+)  # fmt: skip
 
 
 def write_report(
@@ -83,53 +102,43 @@ def write_report(
     *,
     title: str,
     command: str,
-    given: dict[str, Any],
+    sources: dict[str, Any],
     card: str | Path,
-    own: dict[str | Path, Exhibit] | None = None,
-    film: str | Path | None = None,
+    own: dict[str, Exhibit] | None = None,
     provenance: dict[str, str],
     root: str | Path,
     paper_pages: Sequence[tuple[str, str]] = (),
 ) -> None:
     """Draw the figures in the folder `figures` next to `output`, and write the page atomically.
 
-    given        sources of the exhibits: all parameters of `READERS` and of exhibits that no reader makes;
-                 `shifts` of the error estimates; whether models are `scaled` to several sizes, or trained at
-                 several learning `rates`.
-    own          the user's exhibits, by SVG file.
-    film         MP4 file for the film of a rollout, in the run's folder; not shown if the run diverged.
+    sources      sources of the exhibits: all parameters of `READERS` and of exhibits that no reader makes.
+    own          the user's exhibits, by name.
     paper_pages  names and links of the pages of papers with tables or figures from these runs.
     """
-    sources, folder, card = Sources(READERS, **given), Path(output).parent, Path(card)
-    runs, comparison, shown = sources["runs"], sources["comparison"], sources["shown"].run
-    estimates, stressed = estimates_table(sources["estimates"]), bool(given["shifts"])
-    exhibits = exhibits_of(stressed, given["scaled"], given["rates"])
-    curves = scaling_curves(sources["family"]) if given["scaled"] else scaling_curves({})
-    if given["scaled"]:
+    output, card = Path(output), Path(card)
+    read, folder = Sources(READERS, **sources, own_figures=own), output.parent
+    runs, comparison, shown = read["runs"], read["comparison"], read["shown"].run
+    own_section = replace(OWN, exhibits={f"{OWN.name}_{name}": one for name, one in (own or {}).items()})
+    sections = [own_section if section is OWN else section for section in SECTIONS]
+    curves = scaling_curves(read["family"] if read["scaled"] else {})
+    if read["scaled"]:
         save_table(curves, folder / "scaling.csv")
-    paths: dict[str | Path, Exhibit] = {folder / f"figures/{name}.svg": one for name, one in exhibits.items()}
-    drawn = {}
-    for path, exhibit in (paths | (own or {}) | ({film: ROLLOUT} if film else {})).items():
-        # The page links to the file and does not embed it.
-        drawn[Path(path)] = exhibit.shown(sources, path, folder) | {"source": relative(path, folder)}
     errors, facts, samples = headline(comparison), results.read_json(card), int(comparison["samples"].max())
-    lost, spread = [run for run in runs if run.diverged], None if shown.diverged else results.spread_of(shown)
-    filmed = film and Path(film).parent not in {run.directory for run in lost}
-    timed = inference_table(sources["inference"])
-    timed_on = sorted(set(sources["inference"]["device"].dropna()))
-    choices = {run.directory: run for run in [shown, *results.one_of_each(runs)] if not run.diverged}
+    timed, estimates = inference_table(read["inference"]), estimates_table(read["estimates"])
+    timed_on = sorted(set(read["inference"]["device"].dropna()))
     render(
         "report.html.j2",
         output,
         root=root,
         breadcrumbs=[("Experiments", "index.html#experiments"), (title, "")],
+        sections=draw_sections(sections, read, output, linked=True),
         title=title,
         command=command,
         verdicts=verdicts(comparison, facts["targets"]),
         of_errors=mean_error(comparison),
         summary=reported_numbers.summarise(runs),
         labels=about_labels(comparison, facts),
-        lost=[(run, run.name, relative(run.directory / RUN_PAGE, folder)) for run in lost],
+        lost=[(run, run.name, relative(path / RUN_PAGE, folder)) for path, run in read["lost"].items()],
         differences=reported_numbers.differences_from_paper(runs),
         recipes=reported_numbers.differences_of_recipes(runs),
         example=reported_numbers.example_of(runs[0].record),
@@ -142,15 +151,9 @@ def write_report(
         seeds=sorted({run.seed for run in runs}),
         samples=samples,
         few=of_few(samples),
-        several_resolutions=comparison["test_resolution"].nunique() > 1,
+        several_resolutions=read["several_resolutions"],
         several_noises=comparison["test_noise"].nunique() > 1,
-        figures={Path(path).stem: drawn[Path(path)] for path in paths},
-        own_figures=[drawn[Path(path)] for path in own or {}],
         metrics={name: words for run in runs for name, words in run.record.metrics.items()},
-        film=drawn[Path(film)] if film and filmed else None,
-        in_time=isinstance(shown.resolution, str),
-        shown=[(relative(run.directory / RUN_DATA, folder), run.name) for run in choices.values()],
-        maps=spread is not None and spread.dimension == 2,
         card={
             "name": facts["dataset"],
             "link": relative(Path(root) / "datasets" / f"{facts['dataset']}.html", folder),
@@ -169,10 +172,10 @@ def write_report(
         inference=as_html(timed) if timed.rows else "",
         timed_on=timed_on,
         devices=sorted({run.cost.device for run in runs} | {*timed_on}),
-        estimates=as_html(estimates) if estimates.rows else "",
-        stressed=stressed,
+        estimates=as_html(estimates),
+        stressed=bool(read["shifts"]),
         exponents=exponents_in_words(curves),
-        budgets=as_html(budget_table(sources["family"])) if given["scaled"] else "",
+        budgets=as_html(budget_table(read["family"])) if read["scaled"] else "",
         loading=loading(shown, facts, card.as_posix()),
         tables=[name for name in TABLES if (folder / name).exists()],
         store=(card.with_suffix(".zarr").as_posix(), size_of(card.with_suffix(".zarr"))),

@@ -4,6 +4,7 @@ As in Figures 9 and 10 of Cao 2021 and, for trajectories, in Figures 6, 8 and 9 
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -231,6 +232,22 @@ def draw_rollout(rollout: dict[str, np.ndarray]) -> Film:
 SAMPLES = Exhibit(
     "Test samples", "{shown}: {input}, {target}, prediction, and the pointwise error. {chosen}", draw
 )
+SAMPLES_OF_RUN = Exhibit(
+    "Best, median and worst test sample",
+    "Input, target, prediction and error, in physical units; hover for values. At most 512 points of a curve "
+    "and 64 × 64 of a field are drawn (selected, not averaged), with four or more digits; errors were "
+    "computed from the full data.",
+    kind="samples",
+)
+SAMPLES_OF_RUNS = replace(SAMPLES_OF_RUN, title=f"{SAMPLES_OF_RUN.title} of a model", still=SAMPLES)
+SPREAD_OF_RUN = Exhibit(
+    "Error by point",
+    "Root mean square error at each point over all test samples, divided by the root mean square of the "
+    "targets.",
+    kind="spread",
+    only_if="has_map",
+)
+SPREAD_OF_RUNS = replace(SPREAD_OF_RUN, title=f"{SPREAD_OF_RUN.title}, for each model")
 ROLLOUT = Exhibit(
     "Rollout of the trained step",
     "{model}, started from the initial vorticity of a test sample; each prediction is the next input. Left "
@@ -238,4 +255,5 @@ ROLLOUT = Exhibit(
     "on single steps. The film is silent.",
     draw_rollout,
     kind="film",
+    only_if="filmed",
 )

@@ -10,8 +10,9 @@ import numpy as np
 
 from resolvent.common.files import write_text
 from resolvent.figures.common.commands import size_of
+from resolvent.figures.common.exhibit import Section
 from resolvent.figures.common.numbers import DASH, ratio_in_words
-from resolvent.figures.common.page import render
+from resolvent.figures.common.page import STUDY_PAGES, render
 from resolvent.figures.common.results import read_json
 from resolvent.figures.dataset.error_budget import summary
 from resolvent.figures.dataset.preview import DatasetPreview
@@ -19,7 +20,14 @@ from resolvent.figures.front import leaderboard
 from resolvent.figures.front.results import NO_SOLVER, Results, Row, read_results
 from resolvent.figures.front.study import read_study
 
-PAGE = "index.html"
+PAGE = STUDY_PAGES["front_page"].file
+SECTIONS = (
+    Section("leaderboard", "Leaderboard", parts={"all": "All results"}),
+    Section("experiments", "Experiments"),
+    Section("datasets", "Datasets"),
+    Section("papers", "Papers"),
+    Section("again", "Reproduce"),
+)
 SIDE = 96  # pixels of a field's picture, and units of other pictures
 
 
@@ -37,6 +45,7 @@ def write_front_page(folder: str | Path) -> Results:
         folder / PAGE,
         root=folder,
         breadcrumbs=[],
+        study_pages={file: title for file, title in study.pages.items() if results.there(file)},
         planned=study,
         facts=_facts(rows),
         lost=[row for row in rows if any(run.state != "finished" for run in row.runs)],
@@ -62,6 +71,7 @@ def write_front_page(folder: str | Path) -> Results:
         datasets=[_dataset_card(results, name) for name in study.datasets],
         papers=[paper for paper in study.papers.values() if paper.page],
         there=results.there,
+        sections=SECTIONS,
     )
     write_text(folder / "leaderboard.csv", leaderboard.as_csv(results))
     return results
@@ -69,12 +79,12 @@ def write_front_page(folder: str | Path) -> Results:
 
 def _facts(rows: list[Row]) -> dict:
     runs = [run for row in rows for run in row.runs]
-    counts = Counter(run.state for run in runs)
+    counts, costs = Counter(run.state for run in runs), [run.cost for run in runs if run.cost]
     return {
         "runs": len(runs),
         **{state: counts[state] for state in ("finished", "diverged", "missing")},
-        "seconds": sum(run.seconds for run in runs) or None,
-        "devices": sorted({run.device for run in runs} - {""}),
+        "seconds": sum(cost.train_seconds for cost in costs) or None,
+        "devices": sorted({cost.device for cost in costs}),
     }
 
 

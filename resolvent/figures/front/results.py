@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from resolvent.common.records import INFERENCE_COLUMNS
+from resolvent.common.records import INFERENCE_COLUMNS, CostRecord
 from resolvent.common.runs import read_run
 from resolvent.figures.common.comparison import RATIO, Tested, by_condition, read_comparison
 from resolvent.figures.common.intervals import Interval
@@ -27,8 +27,7 @@ class RunState:
     folder: str
     state: str
     page: str = ""
-    seconds: float = 0.0
-    device: str = ""
+    cost: CostRecord | None = None
     hashes: tuple[str, str] = ("", "")  # of its configuration and its dataset
 
 
@@ -54,8 +53,8 @@ class Row:
     @property
     def pays(self) -> dict | None:
         """Return `queries`, `solver` and `timed_on` if a solver is as accurate and the runs are unchanged."""
-        timed, there = self.timed, [run.seconds for run in self.runs if run.state == "finished"]
-        known = timed and isinstance(timed["solver"], str) and timed["train_seconds"] in there
+        timed = self.timed
+        known = timed and isinstance(timed["solver"], str) and timed["train_seconds"] in self.all_seconds
         return timed if known else None
 
     @property
@@ -106,9 +105,12 @@ class Row:
         return ", ".join(f"{count} {state}" for state, count in sorted(counts.items()))
 
     @property
+    def all_seconds(self) -> list[float]:
+        return [run.cost.train_seconds for run in self.runs if run.cost and run.state == "finished"]
+
+    @property
     def seconds(self) -> float | None:
-        found = [run.seconds for run in self.runs if run.state == "finished"]
-        return sum(found) / len(found) if found else None
+        return sum(self.all_seconds) / len(self.all_seconds) if self.all_seconds else None
 
 
 @dataclass(frozen=True)
@@ -179,4 +181,4 @@ def _run(folder: Path, seed: str, run: str) -> RunState:
     found, page = read_run(folder / run), f"{run}/{RUN_PAGE}"
     cost, hashes = found.cost, (found.record.config_hash, found.record.dataset_hash)
     page = page if (folder / page).is_file() else ""
-    return RunState(seed, run, cost.status, page, cost.train_seconds, cost.device, hashes)
+    return RunState(seed, run, cost.status, page, cost, hashes)

@@ -70,6 +70,7 @@ class Study:
     experiments: dict[str, PlannedExperiment] = field(default_factory=dict)
     datasets: dict[str, PlannedDataset] = field(default_factory=dict)
     papers: dict[str, PlannedPaper] = field(default_factory=dict)
+    pages: dict[str, str] = field(default_factory=dict)  # titles of other pages, by file
     command: str = ""
     provenance: dict[str, str] = field(default_factory=dict)
 

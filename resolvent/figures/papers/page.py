@@ -8,7 +8,7 @@ import pandas as pd
 
 from resolvent.common.counts import counted
 from resolvent.figures.common.comparison import MODELS_COLUMNS
-from resolvent.figures.common.exhibit import Sources
+from resolvent.figures.common.exhibit import Section, Sources
 from resolvent.figures.common.numbers import DASH, times
 from resolvent.figures.common.page import RUN_PAGE, relative, render
 from resolvent.figures.common.results import Run, read_runs, read_table
@@ -48,10 +48,15 @@ def write_paper_page(
 ) -> None:
     """Write the page of the paper `key` atomically; `made` are items by name. Other items are only listed."""
     paper = PAPERS[key]
-    sections: dict[str, list[dict]] = {"Tables": [], "Figures": []}
+    shown: dict[str, list[dict]] = {"tables": [], "figures": []}
     for name, one in made.items():
-        kind = "Tables" if paper.items[name].kind == "table" else "Figures"
-        sections[kind].append(_entry(name, paper.items[name], one, Path(output).parent))
+        item = paper.items[name]
+        shown[f"{item.kind}s"].append(_entry(name, item, one, Path(output).parent))
+    sections = [Section("glance", "At a glance")]
+    for name, entries in shown.items():
+        parts = {entry["name"]: entry["short"] for entry in entries}
+        sections += [Section(name, name.title(), parts=parts)] if entries else []
+    sections += [Section("provenance", "Provenance"), Section("cite", "Cite", heading="How to cite")]
     render(
         "paper.html.j2",
         output,
@@ -59,10 +64,11 @@ def write_paper_page(
         breadcrumbs=[("Papers", "index.html#papers"), (paper.name, "")],
         key=key,
         paper=paper,
-        sections=sections,
+        **shown,
         absent=[item.title for name, item in paper.items.items() if name not in made],
         command=command,
         provenance=provenance,
+        sections=sections,
     )
 
 

@@ -5,23 +5,48 @@ from pathlib import Path
 
 import pandas as pd
 
-from resolvent.figures.common.charts import plotly_chart
 from resolvent.figures.common.commands import loading, making, size_of
 from resolvent.figures.common.comparison import leading, mean_error, with_facts
+from resolvent.figures.common.exhibit import Section, Sources, draw_sections
 from resolvent.figures.common.numbers import in_bytes
 from resolvent.figures.common.page import RUN_DATA, RUN_PAGE, relative, render
-from resolvent.figures.common.results import Run, read_json, read_runs
+from resolvent.figures.common.results import Run, has_map, read_json, read_runs
 from resolvent.figures.common.style import appearances
 from resolvent.figures.common.table import as_html
 from resolvent.figures.experiment.comparison import compare
-from resolvent.figures.experiment.curves import chart_training
-from resolvent.figures.experiment.error_location import chart as chart_error_location
+from resolvent.figures.experiment.curves import TRAINING_CURVE
+from resolvent.figures.experiment.error_location import ERROR_BY_TIME, ERROR_BY_WAVENUMBER
 from resolvent.figures.experiment.error_table import of_one_run
+from resolvent.figures.experiment.samples import SAMPLES_OF_RUN, SPREAD_OF_RUN
 from resolvent.figures.published import reported_numbers
 from resolvent.figures.run.data import write_run_data, write_runs_data
 
 FILES = ("checkpoint.pt", "errors.csv", "history.csv", "predictions.nc", "run.json", "cost.json")
 IDENTITY = ("config_hash", "code_versions", "dataset_hash", "versions", "tuning")
+SECTIONS = (
+    Section("errors", "Errors"),
+    Section(
+        "training", "Training", {"training_curve": TRAINING_CURVE},
+        otherwise="<p>The run diverged before its first epoch ended, so there is no curve.</p>",
+    ),
+    Section("predictions", "Predictions", {"samples": SAMPLES_OF_RUN}, only_if="finished"),
+    Section(
+        "where", "Location of the error",
+        {"by_time": ERROR_BY_TIME, "by_wavenumber": ERROR_BY_WAVENUMBER, "spread": SPREAD_OF_RUN},
+        otherwise="<p>An older version evaluated this run and did not store these errors. Delete its "
+        "<code>errors.csv</code> and run snakemake.</p>",
+        only_if="finished",
+    ),
+    Section("settings", "Settings"),
+    Section("cost", "Cost"),
+    Section("again", "Load and reproduce"),
+)  # fmt: skip
+COMPARED_SECTIONS = (
+    Section("errors", "Errors", heading="Errors of all test samples"),
+    Section("samples", "Samples", heading="Largest differences"),
+    Section("predictions", "Predictions", heading="Predictions side by side"),
+    Section("runs", "Runs", heading="Runs of this experiment"),
+)
 
 
 def write_run_pages(
@@ -47,9 +72,12 @@ def write_run_pages(
         folder, record = run.directory, run.record
         write_run_data(run, folder / RUN_DATA, quantities)
         rows, models = compare([run], [])
-        training = chart_training([run], looks)
-        location = None if run.diverged else chart_error_location([run], looks)
-        example, stored = reported_numbers.example_of(record), run.predictions_at()
+        summary, example = _summary(rows, run, leading(models)), reported_numbers.example_of(record)
+        in_time = isinstance(run.resolution, str)
+        sources = Sources(
+            {}, runs=[run], viewed=[run], looks=looks, facts={}, finished=bool(summary), in_time=in_time,
+            in_space=not in_time, has_map=has_map(run),
+        )  # fmt: skip
         render(
             "run.html.j2",
             folder / RUN_PAGE,
@@ -59,13 +87,9 @@ def write_run_pages(
             experiment={"title": title, "link": relative(report, folder)},
             compare=f"{relative(experiment / 'compare.html', folder)}#{relative(folder, experiment)}",
             dataset=relative(root / "datasets" / f"{record.dataset}.html", folder),
-            summary=_summary(rows, run, leading(models)),
+            summary=summary,
             of_errors=mean_error(models),
             errors=as_html(of_one_run(with_facts(rows, models))),
-            training=plotly_chart(training) if training.data else None,
-            location=location and plotly_chart(location),
-            maps=not run.diverged and "y" in stored.coords and "error_mean_square" in stored,
-            data=RUN_DATA,
             differences=reported_numbers.differences_from_paper([run]),
             recipes=reported_numbers.differences_of_recipes([run]),
             paper=example and example.source.name,
@@ -79,6 +103,7 @@ def write_run_pages(
             making=making(command, (folder / "errors.csv").as_posix()),
             store=(store.as_posix(), size_of(store)),
             provenance=provenance,
+            sections=draw_sections(SECTIONS, sources, folder / RUN_PAGE),
         )
     write_runs_data(loaded, experiment / "runs.js")
     render(
@@ -88,6 +113,7 @@ def write_run_pages(
         breadcrumbs=[*above, ("Two runs compared", "")],
         title=title,
         runs=[(run.name, relative(run.directory / RUN_PAGE, experiment)) for run in loaded],
+        sections=COMPARED_SECTIONS,
     )
 
 
