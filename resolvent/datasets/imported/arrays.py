@@ -254,27 +254,24 @@ class ArraysDataset(FilesDataset):
 
     def held(self, series: Series) -> HeldAxes:
         """Return the grid from the coordinates of all files. Raises `DatasetError` if they do not fit it."""
-        axes, lengths, origins = (
-            self.even_axes(self.along("finest")["x"]),
-            self.along("length"),
-            self.along("origin"),
-        )
-        held: list[HeldAxes] = []
+        axes = self.even_axes(self.along("finest")["x"])
+        lengths, origins, first = self.along("length"), self.along("origin"), None
         for pair in series.pairs:
-            held.append(held_axes(pair, self.channels, axes, lengths, origins, self.coordinates))
-            if held[-1] != held[0]:
+            held = held_axes(pair, self.channels, axes, lengths, origins, self.coordinates)
+            first = first or held
+            if held != first:
                 raise DatasetError(
                     f"{pair['input'].path}: its coordinates differ from the first file's in direction, "
                     "length or uneven points; expected: one grid for all files"
                 )
-        return held[0]
+        assert first is not None  # a source has at least one file
+        return first
 
     def from_files(self) -> dict[str, Any]:
         """Return lengths and the words for times from the files; raises if they do not fit."""
         series = self.series()
-        lengths = {
-            axis: length or 1.0 for axis, length in (self.along("length") | self.held(series).lengths).items()
-        }
+        lengths = self.along("length") | self.held(series).lengths
+        lengths = {axis: length or 1.0 for axis, length in lengths.items()}
         alike = len(set(lengths.values())) == 1
         stated = self.length if self.length is not None else lengths["x"] if alike else lengths
         return {"length": stated, "times": self._words_for_times(series) | self.times}
@@ -285,7 +282,7 @@ class ArraysDataset(FilesDataset):
             if channel.time is None:
                 continue
             file = series.pairs[0][channel.role]
-            count = dict(zip(channel.axes, file.shape(channel.variable), strict=True))["time"]
+            count = channel.sizes(file)["time"]
             named = self.coordinates.get("time")
             name = named or coordinates_of(file, "time", count, set(), channel.variable)
             if name is not None:
@@ -296,10 +293,9 @@ class ArraysDataset(FilesDataset):
     def grid_of(self, points: int, positions: dict[str, tuple[float, ...]]) -> Grid | Product:
         """Return the grid with `points` along x; `positions` are the files' points along uneven axes."""
         axes: list[Grid | Nodes] = []
+        kinds, lengths = self.along("grid"), self.along("length")
         for axis, even in self.even_axes(points).items():
-            period = (
-                self.along("length")[axis] or 1.0 if self.along("grid")[axis] == "uneven_periodic" else None
-            )
+            period = lengths[axis] or 1.0 if kinds[axis] == "uneven_periodic" else None
             try:
                 axes.append(even or Nodes(positions[axis][:: self.stride(points)], period))
             except ValueError as error:  # invalid period

@@ -50,6 +50,14 @@ def seam(values: np.ndarray, axes: Iterable[int]) -> dict[str, float]:
     return {"seam": max(ratios), "both_ends": max(ends), "at_ends": max(edges), "half_cell": max(beyond)}
 
 
+def repeats_ends(values: np.ndarray, axes: Iterable[int]) -> bool:
+    """Return whether the last values along all of some axes repeat the first, but the second last do not."""
+    ends = [np.moveaxis(values, axis, -1)[..., [0, -2, -1]] for axis in axes]
+    least = REPEATED * (np.abs(values).max() or 1.0)
+    same = all(np.abs(part[..., 0] - part[..., 2]).max() <= least for part in ends)
+    return same and all(np.abs(part[..., 1] - part[..., 2]).max() > least for part in ends)
+
+
 def is_noise(values: np.ndarray, axes: Iterable[int]) -> bool | None:
     """Return whether neighbours along all of some axes of (samples, ...) are unrelated.
 

@@ -93,9 +93,8 @@ def coordinates_of(file: ArraysFile, axis: str, points: int, taken: set[str], va
             and near(name, variable)
         ):
             values = _along_one_axis(file, name)
-            if values is None and file.variables[name].kind is None:
-                return name
-            if values is not None and len(values) in (points, longer):
+            several = values is None and file.variables[name].kind is None
+            if several or (values is not None and len(values) in (points, longer)):
                 return name
     return None
 
@@ -162,14 +161,11 @@ def held_axes(
     """
     held, taken = HeldAxes(), {channel.variable for channel in channels}
     functions = dict.fromkeys((files[one.role], one.variable) for one in channels if one.space)
-    shapes = {
-        one.variable: dict(zip(one.axes, files[one.role].shape(one.variable), strict=True))
-        for one in channels
-    }
+    sizes = {one.variable: one.sizes(files[one.role]) for one in channels}
     for axis, grid in axes.items():
         first: tuple[ArraysFile, str, bool, np.ndarray] | None = None
         for file, variable in functions:
-            points = shapes[variable][axis]
+            points = sizes[variable][axis]
             name = coordinates_of(file, axis, points, taken, variable)
             # The user's choice replaces coordinates that apply to the first function, too.
             if axis in named and (name is None or near(name, channels[0].variable)):
@@ -255,18 +251,13 @@ def words_for_times(
             later = f"{value - values[0]:.7g} {unit.partition(' since ')[0]}".strip()
             words[str(time)] = f"{later} later" if time else "at the start"
         elif " since " in unit:
-            words[str(time)] = f"at {_date(value, unit, str(attributes.get('calendar', 'standard')))}"
+            from xarray.coding.times import decode_cf_datetime  # slow to import, and seldom needed
+
+            calendar = str(attributes.get("calendar", "standard"))
+            (date,) = decode_cf_datetime(np.array([value]), unit, calendar)
+            # Dates of other calendars, such as one of 360 days, are Python objects.
+            minute = np.datetime_as_string(date, "m") if isinstance(date, np.datetime64) else date
+            words[str(time)] = f"at {str(minute).replace('T', ' ')}"
         else:
             words[str(time)] = f"at time {value:.7g} {unit}".strip()
     return words
-
-
-def _date(value: float, unit: str, calendar: str) -> str:
-    from xarray.coding.times import decode_cf_datetime
-
-    date = decode_cf_datetime(np.array([value]), unit, calendar)[0]
-    return (
-        str(np.datetime_as_string(date, "m")).replace("T", " ")
-        if isinstance(date, np.datetime64)
-        else str(date)
-    )

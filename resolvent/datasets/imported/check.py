@@ -22,21 +22,20 @@ from resolvent.common.settings import CHOOSE, choose_one_of
 from resolvent.datasets.errors import DatasetError, in_one_line
 from resolvent.datasets.imported.arrays import ArraysDataset
 from resolvent.datasets.imported.arrays_checks import (
-    REPEATED,
     findings_of,
     larger,
-    seam,
+    repeats_ends,
     sorted_warnings,
     unscaled,
     warnings_of,
 )
 from resolvent.datasets.imported.axes import axis_of, coordinates_of, is_even, line_of
-from resolvent.datasets.imported.layouts import LOOKED_AT, Case, Function, Roles, cases_of, roles_of
+from resolvent.datasets.imported.layouts import LOOKED_AT, Case, Roles, cases_of, roles_of
 from resolvent.datasets.imported.readers.arrays_file import ArraysFile
 from resolvent.datasets.imported.readers.joined import SPLIT, SPLIT_VARIABLE
 from resolvent.datasets.imported.readers.source import open_source
 from resolvent.datasets.imported.series import variable_of
-from resolvent.datasets.imported.sources import in_natural_order, paths_of, without_numbers
+from resolvent.datasets.imported.sources import ROLES, in_natural_order, paths_of, without_numbers
 from resolvent.datasets.storage.layout import SPACE, SPLITS
 
 FEWEST = 10  # with fewer samples, series are cut into windows
@@ -177,9 +176,9 @@ def _look_into(report: Report, sources: list[Any], opened: list[list[ArraysFile]
         (block,) = content["datasets"].values()  # the only case that is left is asked, too
         block["axes"] = choose_one_of([_flow(block["axes"])])
     kind = "experiments" if content["experiments"] else "datasets"
-    entries = list(content[kind])
-    content["build"][kind] = entries if len(entries) == 1 else [choose_one_of(entries)]
-    if len(entries) > 1:
+    content["build"][kind] = list(content[kind])
+    if len(content[kind]) > 1:
+        content["build"][kind] = [choose_one_of(list(content[kind]))]
         report.reasons["", kind] = "the names have the axes, which the file does not decide"
     report.configuration = {key: value for key, value in content.items() if value}
 
@@ -224,11 +223,8 @@ def _block(
 def _addroles_of(block: dict[str, Any], reasons: dict[str, str], roles: Roles, case: Case) -> None:
     """Add `input` and `target`: from their names, one function at two times, or the candidates."""
     if roles.why is not None:
-        block["input"], block["target"] = (
-            _one(case.entries(*roles.inputs)),
-            _one(case.entries(*roles.targets)),
-        )
-        reasons |= dict(zip(("input", "target"), roles.why, strict=True))
+        for role, (function,), why in zip(ROLES, (roles.inputs, roles.targets), roles.why, strict=True):
+            block[role], reasons[role] = _one(case.entries(function)), why
         return
     evolves = any(case.size("time", function) > 1 for function in case.axes)
     for role, candidates in (("input", roles.inputs), ("target", roles.targets)):
@@ -272,15 +268,13 @@ def _add_grid(block: dict[str, Any], reasons: dict[str, str], case: Case, space:
     first, taken, kinds = case.first, {one.name for one in case.axes}, dict[str, str]()
     file, coordinates, why = first.file, dict[str, str](), list[str]()
     # One function may be equal at both ends because it is symmetric, or zero there.
-    repeated = all(_repeats_ends(function, case) for function in case.axes)
+    parts = [function.values(axes) for function, axes in case.axes.items()]
+    repeated = all(min(part.shape[1:]) > 2 and repeats_ends(part, range(1, part.ndim)) for part in parts)
     for axis in space:
         points = case.size(axis)
         name = coordinates_of(file, axis, points, taken, first.name)
         if name is None and axis == "x" and not case.size("time"):  # functions of time
             name = coordinates_of(file, "time", points, taken, first.name)
-        candidates = [
-            kind for kind in ("periodic", "nodes", "cell_centres") if kind != "periodic" or points % 2 == 0
-        ]
         if name is not None:
             coordinates[axis] = name
             if not is_even(line_of(file, name)):
@@ -294,8 +288,8 @@ def _add_grid(block: dict[str, Any], reasons: dict[str, str], case: Case, space:
             kinds[axis] = "nodes"
             why.append("the last values of all functions repeat the first ones: both ends are included")
         else:
-            candidates = candidates[-2:] if file.boundary is not None else candidates
-            kinds[axis] = choose_one_of(candidates)
+            periodic = points % 2 == 0 and file.boundary is None
+            kinds[axis] = choose_one_of(["periodic"] * periodic + ["nodes", "cell_centres"])
             why.append(KINDS + ("; or one for each axis: {y: nodes, x: periodic}" if len(space) == 2 else ""))
     block["grid"] = _one_or_each(kinds)
     reasons["grid"] = "; ".join(dict.fromkeys(why))
@@ -305,16 +299,6 @@ def _add_grid(block: dict[str, Any], reasons: dict[str, str], case: Case, space:
     if case.size("time") and (name := coordinates_of(file, "time", case.size("time"), taken, first.name)):
         coordinates["time"] = name
     block |= {"coordinates": coordinates} if coordinates else {}
-
-
-def _repeats_ends(function: Function, case: Case) -> bool:
-    """Return whether the last values of all samples repeat the first, but the second last do not."""
-    values = function.values(case.axes[function])
-    axes = range(1, values.ndim)
-    if min(values.shape[1:]) < 3:
-        return False
-    kinks = [np.abs(np.diff(np.moveaxis(values, axis, -1)[..., -2:])).max() for axis in axes]
-    return seam(values, axes)["both_ends"] <= REPEATED < min(kinks) / (np.abs(values).max() or 1.0)
 
 
 def _add_splits(
@@ -438,11 +422,10 @@ def _numbers(block: dict, case: Case) -> list[str]:
     file, count, taken = case.first.file, case.size("sample"), {one.name for one in case.axes}
     numbers: dict[str, list[str]] = {}
     for name, variable in file.variables.items():
-        if count > 1 and name not in taken and axis_of(name) is None and variable.kind is None:
-            if variable.shape == (count,):
-                numbers[name] = ["sample"]
-            elif variable.shape == (count, 1):
-                numbers[f"{name}[0]"] = ["sample", "channel"]
+        free = name not in taken and axis_of(name) is None and variable.kind is None
+        if count > 1 and free and variable.shape in ((count,), (count, 1)):
+            lone = len(variable.shape) == 1
+            numbers[name if lone else f"{name}[0]"] = ["sample"] if lone else ["sample", "channel"]
     if not numbers:
         return []
     axes = {one.name: list(axes) for one, axes in case.axes.items()}
