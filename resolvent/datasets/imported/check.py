@@ -199,7 +199,7 @@ def _block(
     """Return the entry of a dataset for one reading of the files, and the reasons for its values, by key."""
     block: dict[str, Any] = {"equation": "arrays", "source": source}
     reasons: dict[str, str] = {"axes": case.why}
-    _addroles_of(block, reasons, roles, case)
+    _add_roles(block, reasons, roles, case)
     axes = {function.name: list(names) for function, names in case.axes.items()}
     alike = len({tuple(names) for names in axes.values()}) == 1
     block["axes"] = next(iter(axes.values())) if alike else axes
@@ -220,7 +220,7 @@ def _block(
     return block, {key: why for key, why in reasons.items() if why}
 
 
-def _addroles_of(block: dict[str, Any], reasons: dict[str, str], roles: Roles, case: Case) -> None:
+def _add_roles(block: dict[str, Any], reasons: dict[str, str], roles: Roles, case: Case) -> None:
     """Add `input` and `target`: from their names, one function at two times, or the candidates."""
     if roles.why is not None:
         for role, (function,), why in zip(ROLES, (roles.inputs, roles.targets), roles.why, strict=True):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from itertools import combinations, pairwise
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -359,20 +359,22 @@ class Series:
         for split in pool.splits:
             if self.groups:
                 named = f"a '{variable}' in {accepted[split]}"
-                offered[split] = [row for row, value in enumerate(values) if value in accepted[split]]
+                rows = [row for row, value in enumerate(values) if value in accepted[split]]
             else:
                 start, stop = (self.rows or {}).get(split, [0, 0])
                 if stop > units:
                     raise DatasetError(f"{path}: rows.{split} ends at row {stop}, but there are {units} rows")
-                named = f"a number from {start} to {stop - 1}"
-                offered[split] = list(range(start, stop))
-            if wanted[split] > len(offered[split]):
-                has = f"{len(offered[split])} of {units} rows have {named}"
+                named, rows = f"a number from {start} to {stop - 1}", list(range(start, stop))
+            if wanted[split] > len(rows):
+                has = f"{len(rows)} of {units} rows have {named}"
                 raise DatasetError(f"{path}: {has}; samples asks for {wanted[split]} ({split})")
-        for one, other in combinations(offered, 2):
-            if set(offered[one]) & set(offered[other]):
-                key = "groups" if self.groups else "rows"
-                raise DatasetError(f"{path}: {key} of {one} and {other} overlap; expected: no row in both")
+            for other, taken in offered.items():
+                if {*rows} & {*taken}:
+                    key = "groups" if self.groups else "rows"
+                    raise DatasetError(
+                        f"{path}: {key} of {other} and {split} overlap; expected: no row in both"
+                    )
+            offered[split] = rows
         return {split: np.array(rows[: wanted[split]], dtype=int) for split, rows in offered.items()}
 
 

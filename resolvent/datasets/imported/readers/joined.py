@@ -7,6 +7,7 @@ import re
 import numpy as np
 
 from resolvent.datasets.imported.readers.arrays_file import ArraysFile, Selection, Variable
+from resolvent.datasets.storage.layout import SPLITS
 
 # A path with a component that ends in a number: `data/demo_12/u`, `0012/u`, `sample_12`.
 NUMBERED = re.compile(r"(?P<before>(?:[^/]+/)*?)(?P<prefix>[^/]*?)(?P<number>\d+)(?:/(?P<rest>.+))?")
@@ -85,18 +86,15 @@ def _join_splits(file: ArraysFile) -> None:
         if (part := OF_SPLIT.fullmatch(name)) is not None:
             split = SPLIT[(part["before"] or part["behind"]).lower()]
             stems.setdefault(part["rest"] or part["name"], {})[split] = name
-    splits = [
-        split for split in ("train", "validation", "test") if all(split in one for one in stems.values())
-    ]
-    whole = {"train", "test"} <= set(splits) and not {*stems, SPLIT_VARIABLE} & {*file.variables}
-    parts = {stem: {names[split]: file.variables[names[split]] for split in splits}
-             for stem, names in stems.items()}  # fmt: skip
+    splits = [split for split in SPLITS if all(split in names for names in stems.values())]
+    if not stems or not {"train", "test"} <= {*splits} or {*stems, SPLIT_VARIABLE} & {*file.variables}:
+        return
+    parts = {
+        stem: {names[split]: file.variables[names[split]] for split in splits}
+        for stem, names in stems.items()
+    }
     shapes = [[part.shape for part in of_stem.values()] for of_stem in parts.values()]
-    if (
-        not whole
-        or not shapes
-        or any(not all(of_stem) or len({one[1:] for one in of_stem}) > 1 for of_stem in shapes)
-    ):
+    if any(not all(of_stem) or len({shape[1:] for shape in of_stem}) > 1 for of_stem in shapes):
         return
     sizes = [one[0] for one in max(shapes, key=lambda of_stem: len(of_stem[0]))]
     for stem, of_stem in parts.items():
