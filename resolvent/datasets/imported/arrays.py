@@ -14,7 +14,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from resolvent.common.settings import Settings
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.arrays_checks import findings_of, unscaled, warnings_of
-from resolvent.datasets.imported.axes import HeldAxes, coordinates_of, held_axes, words_for_times
+from resolvent.datasets.imported.axes import HeldAxes, held_axes, words_for_times
 from resolvent.datasets.imported.files import FilesDataset, FilesTask, as_list
 from resolvent.datasets.imported.readers.source import is_remote
 from resolvent.datasets.imported.series import Channel, Series, channels_of
@@ -274,21 +274,9 @@ class ArraysDataset(FilesDataset):
         lengths = {axis: length or 1.0 for axis, length in lengths.items()}
         alike = len(set(lengths.values())) == 1
         stated = self.length if self.length is not None else lengths["x"] if alike else lengths
-        return {"length": stated, "times": self._words_for_times(series) | self.times}
-
-    def _words_for_times(self, series: Series) -> dict[str, str]:
-        """Return the words for the times of the first file, if it has their coordinates."""
-        for channel in self.channels:
-            if channel.time is None:
-                continue
-            file = series.pairs[0][channel.role]
-            count = channel.sizes(file)["time"]
-            named = self.coordinates.get("time")
-            name = named or coordinates_of(file, "time", count, set(), channel.variable)
-            if name is not None:
-                times = [one.time for one in self.channels if one.time is not None]
-                return words_for_times(file, name, count, times, bool(self.window_every))
-        return {}
+        named, windows = self.coordinates.get("time"), bool(self.window_every)
+        times = words_for_times(series.pairs[0], self.channels, named, windows)  # as in the first file
+        return {"length": stated, "times": times | self.times}
 
     def grid_of(self, points: int, positions: dict[str, tuple[float, ...]]) -> Grid | Product:
         """Return the grid with `points` along x; `positions` are the files' points along uneven axes."""

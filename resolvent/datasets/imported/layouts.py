@@ -288,17 +288,17 @@ def _nothing(file: ArraysFile) -> DatasetError:
 def cases_of(roles: Roles) -> list[Case]:
     """Return the possible axes of all functions that fit each other. Raises if there are none."""
     every = list(dict.fromkeys((*roles.inputs, *roles.targets)))
-    kinds = list(dict.fromkeys((one.shape, tuple(one.readings)) for one in every))
+    # Functions of one shape with the same readings have the same axes.
+    kinds = {(one.shape, *one.readings): one.readings for one in every}
     cases: dict[tuple, Case] = {}
-    for chosen in product(*(possible for _, possible in kinds)):
+    for chosen in product(*kinds.values()):
         reading_of = dict(zip(kinds, chosen, strict=True))
-        read = {one: reading_of[one.shape, tuple(one.readings)] for one in every}
-
-        def alike(one: Function, other: Function, read: dict = read) -> bool:
-            sizes = [dict(zip(read[f].axes, f.shape, strict=True)) for f in (one, other)]
-            return all(sizes[0].get(axis) == sizes[1].get(axis) for axis in ("sample", *SPACE))
-
-        kept = max(([two for two in every if alike(one, two)] for one in every), key=len)
+        read = {one: reading_of[one.shape, *one.readings] for one in every}
+        on_one_grid: dict[tuple, list[Function]] = {}
+        for one in every:
+            sizes = dict(zip(read[one].axes, one.shape, strict=True))
+            on_one_grid.setdefault(tuple(sizes.get(axis) for axis in ("sample", *SPACE)), []).append(one)
+        kept = max(on_one_grid.values(), key=len)
         if roles.why is not None and len(kept) < len(every):
             continue
         reasons = dict.fromkeys(read[one].why for one in kept)

@@ -61,13 +61,15 @@ def _join_samples(
     group = before + prefix.strip("_-") + "/"  # for names that other variables have
     stacked: dict[str, Variable] = {}
     for rest, names in members.items():
-        shapes = [file.variables[names[one]].shape if one in names else None for one in samples]
-        if len(set(shapes)) > 1:
-            other = next(row for row, shape in enumerate(shapes) if shape != shapes[0])
-            sizes = [
-                f"{' × '.join(map(str, shapes[row] or ('none',)))} in {samples[row]}" for row in (0, other)
+        sizes: dict[str, tuple] = {sample: file.variables[name].shape for sample, name in names.items()}
+        sizes = {sample: sizes.get(sample, ("none",)) for sample in samples}
+        if len({*sizes.values()}) > 1:
+            other = next(one for one in samples if sizes[one] != sizes[samples[0]])
+            unlike = [
+                f"{' × '.join(map(str, sizes[one] or ('one value',)))} in {one}"
+                for one in (samples[0], other)
             ]
-            joint = Variable((), kind=f"ragged ({', '.join(sizes)})")
+            joint = Variable((), kind=f"ragged ({', '.join(unlike)})")
         else:
             joint = _in_a_row({name: file.variables[name] for name in names.values()}, stack=True)
         stacked[(group if before + rest in file.variables else before) + rest] = joint

@@ -25,7 +25,6 @@ HDF5, USERBLOCK = b"\x89HDF\r\n\x1a\n", 512  # MAT files of version 7.3 have thi
 NETCDF3, MAT = (b"CDF\x01", b"CDF\x02", b"CDF\x05"), b"MATLAB "
 PICKLE = (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")
 ZARR = ("zarr.json", ".zgroup", ".zarray", ".zmetadata")  # every store has one of these
-NETCDF_SUFFIXES = (".nc", ".nc4", ".cdf", ".netcdf")
 # First bytes of unsupported formats (of tar, from byte 257), with their names and how to convert them.
 FOREIGN: dict[bytes, str] = {
     b"\x1f\x8b": "is compressed by gzip; unpack it first: gunzip",
@@ -150,10 +149,10 @@ def _reader_of(path: Path | str, head: bytes | None, content: Any) -> tuple[str,
         return ".npy file", formats.open_npy
     if head.startswith(ZIP):
         return _zip_reader(path, content)
-    if of_hdf5 and not (suffix in NETCDF_SUFFIXES or hdf5.is_netcdf(content)):
+    if of_hdf5:
         return "HDF5 file", hdf5.open_hdf5
-    if of_hdf5 or head.startswith(NETCDF3):
-        return "NetCDF file", hdf5.open_netcdf if of_hdf5 else formats.open_xarray
+    if head.startswith(NETCDF3):
+        return "NetCDF file", formats.open_xarray
     if head.startswith(PICKLE):
         raise DatasetError(
             f"{path}: is a pickle, which can run code when it is read; expected: {ACCEPTED}; save tensors "
