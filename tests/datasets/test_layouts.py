@@ -228,6 +228,8 @@ def test_times_of_a_series_have_the_values_of_the_file_and_unknown_units_are_emp
     assert settings.quantities == ("u at time 1", "u at time 20")
     (group,) = settings.task().groups()
     assert {one.units for one in (*group.variables, *group.axes)} == {""}
+    with pytest.raises(DatasetError, match=r"there is no variable 'time'; found: u, t, x"):
+        settings_of(block | {"coordinates": {"time": "time"}}).with_contents()
     dates = {"units": "days since 1999-12-31", "long_name": "time"}
     data = xarray.Dataset(
         {"u": (("sample", "time", "x"), values["u"])},

@@ -14,7 +14,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from resolvent.common.settings import Settings
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.arrays_checks import findings_of, unscaled, warnings_of
-from resolvent.datasets.imported.axes import HeldAxes, coordinates_of, held_axes, words_for_times
+from resolvent.datasets.imported.axes import HeldAxes, held_axes, words_for_times
 from resolvent.datasets.imported.files import FilesDataset, FilesTask, as_list
 from resolvent.datasets.imported.readers.source import is_remote
 from resolvent.datasets.imported.series import Channel, Series, channels_of
@@ -254,52 +254,36 @@ class ArraysDataset(FilesDataset):
 
     def held(self, series: Series) -> HeldAxes:
         """Return the grid from the coordinates of all files. Raises `DatasetError` if they do not fit it."""
-        axes, lengths, origins = (
-            self.even_axes(self.along("finest")["x"]),
-            self.along("length"),
-            self.along("origin"),
-        )
-        held: list[HeldAxes] = []
+        axes = self.even_axes(self.along("finest")["x"])
+        lengths, origins, first = self.along("length"), self.along("origin"), None
         for pair in series.pairs:
-            held.append(held_axes(pair, self.channels, axes, lengths, origins, self.coordinates))
-            if held[-1] != held[0]:
+            held = held_axes(pair, self.channels, axes, lengths, origins, self.coordinates)
+            first = first or held
+            if held != first:
                 raise DatasetError(
                     f"{pair['input'].path}: its coordinates differ from the first file's in direction, "
                     "length or uneven points; expected: one grid for all files"
                 )
-        return held[0]
+        assert first is not None  # a source has at least one file
+        return first
 
     def from_files(self) -> dict[str, Any]:
         """Return lengths and the words for times from the files; raises if they do not fit."""
         series = self.series()
-        lengths = {
-            axis: length or 1.0 for axis, length in (self.along("length") | self.held(series).lengths).items()
-        }
+        lengths = self.along("length") | self.held(series).lengths
+        lengths = {axis: length or 1.0 for axis, length in lengths.items()}
         alike = len(set(lengths.values())) == 1
         stated = self.length if self.length is not None else lengths["x"] if alike else lengths
-        return {"length": stated, "times": self._words_for_times(series) | self.times}
-
-    def _words_for_times(self, series: Series) -> dict[str, str]:
-        """Return the words for the times of the first file, if it has their coordinates."""
-        for channel in self.channels:
-            if channel.time is None:
-                continue
-            file = series.pairs[0][channel.role]
-            count = dict(zip(channel.axes, file.shape(channel.variable), strict=True))["time"]
-            named = self.coordinates.get("time")
-            name = named or coordinates_of(file, "time", count, set(), channel.variable)
-            if name is not None:
-                times = [one.time for one in self.channels if one.time is not None]
-                return words_for_times(file, name, count, times, bool(self.window_every))
-        return {}
+        named, windows = self.coordinates.get("time"), bool(self.window_every)
+        times = words_for_times(series.pairs[0], self.channels, named, windows)  # as in the first file
+        return {"length": stated, "times": times | self.times}
 
     def grid_of(self, points: int, positions: dict[str, tuple[float, ...]]) -> Grid | Product:
         """Return the grid with `points` along x; `positions` are the files' points along uneven axes."""
         axes: list[Grid | Nodes] = []
+        kinds, lengths = self.along("grid"), self.along("length")
         for axis, even in self.even_axes(points).items():
-            period = (
-                self.along("length")[axis] or 1.0 if self.along("grid")[axis] == "uneven_periodic" else None
-            )
+            period = lengths[axis] or 1.0 if kinds[axis] == "uneven_periodic" else None
             try:
                 axes.append(even or Nodes(positions[axis][:: self.stride(points)], period))
             except ValueError as error:  # invalid period

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable
 from itertools import combinations
 from typing import Any
@@ -19,10 +20,8 @@ JUMP = 4.0  # jump at the seam over the largest inner jump, above which function
 SEAMLESS = 1.0  # the same ratio, below which the seam is as smooth as the inside
 REPEATED = 1e-7  # difference relative to the largest value, below which the last value repeats the first
 FEWEST_VALUES, UNRELATED = 300, 0.1  # values that show noise, and correlation of neighbours below which it is
-FEWEST_COMPARED, SORTED = (
-    5,
-    0.95,
-)  # samples of a split, and share of pairs in which one of two splits is larger
+# Samples of a split, and share of pairs in which one of two splits is larger.
+FEWEST_COMPARED, SORTED = 5, 0.95
 FAR = 10.0  # largest |mean| / deviation without normalisation
 SIZES = 0.3, 1 / 0.3  # smallest and largest deviation without normalisation
 
@@ -49,6 +48,14 @@ def seam(values: np.ndarray, axes: Iterable[int]) -> dict[str, float]:
         outside = 1.5 * along[..., [0, -1]] - 0.5 * along[..., [1, -2]]
         beyond.append(float(np.abs(outside).max()) / largest)
     return {"seam": max(ratios), "both_ends": max(ends), "at_ends": max(edges), "half_cell": max(beyond)}
+
+
+def repeats_ends(values: np.ndarray, axes: Iterable[int]) -> bool:
+    """Return whether the last values along all of some axes repeat the first, but the second last do not."""
+    ends = [np.moveaxis(values, axis, -1)[..., [0, -2, -1]] for axis in axes]
+    least = REPEATED * (np.abs(values).max() or 1.0)
+    same = all(np.abs(part[..., 0] - part[..., 2]).max() <= least for part in ends)
+    return same and all(np.abs(part[..., 1] - part[..., 2]).max() > least for part in ends)
 
 
 def is_noise(values: np.ndarray, axes: Iterable[int]) -> bool | None:
@@ -102,19 +109,16 @@ def findings_of(
     ends: dict[str, list[dict[str, float]]] = {name + along: [] for name in functions for along in parts}
     constant, moments = [0] * len(channels), [Moments() for _ in channels]
     low, high = np.full(len(channels), np.inf), np.full(len(channels), -np.inf)
-    # Digests of targets and splits, by the digest of the input; sizes of each function, by split.
-    seen: dict[bytes, set[tuple[str, bytes]]] = {}
-    sizes: dict[str, list[np.ndarray]] = {}
+    splits_of: dict[tuple[bytes, ...], set[str]] = {}  # by the digests of input and target
+    sizes: dict[str, list[np.ndarray]] = {}  # of each function, by split
     same = count = 0
     for names, drawn in batches:
         count += len(names)
         norms = np.sqrt((drawn**2).reshape(*drawn.shape[:2], -1).mean(axis=2))
         for (split, _), sample, norm in zip(names, drawn, norms, strict=True):
-            given, wanted = (
-                hashlib.blake2b(np.ascontiguousarray(sample[part]).tobytes(), digest_size=16).digest()
-                for part in (inputs, targets)
-            )
-            seen.setdefault(given, set()).add((split, wanted))
+            both = (np.ascontiguousarray(sample[part]).tobytes() for part in (inputs, targets))
+            digests = tuple(hashlib.blake2b(part, digest_size=16).digest() for part in both)
+            splits_of.setdefault(digests, set()).add(split)
             sizes.setdefault(split, []).append(norm)
         if len(inputs) == len(targets):
             equal = (drawn[:, inputs] == drawn[:, targets]).reshape(len(drawn), -1).all(axis=1)
@@ -132,21 +136,18 @@ def findings_of(
     for channel, size in zip(channels, np.maximum(np.abs(low), np.abs(high)), strict=True):
         if 0 < size < SMALLEST:
             raise DatasetError(f"'{channel.words}' has values up to {size:.2g}; expected: {UNIT}")
-    conflicts = sum(len({wanted for _, wanted in places}) > 1 for places in seen.values())
-    splits, shared = list(sizes), dict.fromkeys(combinations(sizes, 2), 0)
-    for places in seen.values():
-        for pair in shared:
-            shared[pair] += bool(
-                {w for s, w in places if s == pair[0]} & {w for s, w in places if s == pair[1]}
-            )
+    targets_of = Counter(given for given, _ in splits_of)
+    shared: dict[str, int] = {}
+    for one, other in combinations(sizes, 2):
+        inputs_of_both = {given for (given, _), splits in splits_of.items() if {one, other} <= splits}
+        shared[f"{one} and {other}"] = len(inputs_of_both)
     test_is_larger = {}
-    if {"train", "test"} <= {*splits}:
+    if {"train", "test"} <= {*sizes}:
         train, test = np.array(sizes["train"]), np.array(sizes["test"])
-        test_is_larger = {
-            one.stored: float(f"{larger(train[:, number], test[:, number]):.3g}")
-            for number, one in enumerate(channels)
-            if one.space
-        }
+        for number, channel in enumerate(channels):
+            if channel.space:
+                share = larger(train[:, number], test[:, number])
+                test_is_larger[channel.stored] = float(f"{share:.3g}")
     deviations = [[float(f"{one.mean:.6g}"), float(f"{one.variance**0.5:.6g}")] for one in moments]
     at_the_ends: dict[str, dict[str, float]] = {}
     for name, found in ((name, found) for name, found in ends.items() if found):
@@ -157,8 +158,8 @@ def findings_of(
         "range": {name: f"{low[at]:.6g} to {high[at]:.6g}" for at, name in enumerate(stored)},
         "mean_and_standard_deviation": dict(zip(stored, deviations, strict=True)),
         "constant_samples": {name: constant[at] for at, name in enumerate(stored) if name in functions},
-        "inputs_in_two_splits": {f"{one} and {other}": number for (one, other), number in shared.items()},
-        "inputs_with_two_targets": conflicts,
+        "inputs_in_two_splits": shared,
+        "inputs_with_two_targets": sum(number > 1 for number in targets_of.values()),
         "share_of_pairs_in_which_test_is_larger": test_is_larger,
         "targets_equal_to_their_input": same,
         "at_the_ends": at_the_ends,

@@ -93,9 +93,8 @@ def coordinates_of(file: ArraysFile, axis: str, points: int, taken: set[str], va
             and near(name, variable)
         ):
             values = _along_one_axis(file, name)
-            if values is None and file.variables[name].kind is None:
-                return name
-            if values is not None and len(values) in (points, longer):
+            several = values is None and file.variables[name].kind is None
+            if several or (values is not None and len(values) in (points, longer)):
                 return name
     return None
 
@@ -162,14 +161,11 @@ def held_axes(
     """
     held, taken = HeldAxes(), {channel.variable for channel in channels}
     functions = dict.fromkeys((files[one.role], one.variable) for one in channels if one.space)
-    shapes = {
-        one.variable: dict(zip(one.axes, files[one.role].shape(one.variable), strict=True))
-        for one in channels
-    }
+    sizes = {one.variable: one.sizes(files[one.role]) for one in channels}
     for axis, grid in axes.items():
         first: tuple[ArraysFile, str, bool, np.ndarray] | None = None
         for file, variable in functions:
-            points = shapes[variable][axis]
+            points = sizes[variable][axis]
             name = coordinates_of(file, axis, points, taken, variable)
             # The user's choice replaces coordinates that apply to the first function, too.
             if axis in named and (name is None or near(name, channels[0].variable)):
@@ -194,24 +190,28 @@ def held_axes(
                     f"'{first[1]}' of {first[0].name}; expected: one grid for input and target"
                 )
             if grid is not None:
-                _hold_line(file, name, values, grid.kind, lengths[axis], origins[axis])
+                length = _length_of(file, name, values, grid.kind, lengths[axis], origins[axis])
+                held.lengths.setdefault(axis, length)
+            else:
+                held.positions.setdefault(axis, tuple(map(float, values)))
         if first is None and grid is None:
             raise DatasetError(
                 f"{files['input'].path}: has no coordinates for the uneven axis {axis}; name the variable "
                 f"under coordinates, {axis}: …, or set another grid"
             )
-        if first is not None and grid is None:
-            held.positions[axis] = tuple(map(float, first[3]))
-        elif first is not None:
-            held.lengths[axis] = length_of(first[3], grid.kind)  # type: ignore[union-attr]
     return held
 
 
-def _hold_line(
+def _length_of(
     file: ArraysFile, name: str, values: np.ndarray, kind: str, length: float | None, origin: float | None
-) -> None:
-    """Raise `DatasetError` if increasing coordinates do not fit what the user states of an axis."""
-    step, own = (values[-1] - values[0]) / (len(values) - 1), length_of(values, kind)
+) -> float:
+    """Return the length of the domain of increasing coordinates, without their rounding in single precision.
+
+    Raises `DatasetError` if they do not fit the length and the left end (`origin`) that the user states.
+    """
+    step = (values[-1] - values[0]) / (len(values) - 1)
+    digits = 7 if np.array_equal(values, values.astype(np.float32)) else 12
+    own = float(f"{step * (len(values) - (kind == 'nodes')):.{digits}g}")
     begins = values[0] - (step / 2 if kind == "cell_centres" else 0.0)
     off = origin is not None and abs(begins - origin) > _allowed(values)
     if off or (length is not None and abs(own - length) > len(values) * _allowed(values)):
@@ -222,23 +222,29 @@ def _hold_line(
             f"{step:g}; expected: grid: {kind}{stated}; as {kind} they have length: {own:.10g}, origin: "
             f"{begins:.6g}; leave out length and origin, or choose another grid"
         )
-
-
-def length_of(values: np.ndarray, kind: str) -> float:
-    """Return the length of a domain from coordinates, without their rounding in single precision."""
-    step = abs(values[-1] - values[0]) / (len(values) - 1)
-    digits = 7 if np.array_equal(values, values.astype(np.float32)) else 12
-    return float(f"{step * (len(values) - (kind == 'nodes')):.{digits}g}")
+    return own
 
 
 def words_for_times(
-    file: ArraysFile, name: str, count: int, times: list[int], windows: bool
+    files: Mapping[str, ArraysFile], channels: list[Channel], named: str | None, windows: bool
 ) -> dict[str, str]:
-    """Return words for times of a series with `count` times, in the file's unit: "at time 20 s", a date.
+    """Return words for the times of channels, by index, in the file's unit: "at time 20 s", a date.
 
+    files    the file of each role; `named`: the variable with the times; None: search for it.
     windows  whether times count from the start of a window; `DatasetError` if steps in time then differ.
     """
-    values, words = _along_one_axis(file, name), dict[str, str]()
+    words, times = dict[str, str](), {one.time: one for one in channels if one.time is not None}
+    if times and named is not None and not any(named in file.variables for file in files.values()):
+        files["input"].shape(named)  # raises
+    for one in times.values():
+        file, count = files[one.role], one.sizes(files[one.role])["time"]
+        own = named if named in file.variables else None
+        name = own or coordinates_of(file, "time", count, set(), one.variable)
+        if name is not None:
+            break
+    else:
+        return words
+    values = _along_one_axis(file, name)
     if values is None:  # a single time, or other times for each sample
         return words
     if windows and not is_even(values):
@@ -255,18 +261,13 @@ def words_for_times(
             later = f"{value - values[0]:.7g} {unit.partition(' since ')[0]}".strip()
             words[str(time)] = f"{later} later" if time else "at the start"
         elif " since " in unit:
-            words[str(time)] = f"at {_date(value, unit, str(attributes.get('calendar', 'standard')))}"
+            from xarray.coding.times import decode_cf_datetime  # slow to import, and seldom needed
+
+            calendar = str(attributes.get("calendar", "standard"))
+            (date,) = decode_cf_datetime(np.array([value]), unit, calendar)
+            # Dates of other calendars, such as one of 360 days, are Python objects.
+            minute = np.datetime_as_string(date, "m") if isinstance(date, np.datetime64) else date
+            words[str(time)] = f"at {str(minute).replace('T', ' ')}"
         else:
             words[str(time)] = f"at time {value:.7g} {unit}".strip()
     return words
-
-
-def _date(value: float, unit: str, calendar: str) -> str:
-    from xarray.coding.times import decode_cf_datetime
-
-    date = decode_cf_datetime(np.array([value]), unit, calendar)[0]
-    return (
-        str(np.datetime_as_string(date, "m")).replace("T", " ")
-        if isinstance(date, np.datetime64)
-        else str(date)
-    )

@@ -15,6 +15,7 @@ import numpy as np
 from pydantic import Field
 
 from resolvent.common.norms import relative_l2
+from resolvent.datasets.imported.arrays_checks import repeats_ends
 from resolvent.datasets.imported.labels import ImportedDataset, ImportedTask, by_convention, label_warnings
 from resolvent.datasets.storage.layout import group_name
 from resolvent.datasets.tasks import burgers
@@ -33,7 +34,6 @@ CONVENTIONS = {
     "Li et al.'s text": (0.1, 1.0),
 }
 COMPARED = 32  # random samples that are solved with every convention
-REPEATED = 1e-12  # difference relative to the largest value, below which the last value repeats the first
 HIGHEST_MODE = 64  # highest mode of the compared spectra
 RESOLVED = 1e-12  # share of the variance of a mode above the stated ones that rounding cannot leave
 DEVIATION, STANDARD_ERRORS = 0.05, 5  # accepted deviation of a band's power: the larger of the two
@@ -108,7 +108,7 @@ class ImportedBurgers(ImportedTask):
 
         def look(drawn: np.ndarray) -> None:
             power.append(powers(drawn[:, 0]).sum(axis=0))
-            closed.append(last_repeats_first(drawn))
+            closed.append(repeats_ends(drawn, [2]))
 
         labels = self.labels_again(stored, look)
         initial, final = self.of_length_1(self.draw(stored.names(stored.random_positions(COMPARED))))
@@ -154,13 +154,6 @@ class ImportedBurgers(ImportedTask):
                 equation[key] = equation[key].replace("(0, 1)", "(0, L)")
         facts["solver"] = {"method": "unknown: the solutions are the file's", "checked_by": "Cole-Hopf"}
         return facts
-
-
-def last_repeats_first(functions: np.ndarray) -> bool:
-    """Return whether the last value repeats the first, but the second last does not (as for constants)."""
-    first, before, last = (functions[..., index] for index in (0, -2, -1))
-    least = REPEATED * np.abs(functions).max()
-    return bool(np.abs(first - last).max() <= least < np.abs(first - before).max())
 
 
 def powers(initial: np.ndarray) -> np.ndarray:

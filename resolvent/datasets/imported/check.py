@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -23,29 +22,22 @@ from resolvent.common.settings import CHOOSE, choose_one_of
 from resolvent.datasets.errors import DatasetError, in_one_line
 from resolvent.datasets.imported.arrays import ArraysDataset
 from resolvent.datasets.imported.arrays_checks import (
-    REPEATED,
     findings_of,
     larger,
-    seam,
+    repeats_ends,
     sorted_warnings,
     unscaled,
     warnings_of,
 )
 from resolvent.datasets.imported.axes import axis_of, coordinates_of, is_even, line_of
-from resolvent.datasets.imported.layouts import FEW, LOOKED_AT, Axes, Function, functions_of
+from resolvent.datasets.imported.layouts import LOOKED_AT, Case, Roles, cases_of, roles_of
 from resolvent.datasets.imported.readers.arrays_file import ArraysFile
 from resolvent.datasets.imported.readers.joined import SPLIT, SPLIT_VARIABLE
 from resolvent.datasets.imported.readers.source import open_source
 from resolvent.datasets.imported.series import variable_of
-from resolvent.datasets.imported.sources import in_natural_order, paths_of, without_numbers
+from resolvent.datasets.imported.sources import ROLES, in_natural_order, paths_of, without_numbers
 from resolvent.datasets.storage.layout import SPACE, SPLITS
 
-# Names that are a pair of input and target; `x` and `y` only if they are all functions of the file.
-PAIRS = (
-    *(("input", "output"), ("inputs", "outputs"), ("input", "target"), ("inputs", "targets")),
-    *(("branch", "target"), ("branch", "output"), ("branch", "y"), ("before", "after"), ("initial", "final")),
-    *(("a", "u"), ("coeff", "sol"), ("coefficient", "pressure"), ("nu", "tensor"), ("x", "y")),
-)
 FEWEST = 10  # with fewer samples, series are cut into windows
 LAG = 4  # upper bound of the time lag of a window
 # By dimension: name in the configuration, architecture, modes; and models for uneven points.
@@ -146,37 +138,6 @@ def _line(file: ArraysFile, name: str) -> str:
     return f"{name}: {shape}, {words}" + (f" ({', '.join(dims)})" if dims and all(dims) else "")
 
 
-@dataclass
-class Roles:
-    """Functions that can be input and target, and why; `why` is None if the user has to choose."""
-
-    inputs: list[Function]
-    targets: list[Function]
-    why: tuple[str, str] | None = None
-
-
-@dataclass
-class Case:
-    """A possible reading of the files: axes by function; `why` the file decides them, or ""."""
-
-    axes: dict[Function, Axes]
-    why: str = ""
-
-    @property
-    def first(self) -> Function:
-        return next(iter(self.axes))
-
-    def size(self, axis: str, function: Function | None = None) -> int:
-        """Return the length of a function, by default the first, along an axis; 0 without it."""
-        function = function or self.first
-        return dict(zip(self.axes[function], function.shape, strict=True)).get(axis, 0)
-
-    def entries(self, function: Function) -> list[str]:
-        """Return the entries of a function for the configuration: its name, or one for each channel."""
-        channels = range(min(FEW, self.size("channel", function)))
-        return [f"{function.name}[{channel}]" for channel in channels] or [function.name]
-
-
 def _look_into(report: Report, sources: list[Any], opened: list[list[ArraysFile]]) -> None:
     """Complete a report. Raises if nothing can be imported."""
     files, source = [part[0] for part in opened], sources[0]
@@ -188,8 +149,8 @@ def _look_into(report: Report, sources: list[Any], opened: list[list[ArraysFile]
         )
     if len(files) == 2:
         source = dict(zip(("input", "target") if paired else ("train", "test"), sources, strict=True))
-    roles = _roles(files, paired, several)
-    cases = _cases(roles)
+    roles = roles_of(files, paired, several)
+    cases = cases_of(roles)
     first = sources[0] if isinstance(sources[0], str) else sources[0][0]
     stem = re.sub(r"[^a-z0-9]+", "_", Path(first.rstrip("/")).stem.lower()).strip("_") or "data"
     name, test = f"own_{stem}"[:60], [] if paired else opened[-1] if len(files) == 2 else []
@@ -205,108 +166,21 @@ def _look_into(report: Report, sources: list[Any], opened: list[list[ArraysFile]
             if case is not cases[-1] or content["datasets"]:
                 continue
             raise
-        if len(cases) == 1:
-            scale = _check_samples(report, block, case)
-            report.remarks += _numbers(block, case)
-            if not case.why:
-                block["axes"] = choose_one_of([_flow(block["axes"])])
-        else:
-            scale = _scale(report, block, case)
+        scale = _add_warnings(report, block, case, settled=len(cases) == 1)
+        report.remarks += _numbers(block, case) if len(cases) == 1 else []
         content["datasets"][entry] = block
         _add_experiment(content, entry, block, case, scale[0] if scale else "")
         reasons |= {"training": scale[0].partition(":")[0]} if scale else {}
         report.reasons |= {(entry, key): why for key, why in reasons.items()}
-    if len(content["datasets"]) == 1 and len(cases) > 1:  # the only case with enough samples is asked, too
-        (block,) = content["datasets"].values()
+    if len(content["datasets"]) == 1 and not (len(cases) == 1 and cases[0].why):
+        (block,) = content["datasets"].values()  # the only case that is left is asked, too
         block["axes"] = choose_one_of([_flow(block["axes"])])
     kind = "experiments" if content["experiments"] else "datasets"
-    entries = list(content[kind])
-    content["build"][kind] = entries if len(entries) == 1 else [choose_one_of(entries)]
-    if len(entries) > 1:
+    content["build"][kind] = list(content[kind])
+    if len(content[kind]) > 1:
+        content["build"][kind] = [choose_one_of(list(content[kind]))]
         report.reasons["", kind] = "the names have the axes, which the file does not decide"
     report.configuration = {key: value for key, value in content.items() if value}
-
-
-def _roles(files: list[ArraysFile], paired: bool, several: bool) -> Roles:
-    """Return the candidates for input and target, from their names. Raises if there are none."""
-    arrays = list(functions_of(files[0], several).values())
-    every = [one for one in arrays if one.readings]
-    if paired:
-        wanted = [one for one in functions_of(files[1], several).values() if one.readings]
-        for file, found in zip(files, (every, wanted), strict=True):
-            if not found:
-                raise _nothing(file)
-        why = ("the first file", "the second file") if len(every) == len(wanted) == 1 else None
-        return Roles(every, wanted, why)
-    if not every:
-        raise _nothing(files[0])
-    for names in PAIRS:
-        given, wanted = ([one for one in arrays if _is_called(one, name)] for name in names)
-        if len(given) == len(wanted) == 1 and given != wanted and (names[0] != "x" or len(every) == 2):
-            return Roles(given, wanted, ("by its name", "by its name"))
-    if len(every) == 1:
-        (only,) = every
-        if not any(one.why for one in only.readings):
-            files[0].require_real()  # perhaps the other function has an unsupported form
-        evolving = [one for one in only.readings if {"time", "channel"} & {*one.axes}]
-        if not evolving:
-            unread = [
-                f"; '{name}' was skipped: {one.kind}" for name, one in files[0].variables.items() if one.kind
-            ]
-            raise DatasetError(
-                f"{files[0].path}: give a second file with the targets: the file has only one function, "
-                f"'{only.name}' ({' × '.join(map(str, only.shape))}){''.join(unread[:2])}"
-            )
-        only.readings = evolving
-    return Roles(every, every)
-
-
-def _is_called(function: Function, name: str) -> bool:
-    """Return whether a variable has this name, or one that begins with it, such as `initial_velocity`."""
-    leaf = function.name.rpartition("/")[2].lower()
-    return leaf == name or (len(name) > 3 and leaf.startswith(f"{name}_"))
-
-
-def _nothing(file: ArraysFile) -> DatasetError:
-    """Return the error for a file without recognised functions of space."""
-    file.require_real()  # a more specific error for variables in an unsupported form
-    listed = ", ".join(f"{name} {shape}" for name, shape in list(file.shapes.items())[:6]) or "nothing"
-    hint = ""
-    if file.version == "CSV" and any(axis_of(name) in ("sample", *SPACE) for name in file.variables):
-        hint = "; of a table with a row a point, save df.pivot(index='sample', columns='x', values='u')"
-    return DatasetError(
-        f"{file.path}: save the samples as one array of real numbers, (samples, x) or (samples, y, x): no "
-        f"variable is an array of functions with the coordinates in the file; found: {listed}{hint}"
-    )
-
-
-def _cases(roles: Roles) -> list[Case]:
-    """Return the possible axes of all functions that fit each other. Raises if there are none."""
-    every = list(dict.fromkeys((*roles.inputs, *roles.targets)))
-    kinds = list(dict.fromkeys((one.shape, tuple(one.readings)) for one in every))
-    cases: dict[tuple, Case] = {}
-    for chosen in product(*(possible for _, possible in kinds)):
-        reading_of = dict(zip(kinds, chosen, strict=True))
-        read = {one: reading_of[one.shape, tuple(one.readings)] for one in every}
-
-        def alike(one: Function, other: Function, read: dict = read) -> bool:
-            sizes = [dict(zip(read[f].axes, f.shape, strict=True)) for f in (one, other)]
-            return all(sizes[0].get(axis) == sizes[1].get(axis) for axis in ("sample", *SPACE))
-
-        kept = max(([two for two in every if alike(one, two)] for one in every), key=len)
-        if roles.why is not None and len(kept) < len(every):
-            continue
-        reasons = dict.fromkeys(read[one].why for one in kept)
-        case = Case({one: read[one].axes for one in kept}, "; ".join(reasons) if all(reasons) else "")
-        cases.setdefault(tuple(case.axes.items()), case)
-    if not cases:
-        words = " and ".join(f"'{one.name}' ({' × '.join(map(str, one.shape))})" for one in every)
-        raise DatasetError(
-            f"{every[0].file.path}: input and target differ in grid or number of samples, {words}: "
-            "interpolate them to one grid, with the same samples"
-        )
-    most = max(len(case.axes) for case in cases.values())
-    return [case for case in cases.values() if len(case.axes) == most]
 
 
 def _flow(value: Any) -> str:
@@ -349,11 +223,8 @@ def _block(
 def _add_roles(block: dict[str, Any], reasons: dict[str, str], roles: Roles, case: Case) -> None:
     """Add `input` and `target`: from their names, one function at two times, or the candidates."""
     if roles.why is not None:
-        block["input"], block["target"] = (
-            _one(case.entries(*roles.inputs)),
-            _one(case.entries(*roles.targets)),
-        )
-        reasons |= dict(zip(("input", "target"), roles.why, strict=True))
+        for role, (function,), why in zip(ROLES, (roles.inputs, roles.targets), roles.why, strict=True):
+            block[role], reasons[role] = _one(case.entries(function)), why
         return
     evolves = any(case.size("time", function) > 1 for function in case.axes)
     for role, candidates in (("input", roles.inputs), ("target", roles.targets)):
@@ -397,15 +268,13 @@ def _add_grid(block: dict[str, Any], reasons: dict[str, str], case: Case, space:
     first, taken, kinds = case.first, {one.name for one in case.axes}, dict[str, str]()
     file, coordinates, why = first.file, dict[str, str](), list[str]()
     # One function may be equal at both ends because it is symmetric, or zero there.
-    repeated = all(_repeats_ends(function, case) for function in case.axes)
+    parts = [function.values(axes) for function, axes in case.axes.items()]
+    repeated = all(min(part.shape[1:]) > 2 and repeats_ends(part, range(1, part.ndim)) for part in parts)
     for axis in space:
         points = case.size(axis)
         name = coordinates_of(file, axis, points, taken, first.name)
         if name is None and axis == "x" and not case.size("time"):  # functions of time
             name = coordinates_of(file, "time", points, taken, first.name)
-        candidates = [
-            kind for kind in ("periodic", "nodes", "cell_centres") if kind != "periodic" or points % 2 == 0
-        ]
         if name is not None:
             coordinates[axis] = name
             if not is_even(line_of(file, name)):
@@ -419,8 +288,8 @@ def _add_grid(block: dict[str, Any], reasons: dict[str, str], case: Case, space:
             kinds[axis] = "nodes"
             why.append("the last values of all functions repeat the first ones: both ends are included")
         else:
-            candidates = candidates[-2:] if file.boundary is not None else candidates
-            kinds[axis] = choose_one_of(candidates)
+            periodic = points % 2 == 0 and file.boundary is None
+            kinds[axis] = choose_one_of(["periodic"] * periodic + ["nodes", "cell_centres"])
             why.append(KINDS + ("; or one for each axis: {y: nodes, x: periodic}" if len(space) == 2 else ""))
     block["grid"] = _one_or_each(kinds)
     reasons["grid"] = "; ".join(dict.fromkeys(why))
@@ -430,16 +299,6 @@ def _add_grid(block: dict[str, Any], reasons: dict[str, str], case: Case, space:
     if case.size("time") and (name := coordinates_of(file, "time", case.size("time"), taken, first.name)):
         coordinates["time"] = name
     block |= {"coordinates": coordinates} if coordinates else {}
-
-
-def _repeats_ends(function: Function, case: Case) -> bool:
-    """Return whether the last values of all samples repeat the first, but the second last do not."""
-    values = function.values(case.axes[function])
-    axes = range(1, values.ndim)
-    if min(values.shape[1:]) < 3:
-        return False
-    kinks = [np.abs(np.diff(np.moveaxis(values, axis, -1)[..., -2:])).max() for axis in axes]
-    return seam(values, axes)["both_ends"] <= REPEATED < min(kinks) / (np.abs(values).max() or 1.0)
 
 
 def _add_splits(
@@ -458,28 +317,23 @@ def _add_splits(
     reasons["samples"] = YOURS
     stated = file.variables.get(SPLIT_VARIABLE)
     if stated is not None and stated.kind == "text" and not test:
-        words = list(map(str, file.values(SPLIT_VARIABLE).ravel()))
-        split_of = {word: next((SPLIT[k] for k in SPLIT if word.lower().startswith(k)), "") for word in words}
-        sizes = {split: sum(split_of[word] == split for word in words) for split in SPLITS}
+        labels = list(map(str, file.values(SPLIT_VARIABLE).ravel()))
+        known = {label: [SPLIT[k] for k in SPLIT if label.lower().startswith(k)] for label in set(labels)}
+        split_of = {label: splits[0] if splits else "" for label, splits in known.items()}
+        own = {
+            split: [label for label in dict.fromkeys(labels) if split_of[label] == split] for split in SPLITS
+        }
+        sizes = {split: sum(split_of[label] == split for label in labels) for split in SPLITS}
+        complete, train = sum(sizes.values()) == len(labels) == count, sizes["train"]
         reasons["samples"] = f"as the variable '{SPLIT_VARIABLE}' says"
-        if sum(sizes.values()) == len(words) == count and all(sizes.values()):
-            own = {split: [word for word, one in split_of.items() if one == split] for split in SPLITS}
+        if complete and all(sizes.values()):
             block["groups"] = {"variable": SPLIT_VARIABLE} | own
             block["samples"] = {split: size * windows for split, size in sizes.items()}
             return
-        first = sizes["train"]
-        if (
-            sum(sizes.values()) == len(words) == count
-            and sizes["test"]
-            and [split_of[one] for one in words[:first]] == ["train"] * first
-        ):
-            part = max(1, first // 10)
-            block["samples"] = {"train": first - part, "validation": part, "test": sizes["test"]}
-            block["rows"] = {
-                "train": [0, first - part],
-                "validation": [first - part, first],
-                "test": [first, count],
-            }
+        if complete and sizes["test"] and all(split_of[label] == "train" for label in labels[:train]):
+            left = train - max(1, train // 10)
+            block["rows"] = {"train": [0, left], "validation": [left, train], "test": [train, count]}
+            block["samples"] = {split: stop - start for split, (start, stop) in block["rows"].items()}
             reasons["rows"] = "the last training samples are for validation, which selects the epoch"
             return
         reasons["samples"] = (
@@ -505,38 +359,34 @@ def _add_splits(
             block["order"], reasons["order"] = "random", words[0].partition(":")[0]
 
 
-def _check_samples(report: Report, block: dict, case: Case) -> list[str]:
-    """Return warnings about the scale of functions, and add all. Raises `DatasetError` for bad samples."""
-    if isinstance(block["input"], str) and block["input"].startswith(CHOOSE):
-        return _scale(report, block, case)
-    # The samples are looked at on nodes where the kind of the grid is open, without remarks on their ends.
-    grids = block["grid"] if isinstance(block["grid"], dict) else {"": block["grid"]}
-    stand_in = {axis: "nodes" if kind.startswith(CHOOSE) else kind for axis, kind in grids.items()}
-    settings = ArraysDataset.model_validate(block | {"grid": stand_in.get("", stand_in)})
-    kinds = settings.along("grid") if stand_in == grids else dict.fromkeys(settings.along("grid"), "uneven")
-    task, sizes = settings.task(), settings.samples.model_dump()
-    parts = (
-        [(split, index) for index in range(min(size, LOOKED_AT))] for split, size in sizes.items() if size
-    )
-    findings = findings_of(task.channels, kinds, ((names, task.draw(names)) for names in parts))
-    report.warnings += [
-        *warnings_of(findings, kinds),
-        *task.notes(),
-        *filter(None, [of_few(settings.samples.test)]),
-    ]
-    return unscaled(findings["mean_and_standard_deviation"])
+def _add_warnings(report: Report, block: dict, case: Case, settled: bool) -> list[str]:
+    """Add warnings about the samples, and return those about their scale. Raises for bad samples.
 
-
-def _scale(report: Report, block: dict, case: Case) -> list[str]:
-    """Return warnings about the scale of all functions, from their first samples, and add all."""
-    scale: list[str] = []
-    for one in case.axes:
-        values = [one.values(case.axes[one], channel) for channel in range(len(case.entries(one)))]
-        moments = [(float(part.mean()), float(part.std())) for part in values]
-        scale += unscaled(dict(zip(case.entries(one), moments, strict=True)))
-    notes = [f"In {file.name} {note}." for file in {one.file: 0 for one in case.axes} for note in file.notes]
+    settled  whether there is no other case; otherwise, or with an open input, only the scale is looked at.
+    """
+    if settled and not str(block["input"]).startswith(CHOOSE):
+        # Where the kind of the grid is open, samples are looked at on nodes, without remarks on their ends.
+        grids = block["grid"] if isinstance(block["grid"], dict) else {"": block["grid"]}
+        stand_in = {axis: "nodes" if kind.startswith(CHOOSE) else kind for axis, kind in grids.items()}
+        settings = ArraysDataset.model_validate(block | {"grid": stand_in.get("", stand_in)})
+        kinds = settings.along("grid")
+        kinds = kinds if stand_in == grids else dict.fromkeys(kinds, "uneven")
+        task, sizes = settings.task(), settings.samples.model_dump()
+        parts = [[(split, index) for index in range(min(n, LOOKED_AT))] for split, n in sizes.items() if n]
+        findings = findings_of(task.channels, kinds, ((names, task.draw(names)) for names in parts))
+        scale, notes = unscaled(findings["mean_and_standard_deviation"]), task.notes()
+        report.warnings += warnings_of(findings, kinds)
+    else:
+        scale = []
+        for one, axes in case.axes.items():
+            values = {entry: one.values(axes, channel) for channel, entry in enumerate(case.entries(one))}
+            scale += unscaled({entry: (float(v.mean()), float(v.std())) for entry, v in values.items()})
+        notes = [
+            f"In {file.name} {note}." for file in {one.file: 0 for one in case.axes} for note in file.notes
+        ]
+        report.warnings += [warning for warning in scale if warning not in report.warnings]
     few = of_few(block["samples"]["test"])
-    report.warnings += [words for words in (*scale, *notes, few) if words and words not in report.warnings]
+    report.warnings += [warning for warning in (*notes, few) if warning and warning not in report.warnings]
     return scale
 
 
@@ -572,11 +422,10 @@ def _numbers(block: dict, case: Case) -> list[str]:
     file, count, taken = case.first.file, case.size("sample"), {one.name for one in case.axes}
     numbers: dict[str, list[str]] = {}
     for name, variable in file.variables.items():
-        if count > 1 and name not in taken and axis_of(name) is None and variable.kind is None:
-            if variable.shape == (count,):
-                numbers[name] = ["sample"]
-            elif variable.shape == (count, 1):
-                numbers[f"{name}[0]"] = ["sample", "channel"]
+        free = name not in taken and axis_of(name) is None and variable.kind is None
+        if count > 1 and free and variable.shape in ((count,), (count, 1)):
+            lone = len(variable.shape) == 1
+            numbers[name if lone else f"{name}[0]"] = ["sample"] if lone else ["sample", "channel"]
     if not numbers:
         return []
     axes = {one.name: list(axes) for one, axes in case.axes.items()}

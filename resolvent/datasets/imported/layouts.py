@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import permutations, product
 
 import numpy as np
 
@@ -35,6 +35,12 @@ LAYOUTS: tuple[Axes, ...] = tuple(
         *("sample time y x channel", "sample time channel y x", "sample time z y x channel"),
         "x",
     )
+)
+# Names that are a pair of input and target; `x` and `y` only if they are all functions of the file.
+PAIRS = (
+    *(("input", "output"), ("inputs", "outputs"), ("input", "target"), ("inputs", "targets")),
+    *(("branch", "target"), ("branch", "output"), ("branch", "y"), ("before", "after"), ("initial", "final")),
+    *(("a", "u"), ("coeff", "sol"), ("coefficient", "pressure"), ("nu", "tensor"), ("x", "y")),
 )
 FEW = 8  # most channels of a layout that the file does not name
 FEWEST_POINTS = 4  # along an axis of space of such a layout
@@ -193,3 +199,116 @@ def _drop_noise(function: Function) -> None:
             "write the configuration by hand (docs/datasets.md)"
         )
     function.readings = [reading for reading in function.readings if not noise[reading]]
+
+
+@dataclass
+class Roles:
+    """Functions that can be input and target, and why; `why` is None if the user has to choose."""
+
+    inputs: list[Function]
+    targets: list[Function]
+    why: tuple[str, str] | None = None
+
+
+@dataclass
+class Case:
+    """A possible reading of the files: axes by function; `why` the file decides them, or ""."""
+
+    axes: dict[Function, Axes]
+    why: str = ""
+
+    @property
+    def first(self) -> Function:
+        return next(iter(self.axes))
+
+    def size(self, axis: str, function: Function | None = None) -> int:
+        """Return the length of a function, by default the first, along an axis; 0 without it."""
+        function = function or self.first
+        return dict(zip(self.axes[function], function.shape, strict=True)).get(axis, 0)
+
+    def entries(self, function: Function) -> list[str]:
+        """Return the entries of a function for the configuration: its name, or one for each channel."""
+        channels = range(min(FEW, self.size("channel", function)))
+        return [f"{function.name}[{channel}]" for channel in channels] or [function.name]
+
+
+def roles_of(files: list[ArraysFile], paired: bool, several: bool) -> Roles:
+    """Return the candidates for input and target, from their names. Raises if there are none."""
+    arrays = list(functions_of(files[0], several).values())
+    every = [one for one in arrays if one.readings]
+    if paired:
+        wanted = [one for one in functions_of(files[1], several).values() if one.readings]
+        for file, found in zip(files, (every, wanted), strict=True):
+            if not found:
+                raise _nothing(file)
+        why = ("the first file", "the second file") if len(every) == len(wanted) == 1 else None
+        return Roles(every, wanted, why)
+    if not every:
+        raise _nothing(files[0])
+    for names in PAIRS:
+        given, wanted = ([one for one in arrays if _is_called(one, name)] for name in names)
+        if len(given) == len(wanted) == 1 and given != wanted and (names[0] != "x" or len(every) == 2):
+            return Roles(given, wanted, ("by its name", "by its name"))
+    if len(every) == 1:
+        (only,) = every
+        if not any(one.why for one in only.readings):
+            files[0].require_real()  # perhaps the other function has an unsupported form
+        evolving = [one for one in only.readings if {"time", "channel"} & {*one.axes}]
+        if not evolving:
+            unread = [
+                f"; '{name}' was skipped: {one.kind}" for name, one in files[0].variables.items() if one.kind
+            ]
+            raise DatasetError(
+                f"{files[0].path}: give a second file with the targets: the file has only one function, "
+                f"'{only.name}' ({' × '.join(map(str, only.shape))}){''.join(unread[:2])}"
+            )
+        only.readings = evolving
+    return Roles(every, every)
+
+
+def _is_called(function: Function, name: str) -> bool:
+    """Return whether a variable has this name, or one that begins with it, such as `initial_velocity`."""
+    leaf = function.name.rpartition("/")[2].lower()
+    return leaf == name or (len(name) > 3 and leaf.startswith(f"{name}_"))
+
+
+def _nothing(file: ArraysFile) -> DatasetError:
+    """Return the error for a file without recognised functions of space."""
+    file.require_real()  # a more specific error for variables in an unsupported form
+    listed = ", ".join(f"{name} {shape}" for name, shape in list(file.shapes.items())[:6]) or "nothing"
+    hint = ""
+    if file.version == "CSV" and any(axis_of(name) in ("sample", *SPACE) for name in file.variables):
+        hint = "; of a table with a row a point, save df.pivot(index='sample', columns='x', values='u')"
+    return DatasetError(
+        f"{file.path}: save the samples as one array of real numbers, (samples, x) or (samples, y, x): no "
+        f"variable is an array of functions with the coordinates in the file; found: {listed}{hint}"
+    )
+
+
+def cases_of(roles: Roles) -> list[Case]:
+    """Return the possible axes of all functions that fit each other. Raises if there are none."""
+    every = list(dict.fromkeys((*roles.inputs, *roles.targets)))
+    # Functions of one shape with the same readings have the same axes.
+    kinds = {(one.shape, *one.readings): one.readings for one in every}
+    cases: dict[tuple, Case] = {}
+    for chosen in product(*kinds.values()):
+        reading_of = dict(zip(kinds, chosen, strict=True))
+        read = {one: reading_of[one.shape, *one.readings] for one in every}
+        on_one_grid: dict[tuple, list[Function]] = {}
+        for one in every:
+            sizes = dict(zip(read[one].axes, one.shape, strict=True))
+            on_one_grid.setdefault(tuple(sizes.get(axis) for axis in ("sample", *SPACE)), []).append(one)
+        kept = max(on_one_grid.values(), key=len)
+        if roles.why is not None and len(kept) < len(every):
+            continue
+        reasons = dict.fromkeys(read[one].why for one in kept)
+        case = Case({one: read[one].axes for one in kept}, "; ".join(reasons) if all(reasons) else "")
+        cases.setdefault(tuple(case.axes.items()), case)
+    if not cases:
+        words = " and ".join(f"'{one.name}' ({' × '.join(map(str, one.shape))})" for one in every)
+        raise DatasetError(
+            f"{every[0].file.path}: input and target differ in grid or number of samples, {words}: "
+            "interpolate them to one grid, with the same samples"
+        )
+    most = max(len(case.axes) for case in cases.values())
+    return [case for case in cases.values() if len(case.axes) == most]

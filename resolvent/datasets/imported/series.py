@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from itertools import combinations, pairwise
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -47,6 +47,10 @@ class Channel:
     def space(self) -> tuple[str, ...]:
         """Return the axes of space, in stored order (z, y, x); empty for a scalar."""
         return tuple(axis for axis in SPACE if axis in self.axes)
+
+    def sizes(self, file: ArraysFile) -> dict[str, int]:
+        """Return the lengths of the axes in a file. Raises `DatasetError` as `ArraysFile.shape`."""
+        return dict(zip(self.axes, file.shape(self.variable), strict=True))
 
     @property
     def words(self) -> str:
@@ -92,18 +96,15 @@ def parsed(entry: str, axes: Any) -> Channel:
 
 def read_rows(file: ArraysFile, channel: Channel, rows: range, start: int = 0) -> np.ndarray:
     """Read rows of a function, (samples, ...space), or scalar, (samples,), in the window from `start`."""
-    axes, selection = channel.axes, []
-    for axis, size in zip(axes, file.shape(channel.variable), strict=True):
-        part = slice(rows.start, rows.stop) if axis == "sample" else slice(0, size)
-        if axis in ("time", "channel"):
-            at = (channel.time or 0) + start if axis == "time" else channel.channel or 0
-            at += size if at < 0 else 0
-            part = slice(at, at + 1)
-        selection.append(part)
-    values = file.read(channel.variable, tuple(selection))
-    left = [axis for axis in axes if axis not in ("time", "channel")]
-    values = values.squeeze(tuple(number for number, axis in enumerate(axes) if axis not in left))
-    values = values.transpose([left.index(axis) for axis in ("sample", *SPACE) if axis in left])
+    sizes, time = channel.sizes(file), (channel.time or 0) + start
+    parts = {axis: slice(0, size) for axis, size in sizes.items()} | {"sample": slice(rows.start, rows.stop)}
+    for axis, index in (("time", time), ("channel", channel.channel or 0)):
+        first = index + sizes.get(axis, 0) if index < 0 else index
+        parts[axis] = slice(first, first + 1)
+    values = file.read(channel.variable, tuple(parts[axis] for axis in sizes))
+    axes = [axis for axis in ("sample", "time", "channel", *SPACE) if axis in sizes]
+    values = values.transpose([channel.axes.index(axis) for axis in axes])
+    values = values.squeeze(tuple(axes.index(axis) for axis in ("time", "channel") if axis in axes))
     return values if "sample" in axes else values[None]
 
 
@@ -233,29 +234,26 @@ class Series:
             (files, row), window = series[units[index // self.windows]], index % self.windows
         return Place(files, row, window * (self.every or 0))
 
-    def single(self) -> bool:
-        """Return whether float32 represents every number of all functions exactly."""
-        return all(pair[c.role].variables[c.variable].single for pair in self.pairs for c in self.channels)
-
     def in_words(self) -> dict[str, str]:
+        """Return from which row of which file to which other the samples of each split are."""
         words = {}
-        for split, size in ((split, size) for split, size in self.sizes.items() if size):
-            first, last = self.place(split, 0), self.place(split, size - 1)
+        for split in (split for split, size in self.sizes.items() if size):
+            first, last = self.place(split, 0), self.place(split, self.sizes[split] - 1)
             start, end = (
-                " and ".join(dict.fromkeys(file.name for file in at.files.values())) for at in (first, last)
+                " and ".join(dict.fromkeys(file.name for file in place.files.values()))
+                for place in (first, last)
             )
             if split in self._alone:
                 words[split] = f"windows from time {first.start} to {last.start} of {start}"
                 continue
-            words[split] = f"row {first.row + 1} of {start} to row {last.row + 1} of {end}"
-            if start == end:
-                words[split] = f"rows {first.row + 1} to {last.row + 1} of {start}"
             if self.lone:
-                words[split] = start if start == end else f"files from {start} to {end}"
-            if self.random is not None:
-                words[split] = f"chosen at random, {words[split]}"
-            if self.windows > 1:
-                words[split] += f", {self.windows} windows each"
+                rows = start if start == end else f"files from {start} to {end}"
+            elif start == end:
+                rows = f"rows {first.row + 1} to {last.row + 1} of {start}"
+            else:
+                rows = f"row {first.row + 1} of {start} to row {last.row + 1} of {end}"
+            rows = rows if self.random is None else f"chosen at random, {rows}"
+            words[split] = f"{rows}, {self.windows} windows each" if self.windows > 1 else rows
         return words
 
     def _opened(self, pair: dict[str, str]) -> Pair:
@@ -314,8 +312,7 @@ class Series:
     def _size(self, files: Pair, axis: str, channel: Channel | None = None) -> int:
         """Return the length of a function, by default the first, along an axis; 1 without such an axis."""
         channel = channel or self.channels[0]
-        shape = files[channel.role].shape(channel.variable)
-        return dict(zip(channel.axes, shape, strict=True)).get(axis, 1)
+        return channel.sizes(files[channel.role]).get(axis, 1)
 
     def _chosen(self, pool: Pool, files: list[Pair]) -> dict:
         """Choose series for every split of a pool, or windows of a single series."""
@@ -362,20 +359,22 @@ class Series:
         for split in pool.splits:
             if self.groups:
                 named = f"a '{variable}' in {accepted[split]}"
-                offered[split] = [row for row, value in enumerate(values) if value in accepted[split]]
+                rows = [row for row, value in enumerate(values) if value in accepted[split]]
             else:
                 start, stop = (self.rows or {}).get(split, [0, 0])
                 if stop > units:
                     raise DatasetError(f"{path}: rows.{split} ends at row {stop}, but there are {units} rows")
-                named = f"a number from {start} to {stop - 1}"
-                offered[split] = list(range(start, stop))
-            if wanted[split] > len(offered[split]):
-                has = f"{len(offered[split])} of {units} rows have {named}"
+                named, rows = f"a number from {start} to {stop - 1}", list(range(start, stop))
+            if wanted[split] > len(rows):
+                has = f"{len(rows)} of {units} rows have {named}"
                 raise DatasetError(f"{path}: {has}; samples asks for {wanted[split]} ({split})")
-        for one, other in combinations(offered, 2):
-            if set(offered[one]) & set(offered[other]):
-                key = "groups" if self.groups else "rows"
-                raise DatasetError(f"{path}: {key} of {one} and {other} overlap; expected: no row in both")
+            for other, taken in offered.items():
+                if {*rows} & {*taken}:
+                    key = "groups" if self.groups else "rows"
+                    raise DatasetError(
+                        f"{path}: {key} of {other} and {split} overlap; expected: no row in both"
+                    )
+            offered[split] = rows
         return {split: np.array(rows[: wanted[split]], dtype=int) for split, rows in offered.items()}
 
 

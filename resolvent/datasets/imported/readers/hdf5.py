@@ -29,6 +29,7 @@ from resolvent.datasets.imported.readers.arrays_file import (
 from resolvent.datasets.imported.readers.formats import open_xarray
 
 WELL_FIELDS = ("t0_fields", "t1_fields", "t2_fields")
+NETCDF = (".nc", ".nc4", ".cdf", ".netcdf")  # suffixes
 CACHE = 2**26  # size of the chunk cache in bytes
 # MATLAB's classes of real numbers (those in SINGLE are exact in float32), and names for other classes.
 SINGLE = ("single", "logical", "int8", "uint8", "int16", "uint16")
@@ -140,9 +141,20 @@ def _text(value: Any) -> str:
 
 
 def open_hdf5(path: Path | str, content: Any) -> ArraysFile:
-    """Open an HDF5 file, with variables named by their paths, `group/name`."""
+    """Open an HDF5 file, with variables named by their paths, `group/name`; NetCDF is unpacked by xarray.
+
+    Raises `DatasetError` if a variable of NetCDF is in another file, or expands to too much memory.
+    """
     opened, version, boundary = _Open(content), "HDF5", None
     variables = opened.variables()
+    suffix = Path(str(path).partition("?")[0]).suffix.lower()
+    if suffix in NETCDF or "_NCProperties" in opened.file.attrs:  # the mark of its library and of h5netcdf
+        for name, one in variables.items():
+            if name in opened.elsewhere:
+                raise not_real(path, name, opened.elsewhere[name])
+            how = one.storage()
+            require_size(f"{path}: variable '{name}'", how.row, how.stored)
+        return open_xarray(path, content)
     if opened.is_well:
         version = "HDF5 (The Well)"
     elif any(name.endswith("x-coordinate") for name in variables):
@@ -151,28 +163,6 @@ def open_hdf5(path: Path | str, content: Any) -> ArraysFile:
         kinds = {_text(one.attrs.get("bc_type", "")).upper() for one in conditions.values()}
         boundary = "periodic" if kinds == {"PERIODIC"} else "other"
     return ArraysFile(path, version, variables, boundary)
-
-
-def is_netcdf(content: Any) -> bool:
-    """Return whether an HDF5 file was written by the NetCDF library or h5netcdf."""
-    import h5py
-
-    try:
-        with h5py.File(content, "r") as file:
-            return "_NCProperties" in file.attrs
-    except OSError:
-        return False
-
-
-def open_netcdf(path: Path | str, content: Any) -> ArraysFile:
-    """Open NetCDF in HDF5; `DatasetError` if a variable is in another file, or expands to too much memory."""
-    opened = _Open(content)
-    for name, one in opened.variables().items():
-        if name in opened.elsewhere:
-            raise not_real(path, name, opened.elsewhere[name])
-        how = one.storage()
-        require_size(f"{path}: variable '{name}'", how.row, how.stored)
-    return open_xarray(path, content)
 
 
 def _of_matlab(shape: tuple[int, ...], kind: str) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import re
 import numpy as np
 
 from resolvent.datasets.imported.readers.arrays_file import ArraysFile, Selection, Variable
+from resolvent.datasets.storage.layout import SPLITS
 
 # A path with a component that ends in a number: `data/demo_12/u`, `0012/u`, `sample_12`.
 NUMBERED = re.compile(r"(?P<before>(?:[^/]+/)*?)(?P<prefix>[^/]*?)(?P<number>\d+)(?:/(?P<rest>.+))?")
@@ -58,33 +59,26 @@ def _join_samples(
         return
     samples = [prefix + number for number in numbers]
     group = before + prefix.strip("_-") + "/"  # for names that other variables have
-    stacked = {
-        (group if before + rest in file.variables else before) + rest: _stacked(file, names, samples)
-        for rest, names in members.items()
-    }
+    stacked: dict[str, Variable] = {}
+    for rest, names in members.items():
+        sizes: dict[str, tuple] = {sample: file.variables[name].shape for sample, name in names.items()}
+        sizes = {sample: sizes.get(sample, ("none",)) for sample in samples}
+        if len({*sizes.values()}) > 1:
+            other = next(one for one in samples if sizes[one] != sizes[samples[0]])
+            unlike = [
+                f"{' × '.join(map(str, sizes[one] or ('one value',)))} in {one}"
+                for one in (samples[0], other)
+            ]
+            joint = Variable((), kind=f"ragged ({', '.join(unlike)})")
+        else:
+            joint = _in_a_row({name: file.variables[name] for name in names.values()}, stack=True)
+        stacked[(group if before + rest in file.variables else before) + rest] = joint
     for name in [name for names in members.values() for name in names.values()]:
         del file.variables[name]
     if grouped and file.version == "HDF5":
         lone = not (before or prefix or file.variables)
         file.version = "HDF5 (PDEBench)" if lone else "HDF5, a group for each sample"
     file.variables |= stacked
-
-
-def _stacked(file: ArraysFile, names: dict[str, str], samples: list[str]) -> Variable:
-    """Stack the variables `names` of all samples; some samples may lack their variable."""
-    parts = {name: file.variables[name] for name in names.values()}
-    shapes = [parts[names[sample]].shape if sample in names else None for sample in samples]
-    if len(set(shapes)) > 1:
-        other = next(row for row, shape in enumerate(shapes) if shape != shapes[0])
-        words = [f"{' × '.join(map(str, shapes[row] or ('none',)))} in {samples[row]}" for row in (0, other)]
-        return Variable((), kind=f"ragged ({', '.join(words)})")
-    arrays = list(parts.values())
-
-    def read(selection: Selection) -> np.ndarray:
-        chosen, *rest = selection or (slice(None),)
-        return np.stack([array.read(tuple(rest)) for array in arrays[chosen]])
-
-    return _composed(parts, (len(arrays), *arrays[0].shape), read)
 
 
 def _join_splits(file: ArraysFile) -> None:
@@ -94,52 +88,54 @@ def _join_splits(file: ArraysFile) -> None:
         if (part := OF_SPLIT.fullmatch(name)) is not None:
             split = SPLIT[(part["before"] or part["behind"]).lower()]
             stems.setdefault(part["rest"] or part["name"], {})[split] = name
-    splits = [
-        split for split in ("train", "validation", "test") if all(split in one for one in stems.values())
-    ]
-    whole = {"train", "test"} <= set(splits) and not {*stems, SPLIT_VARIABLE} & {*file.variables}
-    parts = {stem: {names[split]: file.variables[names[split]] for split in splits}
-             for stem, names in stems.items()}  # fmt: skip
+    splits = [split for split in SPLITS if all(split in names for names in stems.values())]
+    if not stems or not {"train", "test"} <= {*splits} or {*stems, SPLIT_VARIABLE} & {*file.variables}:
+        return
+    parts = {
+        stem: {names[split]: file.variables[names[split]] for split in splits}
+        for stem, names in stems.items()
+    }
     shapes = [[part.shape for part in of_stem.values()] for of_stem in parts.values()]
-    if (
-        not whole
-        or not shapes
-        or any(not all(of_stem) or len({one[1:] for one in of_stem}) > 1 for of_stem in shapes)
-    ):
+    if any(not all(of_stem) or len({shape[1:] for shape in of_stem}) > 1 for of_stem in shapes):
         return
     sizes = [one[0] for one in max(shapes, key=lambda of_stem: len(of_stem[0]))]
-    labels = np.repeat(splits, sizes)
     for stem, of_stem in parts.items():
-        arrays = list(of_stem.values())
         for name in of_stem:
             del file.variables[name]
-        if [array.shape[0] for array in arrays] == sizes:
-            starts = np.cumsum([0, *sizes])
-
-            def read(selection: Selection, arrays: list = arrays, starts: np.ndarray = starts) -> np.ndarray:
-                rows, *rest = selection or (slice(None),)
-                start, stop, _ = rows.indices(int(starts[-1]))
-                pieces = [
-                    array.read((slice(max(start - first, 0), stop - first), *rest))
-                    for array, first, last in zip(arrays, starts, starts[1:], strict=False)
-                    if start < last and stop > first
-                ]
-                return np.concatenate(pieces) if pieces else arrays[0].read((slice(0, 0), *rest))
-
-            file.variables[stem] = _composed(of_stem, (int(starts[-1]), *arrays[0].shape[1:]), read)
+        if [array.shape[0] for array in of_stem.values()] == sizes:
+            file.variables[stem] = _in_a_row(of_stem)
         else:  # the same for all samples, such as coordinates
-            file.variables[stem] = arrays[0]
+            file.variables[stem] = of_stem[next(iter(of_stem))]
+    labels = np.repeat(splits, sizes)
     file.variables[SPLIT_VARIABLE] = Variable(labels.shape, labels.__getitem__, kind="text")
 
 
-def _composed(parts: dict[str, Variable], shape: tuple[int, ...], read) -> Variable:
-    first = next(iter(parts.values()))
+def _in_a_row(parts: dict[str, Variable], stack: bool = False) -> Variable:
+    """Return the joint variable of arrays, by name, along the sample axis; with `stack`, each is a sample."""
+    arrays = list(parts.values())
+    first = arrays[0]
+    sizes = [1 if stack else array.shape[0] for array in arrays]
+    shape = (sum(sizes), *first.shape[0 if stack else 1 :])
+
+    def read(selection: Selection) -> np.ndarray:
+        rows, *rest = selection or (slice(None),)
+        start, stop, _ = rows.indices(shape[0])
+        pieces, begin = [], 0
+        for array, size in zip(arrays, sizes, strict=True):
+            part = slice(max(start - begin, 0), min(stop - begin, size))
+            if part.start < part.stop:
+                pieces.append(
+                    np.asarray(array.read(tuple(rest)))[None] if stack else array.read((part, *rest))
+                )
+            begin += size
+        return np.concatenate(pieces)
+
     return Variable(
         shape,
         read,
-        kind=next((part.kind for part in parts.values() if part.kind), None),
-        single=all(part.single for part in parts.values()),
-        in_memory=sum(part.in_memory for part in parts.values()),
+        kind=next((part.kind for part in arrays if part.kind), None),
+        single=all(part.single for part in arrays),
+        in_memory=sum(part.in_memory for part in arrays),
         dims=lambda: ("sample", *(first.dims() or ("",) * len(shape))[1 - len(shape) or len(shape) :]),
         attributes=first.attributes,
         parts=parts,

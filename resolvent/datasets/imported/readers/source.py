@@ -25,8 +25,7 @@ HDF5, USERBLOCK = b"\x89HDF\r\n\x1a\n", 512  # MAT files of version 7.3 have thi
 NETCDF3, MAT = (b"CDF\x01", b"CDF\x02", b"CDF\x05"), b"MATLAB "
 PICKLE = (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")
 ZARR = ("zarr.json", ".zgroup", ".zarray", ".zmetadata")  # every store has one of these
-NETCDF_SUFFIXES = (".nc", ".nc4", ".cdf", ".netcdf")
-# First bytes of unsupported formats, with their names and how to convert them.
+# First bytes of unsupported formats (of tar, from byte 257), with their names and how to convert them.
 FOREIGN: dict[bytes, str] = {
     b"\x1f\x8b": "is compressed by gzip; unpack it first: gunzip",
     b"BZh": "is compressed by bzip2; unpack it first: bunzip2",
@@ -35,6 +34,7 @@ FOREIGN: dict[bytes, str] = {
     b"7z\xbc\xaf": "is a 7z archive; unpack it first: 7z x",
     b"\x0e\x03\x13\x01": "is HDF4; convert it to HDF5 first: h4toh5",
     b"PAR1": "is a Parquet table; save arrays: np.savez('data.npz', a=…, u=…)",
+    b"ustar": "is a tar archive; unpack it first: tar -xf",
     b"GRIB": "is GRIB; install the package cfgrib so that xarray can open it",
 }
 PATIENCE = 10  # timeout in seconds for each request; opening a file takes at most five
@@ -149,24 +149,28 @@ def _reader_of(path: Path | str, head: bytes | None, content: Any) -> tuple[str,
         return ".npy file", formats.open_npy
     if head.startswith(ZIP):
         return _zip_reader(path, content)
-    if of_hdf5 and not (suffix in NETCDF_SUFFIXES or hdf5.is_netcdf(content)):
+    if of_hdf5:
         return "HDF5 file", hdf5.open_hdf5
-    if of_hdf5 or head.startswith(NETCDF3):
-        return "NetCDF file", hdf5.open_netcdf if of_hdf5 else formats.open_xarray
+    if head.startswith(NETCDF3):
+        return "NetCDF file", formats.open_xarray
     if head.startswith(PICKLE):
         raise DatasetError(
             f"{path}: is a pickle, which can run code when it is read; expected: {ACCEPTED}; save tensors "
             "with torch.save of PyTorch 1.6 or later, arrays with numpy.savez"
         )
-
-    if _is_text(head):
+    text = re.sub(r"[\n\r\t]", "", head.decode("utf-8", "replace"))
+    if text.isprintable() and "\ufffd" not in text[:-1] and not head.startswith(tuple(FOREIGN)):
         return "table of numbers (CSV)", formats.open_csv
 
     def by_xarray(path: Path | str, content: Any) -> ArraysFile:
         try:
             return formats.open_xarray(path, content)
         except Exception:  # xarray's engines can raise anything for an unknown format
-            raise DatasetError(f"{path}: {_foreign(head)}; expected: {ACCEPTED}") from None
+            named = [
+                what for begins, what in FOREIGN.items() if begins in (head[: len(begins)], head[257:262])
+            ]
+            unknown = f"has an unknown format (it begins with {head[:8]!r})"
+            raise DatasetError(f"{path}: {(*named, unknown)[0]}; expected: {ACCEPTED}") from None
 
     return "", by_xarray
 
@@ -189,19 +193,3 @@ def _zip_reader(path: Path | str, content: Any) -> tuple[str, Any]:
         return ".npz file", formats.open_npz
     found = ", ".join(names[:5]) or "nothing"
     raise DatasetError(f"{path}: is an archive with {found}; unpack it first: unzip; expected: {ACCEPTED}")
-
-
-def _is_text(head: bytes) -> bool:
-    """Return whether the first bytes of a file are text in UTF-8, and of no other known format."""
-    text = re.sub(r"[\n\r\t]", "", head.decode("utf-8", "replace"))
-    return text.isprintable() and "\ufffd" not in text[:-1] and not head.startswith(tuple(FOREIGN))
-
-
-def _foreign(head: bytes) -> str:
-    """Return what a file with these first bytes is, and what to do with it."""
-    for begins, words in FOREIGN.items():
-        if head.startswith(begins):
-            return words
-    if head[257:262] == b"ustar":
-        return "is a tar archive; unpack it first: tar -xf"
-    return f"has an unknown format (it begins with {head[:8]!r})"
