@@ -21,7 +21,6 @@ from array_files import (
 )
 from chosen import chosen
 from dataset_fixtures import make_dataset
-from resolvent.public.verification import _hold_files
 from serving import serving
 
 from resolvent.datasets.errors import DatasetError
