@@ -43,7 +43,7 @@ FIRST = (
     "test_launch.py",
     "test_accuracy.py",
     "test_golden.py",
-    "test_versions.py",
+    "test_reruns.py",
     "test_darcy.py",
     "test_without_waiting.py",
     "test_devices.py",
