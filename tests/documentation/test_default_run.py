@@ -17,9 +17,8 @@ STUDY = Study(name="laptop", experiments={"burgers": PlannedExperiment("Burgers"
 
 def row(label, states, error=None, best=False):
     """Return what is known of a model whose runs are in these states; without an error none finished."""
-    runs = [
-        RunState(str(seed), label, state, seconds=90.0, device="CPU") for seed, state in enumerate(states)
-    ]
+    cost = SimpleNamespace(train_seconds=90.0, device="CPU")
+    runs = [RunState(str(seed), label, state, cost=cost) for seed, state in enumerate(states)]
     ratio = Interval(0.5, 0.4, 0.6, NAN) if best else Interval(2.0, 1.8, 2.2, NAN)
     tested = SimpleNamespace(
         error=lambda metric="relative_l2", statistic="mean": ratio if statistic != "mean" else error,

@@ -583,7 +583,7 @@ def test_a_program_without_an_axis_of_channels_is_not_transposed(place, layout, 
 
 
 def test_a_program_of_a_fixed_size_is_judged_on_the_grid_that_it_takes(place, data, tmp_path, monkeypatch):
-    """Of a model only the first grid is required: what it says of others is a remark."""
+    """A model must take the first grid alone: what it says of others is a remark."""
 
     class Same(torch.nn.Module):
         def forward(self, functions):
