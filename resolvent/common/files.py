@@ -20,7 +20,7 @@ import numpy as np
 from resolvent.common.errors import FileError
 from resolvent.common.machine import is_alive
 
-FULL_DISK: dict[int, str] = {
+FULL_DISK = {
     errno.ENOSPC: "no space left on the device: free some, or move data_root or results_root",
     errno.EDQUOT: "disk quota exceeded: free some, or move data_root or results_root",
 }
@@ -29,7 +29,7 @@ DAMAGED_NUMPY = (
     ValueError, KeyError, EOFError, NotImplementedError, zipfile.BadZipFile, zlib.error, tokenize.TokenError
 )  # fmt: skip
 OWN_DIGEST = "sha256"  # key of a JSON file: the SHA-256 of all its other keys
-REFUSED: dict[int, str] = {
+REFUSED = {
     errno.EACCES: "permission denied: choose a data_root or results_root that you may write to",
     errno.EPERM: "operation not permitted: choose a data_root or results_root that you may write to",
     errno.EROFS: "the file system is read-only: choose another data_root or results_root",

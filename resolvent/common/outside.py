@@ -97,7 +97,7 @@ def unknown(kind: str, name: str, accepted: Iterable[str]) -> str:
 def not_imported(module: str, error: Exception, before: str = "") -> ValueError:
     """Return an error with a one-line message for a module that is missing or fails to import."""
     if isinstance(error, ModuleNotFoundError) and f"{module}.".startswith(f"{error.name}."):
-        missing: str = f"no module {error.name}; install it, or add its folder to PYTHONPATH"
+        missing = f"no module {error.name}; install it, or add its folder to PYTHONPATH"
         return NoSuchModule(before + missing)
     words = " ".join(str(error).split())
     return ValueError(f"{before}module {module} cannot be imported: {type(error).__name__}: {words}")

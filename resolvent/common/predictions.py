@@ -38,7 +38,7 @@ ENGINE: Final = "h5netcdf"
 EXTREMES = ("median", "worst", "best")
 WITHOUT_COORDINATES = b"This is a netCDF dimension but not a netCDF variable"  # netCDF's mark
 AT_ALL_LEVELS = ("target", "target_power", "target_mean_square")  # independent of the noise
-WORDS: dict[str, str] = {
+WORDS = {
     "noise": "noise level of the inputs, in units of their pointwise standard deviation",
     "sample": "index in the test split",
     "extreme": "sample with median, worst or best error",

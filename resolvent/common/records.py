@@ -255,9 +255,7 @@ def check_same_network(path: Path, weights: dict, record: dict) -> None:
 
 
 def _of_another_run(path: Path, name: str, given: Any, expected: Any) -> FileError:
-    remedy: str = (
-        "export or download the run again" if path.name == WEIGHTS else "delete it and run snakemake"
-    )
+    remedy = "export or download the run again" if path.name == WEIGHTS else "delete it and run snakemake"
     return FileError(f"{path} belongs to another run ({name} {given} instead of {expected}): {remedy}")
 
 

@@ -51,6 +51,14 @@ def _read_numbers(value: Any, annotation: Any) -> Any:
     return value
 
 
+def without_defaults(settings: BaseModel, exclude: Iterable[str] = ()) -> dict[str, Any]:
+    """Return the settings that differ from their defaults, as plain values.
+
+    They identify results: a new setting changes nothing, and a changed default is a new version.
+    """
+    return settings.model_dump(mode="json", exclude=set(exclude), exclude_defaults=True)
+
+
 def settings_hash(settings: BaseModel | dict) -> str:
     """Return twelve hexadecimal digits, the same for equal settings on every machine."""
     content = settings.model_dump(mode="json") if isinstance(settings, BaseModel) else settings

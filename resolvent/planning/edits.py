@@ -58,6 +58,8 @@ def edited(parts: Mapping[str, tuple[str, ...]]) -> dict[str, dict]:
         files = files_behind(*modules) if changed or is_new else {}
         if is_new or changed & files.keys():
             digests[part] = digest_of(files)
+    if not digests:
+        return {}
     kept: dict[str, dict] = {}
     with suppress(OSError, ValueError):
         kept = json.loads(KEPT.read_text(encoding="utf-8"))

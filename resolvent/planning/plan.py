@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 
-from resolvent.common.settings import settings_hash
+from resolvent.common.settings import settings_hash, without_defaults
 from resolvent.datasets.storage.addresses import is_address, local_folder
 from resolvent.datasets.storage.layout import group_name
 from resolvent.datasets.tasks.settings import DatasetSettings
@@ -93,11 +93,11 @@ class Training:
         """Return the job's parameters, which also identify the run: plain values, without defaults."""
         return {
             "architecture": self.architecture,
-            "settings": self.settings.model_dump(mode="json", exclude_defaults=True),
+            "settings": without_defaults(self.settings),
             "grids": self.grids,
             "noise": self.noise,
             "noise_samples": self.noise_samples,
-            "training": self.training.model_dump(mode="json", exclude=set(self.tuned), exclude_defaults=True),
+            "training": without_defaults(self.training, self.tuned),
             "samples": samples_read(self.counts, self.training),
         }
 
@@ -113,7 +113,8 @@ class Plan:
         self.configuration = configuration = with_contents(configuration)
         self.results = Path(configuration.results_root) / configuration.name
         # The versions of all edited parts at once, which takes one process.
-        edited({part: modules_of(part) for part in rules_of_parts(configuration)})
+        self.rules_of_parts = rules_of_parts(configuration)
+        edited({part: modules_of(part) for part in self.rules_of_parts})
         self.datasets = {
             name: DatasetPlan(name, settings, configuration.data_root)
             for name, settings in configuration.datasets.items()
@@ -242,15 +243,13 @@ class Plan:
         architectures = {part for model in models for part in self.parts_of(model)}
         return [*self.test_dataset_of(experiment).checks, *sorted(architectures)]
 
-    def training_versions(
-        self, experiment: str, model: str, resolution: Resolution, job: str = "train"
-    ) -> dict:
+    def training_versions(self, experiment: str, model: str, resolution: Resolution) -> dict:
         """Return the versions of what trains a model, with those of a user's own losses."""
         tuning = self.experiment(experiment).tuning
         candidates = tuning.candidates if tuning else [None]
         losses = {self.training(experiment, model, resolution, name).training.loss for name in candidates}
         own = sorted(loss for loss in losses if ":" in loss)
-        return versions_of(*USES[job], *self.parts_of(model), *own)
+        return versions_of(*USES["train"], *self.parts_of(model), *own)
 
     def compared(self, experiment: str, model: str, resolution: Resolution, seed: int) -> dict:
         """Return the settings on which the evaluation of a run depends, without defaults."""

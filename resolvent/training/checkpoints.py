@@ -55,7 +55,7 @@ def load(path: Path) -> dict:
     except MemoryError:
         raise
     except Exception as error:  # a malformed file can make the reader raise anything
-        reason: str = f"{type(error).__name__}: {str(error).partition(chr(10))[0][:100]}"
+        reason = f"{type(error).__name__}: {str(error).partition(chr(10))[0][:100]}"
         if isinstance(error, pickle.UnpicklingError):  # torch's message recommends unsafe loading
             reason = NO_NUMBERS
         raise TrainingError(

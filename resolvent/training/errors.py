@@ -2,7 +2,7 @@
 
 from resolvent.common.errors import ResolventError
 
-NO_NUMBERS: str = "it holds more than numbers and text, and is not executed"
+NO_NUMBERS = "it holds more than numbers and text, and is not executed"
 
 
 class TrainingError(ResolventError):

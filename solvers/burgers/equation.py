@@ -113,7 +113,7 @@ class BurgersSolver(ABC):
         """
         check_input(initial_coefficients, self.name)
         coarse, fine, _ = self._marched_twice(initial_coefficients)
-        more_steps: str = f"use more num_steps (now {self.num_steps})"
+        more_steps = f"use more num_steps (now {self.num_steps})"
         check_finite(coarse, self.name, remedy=more_steps)
         check_finite(fine, self.name, remedy=more_steps)
         correction = np.linalg.norm(fine - coarse, axis=1) / (self.error_ratio - 1)

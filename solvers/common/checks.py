@@ -50,7 +50,7 @@ def check_tail(coefficients: Complex[np.ndarray, "batch modes"], solver: str, *,
     num_modes = coefficients.shape[1] - 1
     tail = np.linalg.norm(coefficients[:, 1 + num_modes - max(1, num_modes // 8) :], axis=1)
     norm = np.linalg.norm(coefficients, axis=1)
-    symptom: str = f"the highest eighth of the modes holds more than {LARGEST_TAIL:.0e} of the solution"
+    symptom = f"the highest eighth of the modes holds more than {LARGEST_TAIL:.0e} of the solution"
     refuse(tail > LARGEST_TAIL * norm, solver, symptom=symptom, remedy=remedy)
 
 

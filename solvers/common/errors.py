@@ -1,6 +1,6 @@
 """The exception of solvers that cannot return a reliable answer."""
 
-CHECK: str = "check where it comes from"
+CHECK = "check where it comes from"
 
 
 class SolverError(RuntimeError):

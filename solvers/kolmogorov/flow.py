@@ -147,9 +147,7 @@ class FlowSolver(ABC):
         for before, after in zip((0.0, *times[:-1]), times, strict=True):
             if not after > before:
                 raise ValueError(f"times must increase from 0, but {after:g} follows {before:g}")
-        hint: str = (
-            "resolvent.solvers.common.fourier.coefficients_of_2d turns values on a grid into coefficients"
-        )
+        hint = "resolvent.solvers.common.fourier.coefficients_of_2d turns values on a grid into coefficients"
         check_array(initial, "c", ("batch", "2K + 1", "K + 1"), f"initial of {NAME}", hint=hint)
         if initial.shape[1] != 2 * initial.shape[2] - 1:
             raise ValueError(
@@ -173,14 +171,14 @@ class FlowSolver(ABC):
 
     def _check(self, result: Solution, step: float) -> None:
         """Raise `SolverError` if a sample, solved with this step, blew up or is not resolved."""
-        shorter: str = f"use a shorter step (now {step:g}), which the modes kept can follow stably"
+        shorter = f"use a shorter step (now {step:g}), which the modes kept can follow stably"
         check_finite(result.reshape(len(result), -1), NAME, remedy=shorter)
         largest = np.maximum(np.abs(_both_signs(self.num_modes))[:, None], np.arange(self.num_modes + 1))
         high = largest > self.num_modes - max(1, self.num_modes // 8)
         power = np.abs(result) ** 2
         share = np.sqrt((power * high).sum(axis=(2, 3)) / power.sum(axis=(2, 3)).clip(min=1e-300))
-        symptom: str = f"the highest eighth of the modes holds more than {LARGEST_TAIL:.0%} of the vorticity"
-        remedy: str = f"use more num_modes (now {self.num_modes})"
+        symptom = f"the highest eighth of the modes holds more than {LARGEST_TAIL:.0%} of the vorticity"
+        remedy = f"use more num_modes (now {self.num_modes})"
         refuse(share.max(axis=1) > LARGEST_TAIL, NAME, symptom=symptom, remedy=remedy)
 
 

@@ -43,8 +43,8 @@ LAG = 4  # upper bound of the time lag of a window
 # By dimension: name in the configuration, architecture, modes; and models for uneven points.
 MODELS = {1: ("fno", "fno1d", 16), 2: ("fno2d", "fno2d", 12), 3: (None, "fno3d", 6)}
 ON_UNEVEN_POINTS = {1: "tno", 2: "deeponet2d"}
-KINDS: str = "periodic: no right end; nodes: both ends; cell_centres: no ends"
-YOURS: str = "change it as you need"
+KINDS = "periodic: no right end; nodes: both ends; cell_centres: no ends"
+YOURS = "change it as you need"
 
 
 @dataclass

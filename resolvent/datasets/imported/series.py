@@ -235,7 +235,7 @@ class Series:
         return Place(files, row, window * (self.every or 0))
 
     def in_words(self) -> dict[str, str]:
-        """Return from which row of which file to which other the samples of each split are."""
+        """Return the rows and files of the samples of each split, in words."""
         words = {}
         for split in (split for split, size in self.sizes.items() if size):
             first, last = self.place(split, 0), self.place(split, self.sizes[split] - 1)

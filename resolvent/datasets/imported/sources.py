@@ -19,7 +19,7 @@ from resolvent.datasets.imported.readers.source import ZARR, filesystem, is_remo
 from resolvent.datasets.storage.layout import SPLITS
 
 ROLES = ("input", "target")
-FORMS: str = (
+FORMS = (
     "a path, a folder, a pattern such as data/*.npy, a list of these, {input: …, target: …}, or {train: …, "
     "validation: …, test: …} with any of these"
 )

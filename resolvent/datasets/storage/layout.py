@@ -14,7 +14,7 @@ SPLITS = ("train", "validation", "test")  # in stored order; the index is part o
 SPACE = ("z", "y", "x")  # axes of space, in stored order
 CHUNK_BYTES = 2**20  # about 1 MB: small enough for random batches, large enough for whole reads
 
-_GRID_IN_WORDS: dict[str, str] = {
+_GRID_IN_WORDS = {
     "periodic": "the left end is included, the right end is not",
     "nodes": "both ends are included",
     "cell_centres": "cell centres: neither end is included",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 from pydantic import Field, model_validator
 
-from resolvent.common.settings import Seed, Settings
+from resolvent.common.settings import Seed, Settings, without_defaults
 
 if TYPE_CHECKING:
     import numpy as np
@@ -185,7 +185,7 @@ class DatasetSettings(Settings):
 
     def identity(self, code_versions: dict) -> dict[str, dict]:
         """Return what determines the samples: settings that differ from their defaults, and versions."""
-        return {"settings": self.model_dump(mode="json", exclude_defaults=True), "versions": code_versions}
+        return {"settings": without_defaults(self), "versions": code_versions}
 
     @property
     def num_shards(self) -> int:

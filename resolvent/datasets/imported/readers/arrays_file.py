@@ -14,9 +14,7 @@ from resolvent.datasets.errors import DatasetError, in_one_line
 EXACT = 2**53  # float64 does not represent all integers beyond this
 # Models train in single precision, in which larger numbers are infinite, and smaller ones lose their digits.
 LARGEST, SMALLEST = float(np.finfo(np.float32).max), float(np.finfo(np.float32).tiny)
-UNIT: str = (
-    f"sizes from {SMALLEST:.0e} to {LARGEST:.0e}, since models train in single precision; change the unit"
-)
+UNIT = f"sizes from {SMALLEST:.0e} to {LARGEST:.0e}, since models train in single precision; change the unit"
 SMALL, RATIO = 2**28, 200  # larger and more compressed variables are refused: bytes, and compression ratio
 Selection = tuple[slice, ...]
 MISSING = ("_FillValue", "missing_value")  # attributes with the fill value for missing numbers
@@ -27,9 +25,9 @@ CODES = (
     *(-999.0, -9999.0, -99999.0, 1e20, -1e20, 1e30, -1e30, 1e34, -1e34, 1e35),
     *(9.969209968386869e36, -9.99e8, 3.4028234663852886e38, -3.4028234663852886e38),
 )
-FILL: str = "finite numbers; fill missing values, or drop their samples"
+FILL = "finite numbers; fill missing values, or drop their samples"
 # Remedies for variables that are not arrays of real numbers, by kind.
-REMEDIES: dict[str, str] = {
+REMEDIES = {
     "complex": "save its real and imaginary parts as two arrays",
     "ragged": "bring all samples to one length, and save one array",
     "a pair of Python objects": "if they are DeepONet's branch and trunk, save them by name: np.savez("
@@ -193,7 +191,7 @@ class ArraysFile:
         checks.append(("is too large", np.abs(values) <= LARGEST, UNIT))
         if stored.dtype.kind in "iu" and stored.dtype.itemsize == 8:
             exact = (stored <= EXACT) & (stored >= (-EXACT if stored.dtype.kind == "i" else 0))
-            remedy: str = "integers up to 2^53; save smaller numbers, such as differences"
+            remedy = "integers up to 2^53; save smaller numbers, such as differences"
             checks.append(("has an integer beyond 2^53", exact, remedy))
         first = (selection[0].start or 0) if selection else 0
         for problem, good, expected in checks:

@@ -18,7 +18,7 @@ from resolvent.datasets.imported.readers import formats, hdf5
 from resolvent.datasets.imported.readers.arrays_file import ArraysFile, require_size, unreadable
 from resolvent.datasets.imported.readers.joined import joined
 
-SAVE: str = "saved by torch.save({'a': a, 'u': u}, 'data.pt')"
+SAVE = "saved by torch.save({'a': a, 'u': u}, 'data.pt')"
 ACCEPTED = "NumPy (.npz, .npy), MAT 5 and 7.3, HDF5, NetCDF, Zarr, PyTorch (.pt), CSV, or a format of xarray"
 NUMPY, ZIP = b"\x93NUMPY", b"PK\x03\x04"
 HDF5, USERBLOCK = b"\x89HDF\r\n\x1a\n", 512  # MAT files of version 7.3 have this many bytes before HDF5
@@ -26,7 +26,7 @@ NETCDF3, MAT = (b"CDF\x01", b"CDF\x02", b"CDF\x05"), b"MATLAB "
 PICKLE = (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")
 ZARR = ("zarr.json", ".zgroup", ".zarray", ".zmetadata")  # every store has one of these
 # First bytes of unsupported formats (of tar, from byte 257), with their names and how to convert them.
-FOREIGN: dict[bytes, str] = {
+FOREIGN = {
     b"\x1f\x8b": "is compressed by gzip; unpack it first: gunzip",
     b"BZh": "is compressed by bzip2; unpack it first: bunzip2",
     b"\xfd7zXZ": "is compressed by xz; unpack it first: unxz",
