@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
-from contextlib import suppress
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
@@ -14,8 +11,8 @@ from pydantic import BeforeValidator, Field, model_validator
 from resolvent.common.settings import Settings
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.arrays_checks import findings_of, unscaled, warnings_of
-from resolvent.datasets.imported.axes import HeldAxes, held_axes, words_for_times
-from resolvent.datasets.imported.files import FilesDataset, FilesTask, as_list
+from resolvent.datasets.imported.axes import words_for_times
+from resolvent.datasets.imported.files import UNEVEN, FilesDataset, FilesTask, as_list
 from resolvent.datasets.imported.readers.source import is_remote
 from resolvent.datasets.imported.series import Channel, Series, channels_of
 from resolvent.datasets.imported.sources import found_pools, pools_of
@@ -25,7 +22,6 @@ from resolvent.solvers.common.grid import Grid, Nodes, Product, product
 if TYPE_CHECKING:
     from resolvent.datasets.storage.store import Stored
 
-UNEVEN = ("uneven", "uneven_periodic")
 FEW_SAMPLES = 8  # samples checked when an experiment is planned
 SEVERAL = 4  # largest number of times of a variable that names list
 
@@ -41,8 +37,17 @@ class GroupSplits(Settings):
 
     variable: str = Field(description="name of the variable, with numbers or strings")
     train: list[float | str] = Field([], description="values of the training samples")
-    validation: list[float | str] = Field([], description="values of the validation samples")
+    validation: list[float | str] = Field(
+        [], description="values of the validation samples; none: they follow the training samples"
+    )
     test: list[float | str] = Field([], description="values of the test samples")
+
+    @model_validator(mode="after")
+    def _values_are_named_once(self) -> Self:
+        values = [*self.train, *self.validation, *self.test]
+        if twice := [value for value in values if values.count(value) > 1]:
+            raise ValueError(f"the value {twice[0]} is in two splits; accepted: each value in one")
+        return self
 
 
 class About(Settings):
@@ -119,9 +124,6 @@ class ArraysDataset(FilesDataset):
         description="cut every series into windows that start so many time steps apart; input_times and "
         "target_times then count from the start of a window; none: one sample per series",
     )
-    rows: dict[Literal["train", "validation", "test"], list[int]] | None = Field(
-        None, description="first row of a split and the row after its last: `{train: [0, 800], …}`"
-    )
     groups: GroupSplits | None = Field(None, description="splits by the values of a variable")
     order: Literal["file", "random"] = Field(
         "file",
@@ -137,30 +139,25 @@ class ArraysDataset(FilesDataset):
 
     @model_validator(mode="before")
     @classmethod
-    def _what_follows_from_the_rest(cls, given: Any) -> Any:
+    def _finest_grid_by_default(cls, given: Any) -> Any:
         if not isinstance(given, dict):
             return given
         given = dict(given)
+        if given.pop("rows", None) is not None:  # cards of earlier versions have `rows: null`
+            raise ValueError(
+                "rows are not accepted any more: without them, samples are taken in the order of the file; "
+                "for other rows, save a variable `split` with the split of each sample, and set groups: "
+                "{variable: split, train: [train], validation: [validation], test: [test]}"
+            )
         finest = given.get("finest")
         finest = finest.get("x") if isinstance(finest, dict) else finest
         if not given.get("resolutions") and isinstance(finest, int):
             given["resolutions"] = [finest]
-        rows = given.get("rows")
-        if isinstance(rows, dict) and "samples" not in given and given.get("window_every") is None:
-            with suppress(TypeError, ValueError):  # invalid rows are reported by their own check
-                counts = {split: stop - start for split, (start, stop) in rows.items()}
-                given["samples"] = dict.fromkeys(SPLITS, 0) | counts
         return given
 
     @model_validator(mode="after")
     def _arrays_make_sense(self) -> Self:
         _ = self.channels  # checks names, axes and times against each other
-        stated = {"rows": self.rows, "groups": self.groups, "order: random": self.order == "random" or None}
-        if len(both := [key for key, value in stated.items() if value is not None]) > 1:
-            raise ValueError(f"{' and '.join(both[:2])} both define the splits; remove one of them")
-        for split, pair in (self.rows or {}).items():
-            if len(pair) != 2 or not 0 <= pair[0] < pair[1]:
-                raise ValueError(f"rows.{split}: {pair}; accepted: [first, last + 1], such as [0, 100]")
         if self.window_every and min([*self.input_times, *self.target_times], default=0) < 0:
             raise ValueError("times count from the start of a window (window_every); accepted: 0, 1, …")
         for points in dict.fromkeys((self.along("finest")["x"], *self.resolutions)):
@@ -180,16 +177,6 @@ class ArraysDataset(FilesDataset):
                 "accepted: a value for each of these axes"
             )
         return {axis: stated.get(axis, type(self).model_fields[key].default) for axis in axes}
-
-    def even_axes(self, points: int) -> dict[str, Grid | None]:
-        """Return the axes of the grid with `points` along x, in stored order; None for uneven axes."""
-        kinds, lengths, finest = self.along("grid"), self.along("length"), self.along("finest")
-        return {
-            axis: None
-            if kinds[axis] in UNEVEN
-            else Grid(kinds[axis], finest[axis], lengths[axis] or 1.0).restricted(n)
-            for axis, n in zip(kinds, self.sides(points), strict=True)
-        }
 
     @property
     def uneven(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -245,27 +232,11 @@ class ArraysDataset(FilesDataset):
         return ArraysTask(self)
 
     def series(self) -> Series:
-        groups, seed = None, self.seed if self.order == "random" else None
+        seed, groups = self.seed if self.order == "random" else None, None
         if self.groups is not None:
-            groups = (self.groups.variable, {split: getattr(self.groups, split) for split in SPLITS})
-        sizes, pools = self.samples.model_dump(), found_pools(self.source)
-        finest = self.along("finest")
-        return Series(pools, self.channels, finest, sizes, self.window_every, self.rows, groups, seed)
-
-    def held(self, series: Series) -> HeldAxes:
-        """Return the grid from the coordinates of all files. Raises `DatasetError` if they do not fit it."""
-        axes = self.even_axes(self.along("finest")["x"])
-        lengths, origins, first = self.along("length"), self.along("origin"), None
-        for pair in series.pairs:
-            held = held_axes(pair, self.channels, axes, lengths, origins, self.coordinates)
-            first = first or held
-            if held != first:
-                raise DatasetError(
-                    f"{pair['input'].path}: its coordinates differ from the first file's in direction, "
-                    "length or uneven points; expected: one grid for all files"
-                )
-        assert first is not None  # a source has at least one file
-        return first
+            groups = self.groups.variable, {split: getattr(self.groups, split) for split in SPLITS}
+        pools, finest, sizes = found_pools(self.source), self.along("finest"), self.samples.model_dump()
+        return Series(pools, self.channels, finest, sizes, self.window_every, groups, seed)
 
     def from_files(self) -> dict[str, Any]:
         """Return lengths and the words for times from the files; raises if they do not fit."""
@@ -296,10 +267,11 @@ class ArraysDataset(FilesDataset):
         if not names or any(map(is_remote, self.paths())):  # planning must not download anything
             return []
         try:
-            found = findings_of(self.channels, self.along("grid"), [(names, self.task().draw(names))])
+            drawn = self.task().draw(names)
         except DatasetError as error:  # for example a value that is not finite, which will stop the import
             return [str(error)]
-        return unscaled(found["mean_and_standard_deviation"])
+        values = {one.stored: drawn[:, number] for number, one in enumerate(self.channels)}
+        return unscaled({name: (float(of.mean()), float(of.std())) for name, of in values.items()})
 
 
 class ArraysTask(FilesTask):
@@ -315,14 +287,6 @@ class ArraysTask(FilesTask):
         evolves = {one.entry for one in self.channels if one.time is not None}
         same = len(self.inputs) == len(self.targets) and len(evolves) * 2 == len(self.channels)
         self.input_answers = bool(evolves) and same
-
-    @cached_property
-    def held(self) -> HeldAxes:
-        return self.settings.held(self.series)
-
-    @property
-    def falling(self) -> Set[str]:  # type: ignore[override]
-        return self.held.falling
 
     def groups(self) -> tuple[Group, ...]:
         settings, found, functions, scalars = self.settings, [], list[Variable](), list[Variable]()
@@ -342,7 +306,7 @@ class ArraysTask(FilesTask):
         batches = ((names, self.draw(names)) for names in parts)
         findings = findings_of(self.channels, self.settings.along("grid"), batches)
         given = self.settings
-        if given.rows or given.groups or given.window_every or len(pools_of(given.source)) > 1:
+        if given.groups or given.window_every or len(pools_of(given.source)) > 1:
             # The user chose the splits, perhaps to test out of distribution.
             findings["share_of_pairs_in_which_test_is_larger"] = {}
         return findings

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from resolvent.common.counts import counted
-from resolvent.common.moments import Moments
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.readers.arrays_file import SMALLEST, UNIT
 from resolvent.datasets.imported.series import Channel
@@ -102,69 +101,66 @@ def findings_of(
 
     Raises `DatasetError` for a function or scalar whose values are all too small for single precision.
     """
-    inputs, targets = (
-        [number for number, one in enumerate(channels) if one.role == role] for role in ("input", "target")
-    )
-    functions, parts = [one.stored for one in channels if one.space], by_kind(kinds)
-    ends: dict[str, list[dict[str, float]]] = {name + along: [] for name in functions for along in parts}
-    constant, moments = [0] * len(channels), [Moments() for _ in channels]
-    low, high = np.full(len(channels), np.inf), np.full(len(channels), -np.inf)
-    splits_of: dict[tuple[bytes, ...], set[str]] = {}  # by the digests of input and target
-    sizes: dict[str, list[np.ndarray]] = {}  # of each function, by split
-    same = count = 0
+    roles, stored = np.array([one.role for one in channels]), [one.stored for one in channels]
+    functions = {one.stored: number for number, one in enumerate(channels) if one.space}
+    ends: dict[str, list[dict[str, float]]] = {}
+    splits, digests, rows = list[str](), list[tuple[bytes, bytes]](), list[np.ndarray]()
     for names, drawn in batches:
-        count += len(names)
-        norms = np.sqrt((drawn**2).reshape(*drawn.shape[:2], -1).mean(axis=2))
-        for (split, _), sample, norm in zip(names, drawn, norms, strict=True):
-            both = (np.ascontiguousarray(sample[part]).tobytes() for part in (inputs, targets))
-            digests = tuple(hashlib.blake2b(part, digest_size=16).digest() for part in both)
-            splits_of.setdefault(digests, set()).add(split)
-            sizes.setdefault(split, []).append(norm)
-        if len(inputs) == len(targets):
-            equal = (drawn[:, inputs] == drawn[:, targets]).reshape(len(drawn), -1).all(axis=1)
-            same += int(equal.sum())
-        over_all = (0, *range(2, drawn.ndim))
-        low, high = np.minimum(low, drawn.min(over_all)), np.maximum(high, drawn.max(over_all))
-        for number, channel in enumerate(channels):
-            values = drawn[:, number]
-            flat = values.reshape(len(values), -1)
-            constant[number] += int((flat == flat[:, :1]).all(axis=1).sum())
-            moments[number].add(len(values), values.mean(), values.var())
-            for along, (_, axes) in parts.items() if channel.space else ():
-                ends[channel.stored + along].append(seam(values, axes))
-    stored = [one.stored for one in channels]
-    for channel, size in zip(channels, np.maximum(np.abs(low), np.abs(high)), strict=True):
+        splits += [split for split, _ in names]
+        digests += [
+            (_digest(sample[roles == "input"]), _digest(sample[roles == "target"])) for sample in drawn
+        ]
+        flat = drawn.reshape(*drawn.shape[:2], -1)
+        size = np.sqrt((flat**2).mean(2))
+        rows.append(np.stack([flat.min(2), flat.max(2), flat.mean(2), flat.var(2), size]))
+        for name, number in functions.items():
+            for along, (_, axes) in by_kind(kinds).items():
+                ends.setdefault(name + along, []).append(seam(drawn[:, number], axes))
+    low, high, means, variances, sizes = np.concatenate(rows, axis=1)  # each (samples, channels)
+    largest = np.maximum(np.abs(low), np.abs(high)).max(axis=0)
+    for channel, size in zip(channels, largest, strict=True):
         if 0 < size < SMALLEST:
             raise DatasetError(f"'{channel.words}' has values up to {size:.2g}; expected: {UNIT}")
-    targets_of = Counter(given for given, _ in splits_of)
-    shared: dict[str, int] = {}
-    for one, other in combinations(sizes, 2):
-        inputs_of_both = {given for (given, _), splits in splits_of.items() if {one, other} <= splits}
-        shared[f"{one} and {other}"] = len(inputs_of_both)
-    test_is_larger = {}
-    if {"train", "test"} <= {*sizes}:
-        train, test = np.array(sizes["train"]), np.array(sizes["test"])
-        for number, channel in enumerate(channels):
-            if channel.space:
-                share = larger(train[:, number], test[:, number])
-                test_is_larger[channel.stored] = float(f"{share:.3g}")
-    deviations = [[float(f"{one.mean:.6g}"), float(f"{one.variance**0.5:.6g}")] for one in moments]
-    at_the_ends: dict[str, dict[str, float]] = {}
-    for name, found in ((name, found) for name, found in ends.items() if found):
-        largest = {key: max(one[key] for one in found) for key in found[0]}
-        largest["seam"] = float(np.median([one["seam"] for one in found]))
-        at_the_ends[name] = {key: float(f"{value:.3g}") for key, value in largest.items()}
-    return {
-        "range": {name: f"{low[at]:.6g} to {high[at]:.6g}" for at, name in enumerate(stored)},
-        "mean_and_standard_deviation": dict(zip(stored, deviations, strict=True)),
-        "constant_samples": {name: constant[at] for at, name in enumerate(stored) if name in functions},
-        "inputs_in_two_splits": shared,
-        "inputs_with_two_targets": sum(number > 1 for number in targets_of.values()),
-        "share_of_pairs_in_which_test_is_larger": test_is_larger,
-        "targets_equal_to_their_input": same,
-        "at_the_ends": at_the_ends,
-        "samples_looked_at": count,
+    pairs_of: dict[str, set[tuple[bytes, bytes]]] = {}
+    for split, pair in zip(splits, digests, strict=True):
+        pairs_of.setdefault(split, set()).add(pair)
+    shared = {
+        f"{one} and {other}": len({of_input for of_input, _ in pairs_of[one] & pairs_of[other]})
+        for one, other in combinations(pairs_of, 2)
     }
+    targets_of = Counter(of_input for of_input, _ in {*digests})
+    train, test = (sizes[np.array(splits) == split] for split in ("train", "test"))
+    at_the_ends: dict[str, dict[str, float]] = {}
+    for name, of_batches in ends.items():
+        found = {key: max(one[key] for one in of_batches) for key in of_batches[0]}
+        found["seam"] = float(np.median([one["seam"] for one in of_batches]))
+        at_the_ends[name] = {key: float(f"{value:.3g}") for key, value in found.items()}
+    deviations = np.sqrt(variances.mean(axis=0) + means.var(axis=0))
+    return {
+        "range": {
+            name: f"{low[:, number].min():.6g} to {high[:, number].max():.6g}"
+            for number, name in enumerate(stored)
+        },
+        "mean_and_standard_deviation": {
+            name: [float(f"{mean:.6g}"), float(f"{deviation:.6g}")]
+            for name, mean, deviation in zip(stored, means.mean(axis=0), deviations, strict=True)
+        },
+        "constant_samples": {name: int((low == high)[:, number].sum()) for name, number in functions.items()},
+        "inputs_in_two_splits": shared,
+        "inputs_with_two_targets": sum(count > 1 for count in targets_of.values()),
+        "share_of_pairs_in_which_test_is_larger": {
+            name: float(f"{larger(train[:, number], test[:, number]):.3g}")
+            for name, number in functions.items()
+            if len(train) and len(test)
+        },
+        "targets_equal_to_their_input": sum(of_input == of_target for of_input, of_target in digests),
+        "at_the_ends": at_the_ends,
+        "samples_looked_at": len(splits),
+    }
+
+
+def _digest(values: np.ndarray) -> bytes:
+    return hashlib.blake2b(np.ascontiguousarray(values), digest_size=16).digest()
 
 
 def warnings_of(findings: dict, kinds: dict[str, str]) -> list[str]:

@@ -63,13 +63,9 @@ def _equal(rows: np.ndarray) -> bool:
 
 def lines_of(file: ArraysFile) -> dict[str, np.ndarray]:
     """Return the strictly monotone coordinates in a file, by the names of their variables."""
-    lines = {}
-    for name in file.variables:
-        if axis_of(name) in COORDINATED and (values := _along_one_axis(file, name)) is not None:
-            steps = np.diff(values)
-            if steps.size and ((steps > 0).all() or (steps < 0).all()):
-                lines[name] = values
-    return lines
+    names = [name for name in file.variables if axis_of(name) in COORDINATED]
+    lines = {name: _along_one_axis(file, name) for name in names}
+    return {name: values for name, values in lines.items() if values is not None and is_monotone(values)}
 
 
 def near(line: str, name: str) -> bool:
@@ -84,17 +80,13 @@ def coordinates_of(file: ArraysFile, axis: str, points: int, taken: set[str], va
     Also returns coordinates that vary along several axes, which `line_of` refuses. Variables in `taken` have
     another meaning.
     """
-    for name, shape in file.shapes.items():
+    for name, one in file.variables.items():
+        if axis_of(name) != axis or name in taken or one.kind is not None or not near(name, variable):
+            continue
         longer = points + 1 if name.endswith("t-coordinate") else points  # PDEBench stores one time more
-        if (
-            axis_of(name) == axis
-            and name not in taken
-            and {points, longer} & {*shape}
-            and near(name, variable)
-        ):
+        if {points, longer} & {*one.shape}:
             values = _along_one_axis(file, name)
-            several = values is None and file.variables[name].kind is None
-            if several or (values is not None and len(values) in (points, longer)):
+            if values is None or len(values) in (points, longer):
                 return name
     return None
 
@@ -106,31 +98,34 @@ def line_of(file: ArraysFile, name: str, even: bool = False) -> np.ndarray:
     if values is None:
         file.read(name, ())  # raises for values that are not finite
         raise DatasetError(f"{where} {shape} vary along several axes: interpolate all samples to one grid")
-    steps = np.diff(values)
-    wrong = steps * (np.sign(steps.sum()) or 1) <= 0
-    if wrong.any():
-        first = int(np.argmax(wrong))
+    if not is_monotone(values):
         raise DatasetError(
-            f"{where} are not monotone: sort the points; {values[first]:g} is followed by "
-            f"{values[first + 1]:g} in a sequence from {values[0]:g} to {values[-1]:g}"
+            f"{where} are not monotone: sort the points; they go from {values[0]:g} to {values[-1]:g}, with "
+            f"steps from {np.diff(values).min():g} to {np.diff(values).max():g}"
         )
     if even and not is_even(values):
+        steps = np.abs(np.diff(values))
         raise DatasetError(
             f"{where} are not evenly spaced: set grid: uneven for this axis, or interpolate the functions to "
-            f"equal steps; steps in the file: {np.abs(steps).min():.6g} to {np.abs(steps).max():.6g}"
+            f"equal steps; steps in the file: {steps.min():.6g} to {steps.max():.6g}"
         )
     return values
+
+
+def is_monotone(values: np.ndarray) -> bool:
+    steps = np.diff(values)
+    return bool(steps.size and ((steps > 0).all() or (steps < 0).all()))
+
+
+def is_even(values: np.ndarray) -> bool:
+    line = values[0] + np.diff(values).mean() * np.arange(len(values))
+    return bool(np.abs(values - line).max() <= _allowed(values))
 
 
 def _allowed(values: np.ndarray) -> float:
     """Return the tolerance for coordinates, including the float32 rounding error of the largest one."""
     rounding = 4 * float(np.finfo(np.float32).eps * np.abs(values).max())
     return max(TOLERANCE * abs(values[-1] - values[0]) / (len(values) - 1), rounding)
-
-
-def is_even(values: np.ndarray) -> bool:
-    line = values[0] + np.diff(values).mean() * np.arange(len(values))
-    return bool(np.abs(values - line).max() <= _allowed(values))
 
 
 @dataclass
@@ -160,18 +155,23 @@ def held_axes(
     Raises `DatasetError` if coordinates do not fit the grid, or differ between functions.
     """
     held, taken = HeldAxes(), {channel.variable for channel in channels}
-    functions = dict.fromkeys((files[one.role], one.variable) for one in channels if one.space)
-    sizes = {one.variable: one.sizes(files[one.role]) for one in channels}
     for axis, grid in axes.items():
-        first: tuple[ArraysFile, str, bool, np.ndarray] | None = None
-        for file, variable in functions:
-            points = sizes[variable][axis]
-            name = coordinates_of(file, axis, points, taken, variable)
+        lines: dict[tuple[ArraysFile, str], int] = {}  # coordinates, with the points that they must have
+        for one in (channel for channel in channels if channel.space):
+            file, points = files[one.role], one.sizes(files[one.role])[axis]
+            name = coordinates_of(file, axis, points, taken, one.variable)
             # The user's choice replaces coordinates that apply to the first function, too.
             if axis in named and (name is None or near(name, channels[0].variable)):
                 name = named[axis] if named[axis] in file.variables or file is files["input"] else name
-            if name is None or (first is not None and first[:2] == (file, name)):
-                continue
+            if name is not None:
+                lines[file, name] = points
+        if not lines and grid is None:
+            raise DatasetError(
+                f"{files['input'].path}: has no coordinates for the uneven axis {axis}; name the variable "
+                f"under coordinates, {axis}: …, or set another grid"
+            )
+        first: np.ndarray | None = None
+        for (file, name), points in lines.items():
             values = line_of(file, name, even=grid is not None)
             if len(values) != points:
                 raise DatasetError(
@@ -179,26 +179,25 @@ def held_axes(
                 )
             if falls := bool(values[-1] < values[0]):
                 fall = f"'{name}' decreases from {values[0]:g} to {values[-1]:g}"
-                file.remarks[f"{fall}: values are flipped along {axis}"] = None
+                file.notes[f"{fall}: values are flipped along {axis}"] = None
                 values = values[::-1]
-                held.falling.add(axis)
-            first = first or (file, name, falls, values)
-            compared = values - (values[0] - first[3][0] if grid is not None else 0.0)
-            if falls != first[2] or np.abs(compared - first[3]).max() > len(values) * _allowed(first[3]):
+            if first is None:
+                first = values
+                if falls:
+                    held.falling.add(axis)
+                if grid is None:
+                    held.positions[axis] = tuple(map(float, values))
+                else:
+                    held.lengths[axis] = _length_of(
+                        file, name, values, grid.kind, lengths[axis], origins[axis]
+                    )
+            compared = values - (values[0] - first[0] if grid is not None else 0.0)
+            other = np.abs(compared - first).max() > len(values) * _allowed(first)
+            if other or falls != (axis in held.falling):
                 raise DatasetError(
                     f"{file.path}: coordinates '{name}' differ in direction, length or uneven points from "
-                    f"'{first[1]}' of {first[0].name}; expected: one grid for input and target"
+                    "those of the first function; expected: one grid for input and target"
                 )
-            if grid is not None:
-                length = _length_of(file, name, values, grid.kind, lengths[axis], origins[axis])
-                held.lengths.setdefault(axis, length)
-            else:
-                held.positions.setdefault(axis, tuple(map(float, values)))
-        if first is None and grid is None:
-            raise DatasetError(
-                f"{files['input'].path}: has no coordinates for the uneven axis {axis}; name the variable "
-                f"under coordinates, {axis}: …, or set another grid"
-            )
     return held
 
 
@@ -220,7 +219,7 @@ def _length_of(
         raise DatasetError(
             f"{file.path}: coordinates '{name}' go from {values[0]:g} to {values[-1]:g} in steps of "
             f"{step:g}; expected: grid: {kind}{stated}; as {kind} they have length: {own:.10g}, origin: "
-            f"{begins:.6g}; leave out length and origin, or choose another grid"
+            f"{begins:.6g}; set these, or another grid"
         )
     return own
 
@@ -233,27 +232,26 @@ def words_for_times(
     files    the file of each role; `named`: the variable with the times; None: search for it.
     windows  whether times count from the start of a window; `DatasetError` if steps in time then differ.
     """
-    words, times = dict[str, str](), {one.time: one for one in channels if one.time is not None}
+    times = {one.time: one for one in channels if one.time is not None}
     if times and named is not None and not any(named in file.variables for file in files.values()):
         files["input"].shape(named)  # raises
     for one in times.values():
         file, count = files[one.role], one.sizes(files[one.role])["time"]
         own = named if named in file.variables else None
-        name = own or coordinates_of(file, "time", count, set(), one.variable)
-        if name is not None:
+        if name := own or coordinates_of(file, "time", count, set(), one.variable):
             break
     else:
-        return words
+        return {}
     values = _along_one_axis(file, name)
     if values is None:  # a single time, or other times for each sample
-        return words
+        return {}
     if windows and not is_even(values):
         steps = np.diff(values)
         raise DatasetError(
             f"{file.path}: the times '{name}' have steps from {steps.min():.6g} to {steps.max():.6g}, so "
             "windows would have different lead times; interpolate to equal steps, or leave out window_every"
         )
-    attributes = file.variables[name].attributes()
+    attributes, words = file.variables[name].attributes(), dict[str, str]()
     unit = str(attributes.get("units", ""))
     for time in times:
         value = values[time + count if time < 0 else time]
@@ -261,13 +259,16 @@ def words_for_times(
             later = f"{value - values[0]:.7g} {unit.partition(' since ')[0]}".strip()
             words[str(time)] = f"{later} later" if time else "at the start"
         elif " since " in unit:
-            from xarray.coding.times import decode_cf_datetime  # slow to import, and seldom needed
-
-            calendar = str(attributes.get("calendar", "standard"))
-            (date,) = decode_cf_datetime(np.array([value]), unit, calendar)
-            # Dates of other calendars, such as one of 360 days, are Python objects.
-            minute = np.datetime_as_string(date, "m") if isinstance(date, np.datetime64) else date
-            words[str(time)] = f"at {str(minute).replace('T', ' ')}"
+            words[str(time)] = f"at {_date(value, unit, str(attributes.get('calendar', 'standard')))}"
         else:
             words[str(time)] = f"at time {value:.7g} {unit}".strip()
     return words
+
+
+def _date(value: float, unit: str, calendar: str) -> str:
+    from xarray.coding.times import decode_cf_datetime  # slow to import, and seldom needed
+
+    (date,) = decode_cf_datetime(np.array([value]), unit, calendar)
+    # Dates of other calendars, such as one of 360 days, are Python objects.
+    minute = np.datetime_as_string(date, "m") if isinstance(date, np.datetime64) else date
+    return str(minute).replace("T", " ")

@@ -14,23 +14,14 @@ from typing import Any
 
 import numpy as np
 import yaml
-from pydantic import ValidationError
 
 from resolvent.common.counts import FEW_TEST_SAMPLES, of_few
 from resolvent.common.errors import ResolventError, printable
 from resolvent.common.settings import CHOOSE, choose_one_of
 from resolvent.datasets.errors import DatasetError, in_one_line
-from resolvent.datasets.imported.arrays import ArraysDataset
-from resolvent.datasets.imported.arrays_checks import (
-    findings_of,
-    larger,
-    repeats_ends,
-    sorted_warnings,
-    unscaled,
-    warnings_of,
-)
+from resolvent.datasets.imported.arrays_checks import larger, repeats_ends, sorted_warnings, unscaled
 from resolvent.datasets.imported.axes import axis_of, coordinates_of, is_even, line_of
-from resolvent.datasets.imported.layouts import LOOKED_AT, Case, Roles, cases_of, roles_of
+from resolvent.datasets.imported.layouts import Case, Roles, cases_of, roles_of
 from resolvent.datasets.imported.readers.arrays_file import ArraysFile
 from resolvent.datasets.imported.readers.joined import SPLIT, SPLIT_VARIABLE
 from resolvent.datasets.imported.readers.source import open_source
@@ -41,7 +32,7 @@ from resolvent.datasets.storage.layout import SPACE, SPLITS
 FEWEST = 10  # with fewer samples, series are cut into windows
 LAG = 4  # upper bound of the time lag of a window
 # By dimension: name in the configuration, architecture, modes; and models for uneven points.
-MODELS = {1: ("fno", "fno1d", 16), 2: ("fno2d", "fno2d", 12), 3: (None, "fno3d", 6)}
+MODELS = {1: ("fno", "fno1d", 16), 2: ("fno2d", "fno2d", 12), 3: ("", "fno3d", 6)}
 ON_UNEVEN_POINTS = {1: "tno", 2: "deeponet2d"}
 KINDS = "periodic: no right end; nodes: both ends; cell_centres: no ends"
 YOURS = "change it as you need"
@@ -122,9 +113,6 @@ def check_file(*given: Path | str) -> Report:
             report.files.append(f"{part[0].path}: {part[0].version}{more}")
             report.variables.append([_line(part[0], name) for name in part[0].shapes])
         _look_into(report, sources, opened)
-    except ValidationError as error:
-        first = error.errors()[0]
-        report.problem = in_one_line(first.get("ctx", {}).get("error", first["msg"]))
     except (ResolventError, ValueError) as error:
         report.problem = in_one_line(error)
     return report
@@ -150,28 +138,28 @@ def _look_into(report: Report, sources: list[Any], opened: list[list[ArraysFile]
     if len(files) == 2:
         source = dict(zip(("input", "target") if paired else ("train", "test"), sources, strict=True))
     roles = roles_of(files, paired, several)
-    cases = cases_of(roles)
+    cases, test = cases_of(roles), [] if paired or len(files) == 1 else opened[1]
     first = sources[0] if isinstance(sources[0], str) else sources[0][0]
     stem = re.sub(r"[^a-z0-9]+", "_", Path(first.rstrip("/")).stem.lower()).strip("_") or "data"
-    name, test = f"own_{stem}"[:60], [] if paired else opened[-1] if len(files) == 2 else []
+    name, problem = f"own_{stem}"[:60], None
     content: dict[str, Any] = {"name": name, "build": {}, "datasets": {}, "models": {}, "experiments": {}}
     for case in cases:
         # The function with the most axes distinguishes the cases.
-        longest = max(case.axes.values(), key=len)
-        ending = "" if len(cases) == 1 else "_" + "_".join(longest)
+        ending = "" if len(cases) == 1 else "_" + "_".join(max(case.axes.values(), key=len))
         entry = name[: 60 - len(ending)] + ending  # names have at most 64 characters, also with "_fno"
         try:
-            block, reasons = _block(source, roles, case, opened[0], test)
-        except DatasetError:  # too few samples, if these were the axes
-            if case is not cases[-1] or content["datasets"]:
-                continue
-            raise
-        scale = _add_warnings(report, block, case, settled=len(cases) == 1)
+            proposal = _proposed(source, roles, case, opened[0], test)
+        except DatasetError as error:  # too few samples, if these were the axes
+            problem = error
+            continue
+        content["datasets"][entry] = block = proposal.block
+        scale = _add_warnings(report, block, case)
         report.remarks += _numbers(block, case) if len(cases) == 1 else []
-        content["datasets"][entry] = block
-        _add_experiment(content, entry, block, case, scale[0] if scale else "")
-        reasons |= {"training": scale[0].partition(":")[0]} if scale else {}
+        _add_experiment(content, entry, block, case, scale)
+        reasons = proposal.reasons | ({"training": scale.partition(":")[0]} if scale else {})
         report.reasons |= {(entry, key): why for key, why in reasons.items()}
+    if problem and not content["datasets"]:
+        raise problem
     if len(content["datasets"]) == 1 and not (len(cases) == 1 and cases[0].why):
         (block,) = content["datasets"].values()  # the only case that is left is asked, too
         block["axes"] = choose_one_of([_flow(block["axes"])])
@@ -189,84 +177,76 @@ def _flow(value: Any) -> str:
     return text.removesuffix("...\n").strip()
 
 
-def _one(values: list[str]) -> str | list[str]:
-    return values[0] if len(values) == 1 else values
+@dataclass
+class Proposal:
+    """The entry of a dataset for one reading of the files, and the reasons for its values, by key."""
+
+    block: dict[str, Any]
+    reasons: dict[str, str] = field(default_factory=dict)
+
+    def add(self, key: str, value: Any, why: str = "") -> None:
+        self.block[key] = value
+        if why:
+            self.reasons[key] = why
 
 
-def _block(
+def _proposed(
     source: Any, roles: Roles, case: Case, files: list[ArraysFile], test: list[ArraysFile]
-) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the entry of a dataset for one reading of the files, and the reasons for its values, by key."""
-    block: dict[str, Any] = {"equation": "arrays", "source": source}
-    reasons: dict[str, str] = {"axes": case.why}
-    _add_roles(block, reasons, roles, case)
+) -> Proposal:
+    """Return the entry of a dataset for one reading of the files; `test` are the files of a second source.
+
+    Raises `DatasetError` if they would have too few samples.
+    """
+    proposal = Proposal({"equation": "arrays", "source": source})
+    _add_roles(proposal, roles, case)
     axes = {function.name: list(names) for function, names in case.axes.items()}
-    alike = len({tuple(names) for names in axes.values()}) == 1
-    block["axes"] = next(iter(axes.values())) if alike else axes
+    proposal.add("axes", _one_or_each(axes), case.why)
     sizes = {axis: case.size(axis) for axis in SPACE if case.size(axis)}
-    block["finest"] = _one_or_each(sizes)
-    _add_grid(block, reasons, case, list(sizes))
-    windows = _add_times(block, reasons, roles, case, len(files))
-    _add_splits(block, reasons, case, files, test, windows)
-    axis_of_line, units = {name: axis for axis, name in block.get("coordinates", {}).items()}, {}
-    for name in (*(function.name for function in case.axes), *axis_of_line):
-        variable, axis = files[0].variables.get(name), axis_of_line.get(name, name)
-        unit = variable.attributes().get("units") if variable is not None and axis != "time" else None
-        if unit is not None:
-            units[axis] = unit.decode() if isinstance(unit, bytes) else str(unit)
-    block |= {"units": units} if units else {}
-    single = all(function.file.variables[function.name].single for function in case.axes)
-    block |= {"stored_as": "float32"} if single else {}
-    return block, {key: why for key, why in reasons.items() if why}
-
-
-def _add_roles(block: dict[str, Any], reasons: dict[str, str], roles: Roles, case: Case) -> None:
-    """Add `input` and `target`: from their names, one function at two times, or the candidates."""
-    if roles.why is not None:
-        for role, (function,), why in zip(ROLES, (roles.inputs, roles.targets), roles.why, strict=True):
-            block[role], reasons[role] = _one(case.entries(function)), why
-        return
-    evolves = any(case.size("time", function) > 1 for function in case.axes)
-    for role, candidates in (("input", roles.inputs), ("target", roles.targets)):
-        entries = [case.entries(function) for function in candidates if function in case.axes]
-        if len(entries) == 1 and evolves:
-            block[role], reasons[role] = _one(entries[0]), "the only function of the file"
-            continue
-        options: list[Any] = list(map(_one, entries)) if len(entries) > 1 else entries[0]
-        if len(entries) > 1 and evolves:
-            options.append([entry for of_function in entries for entry in of_function])
-        block[role], reasons[role] = choose_one_of(map(_flow, options)), "or a list of names"
-
-
-def _add_times(block: dict[str, Any], reasons: dict[str, str], roles: Roles, case: Case, files: int) -> int:
-    """Add times from the first to the last, or windows if there are few series; return windows per series."""
-    input_evolves, target_evolves = (
-        all(case.size("time", function) for function in case.axes if function in candidates)
-        for candidates in (roles.inputs, roles.targets)
-    )
-    block |= {"input_times": [0]} if input_evolves else {}
-    if not target_evolves:
-        return 1
-    times = min(case.size("time", function) for function in case.axes if case.size("time", function))
-    series = case.size("sample") if "sample" in case.axes[case.first] else files
-    block["target_times"], reasons["target_times"] = [times - 1], f"the last time: {YOURS}"
-    if not input_evolves or series >= FEWEST or times < 2 * FEWEST:
-        return 1
-    lag = max(1, min(times // (FEWEST * LAG), LAG))
-    block |= {"target_times": [lag], "window_every": lag}
-    reasons |= {"target_times": "counted from the start of a window", "window_every": YOURS}
-    return (times - lag - 1) // lag + 1
+    proposal.add("finest", _one_or_each(sizes))
+    coordinates = _add_grid(proposal, case, list(sizes))
+    windows = _add_times(proposal, roles, case, len(files))
+    _add_splits(proposal, case, files, test, windows)
+    units: dict[str, str] = {}
+    for name in (*(function.name for function in case.axes), *coordinates):
+        unit = files[0].variables[name].attributes().get("units") if name in files[0].variables else None
+        if unit is not None and coordinates.get(name) != "time":
+            units[coordinates.get(name, name)] = unit.decode() if isinstance(unit, bytes) else str(unit)
+    if units:
+        proposal.add("units", units)
+    if all(function.file.variables[function.name].single for function in case.axes):
+        proposal.add("stored_as", "float32")
+    return proposal
 
 
 def _one_or_each(values: dict[str, Any]) -> Any:
-    """Return the common value of all axes, or a value for each axis."""
-    return values if len(set(values.values())) > 1 else next(iter(values.values()))
+    """Return the common value, or else all values by their names."""
+    first, *others = values.values()
+    return first if all(other == first for other in others) else values
 
 
-def _add_grid(block: dict[str, Any], reasons: dict[str, str], case: Case, space: list[str]) -> None:
-    """Add `grid`, `length` and `coordinates`: from the coordinates, the boundary condition, or equal ends."""
+def _add_roles(proposal: Proposal, roles: Roles, case: Case) -> None:
+    """Add `input` and `target`: from their names, one function at two times, or the candidates."""
+    evolves = any(case.size("time", function) > 1 for function in case.axes)
+    for number, (role, candidates) in enumerate(zip(ROLES, (roles.inputs, roles.targets), strict=True)):
+        entries = [case.entries(function) for function in candidates if function in case.axes]
+        options: list[Any] = [names[0] if len(names) == 1 else names for names in entries]
+        if roles.why is not None:
+            proposal.add(role, options[0], roles.why[number])
+        elif len(entries) == 1 and evolves:
+            proposal.add(role, options[0], "the only function of the file")
+        else:
+            options = options if len(options) > 1 else entries[0]
+            together = [[name for names in entries for name in names]] if len(entries) > 1 and evolves else []
+            proposal.add(role, choose_one_of(map(_flow, options + together)), "or a list of names")
+
+
+def _add_grid(proposal: Proposal, case: Case, space: list[str]) -> dict[str, str]:
+    """Add `grid`, `length` and `coordinates`: from the coordinates, the boundary condition, or equal ends.
+
+    Returns the axes by the names of their coordinates.
+    """
     first, taken, kinds = case.first, {one.name for one in case.axes}, dict[str, str]()
-    file, coordinates, why = first.file, dict[str, str](), list[str]()
+    file, axis_of_name, why = first.file, dict[str, str](), dict[str, None]()
     # One function may be equal at both ends because it is symmetric, or zero there.
     parts = [function.values(axes) for function, axes in case.axes.items()]
     repeated = all(min(part.shape[1:]) > 2 and repeats_ends(part, range(1, part.ndim)) for part in parts)
@@ -276,118 +256,106 @@ def _add_grid(block: dict[str, Any], reasons: dict[str, str], case: Case, space:
         if name is None and axis == "x" and not case.size("time"):  # functions of time
             name = coordinates_of(file, "time", points, taken, first.name)
         if name is not None:
-            coordinates[axis] = name
-            if not is_even(line_of(file, name)):
-                kinds[axis] = "uneven"
-                why.append(f"uneven points, from '{name}'")
-                continue
-        if file.boundary == "periodic" and points % 2 == 0:
-            kinds[axis] = "periodic"
-            why.append("the boundary is periodic, as stated in the file")
+            axis_of_name[name] = axis
+        if name is not None and not is_even(line_of(file, name)):
+            kinds[axis], reason = "uneven", f"uneven points, from '{name}'"
+        elif file.boundary == "periodic" and points % 2 == 0:
+            kinds[axis], reason = "periodic", "the boundary is periodic, as stated in the file"
         elif repeated:
             kinds[axis] = "nodes"
-            why.append("the last values of all functions repeat the first ones: both ends are included")
+            reason = "the last values of all functions repeat the first ones: both ends are included"
         else:
-            periodic = points % 2 == 0 and file.boundary is None
-            kinds[axis] = choose_one_of(["periodic"] * periodic + ["nodes", "cell_centres"])
-            why.append(KINDS + ("; or one for each axis: {y: nodes, x: periodic}" if len(space) == 2 else ""))
-    block["grid"] = _one_or_each(kinds)
-    reasons["grid"] = "; ".join(dict.fromkeys(why))
-    if not coordinates:
-        block["length"] = 1.0
-        reasons["length"] = f"the file has no coordinates: {YOURS}"
+            periodic = ["periodic"] * (points % 2 == 0 and file.boundary is None)
+            kinds[axis] = choose_one_of([*periodic, "nodes", "cell_centres"])
+            reason = KINDS + "; or one for each axis: {y: nodes, x: periodic}" * (len(space) == 2)
+        why[reason] = None
+    proposal.add("grid", _one_or_each(kinds), "; ".join(why))
+    if not axis_of_name:
+        proposal.add("length", 1.0, f"the file has no coordinates: {YOURS}")
     if case.size("time") and (name := coordinates_of(file, "time", case.size("time"), taken, first.name)):
-        coordinates["time"] = name
-    block |= {"coordinates": coordinates} if coordinates else {}
+        axis_of_name[name] = "time"
+    if axis_of_name:
+        proposal.add("coordinates", {axis: name for name, axis in axis_of_name.items()})
+    return axis_of_name
+
+
+def _add_times(proposal: Proposal, roles: Roles, case: Case, files: int) -> int:
+    """Add times from the first to the last, or windows if there are few series; return windows per series."""
+    input_evolves, target_evolves = (
+        all(case.size("time", function) for function in case.axes if function in candidates)
+        for candidates in (roles.inputs, roles.targets)
+    )
+    if input_evolves:
+        proposal.add("input_times", [0])
+    if not target_evolves:
+        return 1
+    times = min(case.size("time", function) for function in case.axes if case.size("time", function))
+    series = case.size("sample") if "sample" in case.axes[case.first] else files
+    if not input_evolves or series >= FEWEST or times < 2 * FEWEST:
+        proposal.add("target_times", [times - 1], f"the last time: {YOURS}")
+        return 1
+    lag = max(1, min(times // (FEWEST * LAG), LAG))
+    proposal.add("target_times", [lag], "counted from the start of a window")
+    proposal.add("window_every", lag, YOURS)
+    return (times - lag - 1) // lag + 1
 
 
 def _add_splits(
-    block: dict,
-    reasons: dict[str, str],
-    case: Case,
-    files: list[ArraysFile],
-    test: list[ArraysFile],
-    windows: int,
+    proposal: Proposal, case: Case, files: list[ArraysFile], test: list[ArraysFile], windows: int
 ) -> None:
-    """Add `samples`, and `groups` or `rows` if a variable names the split of each sample."""
-    count, tested, file = len(files), len(test), files[0]
+    """Add `samples`, and `groups` if a variable names the split of each sample, or `order` if they are sorted."""
+    count, tested, reason = len(files), len(test), YOURS
     if case.size("sample"):
         number = case.axes[case.first].index("sample")
         count, tested = (sum(one.shape(case.first.name)[number] for one in part) for part in (files, test))
-    reasons["samples"] = YOURS
-    stated = file.variables.get(SPLIT_VARIABLE)
-    if stated is not None and stated.kind == "text" and not test:
-        labels = list(map(str, file.values(SPLIT_VARIABLE).ravel()))
-        known = {label: [SPLIT[k] for k in SPLIT if label.lower().startswith(k)] for label in set(labels)}
-        split_of = {label: splits[0] if splits else "" for label, splits in known.items()}
-        own = {
-            split: [label for label in dict.fromkeys(labels) if split_of[label] == split] for split in SPLITS
+    variable = files[0].variables.get(SPLIT_VARIABLE)
+    if variable is not None and variable.kind == "text" and not test:
+        labels = list(map(str, files[0].values(SPLIT_VARIABLE).ravel()))
+        split_of = {
+            label: next((SPLIT[k] for k in SPLIT if label.lower().startswith(k)), "") for label in labels
         }
         sizes = {split: sum(split_of[label] == split for label in labels) for split in SPLITS}
-        complete, train = sum(sizes.values()) == len(labels) == count, sizes["train"]
-        reasons["samples"] = f"as the variable '{SPLIT_VARIABLE}' says"
-        if complete and all(sizes.values()):
-            block["groups"] = {"variable": SPLIT_VARIABLE} | own
-            block["samples"] = {split: size * windows for split, size in sizes.items()}
+        if sum(sizes.values()) == len(labels) == count and sizes["train"] > 1 and sizes["test"]:
+            named = {split: [label for label in split_of if split_of[label] == split] for split in SPLITS}
+            reason = f"as the variable '{SPLIT_VARIABLE}' says"
+            if not sizes["validation"]:  # it selects the epoch
+                sizes["validation"] = max(1, sizes["train"] // 10)
+                sizes["train"] -= sizes["validation"]
+                reason += "; the last training samples are for validation"
+            proposal.add("groups", {"variable": SPLIT_VARIABLE} | {k: v for k, v in named.items() if v})
+            proposal.add("samples", {split: size * windows for split, size in sizes.items()}, reason)
             return
-        if complete and sizes["test"] and all(split_of[label] == "train" for label in labels[:train]):
-            left = train - max(1, train // 10)
-            block["rows"] = {"train": [0, left], "validation": [left, train], "test": [train, count]}
-            block["samples"] = {split: stop - start for split, (start, stop) in block["rows"].items()}
-            reasons["rows"] = "the last training samples are for validation, which selects the epoch"
-            return
-        reasons["samples"] = (
-            f"the variable '{SPLIT_VARIABLE}' names no train, validation and test; state groups or rows"
-        )
-    part, few = max(1, count // 10), FEW_TEST_SAMPLES if count >= 4 * FEW_TEST_SAMPLES else count // 5
-    if count == 1 and windows > 1:
-        part = max(1, windows // 10)
-        few = max(part, FEW_TEST_SAMPLES) if windows >= 4 * FEW_TEST_SAMPLES else part
-        block["samples"] = {"train": windows - part - few - 4, "validation": part, "test": few}
-        return
-    if count < 3 and not tested:
+        reason = f"the variable '{SPLIT_VARIABLE}' names no train and test; state groups"
+    alone = count == 1 and windows > 1
+    units, each = (windows, 1) if alone else (count, windows)
+    validation = max(1, units // 10)
+    held = tested or max(validation, FEW_TEST_SAMPLES if units >= 4 * FEW_TEST_SAMPLES else units // 5)
+    train = units - validation - (0 if tested else held) - (4 if alone else 0)  # windows between splits
+    if train < 1:
         raise DatasetError(
-            f"{block['source']}: has {count} samples; expected: at least 3, one for each split"
+            f"{proposal.block['source']}: has {count} samples; expected: at least 3, one for each split"
         )
-    held = tested or max(part, few)
-    sizes = {"train": count - part - (0 if tested else held), "validation": part, "test": held}
-    block["samples"] = {split: size * windows for split, size in sizes.items()}
+    sizes = {"train": train, "validation": validation, "test": held}
+    proposal.add("samples", {split: size * each for split, size in sizes.items()}, reason)
     for one, axes in case.axes.items() if case.size("sample") and not tested else ():
         ends = [one.values(axes, last=last) for last in (False, True)]
         first, final = (np.sqrt((part**2).reshape(len(part), -1).mean(axis=1)) for part in ends)
         if words := sorted_warnings(one.name, larger(first, final)):
-            block["order"], reasons["order"] = "random", words[0].partition(":")[0]
+            proposal.add("order", "random", words[0].partition(":")[0])
 
 
-def _add_warnings(report: Report, block: dict, case: Case, settled: bool) -> list[str]:
-    """Add warnings about the samples, and return those about their scale. Raises for bad samples.
-
-    settled  whether there is no other case; otherwise, or with an open input, only the scale is looked at.
-    """
-    if settled and not str(block["input"]).startswith(CHOOSE):
-        # Where the kind of the grid is open, samples are looked at on nodes, without remarks on their ends.
-        grids = block["grid"] if isinstance(block["grid"], dict) else {"": block["grid"]}
-        stand_in = {axis: "nodes" if kind.startswith(CHOOSE) else kind for axis, kind in grids.items()}
-        settings = ArraysDataset.model_validate(block | {"grid": stand_in.get("", stand_in)})
-        kinds = settings.along("grid")
-        kinds = kinds if stand_in == grids else dict.fromkeys(kinds, "uneven")
-        task, sizes = settings.task(), settings.samples.model_dump()
-        parts = [[(split, index) for index in range(min(n, LOOKED_AT))] for split, n in sizes.items() if n]
-        findings = findings_of(task.channels, kinds, ((names, task.draw(names)) for names in parts))
-        scale, notes = unscaled(findings["mean_and_standard_deviation"]), task.notes()
-        report.warnings += warnings_of(findings, kinds)
-    else:
-        scale = []
-        for one, axes in case.axes.items():
-            values = {entry: one.values(axes, channel) for channel, entry in enumerate(case.entries(one))}
-            scale += unscaled({entry: (float(v.mean()), float(v.std())) for entry, v in values.items()})
-        notes = [
-            f"In {file.name} {note}." for file in {one.file: 0 for one in case.axes} for note in file.notes
-        ]
-        report.warnings += [warning for warning in scale if warning not in report.warnings]
-    few = of_few(block["samples"]["test"])
-    report.warnings += [warning for warning in (*notes, few) if warning and warning not in report.warnings]
-    return scale
+def _add_warnings(report: Report, block: dict, case: Case) -> str:
+    """Add warnings about the first samples; return one about their scale, or ""."""
+    scale: list[str] = []
+    for one, axes in case.axes.items():
+        values = {entry: one.values(axes, channel) for channel, entry in enumerate(case.entries(one))}
+        scale += unscaled({entry: (float(v.mean()), float(v.std())) for entry, v in values.items()})
+    files = dict.fromkeys(one.file for one in case.axes)
+    notes = [f"In {file.name} {note}." for file in files for note in file.notes]
+    for warning in (*scale, *notes, of_few(block["samples"]["test"])):
+        if warning and warning not in report.warnings:
+            report.warnings.append(warning)
+    return scale[0] if scale else ""
 
 
 def _add_experiment(content: dict, entry: str, block: dict, case: Case, scale: str) -> None:
@@ -395,19 +363,23 @@ def _add_experiment(content: dict, entry: str, block: dict, case: Case, scale: s
     grids, sizes = block["grid"], [case.size(axis) for axis in SPACE if case.size(axis)]
     uneven = "uneven" in (grids.values() if isinstance(grids, dict) else [grids])
     training: dict[str, Any] = {"epochs": 50, "batch_size": min(8, block["samples"]["train"])}
-    model: str | None
-    if not uneven:
-        model, architecture, modes = MODELS[len(sizes)]
-        if (few := min(sizes) // 2) < modes or model is None:
-            model, own = f"{entry}_fno", {"settings": {"modes": min(few, modes)}}
-            own["training"] = {"gradient_weight": 0}  # as `fno` and `fno2d`, and for several targets
-            content["models"][model] = {"label": "FNO", "architecture": architecture, **own}
-    elif len(sizes) in ON_UNEVEN_POINTS:
+    if uneven:
+        if len(sizes) not in ON_UNEVEN_POINTS:
+            return  # no architecture supports uneven points in this dimension
         model = ON_UNEVEN_POINTS[len(sizes)]
         training["gradient_weight"] = 0
     else:
-        return  # no architecture supports uneven points in this dimension
-    training |= {"normalisation": "scalar"} if scale else {}
+        model, architecture, modes = MODELS[len(sizes)]
+        if (few := min(sizes) // 2) < modes or not model:
+            model = f"{entry}_fno"
+            content["models"][model] = {
+                "label": "FNO",
+                "architecture": architecture,
+                "settings": {"modes": min(few, modes)},
+                "training": {"gradient_weight": 0},  # as `fno` and `fno2d`, and for several targets
+            }
+    if scale:
+        training["normalisation"] = "scalar"
     content["experiments"][entry] = {
         "title": entry.replace("_", " "),
         "dataset": entry,
@@ -431,8 +403,8 @@ def _numbers(block: dict, case: Case) -> list[str]:
     axes = {one.name: list(axes) for one, axes in case.axes.items()}
     axes |= {variable_of(entry): own for entry, own in numbers.items()}
     inputs = block["input"] if isinstance(block["input"], list) else [block["input"]]
-    said = f"one number for each sample: {', '.join(numbers)}; to use it as an input, write"
+    lines = _yaml({"input": [*inputs, *numbers], "axes": axes}).splitlines()
     return [
-        said,
-        *(f"    {line}" for line in _yaml({"input": [*inputs, *numbers], "axes": axes}).splitlines()),
+        f"one number for each sample: {', '.join(numbers)}; to use it as an input, write",
+        *(f"    {line}" for line in lines),
     ]

@@ -8,34 +8,21 @@ and pressures are (samples, y, x).
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import Field
 
-from resolvent.common.norms import relative_l2
-from resolvent.datasets.imported.labels import ImportedDataset, ImportedTask, by_convention, label_warnings
-from resolvent.datasets.imported.series import Channel
-from resolvent.datasets.storage.layout import group_name
+from resolvent.datasets.imported.labels import ImportedDataset, ImportedTask
 from resolvent.datasets.tasks import darcy
 from resolvent.datasets.tasks.settings import SidePoints, SquareGrids
-from resolvent.datasets.tasks.task import Baseline
-
-if TYPE_CHECKING:
-    from resolvent.datasets.storage.store import Stored
 
 # The public files are on cell centres; nodes, and other means on faces, are what others use.
 CONVENTIONS = (("cell_centres", "arithmetic"), ("nodes", "arithmetic"), ("nodes", "harmonic"))
-COMPARED = 8  # checked samples that are solved with every convention
-SAME_VALUE = 1e-6  # relative tolerance between the two values and the stated values
-DISTANCE = 0.1  # distance for comparing the correlation of patterns
-SAME_PATTERN, STANDARD_ERRORS = 0.02, 5  # accepted deviation of the correlation: the larger of the two
-SHARED = ("distribution", "push_forward", "above", "below", "finest", "grid", "face_mean", "tolerance")
-FILE_GRID: Any = Field(
-    "cell_centres", description="kind of the file's points; the public files have cell centres"
-)
+SHARED = (
+    *("distribution", "push_forward", "above", "below", "finest", "resolutions", "grid", "face_mean"),
+    "tolerance",
+)  # settings of generated data, too
 
 
 class ImportedDarcyDataset(ImportedDataset, darcy.DarcySettings):
@@ -54,7 +41,9 @@ class ImportedDarcyDataset(ImportedDataset, darcy.DarcySettings):
     resolutions: SquareGrids = Field(
         [421, 211, 141, 85], description="points along each side of the stored grids"
     )
-    grid: Literal["nodes", "cell_centres"] = FILE_GRID
+    grid: Literal["nodes", "cell_centres"] = Field(
+        "cell_centres", description="kind of the file's points; the public files have cell centres"
+    )
     pressure: Literal["restricted"] = Field(
         "restricted", description="coefficient and pressure on coarser grids: every k-th value of the file"
     )
@@ -77,45 +66,32 @@ class ImportedDarcy(ImportedTask):
     """Read coefficients and pressures, and solve some again with every known convention."""
 
     settings: ImportedDarcyDataset
+
     inputs, targets = (darcy.COEFFICIENT,), (darcy.PRESSURE,)
     dtype = "float32"
+    labels = "pressures"
     powers = (0, 2)
     checked = 64
+    compared = 8
 
     def __init__(self, settings: ImportedDarcyDataset):
         super().__init__(settings)
-        self.generated = self.forward = forward_task(settings)
+        given: dict[str, Any] = {name: getattr(settings, name) for name in SHARED}
+        self.generated = darcy.Darcy(darcy.DarcyDataset(equation="darcy", pressure="restricted", **given))
+        self.conventions = {named(*convention): convention for convention in CONVENTIONS}
+        stated = settings.grid, settings.face_mean
+        self.stated = named(*stated), stated
 
-    def label_errors(self, drawn: np.ndarray) -> np.ndarray:
-        coefficient, pressure = self.of_length_1(drawn)
-        return relative_l2(pressure, self.forward.solver.solve(coefficient))
+    def solved(self, inputs: np.ndarray, *arguments: str) -> np.ndarray:
+        """Solve (samples, n, n) on a kind of grid with a mean on faces."""
+        from resolvent.solvers.darcy.five_point import DarcyFivePoint, default_method
 
-    def findings(self, stored: Stored) -> dict:
-        settings, parts = self.settings, list[np.ndarray]()
-        labels = self.labels_again(stored, parts.append)
-        coefficient, pressure = self.of_length_1(np.concatenate(parts))
-        fields = self.forward.draw([("train", index) for index in range(len(coefficient))])
-        drawn_by_us = self.forward.coefficient(fields, settings.finest)
-        conventions = solutions_by_convention(coefficient[:COMPARED], settings.tolerance)
-        return {
-            "observed_on": group_name(settings.finest),
-            "labels_against_our_solver": labels,
-            "by_convention": by_convention(pressure[:COMPARED], conventions),
-            "distribution_of_the_input": coefficient_facts(coefficient, drawn_by_us),
-        }
-
-    def warnings(self, findings: dict) -> list[str]:
-        stated = self.forward.settings
-        labels, conventions = findings["labels_against_our_solver"], findings["by_convention"]
-        named = convention(stated.grid, stated.face_mean)
-        words = label_warnings("pressures", labels, named, conventions, self.settings.accuracy)
-        return words + coefficient_warnings(findings["distribution_of_the_input"], stated)
+        return DarcyFivePoint(*arguments, default_method(), self.settings.tolerance).solve(inputs)
 
     def description(self) -> dict:
-        facts, inverse = self.generated.description(), self.settings.inverse
-        drawn = "distribution_of_the_coefficient" if inverse else "distribution_of_the_input"
-        facts[drawn]["truncation"] = "as in the file"
-        if self.settings.length != 1 and not inverse:
+        facts = self.generated.description()
+        facts["distribution_of_the_input"]["truncation"] = "as in the file"
+        if self.settings.length != 1:
             facts["equation"]["in_words"] += f", of side {self.settings.length:.6g} in place of 1"
         facts["solver"] = {
             "method": "unknown: the pressures are the file's",
@@ -124,106 +100,6 @@ class ImportedDarcy(ImportedTask):
         return facts
 
 
-def forward_task(settings: darcy.DarcySettings) -> darcy.Darcy:
-    """Return the generated dataset's task with the imported data's settings."""
-    given: dict[str, Any] = {name: getattr(settings, name) for name in (*SHARED, "resolutions")}
-    return darcy.Darcy(darcy.DarcyDataset(equation="darcy", pressure="restricted", **given))
-
-
-class ImportedDarcyInverseDataset(ImportedDataset, darcy.DarcyInverseDataset):
-    """Darcy data from files with a coefficient and a pressure: the pressure is the input."""
-
-    version, checks_version = 1, 1
-    variables = ("sol", "coeff")
-
-    equation: Literal["darcy_inverse"] = Field(description="the equation solved")
-    resolutions: SquareGrids = darcy.DarcyInverseDataset.model_fields["resolutions"]  # type: ignore[assignment]
-    finest: SidePoints = Field(421, description="points along each side in the file")
-    grid: Literal["nodes", "cell_centres"] = FILE_GRID
-    tolerance: float = ImportedDarcyDataset.model_fields["tolerance"]  # type: ignore[assignment]
-    accuracy: float = ImportedDarcyDataset.model_fields["accuracy"]  # type: ignore[assignment]
-
-    @property
-    def channels(self) -> list[Channel]:
-        return super().channels[::-1]  # coefficient, then pressure
-
-    def task(self) -> ImportedDarcyInverse:  # type: ignore[override]
-        return ImportedDarcyInverse(self)
-
-
-class ImportedDarcyInverse(ImportedDarcy):
-    """Read coefficients and pressures, and average the coefficients over windows of points."""
-
-    settings: ImportedDarcyInverseDataset  # type: ignore[assignment]
-    generated: darcy.DarcyInverse
-    inputs, targets = (darcy.PRESSURE,), (darcy.COEFFICIENT,)
-
-    def __init__(self, settings: ImportedDarcyInverseDataset):
-        ImportedTask.__init__(self, settings)
-        self.forward = forward_task(settings)
-        given: dict[str, Any] = {name: getattr(settings, name) for name in (*SHARED, "resolutions", "coarse")}
-        self.generated = darcy.DarcyInverse(darcy.DarcyInverseDataset(equation="darcy_inverse", **given))
-
-    def baselines(self) -> dict[str, Baseline]:
-        return self.generated.baselines()
-
-    def solve(self, drawn: np.ndarray) -> dict[str, np.ndarray]:
-        """Restrict the samples, (samples, 2, points, points), as `DarcyInverse`."""
-        return self.generated.restricted(drawn[:, 0], drawn[:, 1])
-
-
-def convention(grid: str, face_mean: str) -> str:
+def named(grid: str, face_mean: str) -> str:
+    """Return the name of a convention of grid and mean on faces."""
     return f"{grid.replace('_', ' ')}, {face_mean} mean"
-
-
-def solutions_by_convention(coefficient: np.ndarray, tolerance: float) -> dict[str, Callable[[], np.ndarray]]:
-    """Return functions that solve (samples, n, n) under each named convention of grid and mean on faces."""
-    from resolvent.solvers.darcy.five_point import DarcyFivePoint, default_method
-
-    def solve(grid: str, face_mean: str) -> np.ndarray:
-        return DarcyFivePoint(grid, face_mean, default_method(), tolerance).solve(coefficient)
-
-    return {convention(*one): partial(solve, *one) for one in CONVENTIONS}
-
-
-def coefficient_warnings(facts: dict, settings: darcy.DarcyDataset) -> list[str]:
-    """Return a warning if the coefficients cannot be of the stated distribution."""
-    count, least, largest = facts["distinct_values"], facts["least"], facts["largest"]
-    if settings.push_forward == "level_set":
-        stated = sorted((settings.below, settings.above))
-        if count != 2 or not np.allclose([least, largest], stated, rtol=SAME_VALUE):
-            return [
-                f"The coefficient takes {count} values, from {least:g} to {largest:g}; stated: the two "
-                f"values {stated[0]:g} and {stated[1]:g} (below and above)."
-            ]
-    elif least <= 0:
-        return [f"The coefficient is not positive: its least value is {least:g}."]
-    off = abs(facts["correlation"] - facts["correlation_stated"])
-    if off > max(SAME_PATTERN, STANDARD_ERRORS * facts["standard_error"]):
-        return [
-            f"The patches of the coefficient differ from the stated distribution: their correlation at a "
-            f"distance of {DISTANCE:g} is {facts['correlation']:g}, not {facts['correlation_stated']:g}."
-        ]
-    return []
-
-
-def coefficient_facts(coefficient: np.ndarray, generated: np.ndarray) -> dict:
-    """Return the values of coefficients (samples, n, n), and the correlation of values at a distance."""
-    values = np.unique(coefficient)
-    ours, its = _correlations(generated), _correlations(coefficient)
-    return {
-        "distinct_values": len(values),
-        "least": float(values[0]),
-        "largest": float(values[-1]),
-        "correlation": float(f"{its.mean():.4g}"),
-        "correlation_stated": float(f"{ours.mean():.4g}"),
-        "standard_error": float(f"{np.hypot(its.std(), ours.std()) / len(its) ** 0.5:.2g}"),
-    }
-
-
-def _correlations(values: np.ndarray) -> np.ndarray:
-    """Return the mean of s(x) s(x + DISTANCE), s being the sign of values less their middle, by sample."""
-    middle = (values.min() + values.max()) / 2 if len(np.unique(values)) == 2 else np.median(values)
-    signs, near = np.where(values > middle, 1.0, -1.0), max(1, round(DISTANCE * (values.shape[-1] - 1)))
-    along_y = (signs[:, near:] * signs[:, :-near]).mean(axis=(1, 2))
-    return (along_y + (signs[..., near:] * signs[..., :-near]).mean(axis=(1, 2))) / 2

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Set
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -13,6 +12,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from resolvent.datasets.errors import DatasetError
+from resolvent.datasets.imported.axes import HeldAxes, held_axes
 from resolvent.datasets.imported.readers.source import is_remote, open_source
 from resolvent.datasets.imported.series import Channel, Place, Series, read_rows
 from resolvent.datasets.imported.sources import check_digests, content_digest, paths_of
@@ -20,11 +20,12 @@ from resolvent.datasets.storage.layout import SPACE, SPLITS, group_name
 from resolvent.datasets.tasks.error_budget import against_computed_again
 from resolvent.datasets.tasks.settings import SpaceDataset
 from resolvent.datasets.tasks.task import Task
-from resolvent.solvers.common.grid import check_restriction
+from resolvent.solvers.common.grid import Grid, check_restriction
 
 if TYPE_CHECKING:
     from resolvent.datasets.storage.store import Stored
 
+UNEVEN = ("uneven", "uneven_periodic")
 # Kinds whose outermost points are points of every coarser grid.
 KEEP_ENDS = ("nodes", "cell_centres", "uneven")
 BATCH_BYTES = 2**27  # size of rows read at a time
@@ -65,8 +66,8 @@ class FilesDataset(SpaceDataset):
         return self.grid_kind in ("nodes", "cell_centres")
 
     def along(self, key: str) -> dict[str, Any]:
-        """Return `finest` or `grid_kind` (`key`) for each axis of space, in stored order."""
-        return dict.fromkeys(SPACE[-self.dimension :], getattr(self, key))
+        """Return a setting, such as `finest` or `grid_kind`, for each axis of space, in stored order."""
+        return dict.fromkeys(SPACE[-self.dimension :], getattr(self, key, None))
 
     def stride(self, points: int) -> int:
         """Return the stride k of the grid with `points` along x. Raises `ValueError` if there is none."""
@@ -94,6 +95,16 @@ class FilesDataset(SpaceDataset):
         stride = self.stride(int(resolution))
         return tuple(-(-finest // stride) for finest in self.along("finest").values())
 
+    def even_axes(self, points: int) -> dict[str, Grid | None]:
+        """Return the axes of the grid with `points` along x, in stored order; None for uneven axes."""
+        kinds, lengths, finest = self.along("grid_kind"), self.along("length"), self.along("finest")
+        axes: dict[str, Grid | None] = {}
+        for axis, count in zip(kinds, self.sides(points), strict=True):
+            even = kinds[axis] not in UNEVEN
+            whole = Grid(kinds[axis], finest[axis], lengths[axis] or 1.0) if even else None
+            axes[axis] = whole and whole.restricted(count)
+        return axes
+
     @property
     @abstractmethod
     def channels(self) -> list[Channel]:
@@ -103,12 +114,27 @@ class FilesDataset(SpaceDataset):
     def series(self) -> Series:
         """Open and check the files, and locate every sample. Raises as `with_contents`."""
 
+    def held(self, series: Series) -> HeldAxes:
+        """Return the grid from the coordinates of all files. Raises `DatasetError` if they do not fit it."""
+        axes, named = self.even_axes(self.along("finest")["x"]), getattr(self, "coordinates", {})
+        lengths, origins, first = self.along("length"), self.along("origin"), None
+        for pair in series.pairs:
+            held = held_axes(pair, self.channels, axes, lengths, origins, named)
+            first = first or held
+            if held != first:
+                raise DatasetError(
+                    f"{pair['input'].path}: its coordinates differ from the first file's in direction, "
+                    "length or uneven points; expected: one grid for all files"
+                )
+        assert first is not None  # a source has at least one file
+        return first
+
     def paths(self) -> list[str]:
         return paths_of(self.source)
 
     def from_files(self) -> dict[str, Any]:
         """Check the files, and return the settings that follow from them. Raises `DatasetError`."""
-        self.series()
+        self.held(self.series())
         return {}
 
     def with_contents(self) -> Self:
@@ -143,7 +169,6 @@ class FilesTask(Task):
     """Base of tasks that read samples from files; `draw` returns scalars as constant functions."""
 
     settings: FilesDataset
-    falling: Set[str] = frozenset()  # axes with decreasing coordinates, whose values are flipped
 
     def __init__(self, settings: FilesDataset):
         super().__init__(settings)
@@ -155,9 +180,13 @@ class FilesTask(Task):
     def series(self) -> Series:
         """Open the files. Raises `DatasetError` if a file has changed since planning."""
         paths: list[str] = self.settings.paths()
-        found = self.digests = [content_digest(path) for path in paths]
-        check_digests(self.settings.sha256, paths, found, "it has changed since: run snakemake again")
+        self.digests = [content_digest(path) for path in paths]
+        check_digests(self.settings.sha256, paths, self.digests, "it has changed since: run snakemake again")
         return self.settings.series()
+
+    @cached_property
+    def held(self) -> HeldAxes:
+        return self.settings.held(self.series)
 
     def draw_one(self, seed: int, split: int, index: int) -> np.ndarray:
         return self.draw([(SPLITS[split], index)])[0]
@@ -181,18 +210,18 @@ class FilesTask(Task):
         if not channel.space:
             sides = tuple(self.settings.along("finest").values())
             return np.broadcast_to(values.reshape(-1, *[1] * len(sides)), (len(values), *sides))
-        falling = (1 + number for number, axis in enumerate(channel.space) if axis in self.falling)
+        falling = (1 + number for number, axis in enumerate(channel.space) if axis in self.held.falling)
         return np.flip(values, tuple(falling))
 
     def solve(self, drawn: np.ndarray) -> dict[str, np.ndarray]:
         """Restrict the samples, (samples, channels, ...space), to the stored grids."""
-        found, dimension = {}, self.settings.dimension
+        arrays, dimension = {}, self.settings.dimension
         for points in self.settings.resolutions:
             every_kth = (..., *[slice(None, None, self.settings.stride(points))] * dimension)
             for number, name in enumerate((*self.inputs, *self.targets)):
                 part: Any = every_kth if self.channels[number].space else (..., *[0] * dimension)
-                found[f"{group_name(points)}/{name}"] = drawn[:, number][part].copy()
-        return found
+                arrays[f"{group_name(points)}/{name}"] = drawn[:, number][part].copy()
+        return arrays
 
     @abstractmethod
     def findings(self, stored: Stored) -> dict:

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
 from resolvent.common.norms import relative_l2
-from resolvent.datasets.errors import DatasetError
-from resolvent.datasets.imported.axes import coordinates_of, line_of
 from resolvent.datasets.imported.files import FilesDataset, FilesTask, as_list
 from resolvent.datasets.imported.series import Channel, Series, parsed
 from resolvent.datasets.imported.sources import ROLES, found_pools
-from resolvent.datasets.storage.layout import SPACE, Group, stretched
+from resolvent.datasets.storage.layout import SPACE, Group, group_name, stretched
 from resolvent.datasets.tasks.error_budget import error_facts
 from resolvent.datasets.tasks.task import Baseline, Task
 from resolvent.solvers.common.errors import SolverError
@@ -27,7 +23,6 @@ from resolvent.solvers.common.errors import SolverError
 if TYPE_CHECKING:
     from resolvent.datasets.storage.store import Stored
 
-SAME_LENGTH = 1e-3  # relative tolerance between the stated length and coordinates in a file
 PART = 256  # samples solved again at a time
 BETTER = 2.0  # another convention is reported if its error is smaller by this factor
 
@@ -65,42 +60,27 @@ class ImportedDataset(FilesDataset):
 
     @model_validator(mode="after")
     def _functions_make_sense(self) -> Self:
+        space = SPACE[-self.dimension :]
         for one in self.channels:
-            if one.space != SPACE[-self.dimension :] or "sample" not in one.axes:
-                expected = ", ".join(("sample", *SPACE[-self.dimension :]))
+            if one.space != space or "sample" not in one.axes:
                 raise ValueError(
-                    f"axes of '{one.variable}', {', '.join(one.axes)}; accepted: {expected} in any order, "
-                    "and time and channel"
+                    f"axes of '{one.variable}', {', '.join(one.axes)}; accepted: sample, {', '.join(space)} "
+                    "in any order, and time and channel"
                 )
         return self
 
     @property
     def channels(self) -> list[Channel]:
-        axes, found = self.axes or ["sample", *SPACE[-self.dimension :]], []
+        axes, channels = self.axes or ["sample", *SPACE[-self.dimension :]], []
         entries, times = (self.input, self.target), (*self.input_times, *self.target_times)
         for role, entry, usual, time in zip(ROLES, entries, self.variables, times, strict=True):
             one = parsed(entry or usual, axes)
-            found.append(replace(one, role=role, time=time if "time" in one.axes else None, stored=role))
-        return found
+            channels.append(replace(one, role=role, time=time if "time" in one.axes else None, stored=role))
+        return channels
 
     def series(self) -> Series:
-        """Open the files, and check the length against their coordinates (periodic grid or nodes)."""
-        channels, finest = self.channels, self.along("finest")
-        opened = Series(found_pools(self.source), channels, finest, self.samples.model_dump())
-        taken = {one.variable for one in channels}
-        for file, variable in product(opened.files.values(), sorted(taken)):
-            name = coordinates_of(file, "x", self.finest, taken, variable)
-            if name is None:
-                continue
-            values = line_of(file, name, even=True)
-            reach = abs(float(values[-1] - values[0]))
-            around = reach * len(values) / (len(values) - 1)
-            if min(abs(reach - self.length), abs(around - self.length)) > SAME_LENGTH * self.length:
-                raise DatasetError(
-                    f"{file.path}: length {self.length:g} does not fit the coordinates '{name}', which go "
-                    f"from {values[0]:g} to {values[-1]:g}; set length: {around:.6g}, or {reach:.6g} on nodes"
-                )
-        return opened
+        sizes = self.samples.model_dump()
+        return Series(found_pools(self.source), self.channels, self.along("finest"), sizes)
 
 
 class ImportedTask(FilesTask):
@@ -109,54 +89,75 @@ class ImportedTask(FilesTask):
     Differences from our solver above the dataset's `accuracy` are warnings, not errors, since users may want
     the data as they are.
 
-    generated  our own task with these settings, on a domain of length 1.
-    powers     powers of the length by which input and target are divided to rescale them to that domain.
-    checked    number of random samples whose labels are solved again; None: all.
+    generated    task that solves such samples on the domain of length 1: groups, baselines, description.
+    labels       name of the labels, in the plural.
+    powers       powers of the length that input and target have as factors on a longer domain.
+    checked      number of random samples whose labels are solved again; None: all.
+    compared     number of samples that are solved with every convention.
+    conventions  arguments of `solved` by the name of a convention.
+    stated       name and arguments of the stated convention.
     """
 
     settings: ImportedDataset
     generated: Task
-    powers: ClassVar[tuple[int, int]] = (0, 0)
-    checked: int | None = None
+    labels: ClassVar[str]
+    powers: ClassVar[tuple[int, int]]
+    checked: ClassVar[int | None] = None
+    compared: ClassVar[int]
+    conventions: dict[str, tuple[Any, ...]]
+    stated: tuple[str, tuple[Any, ...]]
+
+    @abstractmethod
+    def solved(self, inputs: np.ndarray, *arguments: Any) -> np.ndarray:
+        """Solve (samples, ...) on the domain of length 1 with a convention; raises `SolverError`."""
 
     def groups(self) -> tuple[Group, ...]:
         return tuple(stretched(group, self.settings.length) for group in self.generated.groups())
 
-    def of_length_1(self, drawn: np.ndarray) -> np.ndarray:
-        """Return input and target, (2, samples, ...), rescaled to the domain of length 1."""
-        given, wanted = (self.settings.length**power for power in self.powers)
-        return np.stack([drawn[:, 0] / given, drawn[:, 1] / wanted])
-
     def baselines(self) -> dict[str, Baseline]:
-        given, wanted = (self.settings.length**power for power in self.powers)
+        of_input, of_target = (self.settings.length**power for power in self.powers)
 
         def on_domain(answer: Baseline) -> Baseline:
-            return lambda values, grid: wanted * answer(values / given, grid)
+            return lambda values, grid: of_target * answer(values / of_input, grid)
 
         return {name: on_domain(answer) for name, answer in self.generated.baselines().items()}
 
-    @abstractmethod
-    def label_errors(self, drawn: np.ndarray) -> np.ndarray:
-        """Return the relative L2 errors of (samples, 2, ...) solved again; raises `SolverError`."""
+    def label_errors(self, drawn: np.ndarray, arguments: tuple[Any, ...]) -> np.ndarray:
+        """Return the errors of (samples, 2, ...) against our solutions; raises `SolverError`.
 
-    @abstractmethod
+        The error is relative to our solution. If that is zero, it is 1, or 0 if the label is zero, too.
+        """
+        of_input, of_target = (self.settings.length**power for power in self.powers)
+        labels = drawn[:, 1] / of_target
+        errors = relative_l2(labels, self.solved(drawn[:, 0] / of_input, *arguments))
+        return np.where(np.isfinite(errors), errors, labels.reshape(len(labels), -1).any(axis=1))
+
+    def findings(self, stored: Stored) -> dict:
+        every, total = stored.all_positions, stored.layout.num_samples
+        positions = every if self.checked is None else stored.random_positions(self.checked)
+        few = stored.random_positions(self.compared) if self.checked is None else positions[: self.compared]
+        errors, by_convention = [], {}
+        try:
+            for start in range(0, len(positions), PART):
+                drawn = self.draw(stored.names(positions[start : start + PART]))
+                errors.append(self.label_errors(drawn, self.stated[1]))
+            labels: dict[str, Any] = error_facts(np.concatenate(errors), total)
+        except SolverError as error:
+            labels = {"not_available": str(error)}
+        drawn = self.draw(stored.names(few))
+        for name, arguments in self.conventions.items():
+            with suppress(SolverError):
+                by_convention[name] = error_facts(self.label_errors(drawn, arguments))
+        return {
+            "observed_on": group_name(self.settings.finest),
+            "labels_against_our_solver": labels,
+            "by_convention": by_convention,
+        }
+
     def warnings(self, findings: dict) -> list[str]:
         """Return a sentence for each contradiction between data and settings."""
-
-    def labels_again(self, stored: Stored, look: Callable[[np.ndarray], None]) -> dict:
-        """Return the errors of labels, or why they are "not_available"; call `look` with these samples."""
-        every, errors, reason = stored.all_positions, [], ""
-        positions = every if self.checked is None else stored.random_positions(self.checked)
-        for start in range(0, len(positions), PART):
-            drawn = self.draw(stored.names(positions[start : start + PART]))
-            look(drawn)
-            try:
-                errors.append(self.label_errors(drawn))
-            except SolverError as error:
-                reason = str(error)
-        if reason:
-            return {"not_available": reason}
-        return error_facts(np.concatenate(errors), stored.layout.num_samples)
+        labels, conventions = findings["labels_against_our_solver"], findings["by_convention"]
+        return label_warnings(self.labels, labels, self.stated[0], conventions, self.settings.accuracy)
 
     def hold_to_accuracy(self, budget: dict, store: Path | str) -> dict:
         labels = budget["labels_against_our_solver"]
@@ -176,21 +177,6 @@ class ImportedTask(FilesTask):
                 **self.file_facts(),
             }
         }
-
-
-def by_convention(
-    target: np.ndarray, solutions: Mapping[str, Callable[[], np.ndarray]]
-) -> dict[str, dict[str, float]]:
-    """Return the errors of labels (samples, ...) under each named convention, if it can be solved.
-
-    solutions  functions that solve the first samples, or all, under a convention; may raise `SolverError`.
-    """
-    errors = {}
-    for name, solution in solutions.items():
-        with suppress(SolverError):
-            ours = solution()
-            errors[name] = error_facts(relative_l2(target[: len(ours)], ours))
-    return errors
 
 
 def label_warnings(

@@ -75,18 +75,10 @@ def fits(
     return undecided
 
 
-@dataclass(frozen=True)
-class Reading:
-    """Possible axes of an array, in the order of the file; `why`: why the file decides them, or ""."""
-
-    axes: Axes
-    why: str = ""
-
-
 def readings(
     shape: tuple[int, ...], names: Axes, lengths: Mapping[str, set[int]], several: bool = False
-) -> list[Reading]:
-    """Return the possible axes of an array: one if the file decides them, otherwise all that fit.
+) -> dict[Axes, str]:
+    """Return the possible axes of an array, with the reason if the file decides them, otherwise "".
 
     several  whether there are several files, each of which may be a sample.
     """
@@ -97,31 +89,31 @@ def readings(
         for axes in dict.fromkeys((layout, *permutations(layout))):
             undecided = fits(axes, shape, names, lengths)
             # Another than the usual order needs evidence for all axes of space.
-            if undecided is not None and (
-                axes == layout or undecided in ([], ["sample"], ["channel"], ["time"])
-            ):
+            usual = axes == layout or undecided in ([], ["sample"], ["channel"], ["time"])
+            if undecided is not None and usual:
                 possible[axes] = undecided
     fewest = min(map(len, possible.values()), default=0)
     best = [axes for axes, undecided in possible.items() if len(undecided) == fewest]
-    if len(best) == 1 and possible[best[0]] in ([], ["sample"]):
-        why = [f"{axis} has {n} coordinates" for axis, n in zip(*best, shape, strict=True) if axis in lengths]
-        return [
-            Reading(
-                best[0],
-                "; ".join(["the names of its dimensions"] * any(names) + why * (not names or not all(names))),
-            )
-        ]
-    return [Reading(axes) for axes in best]
+    if len(best) != 1 or possible[best[0]] not in ([], ["sample"]):
+        return dict.fromkeys(best, "")
+    why = ["the names of its dimensions"] if any(names) else []
+    if not (names and all(names)):
+        counts = zip(best[0], shape, strict=True)
+        why += [f"{axis} has {count} coordinates" for axis, count in counts if axis in lengths]
+    return {best[0]: "; ".join(why)}
 
 
 @dataclass(eq=False)
 class Function:
-    """A variable that may have functions of space, with the possible readings of its axes."""
+    """A variable that may have functions of space; `readings`: its possible axes, with the reasons."""
 
     file: ArraysFile
     name: str
-    shape: tuple[int, ...]
-    readings: list[Reading]
+    readings: dict[Axes, str]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.file.shapes[self.name]
 
     def values(self, axes: Axes, channel: int = 0, last: bool = False) -> np.ndarray:
         """Read the first (or last) samples at the first time: (samples, ...space)."""
@@ -130,53 +122,61 @@ class Function:
         return read_rows(self.file, Channel(self.name, self.name, channel, axes), rows)
 
 
-def functions_of(file: ArraysFile, several: bool) -> dict[str, Function]:
+def functions_of(file: ArraysFile, several: bool) -> list[Function]:
     """Return the arrays of a file with the possible readings of their axes; without any, on another grid.
 
     Raises `DatasetError` for meshes, scattered points and noise, which are no functions on a grid.
     """
-    lines, functions = lines_of(file), dict[str, Function]()
+    lines, functions = lines_of(file), list[Function]()
     for name, variable in file.variables.items():
         leaf, shape = name.rpartition("/")[2].lower(), variable.shape
         other = name in lines or "coordinate" in leaf or leaf.endswith("_bnds") or variable.kind is not None
         if other or not all(shape) or sum(size > 1 for size in shape) < 2 - several:
             continue
-        lengths: dict[str, set[int]] = {}
-        for line, values in lines.items():
-            if near(line, name) and (axis := axis_of(line)):
-                lengths.setdefault(axis, set()).add(len(values))
-                if line.endswith("t-coordinate"):  # PDEBench stores one time more
-                    lengths[axis].add(len(values) - 1)
-        # By its name, the variable `split` has one entry for each sample, and so has `branch` beside `trunk`.
-        for one in ("split", *["branch"] * ("trunk" in file.shapes)):
-            if file.shapes.get(one):
-                lengths["sample"] = {file.shapes[one][0]}
+        lengths = _lengths(file, lines, name)
         names = tuple(axis_of(one) or "" for one in variable.dims() or ())
         possible = readings(shape, names if any(names) else (), lengths, several)
         if "time" in lengths and "x" not in lengths and not any(names):
             # Perhaps functions of time: then x is time.
             lengths["x"] = lengths.pop("time")
-            more = [one for one in readings(shape, (), lengths, several) if "time" not in one.axes]
-            possible = [Reading(one.axes) for one in (*possible, *more)] if more else possible
-        functions[name] = Function(file, name, shape, list(dict.fromkeys(possible)))
+            more = [axes for axes in readings(shape, (), lengths, several) if "time" not in axes]
+            possible = dict.fromkeys((*possible, *more), "") if more else possible
+        functions.append(Function(file, name, possible))
     _require_grid(file, functions)
-    for function in functions.values():
+    for function in functions:
         _drop_noise(function)
     return functions
 
 
-def _require_grid(file: ArraysFile, functions: dict[str, Function]) -> None:
+def _lengths(file: ArraysFile, lines: Mapping[str, np.ndarray], name: str) -> dict[str, set[int]]:
+    """Return the numbers of coordinates, by axis, that apply to a variable."""
+    lengths: dict[str, set[int]] = {}
+    for line, values in lines.items():
+        if near(line, name) and (axis := axis_of(line)):
+            # PDEBench stores one time more.
+            counts = {len(values), len(values) - 1} if line.endswith("t-coordinate") else {len(values)}
+            lengths.setdefault(axis, set()).update(counts)
+    # By its name, the variable `split` has one entry for each sample, and so has `branch` beside `trunk`.
+    for one in ("split", *["branch"] * ("trunk" in file.shapes)):
+        if file.shapes.get(one):
+            lengths["sample"] = {file.shapes[one][0]}
+    return lengths
+
+
+def _require_grid(file: ArraysFile, functions: list[Function]) -> None:
     """Raise `DatasetError` if the names and shapes in a file are those of a mesh, or of scattered points."""
-    sizes, points = {size for one in functions.values() for size in one.shape}, list[str]()
+    sizes, points = {size for one in functions for size in one.shape}, list[str]()
     lone: dict[str, int] = {}  # numbers of coordinates of points, by name
     for name, shape in file.shapes.items():
         leaf = name.rpartition("/")[2].lower()
-        if len(shape) > 1 and shape[-1] <= FEW and (MESH.fullmatch(leaf) or POINTS.fullmatch(leaf)):
-            points += [name] if MESH.fullmatch(leaf) or (shape[-1] in (2, 3) and shape[-2] in sizes) else []
+        few = len(shape) > 1 and shape[-1] <= FEW
+        of_points = few and POINTS.fullmatch(leaf) and shape[-1] in (2, 3) and shape[-2] in sizes
+        if of_points or (few and MESH.fullmatch(leaf)):
+            points.append(name)
         elif len(shape) == 1 and axis_of(name) in SPACE:
             lone[name] = shape[0]
     if len(lone) > 1 and len(counts := {*lone.values()}) == 1:
-        having = [one.shape.count(*counts) for one in functions.values() if {*counts} <= {*one.shape}]
+        having = [one.shape.count(*counts) for one in functions if {*counts} <= {*one.shape}]
         points += lone if having and max(having) == 1 else []
     if points:
         raise DatasetError(
@@ -189,16 +189,16 @@ def _require_grid(file: ArraysFile, functions: dict[str, Function]) -> None:
 def _drop_noise(function: Function) -> None:
     """Drop readings in which neighbours along all axes of space are unrelated; raise if none is left."""
     noise = {}
-    for reading in function.readings:
-        values = function.values(reading.axes)
-        noise[reading] = is_noise(values, range(1, values.ndim))
+    for axes in function.readings:
+        values = function.values(axes)
+        noise[axes] = is_noise(values, range(1, values.ndim))
     if True in noise.values() and False not in noise.values():
         raise DatasetError(
             f"{function.file.path}: neighbouring values of '{function.name}' are unrelated, as in noise or "
             "unsorted points; expected: functions on a grid; sort the points, or, if they are functions, "
             "write the configuration by hand (docs/datasets.md)"
         )
-    function.readings = [reading for reading in function.readings if not noise[reading]]
+    function.readings = {axes: why for axes, why in function.readings.items() if not noise[axes]}
 
 
 @dataclass
@@ -234,36 +234,30 @@ class Case:
 
 def roles_of(files: list[ArraysFile], paired: bool, several: bool) -> Roles:
     """Return the candidates for input and target, from their names. Raises if there are none."""
-    arrays = list(functions_of(files[0], several).values())
-    every = [one for one in arrays if one.readings]
+    arrays = functions_of(files[0], several)
+    inputs = _readable(files[0], arrays)
     if paired:
-        wanted = [one for one in functions_of(files[1], several).values() if one.readings]
-        for file, found in zip(files, (every, wanted), strict=True):
-            if not found:
-                raise _nothing(file)
-        why = ("the first file", "the second file") if len(every) == len(wanted) == 1 else None
-        return Roles(every, wanted, why)
-    if not every:
-        raise _nothing(files[0])
+        targets = _readable(files[1], functions_of(files[1], several))
+        why = ("the first file", "the second file") if len(inputs) == len(targets) == 1 else None
+        return Roles(inputs, targets, why)
     for names in PAIRS:
         given, wanted = ([one for one in arrays if _is_called(one, name)] for name in names)
-        if len(given) == len(wanted) == 1 and given != wanted and (names[0] != "x" or len(every) == 2):
+        if len(given) == len(wanted) == 1 and given != wanted and (names[0] != "x" or len(inputs) == 2):
             return Roles(given, wanted, ("by its name", "by its name"))
-    if len(every) == 1:
-        (only,) = every
-        if not any(one.why for one in only.readings):
+    if len(inputs) == 1:
+        (only,) = inputs
+        if not any(only.readings.values()):
             files[0].require_real()  # perhaps the other function has an unsupported form
-        evolving = [one for one in only.readings if {"time", "channel"} & {*one.axes}]
+        evolving = {axes: why for axes, why in only.readings.items() if {"time", "channel"} & {*axes}}
         if not evolving:
-            unread = [
-                f"; '{name}' was skipped: {one.kind}" for name, one in files[0].variables.items() if one.kind
-            ]
+            kinds = {name: one.kind for name, one in files[0].variables.items() if one.kind}
+            unread = [f"; '{name}' was skipped: {kind}" for name, kind in kinds.items()]
             raise DatasetError(
                 f"{files[0].path}: give a second file with the targets: the file has only one function, "
                 f"'{only.name}' ({' × '.join(map(str, only.shape))}){''.join(unread[:2])}"
             )
         only.readings = evolving
-    return Roles(every, every)
+    return Roles(inputs, inputs)
 
 
 def _is_called(function: Function, name: str) -> bool:
@@ -272,14 +266,16 @@ def _is_called(function: Function, name: str) -> bool:
     return leaf == name or (len(name) > 3 and leaf.startswith(f"{name}_"))
 
 
-def _nothing(file: ArraysFile) -> DatasetError:
-    """Return the error for a file without recognised functions of space."""
+def _readable(file: ArraysFile, functions: list[Function]) -> list[Function]:
+    """Return the functions of a file that have readings. Raises `DatasetError` if there are none."""
+    if readable := [one for one in functions if one.readings]:
+        return readable
     file.require_real()  # a more specific error for variables in an unsupported form
     listed = ", ".join(f"{name} {shape}" for name, shape in list(file.shapes.items())[:6]) or "nothing"
     hint = ""
     if file.version == "CSV" and any(axis_of(name) in ("sample", *SPACE) for name in file.variables):
         hint = "; of a table with a row a point, save df.pivot(index='sample', columns='x', values='u')"
-    return DatasetError(
+    raise DatasetError(
         f"{file.path}: save the samples as one array of real numbers, (samples, x) or (samples, y, x): no "
         f"variable is an array of functions with the coordinates in the file; found: {listed}{hint}"
     )
@@ -288,22 +284,25 @@ def _nothing(file: ArraysFile) -> DatasetError:
 def cases_of(roles: Roles) -> list[Case]:
     """Return the possible axes of all functions that fit each other. Raises if there are none."""
     every = list(dict.fromkeys((*roles.inputs, *roles.targets)))
-    # Functions of one shape with the same readings have the same axes.
-    kinds = {(one.shape, *one.readings): one.readings for one in every}
+    alike: dict[
+        tuple, list[Function]
+    ] = {}  # functions of one shape with the same readings have the same axes
+    for one in every:
+        alike.setdefault((one.shape, *one.readings), []).append(one)
     cases: dict[tuple, Case] = {}
-    for chosen in product(*kinds.values()):
-        reading_of = dict(zip(kinds, chosen, strict=True))
-        read = {one: reading_of[one.shape, *one.readings] for one in every}
+    for chosen in product(*(functions[0].readings for functions in alike.values())):
+        axes_of = {
+            one: axes for axes, functions in zip(chosen, alike.values(), strict=True) for one in functions
+        }
         on_one_grid: dict[tuple, list[Function]] = {}
         for one in every:
-            sizes = dict(zip(read[one].axes, one.shape, strict=True))
+            sizes = dict(zip(axes_of[one], one.shape, strict=True))
             on_one_grid.setdefault(tuple(sizes.get(axis) for axis in ("sample", *SPACE)), []).append(one)
         kept = max(on_one_grid.values(), key=len)
-        if roles.why is not None and len(kept) < len(every):
-            continue
-        reasons = dict.fromkeys(read[one].why for one in kept)
-        case = Case({one: read[one].axes for one in kept}, "; ".join(reasons) if all(reasons) else "")
-        cases.setdefault(tuple(case.axes.items()), case)
+        if roles.why is None or len(kept) == len(every):
+            reasons = dict.fromkeys(one.readings[axes_of[one]] for one in kept)
+            case = Case({one: axes_of[one] for one in kept}, "; ".join(reasons) if all(reasons) else "")
+            cases.setdefault(tuple(case.axes.items()), case)
     if not cases:
         words = " and ".join(f"'{one.name}' ({' × '.join(map(str, one.shape))})" for one in every)
         raise DatasetError(

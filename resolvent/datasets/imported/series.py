@@ -6,8 +6,8 @@ Parses the settings `input`, `target` and `axes`, opens the files, and checks th
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from resolvent.datasets.imported.readers.source import open_source
 from resolvent.datasets.imported.sources import Pool
 from resolvent.datasets.storage.layout import SPACE
 
-AXES = ("sample", "time", "channel", *SPACE)
+AXES = ("sample", "time", "channel", *SPACE)  # in the order in which values are used
 RESERVED = {"x", "y", "z", "time", "sample", "split"}  # names of coordinates in stores
 _ENTRY = re.compile(r"(?P<variable>.+?)(?:\[(?P<channel>\d+)\])?")
 
@@ -102,7 +102,7 @@ def read_rows(file: ArraysFile, channel: Channel, rows: range, start: int = 0) -
         first = index + sizes.get(axis, 0) if index < 0 else index
         parts[axis] = slice(first, first + 1)
     values = file.read(channel.variable, tuple(parts[axis] for axis in sizes))
-    axes = [axis for axis in ("sample", "time", "channel", *SPACE) if axis in sizes]
+    axes = [axis for axis in AXES if axis in sizes]
     values = values.transpose([channel.axes.index(axis) for axis in axes])
     values = values.squeeze(tuple(axes.index(axis) for axis in ("time", "channel") if axis in axes))
     return values if "sample" in axes else values[None]
@@ -180,8 +180,7 @@ class Series:
     finest     points along each axis of space, in stored order.
     sizes      number of samples of each split.
     every      time steps between the starts of two windows of a series; None: one sample per series.
-    rows       first row of each split and the row after its last; None: the usual order.
-    groups     variable with a value for each sample, and the values of each split.
+    groups     variable with a value for each sample, and the values of each split; None: in order.
     random     seed for a random choice of the samples of each split; None: in the order of the files.
     """
 
@@ -190,7 +189,6 @@ class Series:
     finest: dict[str, int]
     sizes: dict[str, int]
     every: int | None = None
-    rows: dict | None = None
     groups: tuple[str, dict[str, list]] | None = None
     random: int | None = None
 
@@ -199,46 +197,35 @@ class Series:
         self.lone = "sample" not in self.channels[0].axes
         self.span = 1 + max(one.time or 0 for one in self.channels)  # length of a window in times
         opened = [(pool, [self._opened(pair) for pair in pool.files]) for pool in self.pools]
-        self.pairs = [pair for _, pairs in opened for pair in pairs]
+        self.pairs = [pair for _, pairs in opened for pair, _ in pairs]
         if self.lone and self.every is None and len(self.pairs) == 1:
             raise DatasetError(
                 f"{self.pairs[0]['input'].path}: no variable has a sample axis; set window_every to cut a "
                 "series into windows, or name more files in source, one for each sample"
             )
-        self.windows = 1  # windows per series
-        if self.every is not None:
-            times = {
-                f"'{one.variable}' in {pair[one.role].path}": self._size(pair, "time", one)
-                for pair in self.pairs
-                for one in self.channels
-                if "time" in one.axes
-            }
-            if len(set(times.values())) > 1:
-                found = ", ".join(f"{count} times of {name}" for name, count in times.items())
-                raise DatasetError(f"series have different lengths: {found}; expected: one length")
-            self.windows = (next(iter(times.values())) - self.span) // self.every + 1
-        self._units: dict[str, tuple[list[tuple[Pair, int]], np.ndarray]] = {}
+        self.windows = 1 if self.every is None else self._windows_of_each()
+        # By split: the files and rows of all its series, and the numbers of its windows in them.
+        self._windows: dict[str, tuple[list[tuple[Pair, int]], np.ndarray]] = {}
         self._alone: set[str] = set()  # splits that consist of windows of a single series
         for pool, pairs in opened:
-            self._units |= self._chosen(pool, pairs)
+            self._choose(pool, pairs)
         for split, size in self.sizes.items():
-            if size and split not in self._units:
-                named = ", ".join(self._units)
+            if size and split not in self._windows:
+                named = ", ".join(self._windows)
                 raise DatasetError(f"source has files only for {named}; samples asks for {size} ({split})")
 
     def place(self, split: str, index: int) -> Place:
-        series, units = self._units[split]
-        if split in self._alone:
-            (files, row), window = series[0], int(units[index])
-        else:
-            (files, row), window = series[units[index // self.windows]], index % self.windows
-        return Place(files, row, window * (self.every or 0))
+        series, windows = self._windows[split]
+        number, window = divmod(int(windows[index]), self.windows)
+        return Place(*series[number], window * (self.every or 0))
 
     def in_words(self) -> dict[str, str]:
         """Return the rows and files of the samples of each split, in words."""
         words = {}
-        for split in (split for split, size in self.sizes.items() if size):
-            first, last = self.place(split, 0), self.place(split, self.sizes[split] - 1)
+        for split, size in self.sizes.items():
+            if not size:
+                continue
+            first, last = self.place(split, 0), self.place(split, size - 1)
             start, end = (
                 " and ".join(dict.fromkeys(file.name for file in place.files.values()))
                 for place in (first, last)
@@ -256,21 +243,23 @@ class Series:
             words[split] = f"{rows}, {self.windows} windows each" if self.windows > 1 else rows
         return words
 
-    def _opened(self, pair: dict[str, str]) -> Pair:
-        """Open the file of each role, and check its variables against the channels."""
+    def _opened(self, pair: dict[str, str]) -> tuple[Pair, int]:
+        """Open the file of each role; return them with their number of samples, once they are checked."""
         for path in pair.values():
             if path not in self.files:
                 self.files[path] = open_source(path)
         files = {role: self.files[path] for role, path in pair.items()}
-        counts = [(one.entry, self._check(files[one.role], one)) for one in self.channels]
-        first, samples = counts[0]
-        for entry, count in counts:
+        counts = {one.entry: self._check(files[one.role], one) for one in self.channels}
+        (first, samples), *others = counts.items()
+        for entry, count in others:
             if count != samples:
-                found = f"'{first}' has {samples} samples, '{entry}' {count}"
-                raise DatasetError(f"{files['target'].path}: {found}; expected: the same number")
+                raise DatasetError(
+                    f"{files['target'].path}: '{first}' has {samples} samples, '{entry}' {count}; expected: "
+                    "the same number"
+                )
         if not samples:
             raise DatasetError(f"{files['input'].path}: '{first}' has 0 samples; expected: at least one")
-        return files
+        return files, samples
 
     def _check(self, file: ArraysFile, channel: Channel) -> int:
         """Check a variable against its axes; return its length along the sample axis."""
@@ -286,17 +275,16 @@ class Series:
         space = {axis: sizes[axis] for axis in channel.space}
         expected = {axis: self.finest[axis] for axis in channel.space}
         if space != expected:
-            alike = len({*space.values()}) == 1
-            listed = ", ".join(f"{axis}: {size}" for axis, size in space.items())
-            words = f"if the file is right, set finest: {space['x'] if alike else f'{{{listed}}}'}"
+            points = f"{{{', '.join(f'{axis}: {size}' for axis, size in space.items())}}}"
+            points = str(space["x"]) if len({*space.values()}) == 1 else points
+            remedy = f"if the file is right, set finest: {points}"
             other = next((axis for axis in sizes if axis not in space and sizes[axis] == expected["x"]), None)
-            if alike and other:
-                words = f"the axis '{other}' has {expected['x']}: check the order of axes"
-            each = len({*expected.values()}) == 1
-            wanted = f"{expected['x']} each" if each else " × ".join(map(str, expected.values()))
+            if len(space) == 1 and other:
+                remedy = f"the axis '{other}' has {expected['x']}: check the order of axes"
             raise DatasetError(
                 f"{at} the shape {shape}; along {', '.join(space)} it has "
-                f"{' × '.join(map(str, space.values()))} points; expected: {wanted}; {words}"
+                f"{' × '.join(map(str, space.values()))} points; expected: "
+                f"{' × '.join(map(str, expected.values()))}; {remedy}"
             )
         for axis, number, asks in (
             ("channel", channel.channel, f"'{channel.entry}'"),
@@ -309,89 +297,81 @@ class Series:
                 )
         return sizes.get("sample", 1)
 
-    def _size(self, files: Pair, axis: str, channel: Channel | None = None) -> int:
-        """Return the length of a function, by default the first, along an axis; 1 without such an axis."""
-        channel = channel or self.channels[0]
-        return channel.sizes(files[channel.role]).get(axis, 1)
+    def _windows_of_each(self) -> int:
+        """Return the number of windows in a series. Raises `DatasetError` if series differ in length."""
+        times = {
+            f"'{one.variable}' in {pair[one.role].path}": one.sizes(pair[one.role])["time"]
+            for pair in self.pairs
+            for one in self.channels
+            if "time" in one.axes
+        }
+        if len(set(times.values())) > 1:
+            listed = ", ".join(f"{count} times of {name}" for name, count in times.items())
+            raise DatasetError(f"series have different lengths: {listed}; expected: one length")
+        return (next(iter(times.values())) - self.span) // (self.every or 1) + 1
 
-    def _chosen(self, pool: Pool, files: list[Pair]) -> dict:
-        """Choose series for every split of a pool, or windows of a single series."""
-        series = [(pair, row) for pair in files for row in range(self._size(pair, "sample"))]
-        cut = self.windows > 1 and self.groups is None and self.rows is None
-        alone = len(series) == 1 and self.every is not None and (self.lone or cut)  # split its windows
-        units, per = (self.windows, 1) if alone else (len(series), self.windows)
-        wanted = {split: -(-self.sizes[split] // per) for split in pool.splits}
-        paths = list(dict.fromkeys(str(one.path) for pair in files for one in pair.values()))
+    def _choose(self, pool: Pool, pairs: list[tuple[Pair, int]]) -> None:
+        """Choose the series of every split of a pool, or windows of a single series."""
+        series = [(pair, row) for pair, count in pairs for row in range(count)]
+        paths = list(dict.fromkeys(str(one.path) for pair, _ in pairs for one in pair.values()))
         path = " and ".join(paths) if len(paths) < 3 else f"{paths[0]} and {len(paths) - 1} more files"
-        if self.groups is not None or self.rows is not None:
-            found = self._stated(pool, files, units, wanted, path)
-        else:
-            what = "windows" if alone else "series" if self.windows > 1 else "samples"
-            gap = -(-self.span // (self.every or 1)) - 1 if alone else 0
-            found = _in_order(wanted, units, path, what, gap)
-            if self.random is not None and not alone:
-                shuffled = np.random.default_rng(self.random).permutation(units)
-                found = {split: np.sort(shuffled[chosen]) for split, chosen in found.items()}
-        if alone:
-            starts = {split: (self.every or 1) * units for split, units in found.items() if len(units)}
-            ends = sorted((first[0], first[-1], split) for split, first in starts.items())
-            for (_, last, one), (start, _, other) in pairwise(ends):
-                if start < last + self.span:
-                    raise DatasetError(
-                        f"{path}: windows of {one} end at time {last + self.span - 1}, windows of {other} "
-                        f"start at {start}; expected: no time in two splits; ask for fewer samples"
-                    )
-            self._alone |= set(found)
-        return {split: (series, chosen) for split, chosen in found.items()}
+        if len(series) == 1 and self.every is not None and self.groups is None:
+            gap = -(-self.span // self.every) - 1  # windows between splits that would share times
+            wanted = {split: self.sizes[split] for split in pool.splits}
+            windows = _in_order(wanted, self.windows, f"{path}: has {self.windows} windows", gap)
+            self._windows |= {split: (series, numbers) for split, numbers in windows.items()}
+            self._alone |= {*windows}
+            return
+        for splits, rows, which in self._rows(pool.splits, pairs):
+            if self.random is not None:
+                rows = np.random.default_rng(self.random).permutation(rows)
+            wanted = {split: -(-self.sizes[split] // self.windows) for split in splits}
+            has = f"{path}: has {len(rows)} {'series' if self.windows > 1 else 'samples'}{which}"
+            for split, chosen in _in_order(wanted, len(rows), has).items():
+                numbers = self.windows * np.sort(rows[chosen])[:, None] + np.arange(self.windows)
+                self._windows[split] = series, numbers.ravel()
 
-    def _stated(
-        self, pool: Pool, files: list[Pair], units: int, wanted: dict[str, int], path: str
-    ) -> dict[str, np.ndarray]:
-        """Take the first rows for each split, given by `rows` or by the values of a variable (`groups`)."""
-        (variable, accepted), values = self.groups or ("", {}), list[Any]()
-        for pair in files if self.groups else []:
-            of_file, count = pair["input"].values(variable).ravel().tolist(), self._size(pair, "sample")
+    def _rows(
+        self, splits: tuple[str, ...], pairs: list[tuple[Pair, int]]
+    ) -> Iterator[tuple[tuple[str, ...], np.ndarray, str]]:
+        """Yield splits that share rows, these rows of the files of a pool, and which they are, in words."""
+        if self.groups is None:
+            yield splits, np.arange(sum(count for _, count in pairs)), ""
+            return
+        (variable, accepted), values = self.groups, list[Any]()
+        for pair, count in pairs:
+            values += (of_file := pair["input"].values(variable).ravel().tolist())
             if len(of_file) != count:
-                words = f"'{variable}' has {len(of_file)} values for {count} samples; expected: one each"
-                raise DatasetError(f"{pair['input'].path}: {words}")
-            values += of_file
-        offered: dict[str, list[int]] = {}
-        for split in pool.splits:
-            if self.groups:
-                named = f"a '{variable}' in {accepted[split]}"
-                rows = [row for row, value in enumerate(values) if value in accepted[split]]
-            else:
-                start, stop = (self.rows or {}).get(split, [0, 0])
-                if stop > units:
-                    raise DatasetError(f"{path}: rows.{split} ends at row {stop}, but there are {units} rows")
-                named, rows = f"a number from {start} to {stop - 1}", list(range(start, stop))
-            if wanted[split] > len(rows):
-                has = f"{len(rows)} of {units} rows have {named}"
-                raise DatasetError(f"{path}: {has}; samples asks for {wanted[split]} ({split})")
-            for other, taken in offered.items():
-                if {*rows} & {*taken}:
-                    key = "groups" if self.groups else "rows"
-                    raise DatasetError(
-                        f"{path}: {key} of {other} and {split} overlap; expected: no row in both"
-                    )
-            offered[split] = rows
-        return {split: np.array(rows[: wanted[split]], dtype=int) for split, rows in offered.items()}
+                raise DatasetError(
+                    f"{pair['input'].path}: '{variable}' has {len(of_file)} values for {count} samples; "
+                    "expected: one each"
+                )
+        # Without values of their own, validation samples follow the training samples.
+        shared = ("train", "validation") if not accepted["validation"] else ()
+        for part in dict.fromkeys(shared if split in shared else (split,) for split in splits):
+            rows = [row for row, value in enumerate(values) if value in accepted[part[0]]]
+            yield part, np.array(rows, dtype=int), f" with '{variable}' in {accepted[part[0]]}"
 
 
-def _in_order(wanted: dict[str, int], units: int, path: str, what: str, gap: int) -> dict[str, np.ndarray]:
-    """Take the first units for training, and the last units for validation and test, `gap` units apart.
+def _in_order(wanted: dict[str, int], units: int, has: str, gap: int = 0) -> dict[str, np.ndarray]:
+    """Take the first of `units` for training, and the last for validation and test, at least `gap` apart.
 
-    Without a test split in this pool, validation follows training. A single split starts at the first unit.
+    Without a test split, validation follows training. A single split starts at the first unit. If there are
+    too few, raises `DatasetError`, which begins with what the file `has`.
     """
-    total = sum(wanted.values())
-    if total > units:
-        names = " and ".join(", ".join(wanted).rsplit(", ", 1))
-        raise DatasetError(f"{path}: has {units} {what}; samples asks for {total} ({names})")
-    found, start = {}, 0
+    total, left_out = sum(wanted.values()), gap * max(0, sum(map(bool, wanted.values())) - 1)
+    if total + left_out > units:
+        words = f"samples asks for {total} ({' and '.join(', '.join(wanted).rsplit(', ', 1))})"
+        if left_out:
+            words += f", {left_out} apart; expected: no time in two splits; ask for fewer samples"
+        raise DatasetError(f"{has}; {words}")
+    chosen, start = dict[str, np.ndarray](), 0
     for split, count in wanted.items():
         if split != "train" and "test" in wanted and len(wanted) > 1:
-            left = [size for one, size in wanted.items() if one not in found and size]
-            start = max(start, units - sum(left) - gap * (len(left) - 1))
-        found[split] = np.arange(start, start + count)
+            later = [size for one, size in wanted.items() if one not in chosen and size]
+            start = units - sum(later) - gap * (len(later) - 1)
+        elif start:
+            start += gap
+        chosen[split] = np.arange(start, start + count)
         start += count
-    return found
+    return chosen

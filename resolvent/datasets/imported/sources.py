@@ -28,10 +28,6 @@ ENDINGS = (
     *(".npy", ".npz", ".mat", ".h5", ".hdf5", ".hdf", ".he5"),
     *(".nc", ".nc4", ".cdf", ".netcdf", ".pt", ".pth", ".zarr"),
 )
-BEGINNINGS: tuple[dict[str, str], ...] = (  # of names of files, for splits, and for roles
-    {"train": "train", "val": "validation", "test": "test"},
-    {"in": "input", "out": "target", "target": "target"},
-)
 PATTERN = re.compile(r"[*?\[]")
 KNOWN = Path(".snakemake/source_digests.json")  # cache of digests in the working folder
 # Metadata of remote files, by fsspec's keys.
@@ -143,31 +139,17 @@ def _expanded(path: str) -> list[str]:
     else:
         return [path]
     names = in_natural_order(list(map(str, found)))
-    if len(set(map(without_numbers, names))) > 1 or any(p.is_dir() and not _is_store(p) for p in found):
+    kinds = {without_numbers(name): name for name in names}
+    if len(kinds) > 1 or any(one.is_dir() and not _is_store(one) for one in found):
         raise DatasetError(
-            f"{path} has files of more than one kind; state their roles, as in {_block(names)}"
+            f"{path} has files of more than one kind, such as {', '.join(list(kinds.values())[:4])}; choose "
+            f"their roles in source; accepted: {FORMS}"
         )
     return names
 
 
 def _is_store(place: Path) -> bool:
     return place.suffix == ".zarr" or any((place / name).exists() for name in ZARR)
-
-
-def _block(found: list[str]) -> str:
-    """Return a `source` for files with several names, with patterns for names that differ only in numbers."""
-    groups: dict[str, list[str]] = {}
-    for path in found:
-        groups.setdefault(str(Path(path).with_name(without_numbers(Path(path).name))), []).append(path)
-    entries = [pattern if len(paths) > 1 else paths[0] for pattern, paths in groups.items()]
-    for keys in BEGINNINGS:
-        pairs = [(word, one) for word in keys for one in entries]
-        named = {keys[word]: one for word, one in pairs if Path(one).name.lower().startswith(word)}
-        if sorted(named.values()) == sorted(entries):
-            return f"source: {{{', '.join(f'{key}: {one}' for key, one in named.items())}}}"
-    if len(entries) == 2:
-        return f"source: {{input: {entries[0]}, target: {entries[1]}}}"
-    return f"source: [{', '.join(entries)}]"
 
 
 def content_digest(path: Path | str) -> str:

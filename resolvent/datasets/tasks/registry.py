@@ -29,7 +29,6 @@ EQUATIONS = {
 IMPORTED = {
     "burgers": "resolvent.datasets.imported.burgers:ImportedBurgersDataset",
     "darcy": "resolvent.datasets.imported.darcy:ImportedDarcyDataset",
-    "darcy_inverse": "resolvent.datasets.imported.darcy:ImportedDarcyInverseDataset",
     "arrays": "resolvent.datasets.imported.arrays:ArraysDataset",
 }
 

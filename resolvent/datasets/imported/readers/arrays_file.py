@@ -19,35 +19,22 @@ SMALL, RATIO = 2**28, 200  # larger and more compressed variables are refused: b
 Selection = tuple[slice, ...]
 MISSING = ("_FillValue", "missing_value")  # attributes with the fill value for missing numbers
 PACKED = ("scale_factor", "add_offset")  # attributes of packed numbers
-# Usual fill values for missing (masked) numbers: of observations, NetCDF, Ferret and GrADS, and the largest
-# numbers of float32 and float64.
-CODES = (
-    *(-999.0, -9999.0, -99999.0, 1e20, -1e20, 1e30, -1e30, 1e34, -1e34, 1e35),
-    *(9.969209968386869e36, -9.99e8, 3.4028234663852886e38, -3.4028234663852886e38),
-)
+# Usual fill values for missing (masked) numbers: of observations, NetCDF, and the largest of float32.
+CODES = (-999.0, -9999.0, -99999.0, 1e20, -1e20, 1e30, -1e30, 9.969209968386869e36, 3.4028234663852886e38)
 FILL = "finite numbers; fill missing values, or drop their samples"
-# Remedies for variables that are not arrays of real numbers, by kind.
+# Remedies for the commonest variables that are not arrays of real numbers, by kind.
 REMEDIES = {
     "complex": "save its real and imaginary parts as two arrays",
     "ragged": "bring all samples to one length, and save one array",
     "a pair of Python objects": "if they are DeepONet's branch and trunk, save them by name: np.savez("
     "'data.npz', branch=X[0], trunk=X[1], target=y)",
     "an array of Python objects": "bring all samples to one length, and save np.stack(list)",
-    "a structured array": "save each of its fields as an array",
-    "dates": "save numbers, such as seconds since the first date",
-    "spans of time": "save numbers, such as seconds",
-    "text": "choose another variable, or save numbers",
-    "empty": "choose another variable, or save it with values",
     "a cell array": "in MATLAB save cat(3, c{:}) with samples as the first axis, or each cell as a variable",
     "a struct": "in MATLAB save('data.mat', '-struct', 's') saves its fields as variables",
-    "sparse": "save a full array: full(s), .toarray() or .to_dense()",
-    "quantised": "save tensor.dequantize()",
-    "torch.float": "save tensor.float()",
-    "a tensor without values": "save the tensor after loading its values",
     "a link to": "use that file as the source, or copy the linked variable into this file",
     "virtual": "list these files in source, or save a copy: file['copy'] = file[name][:]",
-    "stored outside": "save a copy: file['copy'] = file[name][:]",
 }
+REMEDY = "choose another variable, or save it as an array of numbers"
 KINDS = {  # of arrays without real numbers, by NumPy's kind of their type
     **{"c": "complex", "O": "an array of Python objects", "U": "text", "S": "text", "T": "text"},
     **{"V": "a structured array", "M": "dates", "m": "spans of time"},
@@ -55,13 +42,16 @@ KINDS = {  # of arrays without real numbers, by NumPy's kind of their type
 
 
 class Storage(NamedTuple):
-    """Storage of a variable: bytes in memory to read a row, stored bytes in total, and missing chunks."""
+    """Storage of a variable: bytes in memory to read a row, stored bytes in total, and lacking chunks."""
 
     row: float = 0.0
     stored: float = 0.0
-    missing: int = 0
-    chunks: int = 0
-    read_as: Any = None
+    lacks: str = ""
+
+    @classmethod
+    def of_chunks(cls, row: float, stored: float, chunks: int, written: int, read_as: Any) -> Storage:
+        lacks = f"{chunks - written} of {chunks} chunks, which are read as {read_as}"
+        return cls(row, stored, lacks if written < chunks else "")
 
 
 @dataclass
@@ -94,16 +84,14 @@ class ArraysFile:
 
     version   name of the format for the card.
     boundary  boundary condition in the file, "periodic" or "other"; None if not given.
-    remarks   oddities, without duplicates.
+    notes     oddities in the variables read so far, for the card, without duplicates.
     """
 
     path: Path | str
     version: str
     variables: dict[str, Variable]
     boundary: str | None = None
-    remarks: dict[str, None] = field(default_factory=dict)
-    # Counts of suspected fill values, by variable and value, then by row and part.
-    _codes: dict[tuple[str, float], dict[tuple, int]] = field(default_factory=dict)
+    notes: dict[str, None] = field(default_factory=dict)
     _sound: set[str] = field(default_factory=set)
 
     @property
@@ -114,18 +102,6 @@ class ArraysFile:
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Return the shape of every variable, including variables that are not real arrays."""
         return {name: variable.shape for name, variable in self.variables.items()}
-
-    @property
-    def notes(self) -> list[str]:
-        """Return oddities in the variables read so far, for the card."""
-        notes = [*self.remarks]
-        for (name, code), places in self._codes.items():
-            times = "once" if (count := sum(places.values())) == 1 else f"{count} times"
-            notes.append(
-                f"'{name}' has the value {code:.6g} {times} in the values read, a common fill value: if "
-                "these are missing values, fill them or drop their samples"
-            )
-        return notes
 
     def shape(self, name: str) -> tuple[int, ...]:
         """Return the shape of the variable `name`.
@@ -160,9 +136,8 @@ class ArraysFile:
             )
         storage = variable.storage()
         require_size(f"{self.path}: variable '{name}'", storage.row, storage.stored)
-        if storage.missing:
-            missing = f"{storage.missing} of {storage.chunks} chunks, which are read as {storage.read_as}"
-            self.remarks[f"'{name}' lacks {missing}"] = None
+        if storage.lacks:
+            self.notes[f"'{name}' lacks {storage.lacks}"] = None
 
     def require_real(self) -> None:
         """Raise `DatasetError` for the first variable that may hold samples in an unsupported form."""
@@ -201,22 +176,15 @@ class ArraysFile:
                 raise DatasetError(
                     f"{self.path}: variable '{name}' {problem} in {where}; expected: {expected}"
                 )
-        self._count_codes(name, values, selection)
-        return values
-
-    def _count_codes(self, name: str, values: np.ndarray, selection: Selection) -> None:
-        """Count the extreme values if they are usual fill values, far from all others."""
-        part = tuple((one.start, one.stop) for one in selection[1:])
-        first = (selection[0].start or 0) if selection else 0
         for extreme in {float(values.min()), float(values.max())} if values.size else ():
-            if not any(abs(extreme - code) <= 1e-7 * abs(code) for code in CODES):
-                continue
             others = values[values != extreme]
-            if others.size and np.abs(others - extreme).min() <= np.ptp(others):
-                continue  # values reach up to it: a number like others
-            counts = (values == extreme).reshape(len(values) if values.ndim else 1, -1).sum(axis=1)
-            rows = {(first + int(row), part): int(counts[row]) for row in np.flatnonzero(counts)}
-            self._codes.setdefault((name, extreme), {}).update(rows)
+            far = not others.size or np.abs(others - extreme).min() > np.ptp(others)
+            if far and any(abs(extreme - code) <= 1e-7 * abs(code) for code in CODES):
+                self.notes[
+                    f"'{name}' has the value {extreme:.6g}, a common fill value: if it stands for missing "
+                    "values, fill them or drop their samples"
+                ] = None
+        return values
 
     def values(self, name: str) -> np.ndarray:
         """Read a whole variable without conversion, including text. Raises `DatasetError` on failure."""
@@ -236,8 +204,8 @@ class ArraysFile:
 
 def not_real(path: Path | str, name: str, kind: str) -> DatasetError:
     """Return the error for a variable that is not an array of real numbers, with the remedy."""
-    remedy = next((f"; {words}" for known, words in REMEDIES.items() if kind.startswith(known)), "")
-    return DatasetError(f"{path}: variable '{name}' is {kind}; expected: an array of real numbers{remedy}")
+    remedy = next((words for known, words in REMEDIES.items() if kind.startswith(known)), REMEDY)
+    return DatasetError(f"{path}: variable '{name}' is {kind}; expected: an array of real numbers; {remedy}")
 
 
 def unreadable(path: Path | str, error: Exception, what: str) -> DatasetError:

@@ -87,17 +87,15 @@ def open_torch(path: Path | str, content: Any) -> ArraysFile:
         shape = () if tensor.is_nested else tuple(tensor.shape)
         kinds = {
             "ragged": tensor.is_nested,
-            "quantised": tensor.is_quantized,
             "sparse": str(tensor.layout) != "torch.strided",
             "a tensor without values (meta)": tensor.is_meta,
             "complex": tensor.is_complex(),
         }
-        if kind := next((words for words, applies in kinds.items() if applies), None):
-            return Variable(shape, kind=kind)
         try:
             given = of_type(torch.empty(0, dtype=dtype).numpy().dtype)
-        except TypeError:  # a type that NumPy lacks
-            return Variable(shape, kind=str(dtype))
+        except (TypeError, RuntimeError):  # a type that NumPy lacks
+            given = {"kind": str(dtype)}
+        given["kind"] = next((kind for kind, applies in kinds.items() if applies), given["kind"])
         return Variable(shape, lambda selection: tensor.detach()[selection].to(dtype).numpy(), **given)
 
     def tensors(content: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -110,11 +108,9 @@ def open_torch(path: Path | str, content: Any) -> ArraysFile:
     try:
         found = torch.load(content, map_location="cpu", weights_only=True, mmap=isinstance(content, str))
     except pickle.UnpicklingError as error:
-        words = in_one_line(error)
-        refused = re.search(r"GLOBAL (\S+)", words)
         raise DatasetError(
             f"{path}: contains more than tensors, which could run code when it is read "
-            f"({refused[1] if refused else words[:120]}); expected: tensors in dictionaries and lists"
+            f"({in_one_line(error)[:120]}); expected: tensors in dictionaries and lists"
         ) from None
     return ArraysFile(path, "PyTorch .pt", {name: of_tensor(one) for name, one in tensors(found)})
 
@@ -164,25 +160,24 @@ def open_csv(path: Path | str, content: Any) -> ArraysFile:
     text = content.read().decode() if hasattr(content, "read") else Path(content).read_text(encoding="utf-8")
     lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
     delimiter = next((one for one in ",;\t" if one in lines[0]), r"\s+")
-    words = re.split(delimiter, lines[0].strip())
-    header = not all(re.fullmatch(r"[-+.\deE]+|[-+]?(?i:nan|inf)", word.strip()) for word in words)
-    table = pandas.read_csv(io.StringIO("\n".join(lines)), sep=delimiter, header=0 if header else None)
+    header: int | None = None
+    try:
+        list(map(float, re.split(delimiter, lines[0].strip())))
+    except ValueError:
+        header = 0
+    table = pandas.read_csv(io.StringIO("\n".join(lines)), sep=delimiter, header=header)
     if words := [str(name) for name, kind in table.dtypes.items() if kind.kind not in "fiu"]:
         raise DatasetError(
             f"{path}: columns {', '.join(words[:4])} of the CSV table are not numbers; delete them, or save "
             "arrays: np.savez('data.npz', a=…, u=…)"
         )
-    if not header:
-        return ArraysFile(path, "CSV", {ARRAY: _of_table(table.to_numpy())})
     columns: dict[str, list[str]] = {}
-    for name in table.columns:
+    for name in table.columns if header == 0 else ():
         columns.setdefault(re.sub(r"[_\[ ]*\d+\]?$", "", str(name)) or str(name), []).append(name)
-    variables = {
-        stem if len(names) > 1 else str(names[0]): _of_table(
-            table[names if len(names) > 1 else names[0]].to_numpy()
-        )
-        for stem, names in columns.items()
-    }
+    variables = {} if columns else {ARRAY: _of_table(table.to_numpy())}
+    for stem, names in columns.items():
+        lone = len(names) == 1
+        variables[str(names[0]) if lone else stem] = _of_table(table[names[0] if lone else names].to_numpy())
     return ArraysFile(path, "CSV", variables)
 
 
@@ -214,8 +209,8 @@ def open_zarr(path: Path | str, content: Any, storage_options: dict | None = Non
             row = float(values * np.dtype(array.dtype).itemsize)
             stored = float(array.nbytes_stored()) if row > SMALL else row
             # Shards count as whole, and so may have more chunks than the array.
-            missing = max(0, array.nchunks - array.nchunks_initialized)
-            return Storage(row, stored, missing, array.nchunks, array.fill_value)
+            written = array.nchunks_initialized
+            return Storage.of_chunks(row, stored, array.nchunks, written, array.fill_value)
 
         return Variable(
             tuple(array.shape),

@@ -1,8 +1,12 @@
-"""Join arrays that a file stores sample by sample, or split by split, into arrays with a sample axis."""
+"""Join arrays that a file stores sample by sample, or split by split, into arrays with a sample axis.
+
+Only names decide: `sample_12/u`, `traj_12`, groups that are numbered from 0 or 1; `x_train` with `x_test`.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import numpy as np
 
@@ -11,7 +15,6 @@ from resolvent.datasets.storage.layout import SPLITS
 
 # A path with a component that ends in a number: `data/demo_12/u`, `0012/u`, `sample_12`.
 NUMBERED = re.compile(r"(?P<before>(?:[^/]+/)*?)(?P<prefix>[^/]*?)(?P<number>\d+)(?:/(?P<rest>.+))?")
-# Prefixes that certainly mean a sample.
 SAMPLE = re.compile(
     r"(samples?|traj(ector(y|ies))?|runs?|cases?|sim(ulation)?s?|members?|ens(emble)?|reali[sz]ations?|seeds?"
     r"|demos?|episodes?)[_-]?",
@@ -27,57 +30,37 @@ SPLIT_VARIABLE = "split"
 
 def joined(file: ArraysFile) -> ArraysFile:
     """Return `file` with arrays of single samples, and of single splits, joined along a first sample axis."""
+    # Names by number, then by the rest of the path; in groups, the rest is not empty.
     families: dict[tuple[str, str, bool], dict[str, dict[str, str]]] = {}
     for name in file.variables:
         if (part := NUMBERED.fullmatch(name)) is not None:
             family = families.setdefault((part["before"], part["prefix"], part["rest"] is not None), {})
-            family.setdefault(part["number"], {})[part["rest"] or part["prefix"].strip("_-")] = name
+            family.setdefault(part["number"], {})[part["rest"] or ""] = name
     for (before, prefix, grouped), family in families.items():
-        _join_samples(file, before, prefix, grouped, family)
+        numbers = sorted(map(int, family))
+        counted = numbers in ([*range(len(numbers))], [*range(1, len(numbers) + 1)])
+        if len(numbers) > 1 and (SAMPLE.fullmatch(prefix) or (grouped and not prefix and counted)):
+            _join_samples(file, before, prefix, dict(sorted(family.items(), key=lambda item: int(item[0]))))
+            if grouped and file.version == "HDF5":
+                file.version = "HDF5, a group for each sample"
     _join_splits(file)
     return file
 
 
-def _join_samples(
-    file: ArraysFile, before: str, prefix: str, grouped: bool, family: dict[str, dict[str, str]]
-) -> None:
-    """Join a family of numbered variables if they are samples: names by number and rest of the path."""
-    numbers = sorted(family, key=int)
-    count, first, named = len(numbers), int(numbers[0]), SAMPLE.fullmatch(prefix) is not None
-    members: dict[str, dict[str, str]] = {}  # names, by the rest of the path, then by sample
-    for number in numbers:
-        for rest, name in family[number].items():
-            members.setdefault(rest, {})[prefix + number] = name
-    shapes = [[file.variables[name].shape for name in names.values()] for names in members.values()]
-    alike = any(len(of_rest) == count and len(set(of_rest)) == 1 for of_rest in shapes)
-    of_pdebench = grouped and not prefix and not before and file.version == "HDF5"
-    in_sequence = list(map(int, numbers)) == list(range(first, first + count)) and first in (0, 1)
-    if grouped:
-        if not (of_pdebench or (count > 1 if named else alike and count > 2 and in_sequence)):
-            return
-    elif not (named and alike and count > 1):
-        return
-    samples = [prefix + number for number in numbers]
-    group = before + prefix.strip("_-") + "/"  # for names that other variables have
-    stacked: dict[str, Variable] = {}
-    for rest, names in members.items():
-        sizes: dict[str, tuple] = {sample: file.variables[name].shape for sample, name in names.items()}
-        sizes = {sample: sizes.get(sample, ("none",)) for sample in samples}
-        if len({*sizes.values()}) > 1:
-            other = next(one for one in samples if sizes[one] != sizes[samples[0]])
-            unlike = [
-                f"{' × '.join(map(str, sizes[one] or ('one value',)))} in {one}"
-                for one in (samples[0], other)
-            ]
-            joint = Variable((), kind=f"ragged ({', '.join(unlike)})")
-        else:
-            joint = _in_a_row({name: file.variables[name] for name in names.values()}, stack=True)
-        stacked[(group if before + rest in file.variables else before) + rest] = joint
-    for name in [name for names in members.values() for name in names.values()]:
-        del file.variables[name]
-    if grouped and file.version == "HDF5":
-        lone = not (before or prefix or file.variables)
-        file.version = "HDF5 (PDEBench)" if lone else "HDF5, a group for each sample"
+def _join_samples(file: ArraysFile, before: str, prefix: str, family: dict[str, dict[str, str]]) -> None:
+    """Join variables of samples, in order: names by number, then by the rest of the path."""
+    group, stacked = prefix.strip("_-"), dict[str, Variable]()
+    for rest in dict.fromkeys(rest for names in family.values() for rest in names):
+        parts = {names[rest]: file.variables[names[rest]] for names in family.values() if rest in names}
+        sizes = [" × ".join(map(str, part.shape)) or "one value" for part in parts.values()]
+        sizes = list(dict.fromkeys(sizes + ["none"] * (len(parts) < len(family))))
+        name = before + (rest or group)
+        name = f"{before}{group}/{rest}" if rest and name in file.variables else name
+        ragged = Variable((), kind=f"ragged ({' or '.join(sizes[:3])} in a sample)")
+        stacked[name] = _stacked(parts) if len(sizes) == 1 else ragged
+    for names in family.values():
+        for name in names.values():
+            del file.variables[name]
     file.variables |= stacked
 
 
@@ -98,7 +81,7 @@ def _join_splits(file: ArraysFile) -> None:
     shapes = [[part.shape for part in of_stem.values()] for of_stem in parts.values()]
     if any(not all(of_stem) or len({shape[1:] for shape in of_stem}) > 1 for of_stem in shapes):
         return
-    sizes = [one[0] for one in max(shapes, key=lambda of_stem: len(of_stem[0]))]
+    sizes = [shape[0] for shape in max(shapes, key=lambda of_stem: len(of_stem[0]))]
     for stem, of_stem in parts.items():
         for name in of_stem:
             del file.variables[name]
@@ -110,33 +93,52 @@ def _join_splits(file: ArraysFile) -> None:
     file.variables[SPLIT_VARIABLE] = Variable(labels.shape, labels.__getitem__, kind="text")
 
 
-def _in_a_row(parts: dict[str, Variable], stack: bool = False) -> Variable:
-    """Return the joint variable of arrays, by name, along the sample axis; with `stack`, each is a sample."""
+def _stacked(parts: dict[str, Variable]) -> Variable:
+    """Return the joint variable of arrays, by name, each of which is a sample."""
     arrays = list(parts.values())
-    first = arrays[0]
-    sizes = [1 if stack else array.shape[0] for array in arrays]
-    shape = (sum(sizes), *first.shape[0 if stack else 1 :])
 
     def read(selection: Selection) -> np.ndarray:
         rows, *rest = selection or (slice(None),)
-        start, stop, _ = rows.indices(shape[0])
-        pieces, begin = [], 0
-        for array, size in zip(arrays, sizes, strict=True):
-            part = slice(max(start - begin, 0), min(stop - begin, size))
-            if part.start < part.stop:
-                pieces.append(
-                    np.asarray(array.read(tuple(rest)))[None] if stack else array.read((part, *rest))
-                )
-            begin += size
+        return np.stack([np.asarray(array.read(tuple(rest))) for array in arrays[rows]])
+
+    return _joint(parts, (len(arrays), *arrays[0].shape), read)
+
+
+def _in_a_row(parts: dict[str, Variable]) -> Variable:
+    """Return the joint variable of arrays, by name, along their sample axes."""
+    arrays = list(parts.values())
+    starts = np.cumsum([0, *(array.shape[0] for array in arrays)]).tolist()
+
+    def read(selection: Selection) -> np.ndarray:
+        rows, *rest = selection or (slice(None),)
+        first, last, _ = rows.indices(starts[-1])
+        pieces = [
+            array.read((slice(max(first - start, 0), max(last - start, 0)), *rest))
+            for array, start in zip(arrays, starts, strict=False)
+        ]
         return np.concatenate(pieces)
+
+    return _joint(parts, (starts[-1], *arrays[0].shape[1:]), read)
+
+
+def _joint(
+    parts: dict[str, Variable], shape: tuple[int, ...], read: Callable[[Selection], np.ndarray]
+) -> Variable:
+    arrays = list(parts.values())
+    first = arrays[0]
+
+    def dims() -> tuple[str, ...]:
+        inner = len(shape) - 1
+        names = first.dims() or ("",) * inner
+        return ("sample", *names[len(names) - inner :])
 
     return Variable(
         shape,
         read,
-        kind=next((part.kind for part in arrays if part.kind), None),
-        single=all(part.single for part in arrays),
-        in_memory=sum(part.in_memory for part in arrays),
-        dims=lambda: ("sample", *(first.dims() or ("",) * len(shape))[1 - len(shape) or len(shape) :]),
+        kind=next((array.kind for array in arrays if array.kind), None),
+        single=all(array.single for array in arrays),
+        in_memory=sum(array.in_memory for array in arrays),
+        dims=dims,
         attributes=first.attributes,
         parts=parts,
     )

@@ -25,17 +25,12 @@ HDF5, USERBLOCK = b"\x89HDF\r\n\x1a\n", 512  # MAT files of version 7.3 have thi
 NETCDF3, MAT = (b"CDF\x01", b"CDF\x02", b"CDF\x05"), b"MATLAB "
 PICKLE = (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")
 ZARR = ("zarr.json", ".zgroup", ".zarray", ".zmetadata")  # every store has one of these
-# First bytes of unsupported formats (of tar, from byte 257), with their names and how to convert them.
+# First bytes of the commonest unsupported formats (of tar, from byte 257), and how to convert them.
 FOREIGN = {
     b"\x1f\x8b": "is compressed by gzip; unpack it first: gunzip",
-    b"BZh": "is compressed by bzip2; unpack it first: bunzip2",
-    b"\xfd7zXZ": "is compressed by xz; unpack it first: unxz",
-    b"\x28\xb5\x2f\xfd": "is compressed by zstd; unpack it first: unzstd",
-    b"7z\xbc\xaf": "is a 7z archive; unpack it first: 7z x",
-    b"\x0e\x03\x13\x01": "is HDF4; convert it to HDF5 first: h4toh5",
-    b"PAR1": "is a Parquet table; save arrays: np.savez('data.npz', a=…, u=…)",
     b"ustar": "is a tar archive; unpack it first: tar -xf",
-    b"GRIB": "is GRIB; install the package cfgrib so that xarray can open it",
+    b"PAR1": "is a Parquet table; save arrays: np.savez('data.npz', a=…, u=…)",
+    b"\x0e\x03\x13\x01": "is HDF4; convert it to HDF5 first: h4toh5",
 }
 PATIENCE = 10  # timeout in seconds for each request; opening a file takes at most five
 
@@ -158,19 +153,19 @@ def _reader_of(path: Path | str, head: bytes | None, content: Any) -> tuple[str,
             f"{path}: is a pickle, which can run code when it is read; expected: {ACCEPTED}; save tensors "
             "with torch.save of PyTorch 1.6 or later, arrays with numpy.savez"
         )
+    for begins, remedy in FOREIGN.items():
+        if begins in (head[: len(begins)], head[257:262]):
+            raise DatasetError(f"{path}: {remedy}; expected: {ACCEPTED}")
     text = re.sub(r"[\n\r\t]", "", head.decode("utf-8", "replace"))
-    if text.isprintable() and "\ufffd" not in text[:-1] and not head.startswith(tuple(FOREIGN)):
+    if text.isprintable() and "\ufffd" not in text[:-1]:
         return "table of numbers (CSV)", formats.open_csv
 
     def by_xarray(path: Path | str, content: Any) -> ArraysFile:
         try:
             return formats.open_xarray(path, content)
         except Exception:  # xarray's engines can raise anything for an unknown format
-            named = [
-                what for begins, what in FOREIGN.items() if begins in (head[: len(begins)], head[257:262])
-            ]
             unknown = f"has an unknown format (it begins with {head[:8]!r})"
-            raise DatasetError(f"{path}: {(*named, unknown)[0]}; expected: {ACCEPTED}") from None
+            raise DatasetError(f"{path}: {unknown}; expected: {ACCEPTED}") from None
 
     return "", by_xarray
 
