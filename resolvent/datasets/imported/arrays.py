@@ -10,10 +10,9 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from resolvent.common.settings import Settings
 from resolvent.datasets.errors import DatasetError
-from resolvent.datasets.imported.arrays_checks import findings_of, unscaled, warnings_of
+from resolvent.datasets.imported.arrays_checks import findings_of, warnings_of
 from resolvent.datasets.imported.axes import words_for_times
 from resolvent.datasets.imported.files import UNEVEN, FilesDataset, FilesTask, as_list
-from resolvent.datasets.imported.readers.source import is_remote
 from resolvent.datasets.imported.series import Channel, Series, channels_of
 from resolvent.datasets.imported.sources import found_pools, pools_of
 from resolvent.datasets.storage.layout import SPACE, SPLITS, Group, Variable, space_group
@@ -22,7 +21,6 @@ from resolvent.solvers.common.grid import Grid, Nodes, Product, product
 if TYPE_CHECKING:
     from resolvent.datasets.storage.store import Stored
 
-FEW_SAMPLES = 8  # samples checked when an experiment is planned
 SEVERAL = 4  # largest number of times of a variable that names list
 
 Kind = Literal["periodic", "nodes", "cell_centres", "uneven", "uneven_periodic"]
@@ -260,18 +258,6 @@ class ArraysDataset(FilesDataset):
             except ValueError as error:  # invalid period
                 raise DatasetError(f"length: {error}") from None
         return product(axes)
-
-    def unscaled(self) -> list[str]:
-        """Return warnings for functions far from mean 0 and deviation 1, from a few samples."""
-        names = [("train", index) for index in range(min(FEW_SAMPLES, self.samples.train))]
-        if not names or any(map(is_remote, self.paths())):  # planning must not download anything
-            return []
-        try:
-            drawn = self.task().draw(names)
-        except DatasetError as error:  # for example a value that is not finite, which will stop the import
-            return [str(error)]
-        values = {one.stored: drawn[:, number] for number, one in enumerate(self.channels)}
-        return unscaled({name: (float(of.mean()), float(of.std())) for name, of in values.items()})
 
 
 class ArraysTask(FilesTask):

@@ -137,10 +137,6 @@ def findings_of(
         at_the_ends[name] = {key: float(f"{value:.3g}") for key, value in found.items()}
     deviations = np.sqrt(variances.mean(axis=0) + means.var(axis=0))
     return {
-        "range": {
-            name: f"{low[:, number].min():.6g} to {high[:, number].max():.6g}"
-            for number, name in enumerate(stored)
-        },
         "mean_and_standard_deviation": {
             name: [float(f"{mean:.6g}"), float(f"{deviation:.6g}")]
             for name, mean, deviation in zip(stored, means.mean(axis=0), deviations, strict=True)

@@ -19,13 +19,12 @@ from resolvent.common.counts import FEW_TEST_SAMPLES, of_few
 from resolvent.common.errors import ResolventError, printable
 from resolvent.common.settings import CHOOSE, choose_one_of
 from resolvent.datasets.errors import DatasetError, in_one_line
-from resolvent.datasets.imported.arrays_checks import larger, repeats_ends, sorted_warnings, unscaled
+from resolvent.datasets.imported.arrays_checks import larger, repeats_ends, sorted_warnings
 from resolvent.datasets.imported.axes import axis_of, coordinates_of, is_even, line_of
 from resolvent.datasets.imported.layouts import Case, Roles, cases_of, roles_of
 from resolvent.datasets.imported.readers.arrays_file import ArraysFile
 from resolvent.datasets.imported.readers.joined import SPLIT, SPLIT_VARIABLE
 from resolvent.datasets.imported.readers.source import open_source
-from resolvent.datasets.imported.series import variable_of
 from resolvent.datasets.imported.sources import ROLES, in_natural_order, paths_of, without_numbers
 from resolvent.datasets.storage.layout import SPACE, SPLITS
 
@@ -42,15 +41,14 @@ YOURS = "change it as you need"
 class Report:
     """Result of an inspection.
 
-    variables      for each of `files`, one line for each variable: name, shape, type.
+    files          lines about the files and their variables: name, shape, type.
     remarks        what else the files have, such as a number for each sample.
     configuration  configuration of a study; None if there is a problem.
     reasons        comments on keys of its datasets and experiments, and on `build`.
     problem        why nothing can be imported, in one line.
     """
 
-    files: list[str]
-    variables: list[list[str]] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     configuration: dict | None = None
@@ -59,10 +57,7 @@ class Report:
 
     def text(self) -> str:
         """Return the report as YAML, with everything except the configuration in comments."""
-        lines: list[str] = []
-        for file, variables in zip(self.files, self.variables, strict=True):
-            lines += [file, *(f"  {variable}" for variable in variables)]
-        lines += [*self.remarks, *(f"warning: {warning}" for warning in self.warnings)]
+        lines = [*self.files, *self.remarks, *(f"warning: {warning}" for warning in self.warnings)]
         comments = "".join(f"# {printable(line)}\n" for line in lines)
         if self.configuration is None:
             return comments
@@ -92,18 +87,18 @@ class Report:
 
 def _yaml(content: dict) -> str:
     """Return keys of the configuration as YAML, with innermost mappings and lists on one line."""
-    how: dict[str, Any] = {"sort_keys": False, "allow_unicode": True, "width": 10**6}
-    return "".join(
-        yaml.safe_dump(
-            {key: value}, **how, default_flow_style=None if isinstance(value, dict | list) else False
+    text = ""
+    for key, value in content.items():
+        flow = None if isinstance(value, dict | list) else False
+        text += yaml.safe_dump(
+            {key: value}, sort_keys=False, allow_unicode=True, width=10**6, default_flow_style=flow
         )
-        for key, value in content.items()
-    )
+    return text
 
 
 def check_file(*given: Path | str) -> Report:
     """Inspect files, folders or patterns; return a report with a configuration or the `problem`."""
-    report, paths = Report([]), [str(path) for path in given]
+    report, paths = Report(), [str(path) for path in given]
     try:
         # Two paths are two sources; more than two are parts of one source.
         sources = paths if len(paths) == 2 else [paths[0] if len(paths) == 1 else in_natural_order(paths)]
@@ -111,7 +106,7 @@ def check_file(*given: Path | str) -> Report:
         for part in opened:
             more = f"; and {len(part) - 1} more files" if len(part) > 1 else ""
             report.files.append(f"{part[0].path}: {part[0].version}{more}")
-            report.variables.append([_line(part[0], name) for name in part[0].shapes])
+            report.files += [f"  {_line(part[0], name)}" for name in part[0].shapes]
         _look_into(report, sources, opened)
     except (ResolventError, ValueError) as error:
         report.problem = in_one_line(error)
@@ -153,11 +148,14 @@ def _look_into(report: Report, sources: list[Any], opened: list[list[ArraysFile]
             problem = error
             continue
         content["datasets"][entry] = block = proposal.block
-        scale = _add_warnings(report, block, case)
-        report.remarks += _numbers(block, case) if len(cases) == 1 else []
-        _add_experiment(content, entry, block, case, scale)
-        reasons = proposal.reasons | ({"training": scale.partition(":")[0]} if scale else {})
-        report.reasons |= {(entry, key): why for key, why in reasons.items()}
+        report.reasons |= {(entry, key): why for key, why in proposal.reasons.items()}
+        report.remarks += _numbers(case) if len(cases) == 1 else []
+        _add_experiment(content, entry, block, case)
+        files = dict.fromkeys(one.file for one in case.axes)
+        notes = [f"In {file.name} {note}." for file in files for note in file.notes]
+        for warning in (*notes, of_few(block["samples"]["test"])):
+            if warning and warning not in report.warnings:
+                report.warnings.append(warning)
     if problem and not content["datasets"]:
         raise problem
     if len(content["datasets"]) == 1 and not (len(cases) == 1 and cases[0].why):
@@ -303,7 +301,7 @@ def _add_times(proposal: Proposal, roles: Roles, case: Case, files: int) -> int:
 def _add_splits(
     proposal: Proposal, case: Case, files: list[ArraysFile], test: list[ArraysFile], windows: int
 ) -> None:
-    """Add `samples`, and `groups` if a variable names the split of each sample, or `order` if they are sorted."""
+    """Add `samples`; `groups` if a variable names the split of each sample; `order` if they are sorted."""
     count, tested, reason = len(files), len(test), YOURS
     if case.size("sample"):
         number = case.axes[case.first].index("sample")
@@ -344,26 +342,12 @@ def _add_splits(
             proposal.add("order", "random", words[0].partition(":")[0])
 
 
-def _add_warnings(report: Report, block: dict, case: Case) -> str:
-    """Add warnings about the first samples; return one about their scale, or ""."""
-    scale: list[str] = []
-    for one, axes in case.axes.items():
-        values = {entry: one.values(axes, channel) for channel, entry in enumerate(case.entries(one))}
-        scale += unscaled({entry: (float(v.mean()), float(v.std())) for entry, v in values.items()})
-    files = dict.fromkeys(one.file for one in case.axes)
-    notes = [f"In {file.name} {note}." for file in files for note in file.notes]
-    for warning in (*scale, *notes, of_few(block["samples"]["test"])):
-        if warning and warning not in report.warnings:
-            report.warnings.append(warning)
-    return scale[0] if scale else ""
-
-
-def _add_experiment(content: dict, entry: str, block: dict, case: Case, scale: str) -> None:
+def _add_experiment(content: dict, entry: str, block: dict, case: Case) -> None:
     """Add an experiment with a model for the grid, if there is one."""
     grids, sizes = block["grid"], [case.size(axis) for axis in SPACE if case.size(axis)]
-    uneven = "uneven" in (grids.values() if isinstance(grids, dict) else [grids])
     training: dict[str, Any] = {"epochs": 50, "batch_size": min(8, block["samples"]["train"])}
-    if uneven:
+    training["normalisation"] = "scalar"
+    if "uneven" in (grids.values() if isinstance(grids, dict) else [grids]):
         if len(sizes) not in ON_UNEVEN_POINTS:
             return  # no architecture supports uneven points in this dimension
         model = ON_UNEVEN_POINTS[len(sizes)]
@@ -378,8 +362,6 @@ def _add_experiment(content: dict, entry: str, block: dict, case: Case, scale: s
                 "settings": {"modes": min(few, modes)},
                 "training": {"gradient_weight": 0},  # as `fno` and `fno2d`, and for several targets
             }
-    if scale:
-        training["normalisation"] = "scalar"
     content["experiments"][entry] = {
         "title": entry.replace("_", " "),
         "dataset": entry,
@@ -389,22 +371,16 @@ def _add_experiment(content: dict, entry: str, block: dict, case: Case, scale: s
     }
 
 
-def _numbers(block: dict, case: Case) -> list[str]:
+def _numbers(case: Case) -> list[str]:
     """Return how to use variables with one number for each sample as inputs."""
-    file, count, taken = case.first.file, case.size("sample"), {one.name for one in case.axes}
-    numbers: dict[str, list[str]] = {}
-    for name, variable in file.variables.items():
-        free = name not in taken and axis_of(name) is None and variable.kind is None
-        if count > 1 and free and variable.shape in ((count,), (count, 1)):
-            lone = len(variable.shape) == 1
-            numbers[name if lone else f"{name}[0]"] = ["sample"] if lone else ["sample", "channel"]
-    if not numbers:
-        return []
-    axes = {one.name: list(axes) for one, axes in case.axes.items()}
-    axes |= {variable_of(entry): own for entry, own in numbers.items()}
-    inputs = block["input"] if isinstance(block["input"], list) else [block["input"]]
-    lines = _yaml({"input": [*inputs, *numbers], "axes": axes}).splitlines()
-    return [
-        f"one number for each sample: {', '.join(numbers)}; to use it as an input, write",
-        *(f"    {line}" for line in lines),
-    ]
+    count, lines = case.size("sample"), list[str]()
+    axes = {one.name: list(names) for one, names in case.axes.items()}
+    for name, variable in case.first.file.variables.items():
+        number = {(count,): ["sample"], (count, 1): ["sample", "channel"]}.get(variable.shape)
+        if count > 1 and number and variable.kind is None and axis_of(name) is None:
+            entry = name if len(number) == 1 else f"{name}[0]"
+            lines.append(
+                f"{name} is a number for each sample; to use it, add {entry} to input, and write axes: "
+                f"{_flow(axes | {name: number})}"
+            )
+    return lines

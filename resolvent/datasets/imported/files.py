@@ -20,7 +20,7 @@ from resolvent.datasets.storage.layout import SPACE, SPLITS, group_name
 from resolvent.datasets.tasks.error_budget import against_computed_again
 from resolvent.datasets.tasks.settings import SpaceDataset
 from resolvent.datasets.tasks.task import Task
-from resolvent.solvers.common.grid import Grid, check_restriction
+from resolvent.solvers.common.grid import Grid
 
 if TYPE_CHECKING:
     from resolvent.datasets.storage.store import Stored
@@ -80,14 +80,10 @@ class FilesDataset(SpaceDataset):
                     f"divide the {finest - ends} {'intervals' if ends else 'points'} along {axis}"
                 )
             count = ends + (finest - ends) // stride if stride else points
-            if kind == "periodic":
-                check_restriction(finest, count, "stride")
-            elif not 3 <= count <= finest or (finest - ends) % (count - ends):
-                points_are = "cell centres" if kind == "cell_centres" else "nodes"
-                raise ValueError(
-                    f"{count} {points_are} are not nested in the file's {finest}: {count - ends} intervals "
-                    f"do not divide {finest - ends}"
-                )
+            if kind != "uneven_periodic":
+                Grid("nodes" if kind == "uneven" else kind, finest).restricted(count)  # raises
+            elif not 3 <= count <= finest or finest % count:
+                raise ValueError(f"{finest} points cannot be restricted to {count} by stride")
             stride = stride or (finest - ends) // (count - ends)
         return stride
 
@@ -100,9 +96,10 @@ class FilesDataset(SpaceDataset):
         kinds, lengths, finest = self.along("grid_kind"), self.along("length"), self.along("finest")
         axes: dict[str, Grid | None] = {}
         for axis, count in zip(kinds, self.sides(points), strict=True):
-            even = kinds[axis] not in UNEVEN
-            whole = Grid(kinds[axis], finest[axis], lengths[axis] or 1.0) if even else None
-            axes[axis] = whole and whole.restricted(count)
+            if kinds[axis] in UNEVEN:
+                axes[axis] = None
+            else:
+                axes[axis] = Grid(kinds[axis], finest[axis], lengths[axis] or 1.0).restricted(count)
         return axes
 
     @property

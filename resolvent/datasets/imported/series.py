@@ -60,12 +60,6 @@ class Channel:
         return f"{self.entry} {self.when or index}"
 
 
-def variable_of(entry: str) -> str:
-    """Return the variable of an entry of `input` or `target`, without the channel."""
-    found = _ENTRY.fullmatch(entry)
-    return found["variable"] if found else entry
-
-
 def parsed(entry: str, axes: Any) -> Channel:
     """Return the parsed entry of `input` or `target`. Raises `ValueError` for missing or invalid axes."""
     found = _ENTRY.fullmatch(entry)
@@ -206,7 +200,6 @@ class Series:
         self.windows = 1 if self.every is None else self._windows_of_each()
         # By split: the files and rows of all its series, and the numbers of its windows in them.
         self._windows: dict[str, tuple[list[tuple[Pair, int]], np.ndarray]] = {}
-        self._alone: set[str] = set()  # splits that consist of windows of a single series
         for pool, pairs in opened:
             self._choose(pool, pairs)
         for split, size in self.sizes.items():
@@ -220,27 +213,17 @@ class Series:
         return Place(*series[number], window * (self.every or 0))
 
     def in_words(self) -> dict[str, str]:
-        """Return the rows and files of the samples of each split, in words."""
+        """Return where the first and the last sample of each split are, in words."""
         words = {}
         for split, size in self.sizes.items():
-            if not size:
-                continue
-            first, last = self.place(split, 0), self.place(split, size - 1)
-            start, end = (
-                " and ".join(dict.fromkeys(file.name for file in place.files.values()))
-                for place in (first, last)
-            )
-            if split in self._alone:
-                words[split] = f"windows from time {first.start} to {last.start} of {start}"
-                continue
-            if self.lone:
-                rows = start if start == end else f"files from {start} to {end}"
-            elif start == end:
-                rows = f"rows {first.row + 1} to {last.row + 1} of {start}"
-            else:
-                rows = f"row {first.row + 1} of {start} to row {last.row + 1} of {end}"
-            rows = rows if self.random is None else f"chosen at random, {rows}"
-            words[split] = f"{rows}, {self.windows} windows each" if self.windows > 1 else rows
+            places = []
+            for index in dict.fromkeys([0, size - 1]) if size else ():
+                place = self.place(split, index)
+                files = " and ".join(dict.fromkeys(file.name for file in place.files.values()))
+                start = f"time {place.start} of " if self.windows > 1 else ""
+                places.append(start + (files if self.lone else f"row {place.row + 1} of {files}"))
+            if places:
+                words[split] = " to ".join(places) + (", at random" if self.random is not None else "")
         return words
 
     def _opened(self, pair: dict[str, str]) -> tuple[Pair, int]:
@@ -320,7 +303,6 @@ class Series:
             wanted = {split: self.sizes[split] for split in pool.splits}
             windows = _in_order(wanted, self.windows, f"{path}: has {self.windows} windows", gap)
             self._windows |= {split: (series, numbers) for split, numbers in windows.items()}
-            self._alone |= {*windows}
             return
         for splits, rows, which in self._rows(pool.splits, pairs):
             if self.random is not None:

@@ -12,14 +12,13 @@ from resolvent.common.counts import of_few
 from resolvent.common.outside import unknown
 from resolvent.common.settings import open_choices
 from resolvent.datasets.errors import DatasetError
-from resolvent.datasets.imported.arrays import ArraysDataset
 from resolvent.models.registry import ARCHITECTURES, is_architecture, settings_class
 from resolvent.planning.configuration.checks import problems
 from resolvent.planning.configuration.errors import ConfigurationError
 from resolvent.planning.configuration.likeness import SECTIONS, likes, placed, said_once, without_like
 from resolvent.planning.configuration.messages import explain
 from resolvent.planning.configuration.read import merged, odd_values, read_configuration
-from resolvent.planning.configuration.settings import Build, Configuration, Model, Recipe, training_settings
+from resolvent.planning.configuration.settings import Build, Configuration, Model, Recipe
 from resolvent.planning.configuration.variants import with_variants
 
 
@@ -174,13 +173,6 @@ def remarks(configuration: Configuration) -> Iterator[str]:
         tested = configuration.datasets[one.test_dataset or one.dataset].samples.test
         if words := of_few(one.samples.test or tested):
             yield f"experiments.{name}: {words}"
-        dataset = configuration.datasets[one.dataset]
-        if isinstance(dataset, ArraysDataset) and any(
-            training_settings(one, key, configuration.models[key], points).normalisation == "none"
-            for key in one.models
-            for points in one.resolutions
-        ):
-            yield from (f"experiments.{name}: {words}" for words in dataset.unscaled())
 
 
 def with_contents(configuration: Configuration) -> Configuration:

@@ -221,13 +221,7 @@ def open_zarr(path: Path | str, content: Any, storage_options: dict | None = Non
             storage=storage,
         )
 
-    def arrays(group: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
-        for name, array in sorted(group.arrays()):
-            yield prefix + name, array
-        for name, inner in sorted(group.groups()):
-            yield from arrays(inner, f"{prefix}{name}/")
-
     root: Any = zarr.open(str(content), mode="r", storage_options=storage_options)
-    found = [(ARRAY, root)] if isinstance(root, zarr.Array) else arrays(root)
-    version = f"Zarr {root.metadata.zarr_format}"
-    return ArraysFile(path, version, {name: variable(array) for name, array in found})
+    members = [(ARRAY, root)] if isinstance(root, zarr.Array) else sorted(root.members(max_depth=None))
+    variables = {name: variable(one) for name, one in members if isinstance(one, zarr.Array)}
+    return ArraysFile(path, f"Zarr {root.metadata.zarr_format}", variables)

@@ -6,7 +6,7 @@ Only names decide: `sample_12/u`, `traj_12`, groups that are numbered from 0 or 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -51,13 +51,13 @@ def _join_samples(file: ArraysFile, before: str, prefix: str, family: dict[str, 
     """Join variables of samples, in order: names by number, then by the rest of the path."""
     group, stacked = prefix.strip("_-"), dict[str, Variable]()
     for rest in dict.fromkeys(rest for names in family.values() for rest in names):
-        parts = {names[rest]: file.variables[names[rest]] for names in family.values() if rest in names}
-        sizes = [" × ".join(map(str, part.shape)) or "one value" for part in parts.values()]
+        parts = {names[rest]: _row(file.variables[names[rest]]) for names in family.values() if rest in names}
+        sizes = [" × ".join(map(str, part.shape[1:])) or "one value" for part in parts.values()]
         sizes = list(dict.fromkeys(sizes + ["none"] * (len(parts) < len(family))))
         name = before + (rest or group)
         name = f"{before}{group}/{rest}" if rest and name in file.variables else name
         ragged = Variable((), kind=f"ragged ({' or '.join(sizes[:3])} in a sample)")
-        stacked[name] = _stacked(parts) if len(sizes) == 1 else ragged
+        stacked[name] = _in_a_row(parts) if len(sizes) == 1 else ragged
     for names in family.values():
         for name in names.values():
             del file.variables[name]
@@ -74,34 +74,35 @@ def _join_splits(file: ArraysFile) -> None:
     splits = [split for split in SPLITS if all(split in names for names in stems.values())]
     if not stems or not {"train", "test"} <= {*splits} or {*stems, SPLIT_VARIABLE} & {*file.variables}:
         return
-    parts = {
-        stem: {names[split]: file.variables[names[split]] for split in splits}
-        for stem, names in stems.items()
-    }
-    shapes = [[part.shape for part in of_stem.values()] for of_stem in parts.values()]
-    if any(not all(of_stem) or len({shape[1:] for shape in of_stem}) > 1 for of_stem in shapes):
-        return
-    sizes = [shape[0] for shape in max(shapes, key=lambda of_stem: len(of_stem[0]))]
-    for stem, of_stem in parts.items():
-        for name in of_stem:
-            del file.variables[name]
-        if [array.shape[0] for array in of_stem.values()] == sizes:
-            file.variables[stem] = _in_a_row(of_stem)
-        else:  # the same for all samples, such as coordinates
-            file.variables[stem] = of_stem[next(iter(of_stem))]
+    joint: dict[str, Variable] = {}
+    for stem, names in stems.items():
+        parts = {names[split]: file.variables[names[split]] for split in splits}
+        if (
+            not all(part.shape for part in parts.values())
+            or len({part.shape[1:] for part in parts.values()}) > 1
+        ):
+            return
+        joint[stem] = _in_a_row(parts)
+    longest = max(joint.values(), key=lambda one: len(one.shape))
+    sizes = [part.shape[0] for part in longest.parts.values()]
+    for stem, one in joint.items():
+        if [part.shape[0] for part in one.parts.values()] != sizes:
+            joint[stem] = next(iter(one.parts.values()))  # the same for all samples, such as coordinates
+    for names in stems.values():
+        for split in splits:
+            del file.variables[names[split]]
     labels = np.repeat(splits, sizes)
-    file.variables[SPLIT_VARIABLE] = Variable(labels.shape, labels.__getitem__, kind="text")
+    file.variables |= joint | {SPLIT_VARIABLE: Variable(labels.shape, labels.__getitem__, kind="text")}
 
 
-def _stacked(parts: dict[str, Variable]) -> Variable:
-    """Return the joint variable of arrays, by name, each of which is a sample."""
-    arrays = list(parts.values())
-
-    def read(selection: Selection) -> np.ndarray:
-        rows, *rest = selection or (slice(None),)
-        return np.stack([np.asarray(array.read(tuple(rest))) for array in arrays[rows]])
-
-    return _joint(parts, (len(arrays), *arrays[0].shape), read)
+def _row(variable: Variable) -> Variable:
+    """Return a variable as the only row of an array with a sample axis."""
+    return replace(
+        variable,
+        shape=(1, *variable.shape),
+        read=lambda selection: np.asarray(variable.read(selection[1:]))[None],
+        dims=lambda: ("sample", *(variable.dims() or ("",) * len(variable.shape))),
+    )
 
 
 def _in_a_row(parts: dict[str, Variable]) -> Variable:
@@ -112,33 +113,20 @@ def _in_a_row(parts: dict[str, Variable]) -> Variable:
     def read(selection: Selection) -> np.ndarray:
         rows, *rest = selection or (slice(None),)
         first, last, _ = rows.indices(starts[-1])
-        pieces = [
-            array.read((slice(max(first - start, 0), max(last - start, 0)), *rest))
-            for array, start in zip(arrays, starts, strict=False)
-        ]
+        pieces = []
+        for array, start in zip(arrays, starts, strict=False):
+            if start < last and first < start + array.shape[0]:
+                part = slice(max(first - start, 0), min(last - start, array.shape[0]))
+                pieces.append(array.read((part, *rest)))
         return np.concatenate(pieces)
 
-    return _joint(parts, (starts[-1], *arrays[0].shape[1:]), read)
-
-
-def _joint(
-    parts: dict[str, Variable], shape: tuple[int, ...], read: Callable[[Selection], np.ndarray]
-) -> Variable:
-    arrays = list(parts.values())
-    first = arrays[0]
-
-    def dims() -> tuple[str, ...]:
-        inner = len(shape) - 1
-        names = first.dims() or ("",) * inner
-        return ("sample", *names[len(names) - inner :])
-
     return Variable(
-        shape,
+        (starts[-1], *arrays[0].shape[1:]),
         read,
         kind=next((array.kind for array in arrays if array.kind), None),
         single=all(array.single for array in arrays),
         in_memory=sum(array.in_memory for array in arrays),
-        dims=dims,
-        attributes=first.attributes,
+        dims=lambda: ("sample", *(arrays[0].dims() or ("",) * len(arrays[0].shape))[1:]),
+        attributes=arrays[0].attributes,
         parts=parts,
     )
