@@ -1,7 +1,5 @@
 """Samples in groups or arrays of their own are read as one array, and coordinates of each as coordinates."""
 
-import shutil
-
 import h5py
 import numpy as np
 import pytest
@@ -42,7 +40,7 @@ def by_zarr(path, groups):
     return path.with_suffix(".zarr")
 
 
-NAMES = ["sample_{}", "traj_{:02d}", "run{}", "data/demo_{}", "{}", "part-{}"]
+NAMES = ["sample_{}", "traj_{:02d}", "run{}", "data/demo_{}", "{}"]
 
 
 @pytest.mark.parametrize(("names", "write"), [*((names, by_hdf5) for names in NAMES), ("{}", by_zarr)])
@@ -55,7 +53,7 @@ def test_groups_of_one_prefix_are_samples(names, write, tmp_path):
               {"a": A.shape, "u": U.shape, "nu": (COUNT,), "x": (COUNT, POINTS)}.items()}  # fmt: skip
     assert file.shapes == shapes
     if write is by_hdf5:
-        assert file.version == ("HDF5 (PDEBench)" if names == "{}" else "HDF5, a group for each sample")
+        assert file.version == "HDF5, a group for each sample"
         assert file.variables[f"{folder}a"].dims() == ("sample", "")
     np.testing.assert_array_equal(file.read(f"{folder}a", ()), A)
     np.testing.assert_array_equal(file.read(f"{folder}u", (slice(9, 12),)), U[9:])
@@ -72,11 +70,6 @@ def test_groups_of_one_prefix_are_samples(names, write, tmp_path):
     settings = dict(block, samples={"train": 10, "validation": 1, "test": 1})
     drawn = settings_of(settings).with_contents().task().draw([("train", row) for row in range(10)])
     np.testing.assert_array_equal(drawn[:, 0], A[:10])
-    if write is by_hdf5 and names == "{}":
-        shutil.copy(path, tmp_path / "more.h5")
-        with h5py.File(tmp_path / "more.h5", "a") as opened:
-            opened["name"] = np.zeros(3)
-        assert open_source(tmp_path / "more.h5").version == "HDF5, a group for each sample"
 
 
 @pytest.mark.parametrize("write", [write_npz, write_hdf5])
@@ -100,9 +93,11 @@ def test_a_list_of_samples_of_tensors_is_one_array(tmp_path):
         {"n64": {"u": A}, "n32": {"u": A}},
         {"level1": {"u": A}, "level2": {"u": A[:, ::2]}, "level3": {"u": A[:, ::4]}},
         {"field1": {"u": A}, "field2": {"u": A}},
+        {f"part-{row}": {"u": A[row]} for row in range(COUNT)},
+        {f"{points}": {"u": A} for points in (16, 32, 64)},
         {"t0_fields": {"u": A}, "t1_fields": {"v": A}, "t2_fields": {"w": A}},
     ],
-    ids=["resolutions", "levels", "two", "the well"],
+    ids=["resolutions", "levels", "two", "parts", "numbers", "the well"],
 )
 def test_groups_that_are_no_samples_are_left_apart(groups, tmp_path):
     file = open_source(by_hdf5(tmp_path / "data", groups))
@@ -125,14 +120,14 @@ def test_samples_of_different_lengths_are_ragged(tmp_path):
     del groups["sample_3"]["more"]
     path = by_hdf5(tmp_path / "data", groups)
     said = (
-        r"variable 'u' is ragged \(32 in sample_0, 31 in sample_6\); expected: an array of real numbers; "
+        r"variable 'u' is ragged \(32 or 31 in a sample\); expected: an array of real numbers; "
         "bring all samples to one length, and save one array"
     )
     with pytest.raises(DatasetError, match=said):
         open_source(path).shape("u")
-    with pytest.raises(DatasetError, match=r"'more' is ragged \(32 in sample_0, none in sample_3\)"):
+    with pytest.raises(DatasetError, match=r"'more' is ragged \(32 or none in a sample\)"):
         open_source(path).shape("more")
-    assert "is ragged (32 in sample_0" in check_file(path).problem
+    assert "is ragged (32 or" in check_file(path).problem
 
 
 @pytest.mark.parametrize("name", ["x", "grid_x", "x-coordinate", "grid/x"])
@@ -167,7 +162,7 @@ def test_a_missing_value_and_a_chunk_in_one_group_are_found(tmp_path):
     file = open_source(path)
     with pytest.raises(DatasetError, match=r"'u' has a missing value \(_FillValue\) in row 8 of 12"):
         file.read("u", ())
-    assert file.notes == ["'run9/u' lacks 1 of 1 chunks, which are read as 0.0"]
+    assert list(file.notes) == ["'run9/u' lacks 1 of 1 chunks, which are read as 0.0"]
 
 
 def test_joined_groups_do_not_replace_other_variables(tmp_path):
@@ -192,4 +187,4 @@ def test_a_store_whose_last_shard_is_not_full_lacks_nothing(tmp_path):
     array[:] = A + 10  # other than the fill value
     found = open_source(tmp_path / "data.zarr")
     assert found.shape("u") == A.shape
-    assert found.notes == []
+    assert not found.notes

@@ -49,7 +49,7 @@ def refusal(**changes) -> str:
 
 # What is there in the place of the target, and what is said.
 LAYOUTS = {
-    "sparse": ({"u": scipy.sparse.eye(COUNT, POINTS)}, "'u' is sparse; expected: .* numbers; save a full"),
+    "sparse": ({"u": scipy.sparse.eye(COUNT, POINTS)}, "'u' is sparse; expected: .*; choose another"),
     "cells": ({"u": np.array(["a", 1], dtype=object)}, "'u' is a cell array; expected: .*; in MATLAB save"),
     "struct": ({"u": {"inside": 1.0}}, r"'u' is a struct; expected: .*; in MATLAB save\('data.mat', '-str"),
     "text": ({"u": "text"}, "'u' is text; expected: an array of real numbers; choose another"),
@@ -149,11 +149,11 @@ def test_a_digest_is_computed_again_only_for_a_file_that_was_touched(tmp_path, m
         ({"source": []}, "datasets.public.source"),
         ({"source": ["a", "b", "c"]}, "datasets.public.source"),
         ({"equation": "darcy", "finest": 9, "resolutions": [4], "grid": "nodes"},
-         "4 nodes are not nested in the file's 9"),
+         "4 nodes are not nested in 9"),
         ({"equation": "darcy", "finest": 9, "resolutions": [4]},
-         "4 cell centres are not nested in the file's 9"),
+         "4 cell centres are not nested in 9"),
         ({"equation": "darcy_inverse", "finest": 9, "resolutions": [5], "coarse": [4]},
-         "4 cell centres are not nested in 5"),
+         "'source' is not accepted for equation darcy_inverse, only for burgers, darcy, arrays"),
     ],
 )  # fmt: skip
 def test_settings_that_no_file_can_have_are_refused(changes, said):
@@ -170,4 +170,4 @@ def test_what_a_reader_remarks_on_is_on_the_card(tmp_path, monkeypatch):
     task.compute([("train", index) for index in range(8)])
     monkeypatch.setattr(task, "warnings", lambda findings: [])
     facts = task.hold_to_accuracy({"labels_against_our_solver": {"not_available": "none"}}, "store")
-    assert facts["imported"]["warnings"][-1].startswith("In data.mat 'u' has the value -9999 2 times in")
+    assert facts["imported"]["warnings"][-1].startswith("In data.mat 'u' has the value -9999, a common fill")

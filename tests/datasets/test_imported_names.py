@@ -43,7 +43,9 @@ def test_an_evolution_on_a_longer_circle_is_checked(evolution, tmp_path):
         tmp_path / "nu0.1.hdf5", {"tensor": evolution, "x-coordinate": x, "t-coordinate": TIMES}
     )
     named = {"input": "tensor", "target": "tensor", "axes": ["sample", "time", "x"]}
-    with pytest.raises(DatasetError, match=r"'x-coordinate', .*; set length: 2, or 1.96\d+ on nodes"):
+    with pytest.raises(
+        DatasetError, match=r"'x-coordinate' go from .*; as periodic they have length: 2, orig"
+    ):
         burgers(path, **named)
     settings = burgers(path, **named, length=2.0)
     card = make_dataset(tmp_path / "made", settings)
@@ -85,8 +87,3 @@ def test_darcy_on_another_square_with_a_time_is_checked(tmp_path):
     assert samples.grid == Grid("cell_centres", 17, 2.0, 2)
     answer = build_task(settings).baselines()["coarse_solve"](samples.inputs, samples.grid)
     assert relative_l2(answer, samples.targets).max() < 1e-5
-    inverse = {"equation": "darcy_inverse", "resolutions": [9], "coarse": [5]}
-    task = build_task(settings_of(given | inverse | {"input": "tensor", "target": "nu"}).with_contents())
-    drawn = task.draw([("train", 0)])
-    np.testing.assert_array_equal(drawn[0, 0], variables["coeff"][0])
-    assert task.groups()[0].grid == Grid("cell_centres", 17, 2.0, 2).restricted(9)

@@ -2,6 +2,7 @@
 
 import functools
 import http.server
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -158,12 +159,11 @@ def test_the_check_finds_numbers_of_each_sample_and_what_it_says_can_be_pasted(t
     block = chosen(report, axes=["sample", "x"], grid="periodic")
     assert block["samples"] == {"train": 150, "validation": 20, "test": 30}
     assert report.warnings == []
-    said, *lines = report.remarks
-    assert said.startswith("one number for each sample: kappa, mu[0]; ")
-    added = yaml.safe_load("\n".join(line.removeprefix("    ") for line in lines))
-    assert added["input"] == ["a", "kappa", "mu[0]"]
-    drawn = settings_of(block | added).task().draw([("test", 29)])
-    np.testing.assert_array_equal(drawn[0, 1], np.full(POINTS, 2.0))
+    for remark, entry in zip(report.remarks, ("kappa", "mu[0]"), strict=True):
+        assert f"is a number for each sample: add {entry} to input, and write axes: {{" in remark
+        added = yaml.safe_load(remark[remark.index("axes: {") :]) | {"input": ["a", entry]}
+        drawn = settings_of(block | added).task().draw([("test", 29)])
+        np.testing.assert_array_equal(drawn[0, 1], np.full(POINTS, 2.0 if entry == "kappa" else 1.0))
     few = check_file(write_npz(tmp_path / "few.npz", arrays(count=60)))
     assert few.remarks == []
 
@@ -196,15 +196,9 @@ def test_several_functions_and_a_number_of_each_sample_are_channels(tmp_path):
     assert faults_of_dataset(card) == []
 
 
-def test_splits_are_files_rows_or_values_of_a_variable(tmp_path):
+def test_splits_are_files_or_values_of_a_variable(tmp_path):
     values = arrays() | {"part": np.array(["new"] * 4 + ["old"] * 10), "re": np.arange(COUNT) % 3}
     whole = str(write_npz(tmp_path / "data.npz", values))
-    rows = {"train": [4, 9], "test": [1, 3]}
-    drawn = samples(whole, "test", rows=rows, samples={"train": 5, "validation": 0, "test": 2})
-    np.testing.assert_array_equal(drawn[:, 0], values["a"][1:3])
-    derived = {key: value for key, value in SETTINGS.items() if key != "samples"}
-    derived = settings_of(derived | {"source": whole, "rows": rows})
-    assert derived.samples.model_dump() == {"train": 5, "validation": 0, "test": 2}
     groups = {"variable": "part", "train": ["old"], "test": ["new"]}
     sizes = {"train": 10, "validation": 0, "test": 4}
     np.testing.assert_array_equal(samples(whole, "test", groups=groups, samples=sizes)[:, 1], values["u"][:4])
@@ -212,11 +206,31 @@ def test_splits_are_files_rows_or_values_of_a_variable(tmp_path):
     np.testing.assert_array_equal(
         samples(whole, "test", groups=groups, samples=sizes)[:, 1], values["u"][2::3]
     )
+    groups, sizes = {"variable": "re", "train": [0, 1], "test": [2]}, {"train": 5, "validation": 3, "test": 2}
+    first = values["u"][np.arange(COUNT) % 3 < 2]
+    drawn = samples(whole, "validation", groups=groups, samples=sizes)  # follow the training samples
+    np.testing.assert_array_equal(drawn[:, 1], first[5:8])
+    drawn = [samples(whole, split, groups=groups, samples=sizes, order="random") for split in sizes]
+    assert len(np.unique(np.concatenate(drawn)[:, 0, 0])) == 10
     other = str(write_hdf5(tmp_path / "test.h5", arrays(count=5)))
     files = {"train": [whole, whole], "test": other}
     sizes = {"train": 20, "validation": 4, "test": 5}
     np.testing.assert_array_equal(samples(files, "test", samples=sizes)[:, 0], arrays(count=5)["a"])
     np.testing.assert_array_equal(samples(files, "validation", samples=sizes)[:, 0], values["a"][6:10])
+
+
+def test_the_groups_that_replace_rows_work_as_they_are_typed(tmp_path):
+    with pytest.raises(ValueError, match="save a variable `split`") as error:
+        settings_of(SETTINGS | {"source": "data.npz", "rows": {"train": [4, 9], "test": [1, 3]}})
+    groups = yaml.safe_load(re.search(r"groups: (\{.*?\})", str(error.value))[1])
+    split = np.full(COUNT, "none", dtype="U10")
+    split[4:9], split[9:11], split[1:3] = "train", "validation", "test"
+    whole = str(write_npz(tmp_path / "data.npz", arrays() | {"split": split}))
+    sizes = {"train": 5, "validation": 2, "test": 2}
+    np.testing.assert_array_equal(
+        samples(whole, "test", groups=groups, samples=sizes)[:, 0], arrays()["a"][1:3]
+    )
+    assert settings_of(SETTINGS | {"source": whole, "rows": None}).groups is None  # as on older cards
 
 
 WINDOWS = {"axes": ["sample", "time", "x"], "input_times": [-1], "target_times": [0], "window_every": 1}
@@ -226,10 +240,8 @@ GROUPS = {"variable": "a", "train": [0], "test": [1]}
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"rows": {"train": [9, 4]}}, r"rows.train: \[9, 4\]; accepted: \[first, last \+ 1\]"),
-        ({"rows": {"train": [4, 4]}}, r"rows.train: \[4, 4\]; accepted"),
-        ({"rows": {"train": [0, 4, 9]}}, r"rows.train: \[0, 4, 9\]; accepted"),
-        ({"rows": {"train": [0, 8]}, "groups": GROUPS}, "rows and groups both define the splits"),
+        ({"rows": {"train": [0, 8]}}, "rows are not accepted any more: .* set groups: {variable: split"),
+        ({"groups": GROUPS | {"validation": [1]}}, "the value 1.0 is in two splits; accepted: each value in"),
         (WINDOWS, "times count from the start of a window"),
     ],
 )
@@ -263,9 +275,9 @@ def test_evolutions_give_pairs_and_windows(tmp_path):
         samples(alone, "test", **one, samples=sizes)[[0, -1]], long[[[76, 78], [95, 97]]]
     )
     said = settings_of(SETTINGS | {"source": alone, "samples": sizes} | one).series().in_words()
-    assert said["test"] == "windows from time 76 to 95 of alone.h5"
+    assert said["test"] == "time 76 of alone.h5 to time 95 of alone.h5"
     said = settings_of(SETTINGS | {"source": path} | windows | {"samples": TWO_SERIES}).series().in_words()
-    assert said["test"] == "rows 13 to 14 of data.h5, 3 windows each"
+    assert said["test"] == "time 0 of row 13 of data.h5 to time 4 of row 14 of data.h5"
 
 
 @pytest.mark.parametrize(

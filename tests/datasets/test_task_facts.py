@@ -42,7 +42,6 @@ IMPORTED = {
     "imported burgers": {"equation": "burgers", "finest": 128, "resolutions": [64, 128]},
     "imported darcy": {"equation": "darcy", "finest": 33, "resolutions": [17], "face_mean": "harmonic"},
     "imported darcy cells": {"equation": "darcy", "finest": 33, "resolutions": [33], "grid": "cell_centres"},
-    "imported darcy_inverse": {"equation": "darcy_inverse", "finest": 33, "resolutions": [17], "coarse": [5]},
 }  # of files that are not there: nothing is read for these facts
 PLANNED = (
     "dimension", "inverse", "grid_kind", "in_channels", "initial_channels", "out_channels", "largest_array",

@@ -3,7 +3,6 @@
 import copy
 from itertools import pairwise
 
-import numpy as np
 import pytest
 import yaml
 from hypothesis import given, settings
@@ -14,26 +13,6 @@ from snakemake.utils import update_config
 from resolvent.planning.configuration.errors import ConfigurationError
 from resolvent.planning.configuration.load import check
 from resolvent.planning.configuration.read import read_configuration, read_file, with_defaults
-
-
-@pytest.mark.parametrize("normalisation", ["none", "scalar"])
-def test_data_far_from_mean_0_without_normalisation_are_warned_of(normalisation, tmp_path, capsys):
-    values = 101325 + 10 * np.random.default_rng(0).normal(size=(60, 64))
-    np.savez(tmp_path / "pascals.npz", a=values, u=values / 1e5)
-    dataset = {"equation": "arrays", "source": str(tmp_path / "pascals.npz"), "input": "a", "target": "u",
-               "axes": ["sample", "x"], "finest": 64, "grid": "nodes",
-               "samples": {"train": 20, "validation": 5, "test": 35}}  # fmt: skip
-    experiment = {"title": "mine", "dataset": "mine", "models": ["fno"], "resolutions": [64]}
-    experiment["training"] = {"normalisation": normalisation}
-    content = {"name": "mine", "build": {"experiments": ["mine"]}, "datasets": {"mine": dataset}}
-    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(content | {"experiments": {"mine": experiment}}))
-    assert check([str(tmp_path / "mine.yaml")]) == 0
-    _, *warnings = capsys.readouterr().out.splitlines()
-    assert len(warnings) == (2 if normalisation == "none" else 0)
-    assert normalisation == "scalar" or warnings[0].startswith(
-        "warning: experiments.mine: 'a' has the mean 1.013e+05 and the standard deviation"
-    )
-    assert all("train with normalisation: scalar" in words for words in warnings)
 
 
 def test_few_test_samples_are_accepted_and_warned_of(tmp_path, capsys):

@@ -171,7 +171,7 @@ def _look_into(report: Report, sources: list[Any], opened: list[list[ArraysFile]
 
 def _flow(value: Any) -> str:
     """Return a value as YAML on one line, as a user would type it."""
-    text = yaml.safe_dump(value, default_flow_style=True, allow_unicode=True, width=10**6)
+    text = yaml.safe_dump(value, default_flow_style=True, sort_keys=False, allow_unicode=True, width=10**6)
     return text.removesuffix("...\n").strip()
 
 
@@ -380,7 +380,7 @@ def _numbers(case: Case) -> list[str]:
         if count > 1 and number and variable.kind is None and axis_of(name) is None:
             entry = name if len(number) == 1 else f"{name}[0]"
             lines.append(
-                f"{name} is a number for each sample; to use it, add {entry} to input, and write axes: "
+                f"{name} is a number for each sample: add {entry} to input, and write axes: "
                 f"{_flow(axes | {name: number})}"
             )
     return lines

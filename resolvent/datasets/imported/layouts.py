@@ -113,7 +113,7 @@ class Function:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return self.file.shapes[self.name]
+        return self.file.variables[self.name].shape
 
     def values(self, axes: Axes, channel: int = 0, last: bool = False) -> np.ndarray:
         """Read the first (or last) samples at the first time: (samples, ...space)."""

@@ -249,25 +249,20 @@ class Series:
         axes, shape = channel.axes, file.shape(channel.variable)
         at = f"{file.path}: variable '{channel.variable}' has"
         if len(shape) != len(axes):
-            hint = f"; or set axes to the {len(shape)} axes of the file" * (len(shape) > 1)
-            if len(shape) == 1 and channel.role == "input":
-                hint = f"; for one number per sample, set axes: {{{channel.variable}: [sample], …}}"
-            wanted = f"{len(axes)} axes ({', '.join(axes)})"
-            raise DatasetError(f"{at} the shape {shape}; expected: {wanted}{hint}")
+            raise DatasetError(
+                f"{at} the shape {shape}; expected: {len(axes)} axes ({', '.join(axes)}); set axes to those "
+                f"of the file, for one number per sample {{{channel.variable}: [sample], …}}"
+            )
         sizes = dict(zip(axes, shape, strict=True))
         space = {axis: sizes[axis] for axis in channel.space}
         expected = {axis: self.finest[axis] for axis in channel.space}
         if space != expected:
-            points = f"{{{', '.join(f'{axis}: {size}' for axis, size in space.items())}}}"
-            points = str(space["x"]) if len({*space.values()}) == 1 else points
-            remedy = f"if the file is right, set finest: {points}"
-            other = next((axis for axis in sizes if axis not in space and sizes[axis] == expected["x"]), None)
-            if len(space) == 1 and other:
-                remedy = f"the axis '{other}' has {expected['x']}: check the order of axes"
+            found, wanted = (
+                ", ".join(f"{axis}: {size}" for axis, size in of.items()) for of in (space, expected)
+            )
             raise DatasetError(
-                f"{at} the shape {shape}; along {', '.join(space)} it has "
-                f"{' × '.join(map(str, space.values()))} points; expected: "
-                f"{' × '.join(map(str, expected.values()))}; {remedy}"
+                f"{at} the shape {shape}, with {found}; expected: {wanted}; set finest: {{{found}}}, or "
+                "correct the order of axes"
             )
         for axis, number, asks in (
             ("channel", channel.channel, f"'{channel.entry}'"),
@@ -298,38 +293,40 @@ class Series:
         series = [(pair, row) for pair, count in pairs for row in range(count)]
         paths = list(dict.fromkeys(str(one.path) for pair, _ in pairs for one in pair.values()))
         path = " and ".join(paths) if len(paths) < 3 else f"{paths[0]} and {len(paths) - 1} more files"
-        if len(series) == 1 and self.every is not None and self.groups is None:
-            gap = -(-self.span // self.every) - 1  # windows between splits that would share times
-            wanted = {split: self.sizes[split] for split in pool.splits}
-            windows = _in_order(wanted, self.windows, f"{path}: has {self.windows} windows", gap)
-            self._windows |= {split: (series, numbers) for split, numbers in windows.items()}
-            return
-        for splits, rows, which in self._rows(pool.splits, pairs):
-            if self.random is not None:
-                rows = np.random.default_rng(self.random).permutation(rows)
-            wanted = {split: -(-self.sizes[split] // self.windows) for split in splits}
-            has = f"{path}: has {len(rows)} {'series' if self.windows > 1 else 'samples'}{which}"
-            for split, chosen in _in_order(wanted, len(rows), has).items():
-                numbers = self.windows * np.sort(rows[chosen])[:, None] + np.arange(self.windows)
-                self._windows[split] = series, numbers.ravel()
+        alone = len(series) == 1 and self.every is not None and self.groups is None  # split its windows
+        per, named = self.windows, "series" if self.windows > 1 else "samples"
+        count, gap = len(series), 0
+        if alone:
+            per, named, count = 1, "windows", self.windows
+            gap = -(-self.span // (self.every or 1)) - 1  # windows between splits that would share times
+        for splits, units, which in self._units(pool.splits, pairs, count):
+            if self.random is not None and not alone:
+                units = np.random.default_rng(self.random).permutation(units)
+            wanted = {split: -(-self.sizes[split] // per) for split in splits}
+            has = f"{path}: has {len(units)} {named}{which}"
+            for split, chosen in _in_order(wanted, len(units), has, gap).items():
+                self._windows[split] = (
+                    series,
+                    (per * np.sort(units[chosen])[:, None] + np.arange(per)).ravel(),
+                )
 
-    def _rows(
-        self, splits: tuple[str, ...], pairs: list[tuple[Pair, int]]
+    def _units(
+        self, splits: tuple[str, ...], pairs: list[tuple[Pair, int]], count: int
     ) -> Iterator[tuple[tuple[str, ...], np.ndarray, str]]:
-        """Yield splits that share rows, these rows of the files of a pool, and which they are, in words."""
+        """Yield splits that share some of `count` units, numbers of these, and which they are, in words."""
         if self.groups is None:
-            yield splits, np.arange(sum(count for _, count in pairs)), ""
+            yield splits, np.arange(count), ""
             return
         (variable, accepted), values = self.groups, list[Any]()
-        for pair, count in pairs:
+        for pair, samples in pairs:
             values += (of_file := pair["input"].values(variable).ravel().tolist())
-            if len(of_file) != count:
+            if len(of_file) != samples:
                 raise DatasetError(
-                    f"{pair['input'].path}: '{variable}' has {len(of_file)} values for {count} samples; "
+                    f"{pair['input'].path}: '{variable}' has {len(of_file)} values for {samples} samples; "
                     "expected: one each"
                 )
         # Without values of their own, validation samples follow the training samples.
-        shared = ("train", "validation") if not accepted["validation"] else ()
+        shared = () if accepted["validation"] else tuple(one for one in splits if one != "test")
         for part in dict.fromkeys(shared if split in shared else (split,) for split in splits):
             rows = [row for row, value in enumerate(values) if value in accepted[part[0]]]
             yield part, np.array(rows, dtype=int), f" with '{variable}' in {accepted[part[0]]}"
@@ -344,7 +341,7 @@ def _in_order(wanted: dict[str, int], units: int, has: str, gap: int = 0) -> dic
     total, left_out = sum(wanted.values()), gap * max(0, sum(map(bool, wanted.values())) - 1)
     if total + left_out > units:
         words = f"samples asks for {total} ({' and '.join(', '.join(wanted).rsplit(', ', 1))})"
-        if left_out:
+        if total <= units:
             words += f", {left_out} apart; expected: no time in two splits; ask for fewer samples"
         raise DatasetError(f"{has}; {words}")
     chosen, start = dict[str, np.ndarray](), 0
