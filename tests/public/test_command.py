@@ -394,7 +394,7 @@ def test_text_of_others_is_printed_and_not_obeyed(capsys):
     assert not set("\x1b\x07\u202e\r") & set(said)
     for text in (r"a\x1b[2Jb[red]c[/]", r"=1\x07", ":smile:", r"\u202ed", r"e\rf[/oops]"):
         assert text in said
-    report = Report(["a.npz\nname: mine"], variables=[["u\rv: 3 \x1b[2J"]]).text()
+    report = Report(["a.npz\nname: mine", "  u\rv: 3 \x1b[2J"]).text()
     assert report == "# a.npz\\nname: mine\n#   u\\rv: 3 \\x1b[2J\n"
     assert str(FileError("no\nfile \x1b[2J")) == r"no\nfile \x1b[2J"
 

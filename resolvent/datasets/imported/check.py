@@ -8,6 +8,7 @@ refuses it until the user has chosen.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -308,20 +309,11 @@ def _add_splits(
         count, tested = (sum(one.shape(case.first.name)[number] for one in part) for part in (files, test))
     variable = files[0].variables.get(SPLIT_VARIABLE)
     if variable is not None and variable.kind == "text" and not test:
-        labels = list(map(str, files[0].values(SPLIT_VARIABLE).ravel()))
-        split_of = {
-            label: next((SPLIT[k] for k in SPLIT if label.lower().startswith(k)), "") for label in labels
-        }
-        sizes = {split: sum(split_of[label] == split for label in labels) for split in SPLITS}
-        if sum(sizes.values()) == len(labels) == count and sizes["train"] > 1 and sizes["test"]:
-            named = {split: [label for label in split_of if split_of[label] == split] for split in SPLITS}
-            reason = f"as the variable '{SPLIT_VARIABLE}' says"
-            if not sizes["validation"]:  # it selects the epoch
-                sizes["validation"] = max(1, sizes["train"] // 10)
-                sizes["train"] -= sizes["validation"]
-                reason += "; the last training samples are for validation"
-            proposal.add("groups", {"variable": SPLIT_VARIABLE} | {k: v for k, v in named.items() if v})
-            proposal.add("samples", {split: size * windows for split, size in sizes.items()}, reason)
+        if stated := _stated_splits(files[0], count):
+            labels, sizes = stated
+            proposal.add("groups", {"variable": SPLIT_VARIABLE} | labels)
+            sizes = {split: size * windows for split, size in sizes.items()}
+            proposal.add("samples", sizes, f"as the variable '{SPLIT_VARIABLE}' says")
             return
         reason = f"the variable '{SPLIT_VARIABLE}' names no train and test; state groups"
     alone = count == 1 and windows > 1
@@ -340,6 +332,25 @@ def _add_splits(
         first, final = (np.sqrt((part**2).reshape(len(part), -1).mean(axis=1)) for part in ends)
         if words := sorted_warnings(one.name, larger(first, final)):
             proposal.add("order", "random", words[0].partition(":")[0])
+
+
+def _stated_splits(file: ArraysFile, count: int) -> tuple[dict[str, list[str]], dict[str, int]] | None:
+    """Return values and number of samples of each split; None if a variable does not name them all.
+
+    Without validation samples, a tenth of the training samples is for validation, which selects the epoch.
+    """
+    labels: dict[str, list[str]] = {}
+    sizes = dict.fromkeys(SPLITS, 0)
+    for label, number in Counter(map(str, file.values(SPLIT_VARIABLE).ravel())).items():
+        for split in {SPLIT[word] for word in SPLIT if label.lower().startswith(word)}:
+            labels.setdefault(split, []).append(label)
+            sizes[split] += number
+    if sum(sizes.values()) != count or sizes["train"] < 2 or not sizes["test"]:
+        return None
+    if not sizes["validation"]:
+        sizes["validation"] = max(1, sizes["train"] // 10)
+        sizes["train"] -= sizes["validation"]
+    return {split: labels[split] for split in SPLITS if split in labels}, sizes
 
 
 def _add_experiment(content: dict, entry: str, block: dict, case: Case) -> None:
