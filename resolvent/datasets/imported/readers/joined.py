@@ -77,10 +77,8 @@ def _join_splits(file: ArraysFile) -> None:
     joint: dict[str, Variable] = {}
     for stem, names in stems.items():
         parts = {names[split]: file.variables[names[split]] for split in splits}
-        if (
-            not all(part.shape for part in parts.values())
-            or len({part.shape[1:] for part in parts.values()}) > 1
-        ):
+        shapes = [part.shape for part in parts.values()]
+        if () in shapes or len({shape[1:] for shape in shapes}) > 1:
             return
         joint[stem] = _in_a_row(parts)
     longest = max(joint.values(), key=lambda one: len(one.shape))
