@@ -192,7 +192,7 @@ REFUSED = {
     "an axis that functions do not have": (
         {"finest": {"z": 3, "x": 16}}, "finest has values for z, x, but functions have the axes y, x;"),
     "another number of points": (
-        {"finest": {"y": 12, "x": 18}}, r"it has 12 × 16 points; expected: 12 × 18; if the file is right, "
+        {"finest": {"y": 12, "x": 18}}, r"with y: 12, x: 16; expected: y: 12, x: 18; "
         r"set finest: {y: 12, x: 16}"),
     "another length": ({"length": {"y": 1.0, "x": 2.0}}, "expected: grid: periodic, length: 2; as periodic"),
     "uneven points without coordinates": (
