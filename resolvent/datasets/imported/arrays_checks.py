@@ -156,7 +156,7 @@ def findings_of(
 
 
 def _digest(values: np.ndarray) -> bytes:
-    return hashlib.blake2b(np.ascontiguousarray(values), digest_size=16).digest()
+    return hashlib.blake2b(values.tobytes(), digest_size=16).digest()
 
 
 def warnings_of(findings: dict, kinds: dict[str, str]) -> list[str]:

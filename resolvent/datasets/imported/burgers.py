@@ -92,7 +92,8 @@ class ImportedBurgers(ImportedTask):
         """Solve (samples, points) for a viscosity and a final time."""
         from resolvent.solvers.burgers.cole_hopf import cole_hopf
 
-        return observe(cole_hopf(coefficients_of(inputs), *arguments), inputs.shape[1])
+        viscosity, final_time = arguments
+        return observe(cole_hopf(coefficients_of(inputs), viscosity, final_time), inputs.shape[1])
 
     def findings(self, stored: Stored) -> dict:
         few = self.draw(stored.names(stored.random_positions(self.compared)))

@@ -140,8 +140,8 @@ def _look_into(report: Report, sources: list[Any], opened: list[list[ArraysFile]
     name, problem = f"own_{stem}"[:60], None
     content: dict[str, Any] = {"name": name, "build": {}, "datasets": {}, "models": {}, "experiments": {}}
     for case in cases:
-        # The function with the most axes distinguishes the cases.
-        ending = "" if len(cases) == 1 else "_" + "_".join(max(case.axes.values(), key=len))
+        longest = max(case.axes.values(), key=len)  # the function with the most axes distinguishes cases
+        ending = "" if len(cases) == 1 else "_" + "_".join(longest)
         entry = name[: 60 - len(ending)] + ending  # names have at most 64 characters, also with "_fno"
         try:
             proposal = _proposed(source, roles, case, opened[0], test)
@@ -152,8 +152,8 @@ def _look_into(report: Report, sources: list[Any], opened: list[list[ArraysFile]
         report.reasons |= {(entry, key): why for key, why in proposal.reasons.items()}
         report.remarks += _numbers(case) if len(cases) == 1 else []
         _add_experiment(content, entry, block, case)
-        files = dict.fromkeys(one.file for one in case.axes)
-        notes = [f"In {file.name} {note}." for file in files for note in file.notes]
+        looked_at = dict.fromkeys(one.file for one in case.axes)
+        notes = [f"In {file.name} {note}." for file in looked_at for note in file.notes]
         for warning in (*notes, of_few(block["samples"]["test"])):
             if warning and warning not in report.warnings:
                 report.warnings.append(warning)

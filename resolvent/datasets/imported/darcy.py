@@ -86,7 +86,8 @@ class ImportedDarcy(ImportedTask):
         """Solve (samples, n, n) on a kind of grid with a mean on faces."""
         from resolvent.solvers.darcy.five_point import DarcyFivePoint, default_method
 
-        return DarcyFivePoint(*arguments, default_method(), self.settings.tolerance).solve(inputs)
+        grid, face_mean = arguments
+        return DarcyFivePoint(grid, face_mean, default_method(), self.settings.tolerance).solve(inputs)
 
     def description(self) -> dict:
         facts = self.generated.description()
