@@ -3,7 +3,7 @@
 import html
 import os
 import re
-import textwrap
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -47,12 +47,6 @@ MODULES = {  # of my_lab: the page with its code, and words of it
     "figures.py": ("own-metric", "Exhibit("),
 }
 YAML = re.compile(r"^```yaml\n(.*?)^```", re.MULTILINE | re.DOTALL)
-PAPER = {  # files of a paper's folder, and words of them in docs/extending.md, indented there
-    "paper.py": "def draw_errors",
-    "reported.py": "EXAMPLES =",
-    "tables/table1.csv": "fno1d,32",
-}
-BLOCK = re.compile(r"^ +```\w+\n(.*?)^ +```", re.MULTILINE | re.DOTALL)
 EXPERIMENT, PAPERS_PAGE = "results/outside/heat", "results/outside/heat2026.html"
 AFTER_TRAINING = dict.fromkeys(
     ("inference", "estimates", "compare", "report_heat", "run_pages_heat", "show_table", "paper_page"), 1
@@ -71,12 +65,7 @@ class Laboratory:
     def __init__(self, folder: Path):
         self.package, self.work = folder / "packages/my_lab", folder / "work"
         checkout = Project(folder / "checkout").folder
-        paper = checkout / "resolvent/figures/papers/heat2026"
-        (paper / "tables").mkdir(parents=True)
-        blocks = BLOCK.findall((ROOT / "docs/extending.md").read_text(encoding="utf-8"))
-        for file, words in PAPER.items():
-            (code,) = (textwrap.dedent(one) for one in blocks if words in one)
-            (paper / file).write_text(code, encoding="utf-8")
+        shutil.copytree(ROOT / "tests/heat2026", checkout / "resolvent/figures/papers/heat2026")
         # The checkout's Snakefile in the working folder, for the report and the paper's page.
         self.words = (
             *("--snakefile", checkout / "Snakefile", "--cores", "2", "--resources", "gpu=0"),

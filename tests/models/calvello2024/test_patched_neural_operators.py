@@ -1,12 +1,11 @@
 """ViT-NO and FANO against their formulas written out, and what is theirs: patches, extension, memory."""
 
 import math
-import re
-from pathlib import Path
 
 import pytest
 import torch
 from model_variants import SMALL, band_limited, grid, scrambled
+from patched_cross import PatchedCross, PatchedCrossSettings
 
 from resolvent.models.calvello2024 import patched_neural_operators
 from resolvent.models.calvello2024.patched_neural_operators import (
@@ -130,16 +129,11 @@ def test_dropout_reaches_attention_branches_and_feed_forward(monkeypatch):
         assert layer.dropout.p == layer.feedforward[2].p == 0.25
 
 
-def test_the_model_of_the_documentation_is_cross_attention_between_patches():
+def test_a_model_of_the_parts_has_cross_attention_between_patches():
     """Definitions 17 and 18 written out, one head, one layer: every patch of the output by itself."""
-    page = (Path(__file__).parents[3] / "docs/models.md").read_text(encoding="utf-8")
-    (code,) = (
-        block for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "PatchedCross" in block
-    )
-    exec(code, names := {"__name__": "patched"})
     settings = {**SMALL["vit_no"], "width": 6, "num_heads": 1, "num_layers": 1, "smoother": "none"}
-    settings = names["PatchedCrossSettings"](**settings).model_dump()
-    operator = names["PatchedCross"](**settings).double()
+    settings = PatchedCrossSettings(**settings).model_dump()
+    operator = PatchedCross(**settings).double()
     generator = torch.Generator().manual_seed(1)
     for parameter in operator.parameters():
         parameter.data += 0.3 * torch.randn(parameter.shape, generator=generator, dtype=torch.float64)
