@@ -15,9 +15,8 @@ from itertools import product
 import numpy as np
 
 from benchmarks.runner import Part, run, table
-from resolvent.figures.common.intervals import scatter
-from resolvent.figures.published.common_ratio import MARGIN, Comparison, compare, group_means
-from resolvent.figures.published.common_ratio import Compared as Row
+from docs.scripts.common_ratio import MARGIN, Comparison, compare, group_means, scatter
+from docs.scripts.common_ratio import Compared as Row
 
 SEED = 20210531
 MODELS = 8

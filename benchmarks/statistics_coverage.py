@@ -18,14 +18,13 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks.runner import Part, run, table
+from docs.scripts.common_ratio import ratio_to_reported, scatter
 from resolvent.figures.common.intervals import (
     Interval,
     mean_interval,
     median_interval,
     paired_ratio,
-    ratio_to_reported,
     ratios_to_best_other,
-    scatter,
 )
 
 REMAINDER = 0.2  # share of a logarithm's variance due to neither sample nor seed

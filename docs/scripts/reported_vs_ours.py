@@ -13,16 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import reported_medians
-from page_parts import folded, paragraph, table
-from reported_medians import NO_ROW, made_by, median_rows, median_section
-
-from resolvent.common.counts import counted
-from resolvent.common.files import write_text
-from resolvent.figures.common.intervals import Scatter, scatter
-from resolvent.figures.common.numbers import DASH, duration
-from resolvent.figures.common.results import Run, error_matrix, read_runs
-from resolvent.figures.common.style import save
-from resolvent.figures.published.collapse import (
+from collapse import (
     RULE,
     collapsed,
     group_of,
@@ -30,8 +21,16 @@ from resolvent.figures.published.collapse import (
     reported_collapses,
     share,
 )
-from resolvent.figures.published.common_ratio import MARGIN, Compared, Comparison, compare, group_means
-from resolvent.figures.published.forest import draw_forest
+from common_ratio import MARGIN, Compared, Comparison, Scatter, compare, group_means, scatter
+from forest import draw_forest
+from page_parts import folded, paragraph, table
+from reported_medians import NO_ROW, made_by, median_rows, median_section
+
+from resolvent.common.counts import counted
+from resolvent.common.files import write_text
+from resolvent.figures.common.numbers import DASH, duration
+from resolvent.figures.common.results import Run, error_matrix, read_runs
+from resolvent.figures.common.style import save
 from resolvent.figures.published.recipe import expected_of
 from resolvent.figures.published.reported_numbers import (
     EXAMPLES,

@@ -3,17 +3,18 @@
 import numpy as np
 import pytest
 import scipy
-
-from benchmarks.common_ratio_coverage import simulated_tables, summary
-from resolvent.figures.common.intervals import Interval, Scatter
-from resolvent.figures.published.common_ratio import (
+from common_ratio import (
     MARGIN,
     Compared,
+    Scatter,
     compare,
     correlation_between,
     group_means,
     verdict_on,
 )
+
+from benchmarks.common_ratio_coverage import simulated_tables, summary
+from resolvent.figures.common.intervals import Interval
 
 OURS, THEIRS = 0.03, 0.1  # standard deviations of the logarithms of the means over our and their samples
 EXACT = Scatter(*(1.96 * spread for spread in (OURS, OURS, THEIRS, THEIRS)))

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from common_ratio import ratio_to_reported, scatter
 from scipy import stats
 
 from resolvent.figures.common.errors import ResultError
@@ -11,9 +12,7 @@ from resolvent.figures.common.intervals import (
     median_interval,
     paired_ratio,
     ratio_of_means,
-    ratio_to_reported,
     ratios_to_best_other,
-    scatter,
     student,
 )
 

@@ -3,18 +3,18 @@
 import csv
 import re
 
+import collapse
 import numpy as np
 import pandas as pd
 import pytest
+from collapse import collapsed, reported_collapses
+from common_ratio import ratio_to_reported, scatter
 from merged_configuration import ROOT
 from paper_sizes import size_sections
 from reported_vs_ours import ROWS, write_reported_vs_ours
 from run_files import replace_errors, set_resolution
 
-from resolvent.figures.common.intervals import ratio_to_reported, scatter
 from resolvent.figures.papers.cao2021.reported import EXAMPLES, TABLE_8
-from resolvent.figures.published import collapse
-from resolvent.figures.published.collapse import collapsed, reported_collapses
 from resolvent.figures.published.tables import reported_rows
 
 

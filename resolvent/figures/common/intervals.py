@@ -30,7 +30,6 @@ from resolvent.figures.common.errors import ResultError
 
 LEVEL = 0.95
 TAIL = (1 - LEVEL) / 2
-REPLICATES = 4000
 SEED = 20210531  # fixed, so the same result files give the same intervals
 # Standard errors added per unit of skewness / √samples. Johnson's first-order term is (1 + 2 t²) / 6, about
 # 1.5, for the true skewness, which few samples of a heavy tail underestimate.
@@ -195,45 +194,6 @@ def median_interval(errors: np.ndarray) -> Interval:
     with np.errstate(divide="ignore"):
         below, above = np.log([median / low if low else np.inf, high / median])
     return with_seeds(median, below, above, np.median(errors, axis=1))
-
-
-@dataclass(frozen=True)
-class Scatter:
-    """Scatter of means over test samples around the truth, in logarithms, as ends of 95 % intervals."""
-
-    below: float  # lower end for the mean of all samples
-    above: float
-    few_below: float  # distance of the mean of a few other samples below the true mean
-    few_above: float
-
-
-def scatter(errors: np.ndarray, few: int) -> Scatter:
-    """Return the scatter of the mean of one network's errors (samples,), and of the mean of `few` errors.
-
-    The few errors are drawn from `errors` with replacement.
-    """
-    mean = errors.mean()
-    drawn = np.random.default_rng(SEED).choice(errors / mean, size=(REPLICATES, few)).mean(axis=1)
-    low, high = np.quantile(np.log(drawn), [TAIL, 1 - TAIL])
-    return Scatter(*mean_distances(errors / mean), few_below=float(-low), few_above=float(high))
-
-
-def ratio_to_reported(means: np.ndarray, scatters: list[Scatter], reported: float) -> Interval:
-    """Return the ratio of our mean error to a reported mean error with unknown test samples and seed.
-
-    means, scatters  of each of our seeds, tested on the same samples; `few` was the number of test samples of
-                     the reported number.
-    The reported number is assumed to scatter as ours: over its few test samples and, if we have several
-    seeds, over seeds, as one more seed (hence 1 + 1/seeds). With one seed, the interval applies to the two
-    networks only. Squares of distances are added (Zou and Donner 2008). docs/statistics.md has the coverage.
-    """
-    value = float(np.mean(means)) / reported
-    spread = seed_distance(means, more=1)
-    parts = np.array([[each.below, each.few_below, each.above, each.few_above] for each in scatters])
-    below, few_below, above, few_above = parts.mean(axis=0)
-    low = np.sqrt(below**2 + few_below**2 + spread**2)
-    high = np.sqrt(above**2 + few_above**2 + spread**2)
-    return Interval(value, float(value * np.exp(-low)), float(value * np.exp(high)))
 
 
 def ratio_of_means(errors: np.ndarray, reference: np.ndarray) -> Interval:

@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
+from common_ratio import MARGIN, Comparison
+
 from resolvent.figures.common.style import ATTENTIONS, GRID, INK, MUTED, grid_lines, new_figure, title
-from resolvent.figures.published.common_ratio import MARGIN, Comparison
 
 WIDTH = 4.5  # inches, so that letters are legible on a telephone
 ROW, EDGE = 0.36, 0.75  # inches of a row, and of a panel's title and axis

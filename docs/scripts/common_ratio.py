@@ -16,11 +16,22 @@ from typing import Literal
 import numpy as np
 import scipy
 
-from resolvent.figures.common.intervals import LEVEL, TAIL, Interval, Scatter, ratio_to_reported
+from resolvent.figures.common.intervals import LEVEL, SEED, TAIL, Interval, mean_distances, seed_distance
 
+REPLICATES = 4000
 MARGIN = 1.2  # ratios between 1 / MARGIN and MARGIN count as equal
 GROUPS = 40  # groups of test samples whose means are recorded for the correlation between rows
 Verdict = Literal["equivalent", "different", "undecided"]
+
+
+@dataclass(frozen=True)
+class Scatter:
+    """Scatter of means over test samples around the truth, in logarithms, as ends of 95 % intervals."""
+
+    below: float  # lower end for the mean of all samples
+    above: float
+    few_below: float  # distance of the mean of a few other samples below the true mean
+    few_above: float
 
 
 @dataclass(frozen=True)
@@ -169,3 +180,32 @@ def _quantile(degrees: int, tail: float) -> float:
 def _interval(logarithm: float, distances: np.ndarray) -> Interval:
     below, above = distances
     return Interval(*(float(np.exp(logarithm + step)) for step in (0.0, -below, above)))
+
+
+def scatter(errors: np.ndarray, few: int) -> Scatter:
+    """Return the scatter of the mean of one network's errors (samples,), and of the mean of `few` errors.
+
+    The few errors are drawn from `errors` with replacement.
+    """
+    mean = errors.mean()
+    drawn = np.random.default_rng(SEED).choice(errors / mean, size=(REPLICATES, few)).mean(axis=1)
+    low, high = np.quantile(np.log(drawn), [TAIL, 1 - TAIL])
+    return Scatter(*mean_distances(errors / mean), few_below=float(-low), few_above=float(high))
+
+
+def ratio_to_reported(means: np.ndarray, scatters: list[Scatter], reported: float) -> Interval:
+    """Return the ratio of our mean error to a reported mean error with unknown test samples and seed.
+
+    means, scatters  of each of our seeds, tested on the same samples; `few` was the number of test samples of
+                     the reported number.
+    The reported number is assumed to scatter as ours: over its few test samples and, if we have several
+    seeds, over seeds, as one more seed (hence 1 + 1/seeds). With one seed, the interval applies to the two
+    networks only. Squares of distances are added (Zou and Donner 2008). docs/statistics.md has the coverage.
+    """
+    value = float(np.mean(means)) / reported
+    spread = seed_distance(means, more=1)
+    parts = np.array([[each.below, each.few_below, each.above, each.few_above] for each in scatters])
+    below, few_below, above, few_above = parts.mean(axis=0)
+    low = np.sqrt(below**2 + few_below**2 + spread**2)
+    high = np.sqrt(above**2 + few_above**2 + spread**2)
+    return Interval(value, float(value * np.exp(-low)), float(value * np.exp(high)))
