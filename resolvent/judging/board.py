@@ -40,6 +40,8 @@ def _rows(folder: Path) -> Iterator[dict[str, Any]]:
         rows = [row for row in rows if row["metric"] == "relative_l2"]
         if not rows or record["kind"] not in KINDS:
             raise KeyError("kind")
+        recorded = record.get("recorded", [])
+        confirmed = "confirmed" if all(row["confirmed"] is not False for row in recorded) else "not confirmed"
         for row in rows:
             yield {
                 "test": str(record["task"]),
@@ -48,19 +50,13 @@ def _rows(folder: Path) -> Iterator[dict[str, Any]]:
                 "relative_l2": float(row["mean"]),
                 "samples": int(row["samples"]),
                 "judged": record["kind"],
-                "recorded_errors": _recorded(record.get("recorded", [])),
+                "recorded_errors": confirmed if recorded else "",
                 "date": str(record["date"]),
-                "versions": " ".join(f"{name} {one}" for name, one in record["versions"].items()),
+                "versions": " ".join(f"{name} {number}" for name, number in record["versions"].items()),
                 "folder": str(folder),
             }
     except (AttributeError, KeyError, TypeError, ValueError):
         raise FileError(f"{folder / RECORD} is damaged: evaluate again") from None
-
-
-def _recorded(rows: list[dict]) -> str:
-    if not rows:
-        return ""
-    return "not confirmed" if any(row["confirmed"] is False for row in rows) else "confirmed"
 
 
 def print_board(table: pd.DataFrame, console: Console) -> None:
@@ -82,5 +78,8 @@ def print_board(table: pd.DataFrame, console: Console) -> None:
 def write_board(table: pd.DataFrame, file: Path) -> None:
     """Write the board as CSV. Text that begins like a formula is quoted, so spreadsheets do not run it."""
     formula = ("=", "+", "-", "@", "\t", "\r")
-    quoted = table.map(lambda one: f"'{one}" if isinstance(one, str) and one.startswith(formula) else one)
-    quoted.to_csv(file, index=False)
+
+    def quoted(value: object) -> object:
+        return f"'{value}" if isinstance(value, str) and value.startswith(formula) else value
+
+    table.map(quoted).to_csv(file, index=False)

@@ -66,7 +66,7 @@ def _write(path: Path, samples: Samples, *, with_targets: bool) -> None:
         kept["targets"] = samples.targets
     if samples.target_grid != samples.grid:
         grids["targets"] = coordinates_of(samples.target_grid, "_target")
-    every = {name: values for one in grids.values() for name, values in one.items()}
+    every = {name: values for axes in grids.values() for name, values in axes.items()}
     if path.suffix == ".npz":
         return write_arrays(path, kept | every)
     data = xarray.Dataset(coords=every)

@@ -26,24 +26,16 @@ from resolvent.evaluation.inference import solvers_timed
 from resolvent.evaluation.metrics import METRICS, Metric, Scale, measure, metrics_with
 from resolvent.evaluation.without_labels import known_of
 from resolvent.figures.common.intervals import mean_interval
-from resolvent.figures.common.numbers import ends, scientific, short_duration
+from resolvent.figures.common.numbers import DASH, ends, scientific, short_duration
 from resolvent.figures.common.page import TEMPLATES as OF_FIGURES
 from resolvent.figures.common.table import Cell, Column, Table, as_html, write_table
-from resolvent.judging.exported import (
-    condition_name,
-    is_exported_run,
-    open_exported_run,
-    own_labels,
-    own_task,
-    predictor_of,
-    recorded_and_measured,
-)
-from resolvent.judging.predictions import predictor
+from resolvent.judging import exported
+from resolvent.judging.predictions import Predictor, predictor
 from resolvent.judging.tasks import NamedTask, labels_of, names, read_task
 from resolvent.public.consent import Allowed
 
 RECORD, ERRORS, PAGE, TABLE = "judged.json", "errors.csv", "index.html", "row"
-OURS = tuple(one for one in METRICS if not one.standardised)
+OURS = tuple(metric for metric in METRICS if not metric.standardised)
 KINDS = {
     "predictions": "only predictions were judged, not how they were made, nor whether the labels were known",
     "program": "the program was run here; how it was trained, and on which samples, was not judged",
@@ -77,19 +69,19 @@ def judge(
     source   predictions, a program or a module (`resolvent.judging.predictions`), or an exported run.
     label    name in tables.
     data     folder where the test samples are made and kept.
-    certify  adds error estimates without labels: bounds, and estimates from symmetries and a cheap solver.
+    certify  adds bounds and estimates of the errors that need no label.
     allow    folders of modules and addresses that an exported run may use (`resolvent.load_run`).
     Returns the record. Raises `ResolventError` if predictions are missing or do not fit, or if files of a run
     are missing, damaged or not allowed.
     """
     run = None
-    if is_exported_run(source):
-        run = open_exported_run(Path(source), allow, own_samples=name is None)
+    if exported.is_exported_run(source):
+        run = exported.open_exported_run(Path(source), allow, own_samples=name is None)
     own = run if name is None else None  # tested on its own samples
     if name is not None:
         test, task = name, read_task(name)
     elif own is not None:
-        test, task = own_task(own)
+        test, task = exported.own_task(own)
     else:
         words = "only an exported run has test samples of its own"
         raise EvaluationError(f"{source} needs a --task: {words}; tasks: {', '.join(names())}")
@@ -98,33 +90,75 @@ def judge(
     if out.exists() and not out.is_dir():
         raise FileError(f"{out} is a file: choose another --out")
     groups = [group_name(resolution) for resolution in task.tested]
-    asked = predictor(source, groups) if run is None else predictor_of(run, groups)
-    there = read_json(out / RECORD, "the judgement") if (out / RECORD).exists() else None
-    same = {"task": test, "source": asked.words, "files": asked.files}
-    if there is not None and {key: there.get(key) for key in same} != same:
+    asked = predictor(source, groups) if run is None else exported.predictor_of(run, groups)
+    existing = read_json(out / RECORD, "the judgement") if (out / RECORD).exists() else None
+    identity = {"task": test, "source": asked.words, "files": asked.files}
+    if existing is not None and {key: existing.get(key) for key in identity} != identity:
         raise FileError(f"{out} has the results of other predictions: choose another --out, or delete it")
     metrics: tuple[Metric, ...] = OURS
     scale: Scale | None = None
     conditions: Iterable[tuple[Condition, Source]]
     if own is not None:
-        card = own_labels(own, data, cores)
+        card = exported.own_labels(own, data, cores)
         metrics = metrics_with((), own.card["targets"])
         scale = scale_of(own.operator, card, vars(own.record))
         conditions = tested(card, vars(own.record))
     else:
         card = labels_of(test, data, cores)
         count = task.dataset.samples.test
-        conditions = ((Condition(one), Split(card, one, "test", count)) for one in task.tested)
+        conditions = ((Condition(n), Split(card, n, "test", count)) for n in task.tested)
     who = label or asked.words
+    errors, classical, estimates = _evaluated(asked, who, task, conditions, metrics, scale, certify)
+    write_atomically(out / ERRORS, lambda temporary: errors.to_csv(temporary, index=False))
+    facts = read_card(card)
+    accuracy = facts.get("stated_accuracy") or 0.0
+    of_source = errors[errors["who"] == who]
+    judged_groups = {grid.partition(",")[0] for grid in errors["grid"]}
+    record = {
+        **identity,
+        "label": who,
+        "kind": asked.kind,
+        "judged": KINDS[asked.kind],
+        "test_set": facts["content_hash"],
+        "stated_accuracy": accuracy,
+        "rows": list(_summaries(errors)),
+        "recorded": [] if own is None else list(exported.recorded_and_measured(own, of_source, accuracy)),
+        "remarks": list(asked.remarks),
+        "not_judged_on": [group for group in groups if group not in judged_groups],
+        "classical": classical,
+        "as_accurate": _fastest_as_accurate(errors, classical),
+        "without_labels": estimates,
+        "seconds_per_sample": asked.seconds,
+        "date": datetime.now(UTC).strftime("%Y-%m-%d"),
+        "machine": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
+        "versions": {library: version(library) for library in LIBRARIES},
+    }
+    # The record comes first, so that no page exists without one.
+    write_json(out / RECORD, record)
+    write_table(table_of(record), [out / f"{TABLE}{ending}" for ending in (".csv", ".tex")])
+    write_text(out / PAGE, page_of(record, task))
+    return record
+
+
+def _evaluated(
+    asked: Predictor,
+    who: str,
+    task: NamedTask,
+    conditions: Iterable[tuple[Condition, Source]],
+    metrics: tuple[Metric, ...],
+    scale: Scale | None,
+    certify: bool,
+) -> tuple[pd.DataFrame, list[dict], list[dict]]:
+    """Return errors by sample, times of classical solvers and, with `certify`, estimates without labels."""
     tables: list[pd.DataFrame] = []
-    known: list[dict] = []
     classical: list[dict] = []
-    for condition, source_of_samples in conditions:
+    estimates: list[dict] = []
+    for condition, source in conditions:
         group = group_name(condition.resolution)
         if group not in asked.groups:
             continue
-        samples = source_of_samples.read(range(len(source_of_samples)))
-        grid = condition_name(condition.resolution, condition.noise)
+        samples = source.read(range(len(source)))
+        grid = exported.condition_name(condition.resolution, condition.noise)
         try:
             prediction = asked.predict(samples, group)
         except EvaluationError as error:
@@ -137,49 +171,23 @@ def judge(
         if condition.noise:
             continue
         # Classical solvers that need only the inputs.
-        for words, answers, times in solvers_timed(build_task(task.dataset), samples):
-            solver = f"{SOLVER}, {words}"
+        for method, answers, times in solvers_timed(build_task(task.dataset), samples):
+            solver = f"{SOLVER}, {method}"
             tables.append(_rows(solver, answers, samples, grid, metrics, scale))
             classical.append({"grid": grid, "solver": solver, "seconds_per_sample": times["many_seconds"]})
         if certify:
-            known += _without_labels(task, prediction, samples, grid)
-    errors = pd.concat(tables, ignore_index=True)
-    write_atomically(out / ERRORS, lambda temporary: errors.to_csv(temporary, index=False))
-    # The fastest classical solver on the first grid with at most the mean error of the predictions.
+            estimates += _without_labels(task, prediction, samples, grid)
+    return pd.concat(tables, ignore_index=True), classical, estimates
+
+
+def _fastest_as_accurate(errors: pd.DataFrame, classical: list[dict]) -> dict | None:
+    """Return the fastest classical solver that is as accurate as the predictions on the first grid."""
     first = errors["grid"].iloc[0]
     means = errors[errors["grid"] == first].groupby("who", sort=False)["relative_l2"].mean()
-    on_first = [one for one in classical if one["grid"] == first]
-    accurate = [one for one in on_first if means[one["solver"]] <= means.iloc[0]]
-    accuracy = read_card(card).get("stated_accuracy") or 0.0
-    of_source = errors[errors["who"] == who]
-    recorded = [] if own is None else list(recorded_and_measured(own, of_source, accuracy))
-    judged_groups = {grid.partition(",")[0] for grid in errors["grid"]}
-    record = {
-        "task": test,
-        "label": who,
-        "kind": asked.kind,
-        "judged": KINDS[asked.kind],
-        "source": asked.words,
-        "files": asked.files,
-        "test_set": read_card(card)["content_hash"],
-        "stated_accuracy": accuracy,
-        "rows": list(_summaries(errors)),
-        "recorded": recorded,
-        "remarks": list(asked.remarks),
-        "not_judged_on": [group for group in groups if group not in judged_groups],
-        "classical": classical,
-        "as_accurate": min(accurate, key=lambda one: one["seconds_per_sample"], default=None),
-        "without_labels": known,
-        "seconds_per_sample": asked.seconds,
-        "date": datetime.now(UTC).strftime("%Y-%m-%d"),
-        "machine": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
-        "versions": {one: version(one) for one in LIBRARIES},
-    }
-    # The record comes first, so that no page exists without one.
-    write_json(out / RECORD, record)
-    write_table(table_of([record]), [out / f"{TABLE}{ending}" for ending in (".csv", ".tex")])
-    write_text(out / PAGE, page_of(record, task))
-    return record
+    accurate = [
+        timed for timed in classical if timed["grid"] == first and means[timed["solver"]] <= means.iloc[0]
+    ]
+    return min(accurate, key=lambda timed: timed["seconds_per_sample"], default=None)
 
 
 def _exchanged(prediction: np.ndarray, samples: Samples, group: str) -> Iterable[str]:
@@ -187,8 +195,8 @@ def _exchanged(prediction: np.ndarray, samples: Samples, group: str) -> Iterable
     if samples.target_grid.dimension == 2 and prediction.shape[-1] == prediction.shape[-2]:
         weights = samples.target_grid.weights
         own, other = (
-            float(relative_l2(one, samples.targets, weights).mean())
-            for one in (prediction, prediction.swapaxes(-1, -2))
+            float(relative_l2(values, samples.targets, weights).mean())
+            for values in (prediction, prediction.swapaxes(-1, -2))
         )
         if other < own / 2:
             yield (
@@ -221,20 +229,21 @@ def _without_labels(
     """Yield error estimates without labels and the errors, averaged over the samples."""
     grid = samples.target_grid
     errors = pd.Series(relative_l2(prediction, samples.targets, grid.weights))
-    for name, known in known_of(task.dataset, samples.inputs, prediction, grid).items():
-        if "bound" in known.dims:
+    for name, estimate in known_of(task.dataset, samples.inputs, prediction, grid).items():
+        if "bound" in estimate.dims:
             inputs = samples.inputs.astype(np.float64)
             own = task.dataset.energy_error(inputs, prediction, samples.targets)
-            numbers = dict(zip(("low", "high"), known.mean("sample"), strict=True)) | {"error": own.mean()}
+            numbers = dict(zip(("low", "high"), estimate.mean("sample"), strict=True)) | {"error": own.mean()}
         else:
-            order = pd.Series(known.values).corr(errors, method="spearman")  # NaN for equal errors
-            numbers = {"value": known.mean(), "error": errors.mean(), "rank_correlation": order}
-        yield {"grid": group, "name": name, "kind": known.attrs["kind"], **_finite(numbers)}
+            order = pd.Series(estimate.values).corr(errors, method="spearman")  # NaN for equal errors
+            numbers = {"value": estimate.mean(), "error": errors.mean(), "rank_correlation": order}
+        yield {"grid": group, "name": name, "kind": estimate.attrs["kind"], **_finite(numbers)}
 
 
 def _summaries(errors: pd.DataFrame) -> Iterable[dict[str, Any]]:
     for (who, grid), table in errors.groupby(["who", "grid"], sort=False):
-        samples = table.groupby("sample")[[one.name for one in OURS]].mean()  # over realisations of noise
+        names = [metric.name for metric in OURS]
+        samples = table.groupby("sample")[names].mean()  # over realisations of noise
         for metric, errors_of in samples.items():
             interval = mean_interval(errors_of.to_numpy())
             numbers = {"mean": interval.value, "low": interval.low, "high": interval.high}
@@ -247,47 +256,47 @@ def _finite(numbers: dict[str, Any]) -> dict[str, float | None]:
     return {name: float(number) if np.isfinite(number) else None for name, number in numbers.items()}
 
 
-def table_of(records: list[dict], metric: str = "") -> Table:
-    """Return a table of judgements for one task, ordered by error on the first grid, followed by solvers.
+def table_of(record: dict, metric: str = "") -> Table:
+    """Return the table of a judgement: what was judged, and below it classical solvers.
 
-    Classical solvers in the table are the fastest solver as accurate as a model, and the most accurate. With
-    `metric`, the table has only the columns of that metric and omits the judged source; times are next to the
-    first metric.
+    The solvers are the fastest one as accurate as the predictions, and the most accurate one. With `metric`,
+    the table has only the columns of that metric and omits the kind of source; times are next to the first
+    metric.
     """
-    first, *_ = records[0]["rows"]
-    grids = list(dict.fromkeys(row["grid"] for record in records for row in record["rows"]))
-    labels = {one.name: one.label for one in OURS if metric in ("", one.name)}
-    beside: dict[str, dict] = {}  # the record of each classical solver in the table
-    for record in records:
-        if record["as_accurate"]:
-            beside[record["as_accurate"]["solver"]] = record
-        rows = [row for row in record["rows"] if row["who"] != record["label"]]
-        place = (first["grid"], "relative_l2")
-        if solvers := [row for row in rows if (row["grid"], row["metric"]) == place]:
-            beside[min(solvers, key=lambda row: row["mean"])["who"]] = record
-    columns = [
-        Column("model"),
-        *(Column(grid, label, "interval") for label in labels.values() for grid in grids),
-        *([Column(f"time on {first['grid']}")] if metric in ("", first["metric"]) else []),
-        *([] if metric else [Column("what was judged")]),
-    ]
+    rows = {(row["who"], row["metric"], row["grid"]): row for row in record["rows"]}
+    (label, first_metric, first_grid), *_ = rows
+    shown = {known.name: known.label for known in OURS if metric in ("", known.name)}
+    places = [(name, grid) for name in shown for grid in dict.fromkeys(grid for *_, grid in rows)]
+    with_time = metric in ("", first_metric)
+    times = {(label, grid): seconds for grid, seconds in record["seconds_per_sample"].items()}
+    times |= {(timed["solver"], timed["grid"]): timed["seconds_per_sample"] for timed in record["classical"]}
+    solvers = [record["as_accurate"]["solver"]] if record["as_accurate"] else []
+    leading = ["relative_l2", first_grid]
+    on_first = {who: row["mean"] for (who, *place), row in rows.items() if place == leading}
+    del on_first[label]
+    if on_first:
+        solvers.append(min(on_first, key=lambda who: on_first[who]))
 
-    def cells(record: dict, who: str) -> list[Cell]:
-        found = {(row["metric"], row["grid"]): row for row in record["rows"] if row["who"] == who}
-        seconds = record["seconds_per_sample"]
-        if who != record["label"]:
-            of_solver = [one for one in record["classical"] if one["solver"] == who]
-            seconds = {one["grid"]: one["seconds_per_sample"] for one in of_solver}
+    def cells(who: str) -> list[Cell]:
         line = [Cell(who)]
-        for row in (found.get((one, grid)) for one in labels for grid in grids):
-            note = ends(row["low"], row["high"], row["mean"]) if row else ""
-            line.append(Cell(scientific(row["mean"]), note, value=row["mean"]) if row else Cell("—"))
-        own, kind = seconds.get(first["grid"]), record["kind"] if who == record["label"] else ""
-        return [*line, Cell(short_duration(own), value=own), Cell(kind, prose=True)][: len(columns)]
+        for place in places:
+            row = rows.get((who, *place))
+            error = Cell(DASH)
+            if row:
+                interval = ends(row["low"], row["high"], row["mean"])
+                error = Cell(scientific(row["mean"]), interval, value=row["mean"])
+            line.append(error)
+        if with_time:
+            seconds = times.get((who, first_grid))
+            line.append(Cell(short_duration(seconds), value=seconds))
+        if not metric:
+            line.append(Cell(record["kind"] if who == label else "", prose=True))
+        return line
 
-    lines = sorted((cells(one, one["label"]) for one in records), key=lambda line: line[1].value or 0.0)
-    below = [cells(record, who) for who, record in beside.items()]
-    return Table(columns, lines, below, *(("", "") if metric else (records[0]["task"], NOTE)))
+    columns = [Column("model"), *(Column(grid, shown[name], "interval") for name, grid in places)]
+    columns += [Column(f"time on {first_grid}")] * with_time + [Column("what was judged")] * (not metric)
+    title, note = ("", "") if metric else (record["task"], NOTE)
+    return Table(columns, [cells(label)], [cells(who) for who in dict.fromkeys(solvers)], title, note)
 
 
 def beside_solvers(record: dict) -> str:
@@ -312,16 +321,17 @@ def in_words(record: dict) -> Iterable[str]:
             yield f"{row['who']}, {row['grid']}: relative L² error {scientific(row['mean'])} {interval}"
     if missing := record["not_judged_on"]:
         yield f"No predictions on {', '.join(missing)}."
-    yield from (f"Remark: {one}." for one in record["remarks"])
+    yield from (f"Remark: {remark}." for remark in record["remarks"])
     yield beside_solvers(record)
-    for one in record["without_labels"]:
-        if one["kind"] == "theorem":
-            words = f"{scientific(one['low'])} to {scientific(one['high'])} in the energy norm, by a theorem"
+    for estimate in record["without_labels"]:
+        if estimate["kind"] == "theorem":
+            low, high = (scientific(estimate[end]) for end in ("low", "high"))
+            words = f"{low} to {high} in the energy norm, by a theorem"
         else:
-            words = f"{scientific(one['value'])}, the {WITHOUT_LABELS[one['name']]}, an estimate"
-        yield f"{record['label']}, {one['grid']}, without labels: {words}"
-    for one in record["recorded"]:
-        yield f"{one['grid']}, {one['metric']}: recorded {scientific(one['recorded'])}, {again_in_words(one)}"
+            words = f"{scientific(estimate['value'])}, the {WITHOUT_LABELS[estimate['name']]}, an estimate"
+        yield f"{record['label']}, {estimate['grid']}, without labels: {words}"
+    for row in record["recorded"]:
+        yield f"{row['grid']}, {row['metric']}: recorded {scientific(row['recorded'])}, {again_in_words(row)}"
     yield f"Judged: {record['judged']}."
 
 
@@ -344,7 +354,7 @@ def page_of(record: dict, task: NamedTask) -> str:
     leading = next(row for row in rows if row["metric"] == task.metric)
     metrics = dict.fromkeys([task.metric, *(row["metric"] for row in rows)])
     return environment.get_template("judged.html.j2").render(
-        record=record, task=task, tables=[as_html(table_of([record], one)) for one in metrics],
+        record=record, task=task, tables=[as_html(table_of(record, metric)) for metric in metrics],
         style=style, sort=sort, leading=leading, words=WITHOUT_LABELS, beside=beside_solvers(record),
         again=again_in_words,
         ends=ends(leading["low"], leading["high"], leading["mean"]),

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -59,7 +58,7 @@ class Predictor:
         Raises `EvaluationError` if the shape differs or the values are not real numbers.
         """
         if self.kind == "predictions":
-            found = self.answer(samples, group)
+            predictions = self.answer(samples, group)
         else:
             every = range(len(samples))
             batches = [samples.read(every[start : start + BATCH]) for start in every[::BATCH]]
@@ -71,23 +70,24 @@ class Predictor:
                     start = time.perf_counter()
                     answers.append(np.array(self.answer(batch, group)))  # a copy: programs may reuse memory
                     seconds.append((time.perf_counter() - start) / len(batch))
-                found = np.concatenate(answers)
-            # Only the first call counts: later calls are for samples transformed by symmetries.
+                predictions = np.concatenate(answers)
+            # Only the first call on a grid counts; later calls have other noise on the inputs.
             self.seconds.setdefault(group, float(np.median(seconds)))
         shape = samples.targets.shape
-        found = _reshaped(found, shape)  # some models add a channel axis to one function
-        if found.shape != shape:
-            words = f"have shape {found.shape}; expected: {shape}, as the targets"
+        predictions = _reshaped(predictions, shape)  # some models add a channel axis to one function
+        if predictions.shape != shape:
+            words = f"have shape {predictions.shape}; expected: {shape}, as the targets"
             raise EvaluationError(f"{self.words}: predictions on {group} {words}")
-        if found.dtype.kind not in "fiu":
-            raise EvaluationError(f"{self.words}: predictions on {group} are {found.dtype}, not real numbers")
-        return found.astype(np.float64)
+        if predictions.dtype.kind not in "fiu":
+            kind = predictions.dtype
+            raise EvaluationError(f"{self.words}: predictions on {group} are {kind}, not real numbers")
+        return predictions.astype(np.float64)
 
 
-def _reshaped(found: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+def _reshaped(values: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     """Return an array in this shape if its own differs only in axes of size 1; otherwise unchanged."""
-    same = [size for size in found.shape if size > 1] == [size for size in shape if size > 1]
-    return found.reshape(shape) if same else found
+    same = [size for size in values.shape if size > 1] == [size for size in shape if size > 1]
+    return values.reshape(shape) if same else values
 
 
 @contextmanager
@@ -99,7 +99,7 @@ def asked(words: str, when: str) -> Iterator[None]:
         raise
     except Exception as error:
         frames = traceback.extract_tb(error.__traceback__)
-        where = next((one for one in frames if one.filename != __file__), frames[-1])
+        where = next((frame for frame in frames if frame.filename != __file__), frames[-1])
         raise EvaluationError(
             f"{words} failed on {when}: {type(error).__name__}: {in_one_line(error)[:300]} "
             f"({Path(where.filename).name}, line {where.lineno})"
@@ -131,25 +131,26 @@ def _stored(path: Path, groups: list[str]) -> Predictor:
     """Read predictions from a file with one grid, a file with an array per grid, or a folder of files."""
     files = [path]
     if path.is_dir() and path.suffix != ".zarr":
-        inside = sorted(one for one in path.iterdir() if not one.name.startswith("."))
-        files = [one for one in inside if one.suffix.lower() in ENDINGS] or inside
-    opened = [(one, open_source(one)) for one in files]
-    found: dict[str, tuple[ArraysFile, str]] = {}
-    for one, file in opened:
+        inside = sorted(child for child in path.iterdir() if not child.name.startswith("."))
+        files = [each for each in inside if each.suffix.lower() in ENDINGS] or inside
+    opened = [(each, open_source(each)) for each in files]
+    variables: dict[str, tuple[ArraysFile, str]] = {}
+    for path_of_file, file in opened:
         for name, variable in file.variables.items():
             if variable.kind is not None or len(variable.shape) < 2:
                 continue
-            group = next((place for place in (name.partition("/")[0], one.stem) if place in groups), None)
+            named = (name.partition("/")[0], path_of_file.stem)
+            group = next((place for place in named if place in groups), None)
             if group is None and name in UNNAMED:
-                ends = [place for place in groups if one.stem.endswith(f"_{place}")]
+                ends = [place for place in groups if path_of_file.stem.endswith(f"_{place}")]
                 group = next(iter(ends or groups[: len(groups) == 1]), None)
-            if group in found:
-                both = f"{found[group][1]} and {name} of {one.name}"
+            if group in variables:
+                both = f"{variables[group][1]} and {name} of {path_of_file.name}"
                 raise EvaluationError(f"{path} has two arrays for {group}, {both}: remove one")
             if group is not None:
-                found[group] = file, name
+                variables[group] = file, name
     first, *others = groups
-    if first not in found:
+    if first not in variables:
         for _, file in opened:
             file.require_real()
         also = f"; also accepted: {', '.join(others)}" if others else ""
@@ -160,15 +161,16 @@ def _stored(path: Path, groups: list[str]) -> Predictor:
     remarks: dict[str, None] = {}
 
     def answer(samples: Samples, group: str) -> np.ndarray:
-        file, name = found[group]
+        file, name = variables[group]
         _check_orders(file, name, samples)
         values = file.read(name, (slice(None),) * len(file.shape(name)))
         remarks.update(dict.fromkeys(file.notes))
         return values
 
-    given = [group for group in groups if group in found]
-    digests = {one.name: content_digest(one) for one in files}
-    return Predictor("predictions", path.name or path.resolve().name, answer, given, digests, remarks)
+    with_predictions = [group for group in groups if group in variables]
+    digests = {file.name: content_digest(file) for file in files}
+    words = path.name or path.resolve().name
+    return Predictor("predictions", words, answer, with_predictions, digests, remarks)
 
 
 def _check_orders(file: ArraysFile, name: str, samples: Samples) -> None:
@@ -179,18 +181,18 @@ def _check_orders(file: ArraysFile, name: str, samples: Samples) -> None:
     coordinates = coordinates_of(samples.target_grid)
     order = ("sample", "channel", *coordinates)
     variable = file.variables[name]
-    dims = tuple(one.removesuffix("_target") for one in variable.dims() or ())
-    long = [one for one, size in zip(dims, variable.shape, strict=False) if size > 1]
-    named = [one for one in long if axis_of(one) in order]
-    pdebench = not dims and any(one.endswith("x-coordinate") for one in file.variables)
+    dims = tuple(axis.removesuffix("_target") for axis in variable.dims() or ())
+    long = [axis for axis, size in zip(dims, variable.shape, strict=False) if size > 1]
+    named = [axis for axis in long if axis_of(axis) in order]
+    pdebench = not dims and any(variable_name.endswith("x-coordinate") for variable_name in file.variables)
     if pdebench:  # its arrays have x before y
         named = list(reversed(coordinates))
-    expected = sorted(named, key=lambda one: order.index(axis_of(one)))
+    expected = sorted(named, key=lambda axis: order.index(axis_of(axis)))
     if named != expected:
-        found = ", ".join(named) + (", as in PDEBench" if pdebench else "")
+        order_in_file = ", ".join(named) + (", as in PDEBench" if pdebench else "")
         raise EvaluationError(
-            f"{file.path}: '{name}' has the axes {found}; expected: {', '.join(expected)}: transpose it, or "
-            "correct the names"
+            f"{file.path}: '{name}' has the axes {order_in_file}; expected: {', '.join(expected)}: transpose "
+            "it, or correct the names"
         )
     folder = name.rpartition("/")[0]
     for line, other in file.variables.items():
@@ -237,43 +239,33 @@ def _live(location: str) -> Answer:
     return answer
 
 
-def _as_exported(
-    samples: Samples, count: int, size: Any, call: Callable[[list[np.ndarray]], np.ndarray]
-) -> np.ndarray:
-    """Call a program with functions (samples, ...space, channels) and, if it takes them, coordinates.
-
-    `size` is the program's batch size, if fixed.
-    """
-    from resolvent.training.tensors import as_samples, coordinate_tensor, function_tensor
-
-    functions = function_tensor(samples.inputs, samples.grid).numpy()
-    more = [coordinate_tensor(samples.grid).numpy()] if count == 2 else []
-    size = size if isinstance(size, int) else len(functions)
-    found = []
-    for start in range(0, len(functions), size):
-        part = functions[start : start + size]
-        filled = np.concatenate([part, np.repeat(part[-1:], size - len(part), axis=0)])
-        found.append(call([filled, *more])[: len(part)])
-    import torch
-
-    space, targets = samples.target_grid.shape, samples.targets.shape
-    channels = targets[1 : len(targets) - len(space)] or (1,)
-    # Without or before the axis of channels, the last axis of space would be taken for it.
-    answers = _reshaped(np.concatenate(found), (len(functions), *space, *channels))
-    return as_samples(torch.from_numpy(answers)).numpy()
-
-
 def _program(path: Path) -> Answer:
-    """Return a function that calls a program of `torch.export`."""
+    """Return a function that calls a program of `torch.export`.
+
+    The program takes functions (samples, ...space, channels) and, if it has a second input, coordinates.
+    """
     import torch
+
+    from resolvent.training.tensors import as_samples, coordinate_tensor, function_tensor
 
     program = torch.export.load(path)
     module, names = program.module(), program.graph_signature.user_inputs
     taken = [node.meta["val"] for node in program.graph.nodes if node.name in names]
+    batch_size = taken[0].shape[0]  # a symbol, unless it is fixed
 
-    def call(values: list[np.ndarray]) -> np.ndarray:
-        with torch.no_grad():
-            return module(*map(torch.from_numpy, values)).numpy()
+    @torch.no_grad()
+    def answer(samples: Samples, group: str) -> np.ndarray:
+        functions = function_tensor(samples.inputs, samples.grid)
+        coordinates = [coordinate_tensor(samples.grid)] if len(taken) == 2 else []
+        size = batch_size if isinstance(batch_size, int) else len(functions)
+        answers = []
+        for part in functions.split(size):
+            filled = torch.cat([part, part[-1:].expand(size - len(part), *part.shape[1:])])
+            answers.append(module(filled, *coordinates)[: len(part)])
+        space, targets = samples.target_grid.shape, samples.targets.shape
+        channels = targets[1 : len(targets) - len(space)] or (1,)
+        # Without or before the axis of channels, the last axis of space would be taken for it.
+        shaped = _reshaped(torch.cat(answers).numpy(), (len(functions), *space, *channels))
+        return as_samples(torch.from_numpy(shaped)).numpy()
 
-    size = taken[0].shape[0]
-    return lambda samples, group: _as_exported(samples, len(taken), size, call)
+    return answer

@@ -16,7 +16,7 @@ from pydantic import Field, ValidationError
 from resolvent.common.errors import FileError
 from resolvent.common.settings import Settings, settings_hash
 from resolvent.datasets.errors import DatasetError
-from resolvent.datasets.tasks.registry import AnyDataset, build_task
+from resolvent.datasets.tasks.registry import AnyDataset
 from resolvent.datasets.tasks.settings import DatasetSettings, SplitSizes
 from resolvent.planning.places import HOME
 
@@ -61,38 +61,32 @@ def marks_of(arrays: dict[str, np.ndarray]) -> Marks:
 
     The signs come from NumPy's PCG64 with seed 0, one vector after another.
     """
-    found = {}
+    marks = {}
     for name, values in arrays.items():
         flat, random = values.reshape(-1).astype(np.float64), np.random.default_rng(0)
         scale = np.sqrt(flat.size)
         products = (flat @ (2.0 * random.integers(0, 2, flat.size) - 1) / scale for _ in range(SIGNS))
-        found[name] = [float(np.linalg.norm(flat) / scale), *map(float, products)]
-    return found
+        marks[name] = [float(np.linalg.norm(flat) / scale), *map(float, products)]
+    return marks
 
 
-def check_marks(task: NamedTask, which: str, found: Marks, name: str) -> None:
+def check_marks(task: NamedTask, which: str, computed: Marks, name: str) -> None:
     """Raise `DatasetError` if arrays do not match the task's marks `which`, "first" or "test".
 
     Marks of two functions at relative distance d differ by about d times the norm. The tolerance is three
     times this, with d the stated accuracy.
     """
-    known: Marks = getattr(task, which)
-    if set(found) != set(known):
-        raise DatasetError(f"{name}: computed {', '.join(found)}; the task has {', '.join(known)}")
-    for array, marks in known.items():
-        off = max(abs(a - b) for a, b in zip(marks, found[array], strict=True)) / marks[0]
+    published: Marks = getattr(task, which)
+    if set(computed) != set(published):
+        raise DatasetError(f"{name}: computed {', '.join(computed)}; the task has {', '.join(published)}")
+    for array, marks in published.items():
+        off = max(abs(a - b) for a, b in zip(marks, computed[array], strict=True)) / marks[0]
         if not off <= 3 * task.dataset.accuracy + 1e-12:
             raise DatasetError(
                 f"{name}: '{array}' computed here is not the task's: its check values differ by {off:.1e} of "
                 f"the norm, with labels accurate to {task.dataset.accuracy:g}. Install the version of the "
                 "package that published this version of the task"
             )
-
-
-def arrays_of(settings: DatasetSettings, samples: list[tuple[str, int]]) -> dict[str, np.ndarray]:
-    """Compute samples, and return all their stored arrays in the precision of the store."""
-    task = build_task(settings)
-    return {name: values.astype(task.layout.dtype) for name, values in task.compute(samples).items()}
 
 
 def made(settings: DatasetSettings, place: Path, name: str, *, cores: int = 1, **sizes: int) -> Path:

@@ -26,6 +26,12 @@ def small_settings(**changes) -> BurgersDataset:
     return small("burgers", **{"accuracy": 1e-4} | changes)
 
 
+def computed_arrays(settings, samples: list[tuple[str, int]]) -> dict:
+    """Compute samples, and return all their stored arrays in the precision of the store."""
+    task = build_task(settings)
+    return {name: values.astype(task.layout.dtype) for name, values in task.compute(samples).items()}
+
+
 def common_folder(tmp_path_factory) -> Path:
     """Return the folder of what is made once for all processes of one run of the tests."""
     base = tmp_path_factory.getbasetemp()

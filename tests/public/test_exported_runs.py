@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from dataset_fixtures import computed_arrays
 from training_fixtures import RUN
 
 from resolvent.__main__ import main
@@ -75,7 +76,7 @@ def test_a_run_is_judged_on_a_task_beside_other_models(given, made, tmp_path, mo
     settings = json.loads((given / "dataset.json").read_text())["settings"]
     task = {"title": "t", "given": "g", "asked": "a", "tested": [128], "dataset": settings}
     test = [("test", index) for index in range(settings["samples"]["test"])]
-    arrays = tasks.arrays_of(settings_of(settings), test)
+    arrays = computed_arrays(settings_of(settings), test)
     monkeypatch.setattr(tasks, "FOLDER", tmp_path)
     (tmp_path / "tiny-v1.yaml").write_text(yaml.safe_dump(task | {"test": tasks.marks_of(arrays)}))
     record = judge(str(given), "tiny-v1", tmp_path / "run", data=made)
