@@ -79,15 +79,15 @@ def write_baselines(
     user-defined `metrics` or baselines (`own`), "module:name", cannot be used.
     """
     facts = read_card(test_card or card)
-    known = metrics_with(metrics, facts["targets"])
+    every_metric = metrics_with(metrics, facts["targets"])
     try:
         added = [find(location, Baseline) for location in own]
     except ValueError as error:
         raise EvaluationError(f"baselines: {error}") from None
     tables, costs = [], {}
-    for one in resolutions:
-        how = card, one, counts, noise, realisations, known, added
-        errors, costs[str(one)] = measured_baselines(*how, test_card)
+    for resolution in resolutions:
+        how = card, resolution, counts, noise, realisations, every_metric, added
+        errors, costs[str(resolution)] = measured_baselines(*how, test_card)
         tables.append(errors)
     errors = pandas.concat(tables)
     write_text(folder / "errors.csv", errors.to_csv(index=False))
@@ -95,7 +95,7 @@ def write_baselines(
         experiment=experiment,
         dataset_hash=facts["content_hash"],
         costs=costs,
-        metrics=metric_words(metric_columns(errors), known),
+        metrics=metric_words(metric_columns(errors), every_metric),
         files=file_digests(folder, ("errors.csv",)),
     )
     write_record(folder / "cost.json", record)
@@ -153,12 +153,12 @@ def baselines(
     labels = dict(LABELS)
     if "coarse_solve" not in answers:
         key = "ridge_regression"
-        own = [Baseline(key, LABELS[key], lambda one: RidgeRegression(one.inputs, one.targets)), *own]
-    for one in own:
-        if one.name in answers:
-            raise EvaluationError(f"baselines: the name {one.name!r} is taken; choose another")
-        learnt = _too_many if isinstance(train, Split) else one.prepare(train)
-        answers[one.name], labels[one.name] = learnt, one.label
+        own = [Baseline(key, LABELS[key], lambda known: RidgeRegression(known.inputs, known.targets)), *own]
+    for baseline in own:
+        if baseline.name in answers:
+            raise EvaluationError(f"baselines: the name {baseline.name!r} is taken; choose another")
+        learnt = _too_many if isinstance(train, Split) else baseline.prepare(train)
+        answers[baseline.name], labels[baseline.name] = learnt, baseline.label
     scale = target_scale(train)
     rows, costs = [], {}
     for name, answer in answers.items():

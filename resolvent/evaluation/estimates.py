@@ -94,17 +94,17 @@ def errors_beside(
     clean  whether the inputs are without noise; with noise, there are no estimates.
     """
     prediction, grid = answer(samples.inputs), samples.target_grid
-    found: dict[str, Any] = {
+    columns: dict[str, Any] = {
         "sample": np.arange(len(samples)),
         "relative_l2": relative_l2(prediction, samples.targets, grid.weights),
     }
     if not clean:
-        return found
-    known = known_of(equation, samples.inputs, prediction, grid)
-    if "to_solver" in known:
-        found["to_solver"] = known["to_solver"].values
-    if "energy_error" in known:
-        bounds = dict(zip(("energy_lower", "energy_upper"), known["energy_error"].values.T, strict=True))
+        return columns
+    estimates = known_of(equation, samples.inputs, prediction, grid)
+    if "to_solver" in estimates:
+        columns["to_solver"] = estimates["to_solver"].values
+    if "energy_error" in estimates:
+        bounds = dict(zip(("energy_lower", "energy_upper"), estimates["energy_error"].values.T, strict=True))
         inputs = samples.inputs.astype(np.float64)
-        found |= bounds | {"energy_error": equation.energy_error(inputs, prediction, samples.targets)}
-    return found
+        columns |= bounds | {"energy_error": equation.energy_error(inputs, prediction, samples.targets)}
+    return columns

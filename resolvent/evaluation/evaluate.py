@@ -12,19 +12,9 @@ import pandas
 import torch
 from torch import nn
 
+from resolvent.common import records
 from resolvent.common.files import write_text
 from resolvent.common.predictions import write_predictions
-from resolvent.common.records import (
-    CHECKPOINT,
-    RUN_FILES,
-    CostRecord,
-    RunRecord,
-    check_same_run,
-    file_digests,
-    identity_of,
-    read_record,
-    write_record,
-)
 from resolvent.common.runs import metric_columns
 from resolvent.datasets.loading import Source, Split, read_card
 from resolvent.datasets.storage.layout import group_name
@@ -54,17 +44,17 @@ def evaluate_run(
     torch.set_num_threads(threads)
     device = choose_device(gpus)
     facts = read_card(card)
-    known = metrics_with(metrics, facts["targets"])
+    every_metric = metrics_with(metrics, facts["targets"])
     checkpoint = checkpoints.load_run(folder, description)
-    cost = read_record(folder / "cost.json", CostRecord)
-    check_same_run(folder / "cost.json", identity_of(cost), description)
+    cost = records.read_record(folder / "cost.json", records.CostRecord)
+    records.check_same_run(folder / "cost.json", records.identity_of(cost), description)
     operator = trained_operator(checkpoint)
-    errors, predictions = evaluate_operator(operator, card, description, device, facts["seed"], known)
+    errors, predictions = evaluate_operator(operator, card, description, device, facts["seed"], every_metric)
     spread, targets = predictions.attrs["prediction_spread"], predictions.attrs["targets"]
     predictions.attrs = {name: description[name] for name in IDENTITY}
     write_text(folder / "errors.csv", errors.to_csv(index=False))
     write_predictions(folder / "predictions.nc", predictions)
-    found = {
+    measured_facts = {
         "grid": checkpoint["grid"],
         "dataset_hash": facts["content_hash"],
         "data_warnings": facts.get("imported", {}).get("warnings", []),
@@ -72,10 +62,10 @@ def evaluate_run(
         "computation": checkpoint.get("computation", {}),
         "targets": targets,
         "prediction_spread": spread if np.isfinite(spread) else None,
-        "metrics": metric_words(metric_columns(errors), known),
-        "files": file_digests(folder, (*RUN_FILES, CHECKPOINT)),
+        "metrics": metric_words(metric_columns(errors), every_metric),
+        "files": records.file_digests(folder, (*records.RUN_FILES, records.CHECKPOINT)),
     }
-    write_record(folder / "run.json", RunRecord(**description | found))
+    records.write_record(folder / "run.json", records.RunRecord(**description | measured_facts))
     (folder / "resume.pt").unlink(missing_ok=True)
 
 
@@ -97,7 +87,7 @@ def evaluate_operator(
     targets: dict[str, list] = {}
     if "imported" in facts and _has_training(facts, description):
         assert scale is not None
-        mean, deviation = (one.tolist() for one in scale)
+        mean, deviation = (array.tolist() for array in scale)
         targets = {"names": facts["targets"], "mean": mean, "deviation": deviation}
     if operator is not None:
         operator = operator.to(device)

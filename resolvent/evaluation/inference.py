@@ -59,7 +59,7 @@ def measure_inference(
     finished: list[tuple[CostRecord, Path]] = []  # one run for each model and resolution
     for _, folders in groupby(runs, key=lambda folder: folder.parent):
         of_seeds = ((read_record(folder / "cost.json", CostRecord), folder) for folder in folders)
-        finished += list(islice((one for one in of_seeds if one[0].status == "finished"), 1))
+        finished += list(islice((seed_run for seed_run in of_seeds if seed_run[0].status == "finished"), 1))
     sample_seconds = seconds_to_make(read_card(card)) if finished else math.nan
     task = build_task(settings_of(read_card(test_card)["settings"]))
     solver_device = device_name(torch.device("cuda" if task.on_gpu and lanes_here(ON_GPU) else "cpu"))
@@ -129,8 +129,8 @@ def solvers_timed(task: Task, samples: Samples) -> Iterator[tuple[str, np.ndarra
     """Yield label, answers and times (`timed`) of each classical solver that can solve all `samples`."""
     for label, solver in task.classical_solvers().items():
 
-        def answer(given: Samples, solver: Callable = solver) -> np.ndarray:
-            return solver(given.inputs, given.grid)
+        def answer(some: Samples, solver: Callable = solver) -> np.ndarray:
+            return solver(some.inputs, some.grid)
 
         try:
             answers, times = answer(samples), timed(answer, samples)
@@ -142,20 +142,21 @@ def solvers_timed(task: Task, samples: Samples) -> Iterator[tuple[str, np.ndarra
 
 def timed(answer: Callable[[Samples], np.ndarray], samples: Samples) -> dict:
     """Return the median seconds for a single function, and per function in a batch of `SAMPLES`."""
-    one, many = (samples.read(range(min(count, len(samples)))) for count in (1, SAMPLES))
+    single, several = (samples.read(range(min(count, len(samples)))) for count in (1, SAMPLES))
     threads = torch.get_num_threads()
     alone = threads == 1 and not torch.cuda.is_available()  # its processor time depends on no other jobs
-    answer(one)  # compiles
-    answer(many)
+    answer(single)  # compiles
+    answer(several)
     one_seconds, many_seconds = (
         Timer(
             "answer(samples)",
-            globals={"answer": answer, "samples": given},
+            globals={"answer": answer, "samples": batch},
             timer=process_time if alone else default_timer,
             num_threads=threads,
         )
         .blocked_autorange(min_run_time=SHORTEST)
         .median
-        for given in (one, many)
+        for batch in (single, several)
     )
-    return {"samples": len(many), "one_seconds": one_seconds, "many_seconds": many_seconds / len(many)}
+    many_seconds /= len(several)
+    return {"samples": len(several), "one_seconds": one_seconds, "many_seconds": many_seconds}

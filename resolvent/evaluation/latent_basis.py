@@ -29,13 +29,7 @@ from resolvent.models.build import build
 from resolvent.models.cao2021.settings import CoarseEncoderSettings
 from resolvent.models.registry import settings_class
 from resolvent.solvers.common.grid import Grid
-from resolvent.solvers.darcy.eigenfunctions import (
-    eigenfunctions,
-    element_means,
-    mass_matrix,
-    stiffness,
-    with_fixed_sign,
-)
+from resolvent.solvers.darcy import eigenfunctions as darcy
 from resolvent.training import checkpoints
 from resolvent.training.errors import TrainingError
 from resolvent.training.normalisation import NormalisedOperator, restored
@@ -89,8 +83,8 @@ def write_latent_basis(
             f"{card} has no {COEFFICIENT} on {resolution} nodes or cell centres, as eigenfunctions need"
         )
     stored = load_arrays(card, group_name(resolution), "test", sample + 1, [COEFFICIENT])[COEFFICIENT]
-    coefficient = element_means(stored[sample].astype(float), trained.shape[-1] - 1)
-    eigenvalues, functions = eigenfunctions(coefficient, FUNCTIONS)
+    coefficient = darcy.element_means(stored[sample].astype(float), trained.shape[-1] - 1)
+    eigenvalues, functions = darcy.eigenfunctions(coefficient, FUNCTIONS)
     layers = sorted({min(layer, len(trained)) for layer in LAYERS})
     bases, shares = zip(*(leading_functions(trained[layer - 1], FUNCTIONS) for layer in layers), strict=True)
     arrays = {
@@ -141,17 +135,17 @@ def leading_functions(columns: np.ndarray, count: int) -> tuple[np.ndarray, np.n
     weighted = ((columns - means) * np.sqrt(weights)).reshape(len(columns), -1)
     _, sizes, vectors = np.linalg.svd(weighted, full_matrices=False)
     functions = vectors[:count].reshape(count, *columns.shape[1:]) / np.sqrt(weights)
-    return with_fixed_sign(functions), sizes[:count] ** 2 / (sizes**2).sum()
+    return darcy.with_fixed_sign(functions), sizes[:count] ** 2 / (sizes**2).sum()
 
 
 def roughness(functions: np.ndarray) -> np.ndarray:
     """Return ‖∇v‖/‖v - ∫v‖ of the bilinear interpolants v of (count, n, n) functions; NaN for a constant."""
     elements = functions.shape[-1] - 1
     flat = functions.reshape(len(functions), -1).T
-    mass = mass_matrix(elements)
+    mass = darcy.mass_matrix(elements)
     centred = flat - mass.sum(axis=0) @ flat
     below = np.sqrt((centred * (mass @ centred)).sum(axis=0))
-    above = np.sqrt((flat * (stiffness(np.ones((elements, elements))) @ flat)).sum(axis=0))
+    above = np.sqrt((flat * (darcy.stiffness(np.ones((elements, elements))) @ flat)).sum(axis=0))
     size = np.sqrt((flat * (mass @ flat)).sum(axis=0)).max()
     return np.divide(above, below, out=np.full(len(below), np.nan), where=below > NEGLIGIBLE * size)
 

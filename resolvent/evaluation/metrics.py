@@ -89,11 +89,11 @@ def metrics_with(own: Iterable[str], targets: Sequence[str] = ()) -> tuple[Metri
     Several targets need their own, since the largest function dominates a norm of all. Raises
     `EvaluationError` if a metric cannot be imported, is not a `Metric`, or its name is taken.
     """
-    metrics = {one.name: one for one in METRICS}
-    for at, target in enumerate(targets if len(targets) > 1 else ()):
+    metrics = {metric.name: metric for metric in METRICS}
+    for channel, target in enumerate(targets if len(targets) > 1 else ()):
         name, label = f"relative_l2_{target}", f"relative L² error, {target}"
         words = f"the relative L² error of the function '{target}' alone"
-        metrics[name] = Metric(name, partial(_of_one_function, at), label, words)
+        metrics[name] = Metric(name, partial(_of_one_function, channel), label, words)
     for location in own:
         try:
             metric = find(location, Metric)
@@ -120,29 +120,29 @@ def measure(
     pairs = {False: (prediction, target)}
     if scale is not None:
         shape = (-1,) + (1,) * grid.dimension
-        mean, deviation = (one.reshape(shape) for one in scale)
+        mean, deviation = (array.reshape(shape) for array in scale)
         standard, wanted = (
             (values.reshape(len(values), -1, *values.shape[-grid.dimension :]) - mean) / deviation
             for values in (prediction, target)
         )
         pairs[True] = standard, wanted
-    found, samples = {}, len(target)
-    for one in metrics:
-        if one.standardised in pairs:
-            found[one.name] = one.function(*pairs[one.standardised], grid)
-            if (shape := np.shape(found[one.name])) != (samples,):
+    errors, samples = {}, len(target)
+    for metric in metrics:
+        if metric.standardised in pairs:
+            errors[metric.name] = metric.function(*pairs[metric.standardised], grid)
+            if (shape := np.shape(errors[metric.name])) != (samples,):
                 raise EvaluationError(
-                    f"metric {one.name!r} returned shape {shape} for {samples} samples; expected: "
+                    f"metric {metric.name!r} returned shape {shape} for {samples} samples; expected: "
                     f"({samples},), one number per sample"
                 )
-    return found
+    return errors
 
 
 def metric_words(names: Iterable[str], metrics: tuple[Metric, ...] = METRICS) -> dict[str, dict[str, str]]:
     """Return label and description of the metrics `names`, for the record of a run."""
-    known = {one.name: one for one in metrics}
+    known = {metric.name: metric for metric in metrics}
     return {name: {"label": known[name].label, "description": known[name].description} for name in names}
 
 
-def _of_one_function(at: int, prediction: np.ndarray, target: np.ndarray, grid: AnyGrid) -> np.ndarray:
-    return relative_l2(prediction[:, at], target[:, at], grid)
+def _of_one_function(channel: int, prediction: np.ndarray, target: np.ndarray, grid: AnyGrid) -> np.ndarray:
+    return relative_l2(prediction[:, channel], target[:, channel], grid)

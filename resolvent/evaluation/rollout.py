@@ -59,8 +59,8 @@ def write_rollout(
         predictions = rolled_out(operator.to(device), initial, steps, device)
         for step, (predicted, target) in enumerate(zip(predictions, moments, strict=True)):
             with np.errstate(over="ignore", invalid="ignore"):
-                found = relative_l2(predicted, target, grid)
-            error[:, step] = np.where(np.isfinite(found), found, np.nan)
+                errors = relative_l2(predicted, target, grid)
+            error[:, step] = np.where(np.isfinite(errors), errors, np.nan)
             prediction[step] = predicted[shown]
     arrays = {
         "times": facts["settings"]["lead_time"] * np.arange(1, steps + 1),

@@ -24,8 +24,8 @@ def under_symmetries(
     Each symmetry maps the inputs, and its predictions are mapped back; all are equal if they are exact.
     """
     total = np.zeros_like(prediction)
-    for one in symmetries:
-        total += one.back(predict(one.inputs(inputs))) - prediction
+    for symmetry in symmetries:
+        total += symmetry.back(predict(symmetry.inputs(inputs))) - prediction
     return prediction + total / (1 + len(symmetries))
 
 
@@ -38,15 +38,15 @@ def known_of(
     `SolverError` for inputs without a solution.
     """
     inputs = inputs.astype(np.float64)  # stores may have single precision
-    found = {
+    bounds = {
         name: (("sample", "bound"), values, {"kind": "theorem"})
         for name, values in equation.error_bounds(inputs, prediction).items()
     }
     answer = equation.cheap_answer(inputs, prediction, grid)
     estimates = {} if answer is None else {"to_solver": relative_l2(prediction, answer, grid.weights)}
-    coordinates = {"bound": ["lower", "upper"]} if found else {}
+    coordinates = {"bound": ["lower", "upper"]} if bounds else {}
     return xarray.Dataset(
-        found | {name: ("sample", values, {"kind": "estimate"}) for name, values in estimates.items()},
+        bounds | {name: ("sample", values, {"kind": "estimate"}) for name, values in estimates.items()},
         coords=coordinates,
     )
 

@@ -159,7 +159,7 @@ MEASURED = {
 
 def cases(c: ArchitectureCostSettings) -> Iterator[tuple[str, int, int]]:
     """Yield name, width and points per side of every counted case."""
-    for name, one in MEASURED.items():
+    for name, measured in MEASURED.items():
         for width in c.widths:
-            for points in c.patched_points if one.patched else c.points:
+            for points in c.patched_points if measured.patched else c.points:
                 yield name, width, points

@@ -140,13 +140,12 @@ def measured(
     batch_size: int,
     rounds: int,
     device: torch.device,
-    warm_up_points: int = WARM_UP_POINTS,
 ) -> Cost:
     """Return the cost of `learner(points, batch_size)` in this process, before it allocates much memory.
 
     With `rounds` = 0, only the peak memory of a step with clipping and Adam is measured.
     """
-    training_step(learner(warm_up_points, 1), update=not rounds)()  # allocates the libraries' own memory
+    training_step(learner(WARM_UP_POINTS, 1), update=not rounds)()  # allocates the libraries' own memory
     step = training_step(learner(points, batch_size), update=not rounds)
     if not rounds:
         return Cost(peak_memory(step, device))
@@ -226,7 +225,7 @@ def profiled(step: Callable[[], object], device: torch.device) -> tuple[int, int
         step()
     events = profiler.key_averages()
     memory = "self_device_memory_usage" if device.type == "cuda" else "self_cpu_memory_usage"
-    return int(sum(event.flops for event in events)), sum(max(getattr(one, memory), 0) for one in events)
+    return int(sum(event.flops for event in events)), sum(max(getattr(event, memory), 0) for event in events)
 
 
 def peak_memory(step: Callable[[], object], device: torch.device) -> int:

@@ -27,22 +27,22 @@ def check_allowed(folder: Path, code: Iterable[str], allow: Allowed, addresses: 
     form "module:name". Raises `FileError` if `allow` lacks the folder of a module or one of the `addresses`,
     or if Python would import another module of the same name.
     """
-    places = {str(Path(one).resolve()) for one in allow if not is_remote(str(one))}
+    places = {str(Path(place).resolve()) for place in allow if not is_remote(str(place))}
     own = list(dict.fromkeys(location for location in code if ":" in location))
     homes = {location: _home_of(location, places) for location in own}
     unknown = [location for location, home in homes.items() if home is None]
-    closed = [one for one in dict.fromkeys(addresses) if one not in map(str, allow)]
+    closed = [address for address in dict.fromkeys(addresses) if address not in map(str, allow)]
     missing = []
     if unknown:
-        near = _home_of(unknown[0], [str(one.resolve()) for one in (folder, folder.parent, Path())])
+        near = _home_of(unknown[0], [str(place.resolve()) for place in (folder, folder.parent, Path())])
         code_of = f"needs code by its authors, {' and '.join(unknown)}"
         missing.append(f"{code_of}: read it, then allow its folder with --allow {near or 'FOLDER'}")
     if closed:
-        ways = " ".join(f"--allow {one}" for one in closed)
+        ways = " ".join(f"--allow {address}" for address in closed)
         missing.append(f"would contact {' and '.join(closed)}: allow it with {ways}")
     if missing:
-        words = "; it ".join(missing)
-        raise FileError(f"{folder} {words} (in Python allow=[…]); nothing was run or contacted")
+        problems = "; it ".join(missing)
+        raise FileError(f"{folder} {problems} (in Python allow=[…]); nothing was run or contacted")
     for location, home in homes.items():
         _let_be_found(location, str(home))
 
@@ -52,8 +52,8 @@ def addresses_in(source: Any) -> Iterator[str]:
     if isinstance(source, str) and is_remote(source):
         yield source
     elif isinstance(source, dict | list):
-        for one in source.values() if isinstance(source, dict) else source:
-            yield from addresses_in(one)
+        for part in source.values() if isinstance(source, dict) else source:
+            yield from addresses_in(part)
 
 
 def _home_of(location: str, places: Iterable[str]) -> str | None:
@@ -72,7 +72,7 @@ def _let_be_found(location: str, home: str) -> None:
         spec = find_spec(top)  # a name without a dot: nothing is imported
     except ValueError:  # a module without a specification, such as __main__
         spec = None
-    found = [spec.origin] if spec and spec.origin else list((spec and spec.submodule_search_locations) or [])
-    if not found or not all(Path(one).resolve().is_relative_to(home) for one in found):
-        words = f"is found in {', '.join(found) or 'no file'}, not in the allowed {home}"
+    files = [spec.origin] if spec and spec.origin else list((spec and spec.submodule_search_locations) or [])
+    if not files or not all(Path(place).resolve().is_relative_to(home) for place in files):
+        words = f"is found in {', '.join(files) or 'no file'}, not in the allowed {home}"
         raise FileError(f"the module {top} {words}: rename one of them; nothing was run")

@@ -15,13 +15,7 @@ from resolvent.common.errors import FileError
 from resolvent.common.files import read_json
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.loading import Split, places_of, read_card
-from resolvent.datasets.storage.addresses import (
-    LOCAL_FOLDER,
-    checked_address,
-    is_address,
-    local_folder,
-    located,
-)
+from resolvent.datasets.storage import addresses
 from resolvent.datasets.storage.layout import group_name, resolution_of
 from resolvent.datasets.storage.object_store import opened
 from resolvent.datasets.storage.reading import UNREADABLE, open_store
@@ -35,7 +29,7 @@ def open_dataset(
     split: str | None = None,
     resolution: int | str | None = None,
     *,
-    data: Path | str = LOCAL_FOLDER,
+    data: Path | str = addresses.LOCAL_FOLDER,
 ) -> StoredDataset | xarray.DataTree | xarray.Dataset:
     """Open a finished dataset lazily.
 
@@ -161,16 +155,18 @@ class StoredDataset(xarray.DataTree):
 
 def _opened(name: Path | str, data: Path | str) -> StoredDataset:
     """Return the tree of a dataset, with its card as attributes."""
-    if is_address(str(name)):
+    if addresses.is_address(str(name)):
         try:
-            place: Any = checked_address(str(name).removesuffix(".json").removesuffix(".zarr") + ".zarr")
+            place: Any = addresses.checked_address(
+                str(name).removesuffix(".json").removesuffix(".zarr") + ".zarr"
+            )
         except ValueError as error:
             raise DatasetError(str(error)) from None
     else:
         card = card_of(name, data)
         facts, place = read_card(card), card.with_suffix(ENDINGS[1])
         check_layout(open_store(place), facts, place)
-    where: Any = opened(located(place))
+    where: Any = opened(addresses.located(place))
     try:
         tree = xarray.open_datatree(where, engine="zarr", chunks=None, consolidated=False, zarr_format=3)
     except FileNotFoundError:
@@ -184,7 +180,7 @@ def _opened(name: Path | str, data: Path | str) -> StoredDataset:
     return result
 
 
-def card_of(name: Path | str, data: Path | str = LOCAL_FOLDER) -> Path:
+def card_of(name: Path | str, data: Path | str = addresses.LOCAL_FOLDER) -> Path:
     """Return the path of the card of a dataset.
 
     `name` is the path of a card, `data/<name>/<hash>.json`, or of its store, `data/<name>/<hash>.zarr`; or,
@@ -194,7 +190,7 @@ def card_of(name: Path | str, data: Path | str = LOCAL_FOLDER) -> Path:
     path = Path(name)
     if path.suffix in ENDINGS:
         return path.with_suffix(".json")
-    root = local_folder(str(data))
+    root = addresses.local_folder(str(data))
     # Only cards of finished datasets: receipts are next to the card, and the store exists or existed.
     cards = [
         card
@@ -202,15 +198,15 @@ def card_of(name: Path | str, data: Path | str = LOCAL_FOLDER) -> Path:
         if card.with_suffix(".zarr").exists() or card.with_suffix(".shards").exists()
     ]
     folder, _, beginning = str(name).rpartition("/")
-    found = [card for card in cards if not folder and card.parent.name == beginning]
+    matching = [card for card in cards if not folder and card.parent.name == beginning]
     if folder or len(beginning) >= 6:
-        begun = [card for card in cards if card.stem.startswith(beginning) and card not in found]
-        found += [card for card in begun if folder in ("", card.parent.name)]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        names = ", ".join(f"{card.parent.name}/{card.stem}" for card in found)
-        raise DatasetError(f"{data} has {len(found)} datasets called '{name}': open one of {names}")
+        begun = [card for card in cards if card.stem.startswith(beginning) and card not in matching]
+        matching += [card for card in begun if folder in ("", card.parent.name)]
+    if len(matching) == 1:
+        return matching[0]
+    if matching:
+        names = ", ".join(f"{card.parent.name}/{card.stem}" for card in matching)
+        raise DatasetError(f"{data} has {len(matching)} datasets called '{name}': open one of {names}")
     there = ", ".join(dict.fromkeys(card.parent.name for card in cards)) or "none"
     accepted = "a name, a hash, or the path of a card"
     raise DatasetError(f"{data} has no finished dataset '{name}'; accepted: {accepted}; finished: {there}")

@@ -69,10 +69,10 @@ def run_facts(run: TrainedRun) -> tuple[str, list[tuple[str, str]]]:
         ("parameters", f"{cost.parameters:,}"),
         ("ended", ended) if run.diverged else ("training", training),
     ]
-    for which, known in (("input", run.inputs), ("output", run.targets)):
-        for one in known or ():
-            unit = f" (unit {one.units})" if one.units else ""
-            words = f"{one.long_name}{unit}, from {one.low:.4g} to {one.high:.4g} in the data"
+    for which, quantities in (("input", run.inputs), ("output", run.targets)):
+        for quantity in quantities or ():
+            unit = f" (unit {quantity.units})" if quantity.units else ""
+            words = f"{quantity.long_name}{unit}, from {quantity.low:.4g} to {quantity.high:.4g} in the data"
             facts.append((which, words))
     if run.card is None:
         facts.append(("data", "units and ranges are unknown: no card of the dataset was found"))
@@ -87,7 +87,9 @@ def _run(run: TrainedRun, console: Console) -> None:
     for (resolution, noise), part in run.errors.groupby(["resolution", "noise"], sort=False):
         errors = part.groupby("sample")["relative_l2"].mean()  # over realisations of the noise, as on pages
         numbers = (errors.mean(), errors.median(), errors.max())
-        table.add_row(str(resolution), f"{noise:g}", str(len(errors)), *(f"{one:.4g}" for one in numbers))
+        table.add_row(
+            str(resolution), f"{noise:g}", str(len(errors)), *(f"{number:.4g}" for number in numbers)
+        )
     console.print(table)
 
 

@@ -54,33 +54,33 @@ def solve(equation: str, values: Any, **parameters: Any) -> np.ndarray:
     >>> velocity.shape, f"{abs(velocity).max():.4f}"
     ((64,), '0.7179')
     """
-    found = settings_class(equation) if equation in EQUATIONS or ":" in equation else None
-    if found is None or found.known is None or found.solve_values is None:
+    settings = settings_class(equation) if equation in EQUATIONS or ":" in equation else None
+    if settings is None or settings.known is None or settings.solve_values is None:
         accepted = ", ".join(name for name in EQUATIONS if settings_class(name).known)
         raise ValueError(f"unknown equation {equation!r}; accepted: {accepted}")
-    _, *accepts = inspect.signature(found.solve_values).parameters.values()
+    _, *accepts = inspect.signature(settings.solve_values).parameters.values()
     for name in parameters:
-        if name not in (names := [one.name for one in accepts]):
+        if name not in (names := [parameter.name for parameter in accepts]):
             raise ValueError(f"{equation}: {unknown('parameter', name, names)}")
-    for one in accepts:
-        if one.default is one.empty and one.name not in parameters:
-            raise ValueError(f"{equation} needs the parameter {one.name!r}")
-    fields, single = _checked(values, equation, found.known)
-    if found.known.fewest_modes and (jump := seam(fields, range(1, fields.ndim))["seam"]) > JUMP:
+    for parameter in accepts:
+        if parameter.default is parameter.empty and parameter.name not in parameters:
+            raise ValueError(f"{equation} needs the parameter {parameter.name!r}")
+    fields, single = _checked(values, equation, settings.known)
+    if settings.known.fewest_modes and (jump := seam(fields, range(1, fields.ndim))["seam"]) > JUMP:
         warnings.warn(
             f"{equation} is periodic, but values jump from the last point to the first {jump:.3g} times as "
             "far as between any neighbours; give values of a whole period",
             stacklevel=2,
         )
     try:
-        solution = found.solve_values(fields, **parameters)
+        solution = settings.solve_values(fields, **parameters)
     except SolverError as error:
-        if not found.known.fewest_modes or "num_modes" not in str(error):
+        if not settings.known.fewest_modes or "num_modes" not in str(error):
             raise
         # The number of points determines the number of modes, so the remedy is more points.
-        points, observe = fields.shape[-1], found.known.observe
+        points, observe = fields.shape[-1], settings.known.observe
         remedy = (
-            f"give values on n = {4 * (found.known.num_modes(points) + 1)} points or more (now {points}): "
+            f"give values on n = {4 * (settings.known.num_modes(points) + 1)} points or more (now {points}): "
             f"{observe}({observe.replace('observe', 'coefficients_of')}(values), n) of "
             "resolvent.solvers.common.fourier"
         )

@@ -72,9 +72,11 @@ def _numpy(path: Path, run: TrainedRun, variables: Sequence[str]) -> tuple[Any, 
         arrays = dict(content)
     except (OSError, *DAMAGED_NUMPY) as error:
         raise FileError(f"{path} cannot be read as a NumPy file ({error})") from None
-    inputs = {*variables, *(one.name for one in run.inputs or ())}
-    found = [one for one in POSITIONS if one in arrays and one not in inputs and arrays[one].ndim == 1]
-    positions = {name: arrays.pop(name) for name in found}
+    inputs = {*variables, *(quantity.name for quantity in run.inputs or ())}
+    names_of_positions = [
+        name for name in POSITIONS if name in arrays and name not in inputs and arrays[name].ndim == 1
+    ]
+    positions = {name: arrays.pop(name) for name in names_of_positions}
     names = _chosen(path, list(arrays), run, variables)
     if len(names) == 1:
         return arrays[names[0]], positions
@@ -88,7 +90,7 @@ def _numpy(path: Path, run: TrainedRun, variables: Sequence[str]) -> tuple[Any, 
     functions = (
         arrays[name].reshape(*arrays[name].shape, *[1] * (len(shape) - arrays[name].ndim)) for name in names
     )
-    return np.stack([np.broadcast_to(one, shape) for one in functions], axis=1), positions
+    return np.stack([np.broadcast_to(function, shape) for function in functions], axis=1), positions
 
 
 def _xarray(path: Path, run: TrainedRun, variables: Sequence[str], group: str | None) -> xarray.DataArray:
@@ -107,15 +109,17 @@ def _xarray(path: Path, run: TrainedRun, variables: Sequence[str], group: str | 
     if len(names) == 1:
         return data[names[0]]
     functions = [data[name] for name in names]
-    widest = max(functions, key=lambda one: one.ndim)
-    stacked = xarray.concat([one.broadcast_like(widest) for one in functions], "channel", coords="minimal")
+    widest = max(functions, key=lambda function: function.ndim)
+    stacked = xarray.concat(
+        [function.broadcast_like(widest) for function in functions], "channel", coords="minimal"
+    )
     return stacked.transpose(widest.dims[0], "channel", *widest.dims[1:])
 
 
 def _chosen(path: Path, there: list[str], run: TrainedRun, variables: Sequence[str]) -> list[str]:
     """Return the names of the input functions in a file with the variables `there`."""
-    known = [one.name for one in run.inputs or ()]
-    names = list(variables) or (known if set(known) <= set(there) and known else there)
+    trained_on = [quantity.name for quantity in run.inputs or ()]
+    names = list(variables) or (trained_on if set(trained_on) <= set(there) and trained_on else there)
     if not variables and names is there and len(there) != 1:
         raise FileError(f"{path} has the variables {', '.join(there) or 'none'}: name the input variables")
     for name in names:
@@ -126,7 +130,7 @@ def _chosen(path: Path, there: list[str], run: TrainedRun, variables: Sequence[s
 
 def _write(parts: list[Any], target: Path, positions: dict[str, Any]) -> tuple[int, ...]:
     if target.suffix in (".npy", ".npz"):
-        values = np.concatenate([np.asarray(one) for one in parts])
+        values = np.concatenate([np.asarray(part) for part in parts])
 
         def save(temporary: Path) -> None:
             with open(temporary, "wb") as file:

@@ -49,10 +49,10 @@ def grid_of(record: RunRecord, channels: int, shape: tuple[int, ...], inputs: An
     """
     trained = grid_from_facts(record.grid)
     space = shape[-trained.dimension :]
-    given = 1 if len(shape) == 1 + trained.dimension else shape[1] if len(shape) > 1 else 0
+    functions = 1 if len(shape) == 1 + trained.dimension else shape[1] if len(shape) > 1 else 0
     alike = isinstance(trained, Grid)
     unequal = alike and len(set(space)) > 1
-    if len(shape) - trained.dimension not in (1, 2) or unequal or given != channels:
+    if len(shape) - trained.dimension not in (1, 2) or unequal or functions != channels:
         sides = ["n"] * trained.dimension if alike or isinstance(trained, Nodes) else map(str, trained.shape)
         wanted = ["samples", *([str(channels)] if channels > 1 else []), *sides]
         raise TrainingError(f"inputs of shape {shape} do not fit {record.model}: give ({', '.join(wanted)})")
@@ -67,11 +67,14 @@ def grid_of(record: RunRecord, channels: int, shape: tuple[int, ...], inputs: An
         asked = " x ".join(map(str, space[:1] if alike else space))
         raise TrainingError(f"{record.model} cannot predict on {asked} points: {error}") from None
     for name, axis in zip(names, grid.axes, strict=True):
-        found = positions.get(name, axis.coordinates)
-        if len(found) != axis.points or not np.allclose(found, axis.coordinates, rtol=1e-6, atol=1e-7):
+        coordinate = positions.get(name, axis.coordinates)
+        if len(coordinate) != axis.points or not np.allclose(
+            coordinate, axis.coordinates, rtol=1e-6, atol=1e-7
+        ):
             kind = axis.kind.replace("_", " ") if isinstance(axis, Grid) else "uneven, as in training"
             expected, got = (
-                f"{len(line)} values from {line[0]:g} to {line[-1]:g}" for line in (axis.coordinates, found)
+                f"{len(line)} values from {line[0]:g} to {line[-1]:g}"
+                for line in (axis.coordinates, coordinate)
             )
             raise TrainingError(
                 f"the coordinate {name} of the inputs has {got}; for {axis.points} values per function the "
@@ -108,7 +111,9 @@ def labelled(values: np.ndarray, inputs: xarray.DataArray, grid: AnyGrid, attrs:
         space = tuple(f"{name}_target" for name in space)
     dims = (inputs.dims[0], *(["channel"] if values.ndim > 1 + grid.dimension else []), *space)
     kept = {
-        name: one for name, one in inputs.coords.items() if one.dims and set(one.dims) <= {dims[0], *space}
+        name: coordinate
+        for name, coordinate in inputs.coords.items()
+        if coordinate.dims and set(coordinate.dims) <= {dims[0], *space}
     }
     return xarray.DataArray(values, dims=dims, coords=kept, name="prediction", attrs=attrs)
 
@@ -118,10 +123,10 @@ def _positions(inputs: Any, names: tuple[str, ...], x: Any, alike: bool) -> dict
     if not isinstance(inputs, xarray.DataArray):
         if x is None:
             return {}
-        found = np.asarray(x, dtype=np.float64)
-        if found.ndim != 1:
-            raise TrainingError(f"x must be the positions along an axis, (n,), got shape {found.shape}")
-        return dict.fromkeys(names, found) if alike else {names[-1]: found}
+        line = np.asarray(x, dtype=np.float64)
+        if line.ndim != 1:
+            raise TrainingError(f"x must be the positions along an axis, (n,), got shape {line.shape}")
+        return dict.fromkeys(names, line) if alike else {names[-1]: line}
     if x is not None:
         raise TrainingError("a DataArray has its own coordinates: omit x")
     dims = tuple(map(str, inputs.dims))
@@ -170,20 +175,22 @@ def quantities(card: dict, which: str, noise: float = 0.0) -> tuple[Quantity, ..
     Ranges come from the card's statistics of all samples of the dataset. If training inputs were noisy,
     ranges are extended by `DEVIATIONS` standard deviations of the noise.
     """
-    found = []
+    known_quantities = []
     for name in card[which]:
-        statistics = [one for key, one in card["statistics"].items() if key.partition("/")[2] == name]
-        words = next(one["variables"][name] for one in card["groups"].values() if name in one["variables"])
-        more = DEVIATIONS * noise * max(one["std"] for one in statistics)
-        low, high = min(one["min"] for one in statistics), max(one["max"] for one in statistics)
-        found.append(Quantity(name, words["long_name"], words["units"], low - more, high + more))
-    return tuple(found)
+        statistics = [summary for key, summary in card["statistics"].items() if key.partition("/")[2] == name]
+        words = next(
+            group["variables"][name] for group in card["groups"].values() if name in group["variables"]
+        )
+        more = DEVIATIONS * noise * max(part["std"] for part in statistics)
+        low, high = min(part["min"] for part in statistics), max(part["max"] for part in statistics)
+        known_quantities.append(Quantity(name, words["long_name"], words["units"], low - more, high + more))
+    return tuple(known_quantities)
 
 
-def warn_outside(values: np.ndarray, known: Sequence[Quantity], dimension: int, model: str) -> None:
+def warn_outside(values: np.ndarray, quantities: Sequence[Quantity], dimension: int, model: str) -> None:
     """Warn of values (samples, [channels,] ...space) outside the ranges, with range and value."""
-    channels = values.reshape(len(values), len(known), *values.shape[-dimension:])
-    for channel, quantity in enumerate(known):
+    channels = values.reshape(len(values), len(quantities), *values.shape[-dimension:])
+    for channel, quantity in enumerate(quantities):
         part = channels[:, channel]
         margin = MARGIN * (quantity.high - quantity.low)
         outside = ((part < quantity.low - margin) | (part > quantity.high + margin)).reshape(len(part), -1)

@@ -70,7 +70,7 @@ def text(run: TrainedRun, programs: list[str], licence: str | None) -> str:
         parts.append("Warnings from checks of the data: " + "; ".join(map(str, record.data_warnings)))
     parts += [
         "## Recipe",
-        _table("setting value", [(key, "none" if one is None else one) for key, one in recipe.items()]),
+        _table("setting value", [(key, "none" if value is None else value) for key, value in recipe.items()]),
         f"It has {cost.parameters:,} parameters and trained for {counted(cost.epochs, 'epoch')} in "
         f"{cost.train_seconds:.0f} s on {cost.device} with {cost.threads} threads; the weights are those of "
         f"epoch {cost.best_epoch}. Versions: {versions}.",
@@ -90,9 +90,9 @@ def _quantities(run: TrainedRun) -> list[str]:
     if run.inputs is None or run.targets is None:
         return ["Units and ranges are unknown: the card of the dataset was not found at export."]
     rows = [
-        (which, one.long_name, one.units, f"{one.low:.6g}", f"{one.high:.6g}")
-        for which, known in (("input", run.inputs), ("output", run.targets))
-        for one in known
+        (which, quantity.long_name, quantity.units, f"{quantity.low:.6g}", f"{quantity.high:.6g}")
+        for which, functions in (("input", run.inputs), ("output", run.targets))
+        for quantity in functions
     ]
     return [
         _table(["", "quantity", "unit", "smallest in the data", "largest"], rows),
@@ -105,10 +105,12 @@ def _errors(run: TrainedRun) -> str:
     for metric, facts in metrics.items():
         for (resolution, noise), part in run.errors.groupby(["resolution", "noise"]):
             values = part.groupby("sample")[metric].mean()  # over realisations of the noise, as on pages
-            numbers = (f"{one:.6g}" for one in (values.mean(), values.median(), values.max()))
+            numbers = (f"{number:.6g}" for number in (values.mean(), values.median(), values.max()))
             rows.append((facts["label"], resolution, f"{noise:g}", len(values), *numbers))
-    words = [f"*{one['label']}*: {one['description']}." for one in metrics.values()]
-    return _table("metric resolution noise samples mean median largest", rows) + "\n\n" + "\n".join(words)
+    descriptions = [f"*{metric['label']}*: {metric['description']}." for metric in metrics.values()]
+    return (
+        _table("metric resolution noise samples mean median largest", rows) + "\n\n" + "\n".join(descriptions)
+    )
 
 
 def _table(heads: str | list[str], rows: Iterable[tuple[Any, ...]]) -> str:

@@ -151,8 +151,8 @@ class TrainedRun(Run):
         values = as_values(inputs)
         channels = next(iter(self.predictions.children.values())).sizes["input_channel"]
         grid = grid_of(self.record, channels, values.shape, inputs, x)
-        if (known := self.inputs) is not None:
-            warn_outside(values, known, grid.dimension, self.record.model)
+        if (quantities_in := self.inputs) is not None:
+            warn_outside(values, quantities_in, grid.dimension, self.record.model)
         elif not self.__dict__.get("_said"):
             self.__dict__["_said"] = True
             warn_unknown(self.record.dataset, self.record.dataset_hash if self.card is None else None)
@@ -175,11 +175,11 @@ class TrainedRun(Run):
             kind = inputs.dtype if inputs.dtype.is_floating_point else torch.float32
             result = torch.from_numpy(result).to(inputs.device, kind)
         elif isinstance(inputs, xarray.DataArray):
-            words = {"long_name": "prediction"}
+            attributes = {"long_name": "prediction"}
             if self.targets is not None and len(self.targets) == 1:
                 (target,) = self.targets
-                words = {"long_name": f"prediction of the {target.long_name}", "units": target.units}
-            result = labelled(result, inputs, grid, words)
+                attributes = {"long_name": f"prediction of the {target.long_name}", "units": target.units}
+            result = labelled(result, inputs, grid, attributes)
         return (result, known_errors) if certify else result
 
     def calibrate(
@@ -253,10 +253,10 @@ class TrainedRun(Run):
         if self.card is None:
             words = f"the card of the dataset {self.record.dataset}, which names the equation, was not found"
             raise TrainingError(f"{words}: use load_run(…, data=<folder of the datasets>)")
-        given = self.card.get("settings", {})
-        check_allowed(self.directory, [str(given.get("equation"))], self.allow)
+        settings = self.card.get("settings", {})
+        check_allowed(self.directory, [str(settings.get("equation"))], self.allow)
         try:
-            return settings_of(given)
+            return settings_of(settings)
         except ValueError as error:
             reason = " ".join(str(error).split())
             raise FileError(
@@ -273,24 +273,22 @@ class TrainedRun(Run):
     def card(self) -> Any:
         """Return the card of the test dataset, or None if it is not available."""
         record, own = self.record, self.directory / CARD
-        given = None if self.data is None else Path(self.data)
-        named = given.with_suffix(".json") if given is not None and given.suffix in ENDINGS else None
+        place = None if self.data is None else Path(self.data)
+        named = place.with_suffix(".json") if place is not None and place.suffix in ENDINGS else None
         if (path := own if own.is_file() else named) is not None:
             card = read_json(path, "the dataset card")
             if card.get("content_hash") != record.dataset_hash:
                 raise FileError(f"{path} is not the card of the dataset that {self.directory / RECORD} names")
             return card
-        for card in cards_below(self._folders, record.dataset):
-            if card.get("content_hash") == record.dataset_hash:
-                return card
-        return None
+        cards = cards_below(self._folders, record.dataset)
+        return next((card for card in cards if card.get("content_hash") == record.dataset_hash), None)
 
     @property
     def _folders(self) -> list[Path]:
         """Return the folders of datasets in which cards are searched."""
         if self.data is not None:
-            given = Path(self.data)
-            return [given.parent.parent if given.suffix in ENDINGS else local_folder(str(given))]
+            place = Path(self.data)
+            return [place.parent.parent if place.suffix in ENDINGS else local_folder(str(place))]
         folders = [Path(LOCAL_FOLDER)]
         # A run outside of a study may be in a folder with fewer parents.
         with suppress(FileError, FileNotFoundError, IndexError, KeyError):
@@ -305,10 +303,9 @@ class TrainedRun(Run):
         name, settings = self.record.dataset, self.record.dataset_settings
         if self.card is None or self.card.get("dataset") == name:
             return self.card
-        for card in cards_below(self._folders, name):
-            if (card.get("dataset"), card.get("settings")) == (name, settings):
-                return card
-        return None
+        cards = cards_below(self._folders, name)
+        wanted = name, settings
+        return next((card for card in cards if (card.get("dataset"), card.get("settings")) == wanted), None)
 
     @property
     def inputs(self) -> tuple[Quantity, ...] | None:
@@ -370,7 +367,7 @@ def _folder(path: Path, results: Path) -> Path:
     for folder in (path, results / path):
         if (folder / RECORD).is_file():
             return folder
-    found = sorted(
+    folders = sorted(
         {
             file.parent
             for folder in (results / path, path)
@@ -378,10 +375,10 @@ def _folder(path: Path, results: Path) -> Path:
             for file in folder.glob(f"{depth}seed*/{RECORD}")
         }
     )
-    if len(found) == 1:
-        return found[0]
-    if found:
-        names = [_name_below(folder, results) for folder in found]
+    if len(folders) == 1:
+        return folders[0]
+    if folders:
+        names = [_name_below(folder, results) for folder in folders]
         more = f" and {len(names) - 6} more" if len(names) > 6 else ""
         raise FileError(f"{path} has {len(names)} runs: choose one of {', '.join(names[:6])}{more}")
     runs = results.glob(f"*/*/*/*/seed*/{RECORD}")

@@ -24,7 +24,7 @@ class InMemory(TensorDataset):
         size = len(split)
         pieces = [range(start, min(start + MEMBERS, size)) for start in range(0, size, MEMBERS)]
         parts = [_tensors(split, members) for members in pieces]
-        super().__init__(*(torch.cat(one) for one in zip(*parts, strict=True)))
+        super().__init__(*(torch.cat(tensors) for tensors in zip(*parts, strict=True)))
         self.coordinates, self.target_coordinates = _coordinates(split)
 
 

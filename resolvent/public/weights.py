@@ -21,7 +21,9 @@ HEADER = "resolvent"
 
 def write_weights(checkpoint: dict, path: Path) -> None:
     """Write a checkpoint (`resolvent.training.checkpoints`) with an operator to `path`, atomically."""
-    tensors = {name: one.detach().cpu().contiguous().clone() for name, one in checkpoint["operator"].items()}
+    tensors = {
+        name: tensor.detach().cpu().contiguous().clone() for name, tensor in checkpoint["operator"].items()
+    }
     facts = {key: value for key, value in checkpoint.items() if key != "operator"}
     header = json.dumps(facts | {"sha256": _digest(facts, tensors)}, sort_keys=True)
     content = save(tensors, metadata={HEADER: header})
@@ -48,7 +50,7 @@ def read_weights(path: Path) -> dict:
 def _digest(facts: dict, tensors: dict[str, Tensor]) -> str:
     """Return the SHA-256 of the file's content: header, and names, shapes and values of the tensors."""
     content = hashlib.sha256(json.dumps(facts, sort_keys=True).encode())
-    for name, one in sorted(tensors.items()):
-        content.update(f"{name} {one.dtype} {tuple(one.shape)}".encode())
-        content.update(one.reshape(-1).view(uint8).numpy().tobytes())
+    for name, tensor in sorted(tensors.items()):
+        content.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
+        content.update(tensor.reshape(-1).view(uint8).numpy().tobytes())
     return content.hexdigest()
