@@ -11,12 +11,13 @@ from resolvent.figures.experiment import scaling
 from resolvent.figures.experiment.cost import read_inference
 from resolvent.figures.experiment.scaling import (
     SCALING,
-    Curve,
     Size,
     budget_table,
+    curve_through,
+    curves_of,
     exponents_in_words,
     fit,
-    scaling_curves,
+    scaling_table,
     sizes_of,
 )
 
@@ -43,7 +44,7 @@ def sizes(samples, exponent=0.5, floor=0.0, seeds=3, spread=0.05, seed=0):
         logarithms = hardness + spread * generator.standard_normal((seeds, 1))
         logarithms = logarithms + 0.2 * generator.standard_normal((seeds, 40))
         errors = (floor + number**-exponent) * np.exp(logarithms)
-        family.append(Size("fno", int(number), None, errors, 1.0 * number, 0.0))
+        family.append(Size("FNO", "fno", 512, int(number), None, errors, 1.0 * number, 0.0))
     return family
 
 
@@ -51,15 +52,17 @@ def test_the_misfit_is_the_spread_about_the_curve():
     off = np.array([1.1, 1 / 1.1**2, 1.1])  # which no slope explains
     samples = np.array([64.0, 128.0, 256.0])
     pairs = zip(samples, off, strict=True)
-    family = [Size("fno", 0, None, np.array([[share * x**-0.5]]), 0.0, 0.0) for x, share in pairs]
-    assert Curve.through(None, family, samples).misfit == pytest.approx(np.sqrt(2) * np.log(1.1))
+    family = [
+        Size("FNO", "fno", 512, int(x), None, np.array([[share * x**-0.5]]), 0.0, 0.0) for x, share in pairs
+    ]
+    assert curve_through(family, "samples").misfit == pytest.approx(np.sqrt(2) * np.log(1.1))
 
 
 def test_intervals_of_the_exponent_hold(monkeypatch):
     monkeypatch.setattr(scaling, "REPLICATES", 100)
     held = 0
     for seed in range(20):
-        curve = Curve.through(None, sizes(SAMPLES, seed=seed), SAMPLES)
+        curve = curve_through(sizes(SAMPLES, seed=seed), "samples")
         low, high = np.quantile(curve.fits[1:, 1], [0.025, 0.975])
         held += low <= 0.5 <= high
     assert held >= 17
@@ -79,8 +82,7 @@ def test_intervals_of_the_exponent_hold(monkeypatch):
 )
 def test_an_exponent_is_given_only_where_it_means_something(options, why, monkeypatch):
     monkeypatch.setattr(scaling, "REPLICATES", 100)
-    family = {("FNO", 512): sizes(**options)}
-    curves = scaling_curves(family).query("against == 'samples'")
+    curves = scaling_table(curves_of(sizes(**options))).query("against == 'samples'")
     (row,) = curves.to_dict("records")
     assert row["no_exponent"].startswith(why)
     assert pd.isna([row[name] for name in ("exponent", "exponent_low", "exponent_high")]).all() == bool(why)
@@ -110,7 +112,7 @@ def family(make_run, tmp_path):
 
 def test_curves_of_every_width_and_of_time(family):
     runs, inference = family
-    curves = scaling_curves(sizes_of(read_runs(runs), read_inference(inference)))
+    curves = scaling_table(curves_of(sizes_of(read_runs(runs), read_inference(inference))))
     assert curves["label"].unique().tolist() == ["FNO"]
     assert curves["against"].tolist() == ["samples", "samples", "seconds"]
     by_width = curves[curves["against"] == "samples"].set_index("width")
@@ -122,7 +124,8 @@ def test_curves_of_every_width_and_of_time(family):
 
 def test_a_budget_buys_samples_at_the_width_of_the_least_error(family):
     runs, inference = family
-    table = budget_table(sizes_of(read_runs(runs), read_inference(inference)))
+    trained = sizes_of(read_runs(runs), read_inference(inference))
+    table = budget_table(trained, curves_of(trained))
     budget = 256 * 0.31  # the dearest size
     small, large = 2.0 * (budget / 0.11) ** -0.5, 8.0 * 256**-0.7
     assert small < large
@@ -160,6 +163,6 @@ def test_the_figure_is_of_the_most_points(make_run, tmp_path):
 def test_where_all_diverged_there_is_no_curve(make_run, tmp_path):
     runs = [make_run(label="FNO, 64 samples", training={"train_samples": 64}, diverged_epoch=1)]
     inference = write_inference(tmp_path)
-    assert scaling_curves(sizes_of(read_runs(runs), read_inference(inference))).empty
-    assert isinstance(scaling_curves({}), pd.DataFrame)
+    assert scaling_table(curves_of(sizes_of(read_runs(runs), read_inference(inference)))).empty
+    assert isinstance(scaling_table([]), pd.DataFrame)
     assert drawn(SCALING, runs, inference=inference).axes

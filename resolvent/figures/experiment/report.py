@@ -15,6 +15,7 @@ from resolvent.figures.common.page import RUN_PAGE, relative, render, without_bu
 from resolvent.figures.common.style import appearances
 from resolvent.figures.common.table import as_html
 from resolvent.figures.dataset.error_budget import checks_of, others
+from resolvent.figures.experiment import scaling
 from resolvent.figures.experiment.cost import COST_SCATTER, INFERENCE, inference_table, read_inference
 from resolvent.figures.experiment.curves import RESOLUTION_CURVES, TRAINING_CURVES
 from resolvent.figures.experiment.error_location import ERROR_LOCATION
@@ -23,13 +24,6 @@ from resolvent.figures.experiment.estimates import STRESS, estimates_table, read
 from resolvent.figures.experiment.learning_rates import LEARNING_RATES
 from resolvent.figures.experiment.rows_of_errors import ERROR_DISTRIBUTIONS, ERROR_INTERVALS
 from resolvent.figures.experiment.samples import ROLLOUT, SAMPLES_OF_RUNS, SPREAD_OF_RUNS
-from resolvent.figures.experiment.scaling import (
-    SCALING,
-    budget_table,
-    exponents_in_words,
-    scaling_curves,
-    sizes_of,
-)
 from resolvent.figures.experiment.tuned import tuning_of
 from resolvent.figures.experiment.verdict import about_labels, verdicts
 from resolvent.figures.published import reported_numbers
@@ -48,7 +42,8 @@ READERS: dict[str, Callable[..., Any]] = {
     "baselines": lambda baseline_folders: results.read_baselines(baseline_folders),
     "inference": lambda inference_file: read_inference(inference_file),
     "estimates": lambda estimates_file: read_estimates(estimates_file),
-    "family": lambda runs, inference: sizes_of(runs, inference),
+    "sizes": lambda runs, inference: scaling.sizes_of(runs, inference),
+    "curves": lambda sizes: scaling.curves_of(sizes),
     "shown": lambda candidates, named: results.choose_shown(candidates, named),
     "rollout": lambda rollout_file: results.read_arrays(rollout_file),
     "viewed": lambda runs, shown: list(
@@ -90,7 +85,7 @@ SECTIONS = (
     Section("estimates", "Errors without labels", {"stress": STRESS}, "{estimates}", only_if="estimated"),
     OWN,
     Section("cost", "Cost", {"cost_scatter": COST_SCATTER, "inference": INFERENCE}),
-    Section("scaling", "Scaling", {"scaling": SCALING}, only_if="scaled"),
+    Section("scaling", "Scaling", {"scaling": scaling.SCALING}, only_if="scaled"),
     Section("runs", "Runs", heading="All runs"),
     Section("again", "Load and reproduce"),
     Section("cite", "Cite", heading="How to cite"),
@@ -118,9 +113,10 @@ def write_report(
     output, card = Path(output), Path(card)
     read, folder = Sources(READERS, **sources, own_figures=own), output.parent
     runs, comparison, shown = read["runs"], read["comparison"], read["shown"].run
-    own_section = replace(OWN, exhibits={f"{OWN.name}_{name}": one for name, one in (own or {}).items()})
+    own_exhibits = {f"{OWN.name}_{name}": exhibit for name, exhibit in (own or {}).items()}
+    own_section = replace(OWN, exhibits=own_exhibits)
     sections = [own_section if section is OWN else section for section in SECTIONS]
-    curves = scaling_curves(read["family"] if read["scaled"] else {})
+    curves = scaling.scaling_table(read["curves"] if read["scaled"] else [])
     if read["scaled"]:
         save_table(curves, folder / "scaling.csv")
     errors, facts, samples = headline(comparison), results.read_json(card), int(comparison["samples"].max())
@@ -174,8 +170,8 @@ def write_report(
         devices=sorted({run.cost.device for run in runs} | {*timed_on}),
         estimates=as_html(estimates),
         stressed=bool(read["shifts"]),
-        exponents=exponents_in_words(curves),
-        budgets=as_html(budget_table(read["family"])) if read["scaled"] else "",
+        exponents=scaling.exponents_in_words(curves),
+        budgets=as_html(scaling.budget_table(read["sizes"], read["curves"])) if read["scaled"] else "",
         loading=loading(shown, facts, card.as_posix()),
         tables=[name for name in TABLES if (folder / name).exists()],
         store=(card.with_suffix(".zarr").as_posix(), size_of(card.with_suffix(".zarr"))),

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import cycle, product
-from operator import attrgetter
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -45,16 +43,22 @@ BUDGETS = (1, 10)  # multiples of the most expensive size
 DASHES = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (5, 2, 1, 2)))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Size:
     """A model at one size: its errors (seeds, samples), and the seconds that it takes."""
 
+    label: str  # without the size
     model: str
+    resolution: int | str
     samples: int
     width: int | None
     errors: np.ndarray
     train_seconds: float
     data_seconds: float
+
+    @property
+    def family(self) -> tuple[str, int | str]:
+        return self.label, self.resolution
 
     @property
     def seconds(self) -> float:
@@ -65,7 +69,116 @@ class Size:
         return float(self.errors.mean())
 
 
-Family = dict[tuple[str, int | str], list[Size]]  # by label and resolution
+@dataclass(frozen=True)
+class Curve:
+    """error = floor + coefficient · x^-exponent, fitted to the mean errors of `sizes` at x.
+
+    against       "samples", for sizes of one width, or "seconds".
+    fits          (fits, 3): coefficient, exponent and floor of the curve, then those for other random samples
+                  and seeds if there are enough sizes and seeds.
+    no_exponent   why the exponent means little, or empty.
+    """
+
+    against: str
+    sizes: list[Size]
+    x: np.ndarray
+    fits: np.ndarray
+    no_exponent: str
+
+    @property
+    def width(self) -> int | None:
+        return self.sizes[0].width if self.against == "samples" else None
+
+    def __call__(self, x: float) -> np.ndarray:
+        coefficient, exponent, floor = self.fits.T
+        return floor + coefficient * x**-exponent
+
+    def bought(self, seconds: float) -> tuple[float, float]:
+        """Return the number of samples for so many seconds, and the share of the time to make them."""
+        to_make = np.array([size.data_seconds for size in self.sizes]) @ self.x / (self.x @ self.x)
+        to_train = np.array([size.train_seconds for size in self.sizes]) @ self.x / (self.x @ self.x)
+        return float(seconds / (to_make + to_train)), float(to_make / (to_make + to_train))
+
+    @property
+    def misfit(self) -> float:
+        """Return the root mean square of log(error / curve) over the sizes."""
+        means = np.array([size.mean for size in self.sizes])
+        return float(np.sqrt(np.mean(np.log(means / [self(x)[0] for x in self.x]) ** 2)))
+
+
+def sizes_of(runs: list[Run], inference: pd.DataFrame) -> list[Size]:
+    """Return the trained sizes, with the errors of finished seeds. Imported samples cost nothing."""
+    seconds_to_make = inference.set_index("key")["data_seconds"].dropna()
+    sizes = []
+    for group in grouped(runs):
+        finished, record = [run for run in group if not run.diverged], group[0].record
+        errors = error_matrix([run.errors for run in finished], record.resolution, record.noise).to_numpy()
+        if not errors.size:
+            continue
+        samples, width = record.training["train_samples"], record.settings.get("width")
+        sized = [("train_samples", samples), ("width", width)]
+        label = record.label.removesuffix(f", {settings_in_words(sized)}")
+        if label == record.label:  # the width was not varied
+            label, width = record.label.removesuffix(f", {settings_in_words(sized[:1])}"), None
+        costs = seconds_to_make[seconds_to_make.index == record.model]
+        made = samples + record.training["validation_samples"]
+        data_seconds = samples * float(costs.iloc[0]) / made if len(costs) else 0.0
+        train_seconds = float(np.mean([run.cost.train_seconds for run in finished]))
+        of_size = record.model, record.resolution, samples, width, errors
+        sizes.append(Size(label, *of_size, train_seconds, data_seconds))
+    return sizes
+
+
+def curves_of(sizes: list[Size]) -> list[Curve]:
+    """Fit curves for each label and resolution: against samples for each width, and against seconds.
+
+    Against seconds, only sizes that no cheaper size surpasses are fitted. A curve has two sizes or more.
+    """
+    curves: list[tuple[str, list[Size]]] = []
+    for family in by_family(sizes).values():
+        for width in dict.fromkeys(size.width for size in family):
+            of_width = [size for size in family if size.width == width]
+            curves.append(("samples", sorted(of_width, key=lambda size: size.samples)))
+        unsurpassed: list[Size] = []
+        for size in sorted(family, key=lambda size: size.seconds):
+            if not unsurpassed or size.mean < unsurpassed[-1].mean:
+                unsurpassed.append(size)
+        curves.append(("seconds", unsurpassed))
+    return [curve_through(fitted, against) for against, fitted in curves if len(fitted) > 1]
+
+
+def by_family(sizes: list[Size]) -> dict[tuple, list[Size]]:
+    """Group sizes by label and resolution, in the given order."""
+    families: dict[tuple, list[Size]] = {}
+    for size in sizes:
+        families.setdefault(size.family, []).append(size)
+    return families
+
+
+def curve_through(sizes: list[Size], against: str) -> Curve:
+    """Fit a curve to the sizes, and to resampled test samples with other seeds.
+
+    The test samples are the same for all sizes. The spread between seeds is pooled over the sizes, and its
+    uncertainty is that of Student's t.
+    """
+    x = np.array([float(getattr(size, against)) for size in sizes])
+    by_seed = [np.log(size.errors.mean(axis=1)) for size in sizes]
+    seeds = np.array(list(map(len, by_seed)))
+    fits = [fit(x, np.array([size.mean for size in sizes]))]
+    for number, name, least in ((len(sizes), "size", FOR_A_FLOOR), (seeds.min(), "seed", SEEDS_TO_RANK)):
+        if number < least:
+            why = f"{counted(number, name)}, and an exponent needs {least}"
+            return Curve(against, sizes, x, np.array(fits), why)
+    generator, samples = np.random.default_rng(SEED), sizes[0].errors.shape[1]
+    squares = sum(((logarithms - logarithms.mean()) ** 2).sum() for logarithms in by_seed)
+    for _ in range(REPLICATES):
+        drawn = generator.integers(samples, size=samples)
+        means = np.array([size.errors[:, drawn].mean() for size in sizes])
+        spread = np.sqrt(squares / generator.chisquare((seeds - 1).sum()) / seeds)
+        fits.append(fit(x, means * np.exp(spread * generator.standard_normal(len(sizes)))))
+    lowest_floor = np.quantile([floor for *_, floor in fits[1:]], TAIL)
+    level = f"the error levels off at about {scientific(fits[0][2], 2)}" if lowest_floor > 0 else ""
+    return Curve(against, sizes, x, np.array(fits), level)
 
 
 def fit(x: np.ndarray, errors: np.ndarray) -> tuple[float, float, float]:
@@ -100,124 +213,20 @@ def fit(x: np.ndarray, errors: np.ndarray) -> tuple[float, float, float]:
     return np.exp(intercept), -slope, share * lowest
 
 
-@dataclass(frozen=True)
-class Curve:
-    """error = floor + coefficient · x^-exponent, fitted to the mean errors of `sizes` at x.
-
-    `fits` has coefficient, exponent and floor of the curve, then those for other random samples and seeds if
-    there are enough sizes and seeds. `no_exponent` says why the exponent means little, or is empty.
-    """
-
-    width: int | None
-    sizes: list[Size]
-    x: np.ndarray
-    fits: np.ndarray
-    no_exponent: str = ""
-
-    @classmethod
-    def through(cls, width: int | None, sizes: list[Size], x: np.ndarray) -> Curve:
-        """Fit a curve to the sizes."""
-        first = fit(x, np.array([size.mean for size in sizes]))
-        seeds = min(len(size.errors) for size in sizes)
-        for number, name, least in ((len(sizes), "size", FOR_A_FLOOR), (seeds, "seed", SEEDS_TO_RANK)):
-            if number < least:
-                why = f"{counted(number, name)}, and an exponent needs {least}"
-                return cls(width, sizes, x, np.array([first]), why)
-        fits = np.array([first, *refits(x, sizes)])
-        level = f"the error levels off at about {scientific(first[2], 2)}"
-        return cls(width, sizes, x, fits, level if quantiles(fits[1:, 2])[0] > 0 else "")
-
-    def __call__(self, x: float) -> np.ndarray:
-        coefficient, exponent, floor = self.fits.T
-        return floor + coefficient * x**-exponent
-
-    @property
-    def misfit(self) -> float:
-        """Return the root mean square of log(error / curve) over the sizes."""
-        means = np.array([size.mean for size in self.sizes])
-        return float(np.sqrt(np.mean(np.log(means / [self(x)[0] for x in self.x]) ** 2)))
-
-
-def quantiles(replicates: np.ndarray) -> tuple[float, float]:
-    """Return the ends of the 95 % interval of replicates; NaN without any."""
-    return tuple(np.quantile(replicates, [TAIL, 1 - TAIL])) if len(replicates) else (np.nan, np.nan)
-
-
-def refits(x: np.ndarray, sizes: list[Size]) -> list[tuple[float, float, float]]:
-    """Return fits to the mean errors of resampled test samples, with other seeds.
-
-    The test samples are the same for all sizes. The spread between seeds is pooled over the sizes, and its
-    uncertainty is that of Student's t.
-    """
-    generator, samples = np.random.default_rng(SEED), sizes[0].errors.shape[1]
-    by_seed = [np.log(size.errors.mean(axis=1)) for size in sizes]
-    seeds = np.array(list(map(len, by_seed)))
-    squares = sum(((logarithms - logarithms.mean()) ** 2).sum() for logarithms in by_seed)
-    fits = []
-    for _ in range(REPLICATES):
-        drawn = generator.integers(samples, size=samples)
-        means = np.array([size.errors[:, drawn].mean() for size in sizes])
-        spread = np.sqrt(squares / generator.chisquare((seeds - 1).sum()) / seeds)
-        fits.append(fit(x, means * np.exp(spread * generator.standard_normal(len(sizes)))))
-    return fits
-
-
-def sizes_of(runs: list[Run], inference: pd.DataFrame) -> Family:
-    """Return the trained sizes by family, from finished seeds. Imported samples cost nothing."""
-    made = inference.set_index("key")["data_seconds"].dropna()
-    family: Family = {}
-    for group in grouped(runs):
-        finished, record = [run for run in group if not run.diverged], group[0].record
-        errors = error_matrix([run.errors for run in finished], record.resolution, record.noise).to_numpy()
-        if not errors.size:
-            continue
-        samples = record.training["train_samples"]
-        sized = [("train_samples", samples), ("width", record.settings.get("width"))]
-        endings = {f", {settings_in_words(sized)}": sized[1][1], f", {settings_in_words(sized[:1])}": None}
-        ending, width = next(pair for pair in endings.items() if record.label.endswith(pair[0]))
-        each, costs = samples + record.training["validation_samples"], made[made.index == record.model]
-        train_seconds = float(np.mean([run.cost.train_seconds for run in finished]))
-        data_seconds = samples * float(costs.iloc[0]) / each if len(costs) else 0.0
-        size = Size(record.model, samples, width, errors, train_seconds, data_seconds)
-        family.setdefault((record.label.removesuffix(ending), record.resolution), []).append(size)
-    return family
-
-
-@lru_cache  # scaling.csv, the figure and the table of budgets show the same curves, each fitted 200 times
-def curves_of(sizes: tuple[Size, ...], against: str) -> list[Curve]:
-    """Return the curves against `samples`, for each width, or against `seconds`, for all sizes.
-
-    Against seconds, only sizes that no cheaper size surpasses are fitted.
-    """
-    groups: dict[int | None, list[Size]] = {
-        size.width if against == "samples" else None: [] for size in sizes
-    }
-    for size in sorted(sizes, key=attrgetter(against)):
-        group = groups[size.width if against == "samples" else None]
-        if against == "samples" or not group or size.mean < group[-1].mean:
-            group.append(size)
-    return [
-        Curve.through(width, group, np.array([float(getattr(size, against)) for size in group]))
-        for width, group in groups.items()
-        if len(group) > 1
-    ]
-
-
-def scaling_curves(family: Family) -> pd.DataFrame:
+def scaling_table(curves: list[Curve]) -> pd.DataFrame:
     """Return the rows of scaling.csv."""
     rows = []
-    for ((label, resolution), sizes), against in product(family.items(), ("samples", "seconds")):
-        for curve in curves_of(tuple(sizes), against):
-            coefficient, exponent, floor = curve.fits[0]
-            row: dict[str, object] = {"label": label, "resolution": resolution, "against": against}
-            row |= {"width": curve.width, "sizes": len(curve.sizes), "coefficient": coefficient}
-            row |= {"no_exponent": curve.no_exponent, "misfit": curve.misfit}
-            if len(curve.sizes) >= FOR_A_FLOOR:
-                row["floor"] = floor
-            if not curve.no_exponent:
-                low, high = quantiles(curve.fits[1:, 1])
-                row |= {"exponent": exponent, "exponent_low": low, "exponent_high": high}
-            rows.append(row)
+    for curve in curves:
+        first, (coefficient, exponent, floor) = curve.sizes[0], curve.fits[0]
+        row: dict[str, object] = {"label": first.label, "resolution": first.resolution}
+        row |= {"against": curve.against, "width": curve.width, "sizes": len(curve.sizes)}
+        row |= {"coefficient": coefficient, "no_exponent": curve.no_exponent, "misfit": curve.misfit}
+        if len(curve.sizes) >= FOR_A_FLOOR:
+            row["floor"] = floor
+        if not curve.no_exponent:
+            low, high = np.quantile(curve.fits[1:, 1], [TAIL, 1 - TAIL])
+            row |= {"exponent": exponent, "exponent_low": low, "exponent_high": high}
+        rows.append(row)
     return pd.DataFrame(rows, columns=list(SCALING_COLUMNS)).astype({"width": "Int64"})
 
 
@@ -238,70 +247,71 @@ def exponents_in_words(curves: pd.DataFrame) -> list[str]:
     return lines
 
 
-def budget_table(family: Family) -> Table:
+def budget_table(sizes: list[Size], curves: list[Curve]) -> Table:
     """Return the width and number of samples with the lowest error on the curves, for budgets in seconds."""
     rows = []
-    for (label, resolution), sizes in family.items():
-        curves = curves_of(tuple(sizes), "samples")
-        for times in BUDGETS if curves else ():
-            budget, options = times * max(size.seconds for size in sizes), []
-            for curve in curves:
-                squares = curve.x @ curve.x
-                data = np.array([size.data_seconds for size in curve.sizes]) @ curve.x / squares  # per sample
-                train = np.array([size.train_seconds for size in curve.sizes]) @ curve.x / squares
-                samples = float(budget / (data + train))
-                options.append((curve(samples), samples, float(data / (data + train)), curve))
-            (error, *others), samples, share, curve = min(options, key=lambda option: option[0][0])
+    for family, of_family in by_family(sizes).items():
+        against_samples = [
+            curve for curve in curves if curve.against == "samples" and curve.sizes[0].family == family
+        ]
+        for times in BUDGETS if against_samples else ():
+            budget = times * max(size.seconds for size in of_family)
+            curve = min(against_samples, key=lambda curve: curve(curve.bought(budget)[0])[0])
+            samples, share = curve.bought(budget)
+            error, *others = curve(samples)
             beyond = "beyond the tested range" if samples > 1.05 * curve.x.max() else ""
+            low, high = np.quantile(others, [TAIL, 1 - TAIL]) if others else (None, None)
             rows.append([
-                Cell(label), Cell(resolution_in_words(resolution), prose=True),
+                Cell(family[0]),
+                Cell(resolution_in_words(family[1]), prose=True),
                 Cell(duration(budget), value=budget),
                 Cell(f"{samples:,.0f}", warning=beyond, value=samples),
                 Cell(str(curve.width) if curve.width else DASH),
                 Cell(f"{share:.0%}", value=share),
-                Cell(scientific(error), ends(*quantiles(np.array(others)), error), value=error),
+                Cell(scientific(error), ends(low, high, error), value=error),
                 Cell(f"{curve.misfit:.0%}", value=curve.misfit),
             ])  # fmt: skip
     heads = ("model", "grid", "budget", "samples", "width", "share for samples", "predicted error", "misfit")
     return Table(list(map(Column, heads)), rows)
 
 
-def draw_scaling(family: Family, looks: Looks):
+def draw_scaling(sizes: list[Size], curves: list[Curve], looks: Looks):
     """Draw errors at the finest resolution against training samples and against seconds, with the curves."""
-    finest = max((resolution for _, resolution in family), default=None)
+    finest = max((size.resolution for size in sizes), default=None)
+    sizes = [size for size in sizes if size.resolution == finest]
     figure, (panels,) = style.new_figure(1, 2, size=(8.6, 3.8), sharey=True)
     panel, in_time = panels
     lines: list[Any] = []
-    shown = {label: sizes for (label, resolution), sizes in family.items() if resolution == finest}
-    for label, sizes in shown.items():
-        look = looks[sizes[0].model]
+    for family, of_family in by_family(sizes).items():
+        look = looks[of_family[0].model]
         marks = {"ls": "", "ms": 6, "zorder": 4, **look.marks()}
-        several = len({size.width for size in sizes}) > 1
-        for curve, dashes in zip(curves_of(tuple(sizes), "samples"), cycle(DASHES), strict=False):
+        several = len({size.width for size in of_family}) > 1
+        points = zip(*((size.seconds, size.mean) for size in of_family), strict=True)
+        in_time.plot(*points, **marks | {"ms": 4})
+        dashes = cycle(DASHES)
+        for curve in (curve for curve in curves if curve.sizes[0].family == family):
+            dense = np.geomspace(curve.x[0], curve.x[-1], 50)
+            drawn = [curve(x)[0] for x in dense]
+            if curve.against == "seconds":
+                in_time.plot(dense, drawn, color=look.colour, lw=1.5)
+                continue
             intervals = [mean_interval(size.errors) for size in curve.sizes]
             low, high = ([getattr(interval, end) for interval in intervals] for end in ("low", "high"))
             panel.vlines(curve.x, low, high, color=look.colour)
             panel.plot(curve.x, [interval.value for interval in intervals], **marks)
-            dense = np.geomspace(curve.x[0], curve.x[-1], 50)
-            drawn = [curve(x)[0] for x in dense]
-            name = f"{label}, width {curve.width}" if several else label
-            lines += panel.plot(dense, drawn, color=look.colour, ls=dashes, lw=1.5, label=name)
-        in_time.plot([size.seconds for size in sizes], [size.mean for size in sizes], **marks | {"ms": 4})
-        for curve in curves_of(tuple(sizes), "seconds"):
-            dense = np.geomspace(curve.x[0], curve.x[-1], 50)
-            in_time.plot(dense, [curve(x)[0] for x in dense], color=look.colour, lw=1.5)
-    every = [size for sizes in shown.values() for size in sizes]
-    counts = sorted({size.samples for size in every})
+            name = f"{family[0]}, width {curve.width}" if several else family[0]
+            lines += panel.plot(dense, drawn, color=look.colour, ls=next(dashes), lw=1.5, label=name)
+    counts = sorted({size.samples for size in sizes})
     panel.set_xscale("log")
     panel.set_xticks(counts, list(map(str, counts)))
     panel.minorticks_off()
     panel.set_ylabel("mean relative L² error")
-    time_axis(in_time, pd.Series([size.seconds for size in every], dtype=float), 1 / 2, 2, most=6)
-    for panel, words in zip(panels, ("training samples", "time for training and its samples"), strict=True):
-        panel.set_xlabel(words)
-        style.error_limits(panel, [size.mean for size in every], margin=2)
+    time_axis(in_time, pd.Series([size.seconds for size in sizes], dtype=float), 1 / 2, 2, most=6)
+    for panel, label in zip(panels, ("training samples", "time for training and its samples"), strict=True):
+        panel.set_xlabel(label)
+        style.error_limits(panel, [size.mean for size in sizes], margin=2)
         style.grid_lines(panel, "both")
-        if not shown:
+        if not sizes:
             style.say_no_errors(panel)
     style.name_all(figure, lines, place="lower")
     return figure
