@@ -24,7 +24,6 @@ from resolvent.evaluation.conditions import predict
 from resolvent.evaluation.conformal import calibrated
 from resolvent.figures.common.numbers import ratio_in_words, scientific, times
 from resolvent.figures.experiment.estimates import (
-    HEADS,
     NUMBERS,
     degradations,
     distribution_in_words,
@@ -76,7 +75,8 @@ def section(results: Path) -> str | None:
         "numbers in a cell are the range over the models of an architecture and over the shifts."
     )
     heads = (
-        "equation", "architecture", "distribution", "estimated from", "training samples", "epochs", *HEADS,
+        "equation", "architecture", "distribution", "estimated from", "training samples", "epochs", "error",
+        "estimate", "rank correlation", "estimate / error",
     )  # fmt: skip
     return f"{paragraph(about)}\n\n{table(heads, rows)}"
 

@@ -29,7 +29,7 @@ def plotly_chart(figure) -> dict:
 
 def around(errors: Iterable[float]) -> tuple[float, float]:
     """Return the ends of an axis for the models' errors, without baselines, which may be decades away."""
-    errors = [one for one in errors if np.isfinite(one) and one > 0] or [1.0]
+    errors = [error for error in errors if np.isfinite(error) and error > 0] or [1.0]
     return min(errors) / MARGIN, max(errors) * MARGIN
 
 
@@ -37,7 +37,7 @@ def panels_of(titles: list[str], rows: list[list] | None = None):
     """Return a figure with one panel per title, in a column, with one legend or with named `rows`."""
     from plotly.subplots import make_subplots
 
-    counts, count = [max(1, len(one)) for one in rows or titles], max(1, len(titles))
+    counts, count = [max(1, len(row)) for row in rows or titles], max(1, len(titles))
     height = 100 + ROW * sum(counts) + 60 * len(titles) if rows is not None else 90 + 330 * len(titles)
     figure = make_subplots(
         count, 1, shared_xaxes=False if rows is None else "all", row_heights=(rows and counts) or [1] * count,
@@ -86,7 +86,7 @@ def thinned(values: np.ndarray, dimension: int) -> np.ndarray:
 def rounded(values: Any, digits: int = DIGITS) -> Any:
     """Return nested lists of numbers with so many digits; None replaces values that are not finite."""
     if isinstance(values, list | tuple) or (isinstance(values, np.ndarray) and values.ndim):
-        return [rounded(one, digits) for one in values]
+        return [rounded(entry, digits) for entry in values]
     value = float(values)
     return float(f"{value:.{digits}g}") if math.isfinite(value) else None
 

@@ -81,6 +81,9 @@ MODELS_COLUMNS = {
 }
 
 
+Place = tuple[int | str, float]  # resolution and input noise of training
+
+
 @dataclass
 class Tested:
     """A model or baseline under one condition: its facts, and its errors by metric and statistic."""
@@ -90,6 +93,15 @@ class Tested:
     seeds: dict[str, int] = field(default_factory=dict)  # number with finite errors, by metric
     # Lowest mean error of a model that is shown to be worse than the best, by metric.
     worse_from: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def name(self) -> tuple[str, str]:
+        """Return the kind, `model` or `baseline`, and the key."""
+        return self.facts["kind"], self.facts["key"]
+
+    @property
+    def place(self) -> Place:
+        return self.facts["trained_resolution"], float(self.facts["trained_noise"])
 
     @property
     def leads(self) -> str:

@@ -49,8 +49,8 @@ class Exhibit:
 
     @property
     def needs(self) -> set[str]:
-        drawn = (one for one in (self.draw, self.chart) if one)
-        return {name for one in drawn for name in inspect.signature(one).parameters}
+        drawn = (function for function in (self.draw, self.chart) if function)
+        return {name for function in drawn for name in inspect.signature(function).parameters}
 
     def files(self, stem: str) -> list[str]:
         """Return the names of its files; the page shows the first."""

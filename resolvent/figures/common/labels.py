@@ -63,7 +63,7 @@ def label_points(
             tried.append((sum(_overlap(box, other) for other in taken) + 2 * outside, note, box))
             if tried[-1][0] == 0:
                 break
-        tried.sort(key=lambda one: one[0])
+        tried.sort(key=lambda attempt: attempt[0])
         taken.append(tuple(tried[0][2]))
         for _, note, _ in tried[1:]:
             note.remove()
@@ -81,11 +81,11 @@ def spread(wanted: np.ndarray, gap: float) -> np.ndarray:
         while len(clusters) > 1 and places(clusters[-1])[0] < places(clusters[-2])[-1] + gap:
             last = clusters.pop()
             clusters[-1] += last
-    return np.concatenate([places(one) for one in clusters])
+    return np.concatenate([places(cluster) for cluster in clusters])
 
 
-def _overlap(one, other) -> float:
+def _overlap(box, other) -> float:
     """Return the area shared by two boxes (left, bottom, right, top)."""
-    width = min(one[2], other[2]) - max(one[0], other[0])
-    height = min(one[3], other[3]) - max(one[1], other[1])
+    width = min(box[2], other[2]) - max(box[0], other[0])
+    height = min(box[3], other[3]) - max(box[1], other[1])
     return max(0.0, width) * max(0.0, height)

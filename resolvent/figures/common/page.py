@@ -103,5 +103,5 @@ def _is_table(value: object) -> bool:
     return (
         len(rows) > 1
         and all(isinstance(row, dict) and list(row) == list(rows[0]) for row in rows)
-        and not any(isinstance(one, dict | list) for row in rows for one in row.values())
+        and not any(isinstance(entry, dict | list) for row in rows for entry in row.values())
     )

@@ -73,8 +73,8 @@ class Run(runs.Run):
     def shown_errors(self, noise: float | None = None) -> pd.Series:
         """Return the relative L2 errors of the predictions in `shown` by sample."""
         errors, noise = self.errors, self.noise if noise is None else noise
-        here = (errors["resolution"] == self.resolution) & same_noise(errors["noise"], noise)
-        return errors[here & (errors["realisation"] == 0)].set_index("sample")["relative_l2"]
+        shown_rows = (errors["resolution"] == self.resolution) & same_noise(errors["noise"], noise)
+        return errors[shown_rows & (errors["realisation"] == 0)].set_index("sample")["relative_l2"]
 
 
 @dataclass(frozen=True)
@@ -96,11 +96,11 @@ def _middle_slice(stored: "xarray.Dataset") -> "xarray.Dataset":
 
 def read_runs(directories: Iterable[str | Path]) -> list[Run]:
     """Return the runs in these folders, in the given order of models, then by resolution and seed."""
-    found = [cast(Run, runs.read_run(one, Run)) for one in directories]
-    if not found:
+    loaded = [cast(Run, runs.read_run(directory, Run)) for directory in directories]
+    if not loaded:
         raise ResultError("no run folder was given: list at least one model in the experiment")
-    order = list(dict.fromkeys(run.model for run in found))
-    return sorted(found, key=lambda run: (order.index(run.model), run.resolution, run.seed))
+    order = list(dict.fromkeys(run.model for run in loaded))
+    return sorted(loaded, key=lambda run: (order.index(run.model), run.resolution, run.seed))
 
 
 def read_baselines(directories: Iterable[str | Path]) -> list[Baseline]:
@@ -136,8 +136,8 @@ def read_arrays(path: str | Path) -> dict[str, np.ndarray]:
 
 def without_answer(status: str) -> tuple[str, str]:
     """Return the text in place of a missing baseline's error, and the reason; empty texts otherwise."""
-    words, _, reason = status.partition(": ")
-    return (words, reason) if words == NO_ANSWER else ("", "")
+    text, _, reason = status.partition(": ")
+    return (text, reason) if text == NO_ANSWER else ("", "")
 
 
 def same_noise(levels, others):
@@ -166,10 +166,10 @@ def error_matrices(
     rows: dict[str, list[np.ndarray]] = {metric: [] for metric in metrics}
     samples = pd.RangeIndex(0)
     for table in tables:
-        here = table[(table["resolution"] == resolution) & same_noise(table["noise"], noise)]
-        if here.empty:
+        tested = table[(table["resolution"] == resolution) & same_noise(table["noise"], noise)]
+        if tested.empty:
             continue
-        means, finite = here.groupby("sample")[metrics].mean(), np.isfinite(here[metrics]).all()
+        means, finite = tested.groupby("sample")[metrics].mean(), np.isfinite(tested[metrics]).all()
         for metric in finite.index[finite]:
             samples = samples if any(rows.values()) else means.index
             if not samples.equals(means.index):
@@ -178,8 +178,8 @@ def error_matrices(
                 )
             rows[metric].append(means[metric].to_numpy())
     return {
-        metric: pd.DataFrame(np.array(found), columns=samples) if found else pd.DataFrame()
-        for metric, found in rows.items()
+        metric: pd.DataFrame(np.array(by_seed), columns=samples) if by_seed else pd.DataFrame()
+        for metric, by_seed in rows.items()
     }
 
 
@@ -230,8 +230,8 @@ def choose_shown(candidates: Iterable[str | Path], named: bool = True) -> Shown:
     if named and np.isfinite(_median_error(first)):
         return Shown(first, first)
     medians = [(run.resolution != first.resolution, _median_error(run), run) for run in (first, *others)]
-    finished = [one for one in medians if np.isfinite(one[1])]
-    best = min(finished, key=lambda one: one[:2])[2] if finished else first
+    finished = [median for median in medians if np.isfinite(median[1])]
+    best = min(finished, key=lambda median: median[:2])[2] if finished else first
     return Shown(best, first if named else None, bool(others))
 
 
@@ -287,7 +287,7 @@ def has_map(run: Run) -> bool:
 
 def one_of_each(runs: list[Run]) -> list[Run]:
     """Return the first finished seed of each model at each training resolution, in the given order."""
-    found: dict[tuple, Run] = {}
+    first_seeds: dict[tuple, Run] = {}
     for run in (run for run in runs if not run.diverged):
-        found.setdefault((run.model, run.resolution), run)
-    return list(found.values())
+        first_seeds.setdefault((run.model, run.resolution), run)
+    return list(first_seeds.values())

@@ -166,7 +166,7 @@ def save(figure, output: str | Path) -> list[Path]:
         figure.set_layout_engine(None)  # not "none": savefig would draw again
         # The last bits of the layout solver's results vary, and names of clips in an SVG depend on them.
         for axes in figure.axes:
-            axes.set_position([round(float(one), 6) for one in axes.get_position(original=True).bounds])
+            axes.set_position([round(float(bound), 6) for bound in axes.get_position(original=True).bounds])
         for path in written:
             write_atomically(path, partial(write, suffix=path.suffix))
     return written
@@ -209,16 +209,16 @@ def resolution_axis(axes, resolutions: Iterable[int | str]) -> dict[int | str, f
     Numbers of points are on a logarithmic scale, names of sets of times are evenly spaced.
     """
     resolutions = sorted(set(resolutions))
-    if any(isinstance(one, str) for one in resolutions):
-        places = {one: float(place) for place, one in enumerate(resolutions)}
+    if any(isinstance(resolution, str) for resolution in resolutions):
+        places = {resolution: float(place) for place, resolution in enumerate(resolutions)}
         axes.set_xlim(-0.5, len(places) - 0.5)
     else:
-        places = {one: float(one) for one in resolutions}
+        places = {resolution: float(resolution) for resolution in resolutions}
         axes.set_xscale("log", base=2)
         if len(resolutions) == 1:
             (only,) = places.values()
             axes.set_xlim(only / 1.5, only * 1.5)
-    axes.set_xticks(list(places.values()), [str(one) for one in places])
+    axes.set_xticks(list(places.values()), [str(resolution) for resolution in places])
     return places
 
 
@@ -257,15 +257,15 @@ def title(axes, text: str) -> None:
 
 
 def say_no_errors(axes) -> None:
-    words = "every run diverged: there are no errors to show"
-    axes.text(0.5, 0.5, words, transform=axes.transAxes, ha="center", va="center", color=MUTED, fontsize=9)
+    message = "every run diverged: there are no errors to show"
+    axes.text(0.5, 0.5, message, transform=axes.transAxes, ha="center", va="center", color=MUTED, fontsize=9)
 
 
 def name_diverged(axes, labels: list[str]) -> None:
     """List the models without a line at the bottom of a panel."""
     if labels:
-        words = "diverged: " + "; ".join(labels)
-        axes.text(0.01, 0.03, words, transform=axes.transAxes, color=MUTED, fontsize=8)
+        message = "diverged: " + "; ".join(labels)
+        axes.text(0.01, 0.03, message, transform=axes.transAxes, color=MUTED, fontsize=8)
 
 
 def name_outside(axes, outside: list[tuple[str, float]]) -> None:

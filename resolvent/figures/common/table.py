@@ -1,11 +1,12 @@
 """Tables of text, written as CSV, LaTeX (booktabs) and HTML."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
-from itertools import groupby
+from itertools import compress, groupby
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -97,17 +98,24 @@ class Table:
 
     def select(self, keep: Callable[[Column], bool]) -> "Table":
         """Return the table with the columns that `keep` accepts."""
-        kept = [number for number, column in enumerate(self.columns) if keep(column)]
-        rows, baselines = ([[row[one] for one in kept] for row in of] for of in (self.rows, self.baselines))
-        return replace(self, columns=[self.columns[one] for one in kept], rows=rows, baselines=baselines)
+        mask = [keep(column) for column in self.columns]
+        rows, baselines = ([[*compress(row, mask)] for row in of] for of in (self.rows, self.baselines))
+        return replace(self, columns=[*compress(self.columns, mask)], rows=rows, baselines=baselines)
 
     @property
     def groups(self) -> list[tuple[str, int]]:
-        return [(group, len(list(here))) for group, here in groupby(self.columns, lambda one: one.group)]
+        names = (column.group for column in self.columns)
+        return [(name, len(list(same))) for name, same in groupby(names)]
 
 
 def columns(*groups: tuple[str, Iterable[str]]) -> list[Column]:
     return [Column(head, group) for group, heads in groups for head in heads]
+
+
+def table_of(rows: Sequence[Mapping[Any, Cell]]) -> Table:
+    """Return the table whose columns are the keys of its rows: a head, or a group and a head."""
+    heads = [(key, "") if isinstance(key, str) else key[::-1] for key in (rows[0] if rows else ())]
+    return Table([Column(head, group) for head, group in heads], [list(row.values()) for row in rows])
 
 
 def write_table(tables: Table | list[Table], outputs: Iterable[str | Path], *, style: str = "") -> None:
@@ -130,20 +138,20 @@ def write_table(tables: Table | list[Table], outputs: Iterable[str | Path], *, s
 
 def as_csv(first: Table, *others: Table) -> str:
     """Return the texts and any notes of tables with the same rows as CSV."""
-    found = {"kind": ["model"] * len(first.rows) + ["baseline"] * len(first.baselines)}
+    texts = {"kind": ["model"] * len(first.rows) + ["baseline"] * len(first.baselines)}
     for table in (first, *others):
         for number, column in enumerate(table.columns):
             if number == 0 and table is not first:
                 continue
             cells = [row[number] for row in (*table.rows, *table.baselines)]
             name = ": ".join(filter(None, (table.title if table is not first else "", column.name)))
-            found[name] = [plain(cell.text) for cell in cells]
+            texts[name] = [plain(cell.text) for cell in cells]
             notes = [plain("; ".join(filter(None, (cell.note, cell.warning)))) for cell in cells]
             if any(notes):
-                found[f"{name} ({column.note})"] = notes
+                texts[f"{name} ({column.note})"] = notes
     if not first.baselines:
-        del found["kind"]
-    return pd.DataFrame(found).to_csv(index=False, lineterminator="\n")
+        del texts["kind"]
+    return pd.DataFrame(texts).to_csv(index=False, lineterminator="\n")
 
 
 def as_latex(table: Table) -> str:
@@ -205,13 +213,13 @@ def _html_cell(cell: Cell, number: int) -> str:
     if number == 0:
         return f'<th scope="row">{text}</th>'
     kind = "prose" if cell.prose else "number" + " lost" * cell.lost + " best" * cell.bold
-    found = FIRST_NUMBER.match(cell.text.replace(",", ""))
-    sorted_by = found.group() if found else ""
+    number_in_text = FIRST_NUMBER.match(cell.text.replace(",", ""))
+    sorted_by = number_in_text.group() if number_in_text else ""
     if cell.value is not None:
         sorted_by = "" if absent(cell.value) else f"{cell.value:.10g}"
     value = "" if cell.prose else f' data-sort="{sorted_by}"'
-    for name, words in (("interval", cell.note), ("warning", cell.warning)):
-        text += f'<span class="{name}">{escape(words)}</span>' if words else ""
+    for name, small in (("interval", cell.note), ("warning", cell.warning)):
+        text += f'<span class="{name}">{escape(small)}</span>' if small else ""
     return f'<td class="{kind}"{value}>{text}</td>'
 
 

@@ -21,7 +21,7 @@ DISTRIBUTION = "distribution_of_the_"
 def bibtex(card: dict) -> str:
     """Return BibTeX entries of the papers on the card's equation, then Resolvent's."""
     text = REFERENCES.read_text(encoding="utf-8").strip()
-    entries = {one.partition("{")[2].partition(",")[0]: one.strip() for one in re.split(r"\n(?=@)", text)}
+    entries = {entry.partition("{")[2].partition(",")[0]: entry for entry in re.split(r"\n+(?=@)", text)}
     wanted = set(ARXIV.findall(card["equation"]["source"]))
     chosen = [key for key, entry in entries.items() if wanted & set(ARXIV.findall(entry))]
     if "imported" in card and FILES not in chosen and card["settings"]["equation"] != "arrays":
@@ -49,15 +49,16 @@ def groups(card: dict) -> list[dict[str, str]]:
             named = dict(zip("zyx"[-len(grid["axes"]) :], grid["axes"], strict=True))
             points = " × ".join(f"{points_of(axis):,}" for axis in named.values())
             kinds = ", ".join(f"{axis['kind']} along {along}" for along, axis in named.items())
-            words = f"{points}, {kinds.replace('_', ' ').replace('explicit', 'uneven')}"
+            description = f"{points}, {kinds.replace('_', ' ').replace('explicit', 'uneven')}"
         elif grid["kind"] == "explicit":
             times = grid["positions"]
-            words = f"{counted(len(times), 'time')} from {times[0]:g} to {times[-1]:g}"
+            description = f"{counted(len(times), 'time')} from {times[0]:g} to {times[-1]:g}"
         else:
             points = " × ".join([f"{grid['points']:,}"] * grid["dimension"])
-            words = f"{points}, {grid['kind'].replace('_', ' ')}"
-        variables = [f"{one} ({', '.join(facts['dimensions'])})" for one, facts in group["variables"].items()]
-        rows.append({"name": name, "grid": words, "variables": "; ".join(variables)})
+            description = f"{points}, {grid['kind'].replace('_', ' ')}"
+        stored = group["variables"].items()
+        variables = [f"{variable} ({', '.join(facts['dimensions'])})" for variable, facts in stored]
+        rows.append({"name": name, "grid": description, "variables": "; ".join(variables)})
     return rows
 
 
@@ -68,11 +69,12 @@ def points_of(axis: dict) -> int:
 
 def snippets(card: dict, path: str, store: str) -> dict[str, str]:
     """Return Python code that reads training samples of the card at `path`, or of its `store` with xarray."""
-    name, group = next(one for one in card["groups"].items() if card["inputs"][0] in one[1]["variables"])
+    first, stored = card["inputs"][0], card["groups"].items()
+    name, group = next((name, group) for name, group in stored if first in group["variables"])
     resolution = name[1:] if re.fullmatch(r"n\d+", name) else f'"{name}"'
     split = next(split for split, size in card["samples"].items() if size)
-    here = [one for one in (*card["inputs"], *card["targets"]) if one in group["variables"]]
-    shown = ", ".join(f'{split}["{variable}"].values' for variable in here)
+    variables = (*card["inputs"], *card["targets"])
+    shown = ", ".join(f'{split}["{name}"].values' for name in variables if name in group["variables"])
     return {
         "With Resolvent": f"import resolvent\n\n"
         f'{split} = resolvent.open_dataset("{path}", split="{split}", resolution={resolution})\n{shown}',
@@ -97,10 +99,10 @@ def equation_of(card: dict) -> dict:
         "distributions": [
             {
                 "title": f"Distribution of the {of.removeprefix(DISTRIBUTION).replace('_', ' ')}",
-                "formula": mathematics(one.get("in_latex"), one["in_symbols"]),
-                "facts": {key: value for key, value in one.items() if key not in ("in_symbols", "in_latex")},
+                "formula": mathematics(entry.get("in_latex"), entry["in_symbols"]),
+                "facts": {key: entry[key] for key in entry if key not in ("in_symbols", "in_latex")},
             }
-            for of, one in card.items()
+            for of, entry in card.items()
             if of.startswith(DISTRIBUTION)
         ],
     }
@@ -110,9 +112,9 @@ def mathematics(latex: str | None, symbols: str) -> Markup:
     """Return `latex` as MathML, with one element per part between quads; without `latex`, the symbols."""
     parts: list[str | Markup] = [] if latex else [symbols]
     *before, last = APART.split(latex or "")
-    for part in (*(f"{one}," for one in before), last) if latex else ():
+    for part in (*(f"{equation}," for equation in before), last) if latex else ():
         element = convert_to_element(part, display="block")
         element.set("alttext", part)
         # The package has already written characters as entities.
         parts.append(Markup(tostring(element, encoding="unicode").replace("&amp;#", "&#")))
-    return Markup(" ").join(Markup('<span class="math">{}</span>').format(one) for one in parts)
+    return Markup(" ").join(Markup('<span class="math">{}</span>').format(part) for part in parts)

@@ -31,7 +31,7 @@ def write_croissant(
     """
     card, folder, facts = Path(card), Path(output).parent, read_json(card)
     place = store if "://" in store else relative(store, folder)
-    equation, (known, about) = facts["equation"], licence(facts)
+    equation, (licence_name, about) = facts["equation"], licence(facts)
     authors = "The authors of the imported files" if "imported" in facts else "The Resolvent developers"
     content = {
         "@context": read_json(CONTEXT),
@@ -40,7 +40,7 @@ def write_croissant(
         "name": facts["dataset"],
         "description": f"{equation['in_words'][0].upper()}{equation['in_words'][1:]}. "
         f"Operator: {equation['operator']}. {_errors(facts)}",
-        "license": "https://opensource.org/license/mit" if known == "MIT" else about,
+        "license": "https://opensource.org/license/mit" if licence_name == "MIT" else about,
         "url": page,
         "creator": {"@type": "sc:Organization", "name": authors},
         "datePublished": f"{datetime.fromtimestamp(card.stat().st_mtime, UTC):%Y-%m-%d}",
@@ -73,9 +73,9 @@ def write_croissant(
     }
     if first is not None:
         group, table = first
-        words = f"The first samples of each split in {group}; arrays row by row."
-        content["distribution"].append(_file(table, folder, "table", words))
-        set_ = {"@type": "cr:RecordSet", "@id": FIRST, "name": FIRST, "description": words}
+        description = f"The first samples of each split in {group}; arrays row by row."
+        content["distribution"].append(_file(table, folder, "table", description))
+        set_ = {"@type": "cr:RecordSet", "@id": FIRST, "name": FIRST, "description": description}
         content["recordSet"].append(set_ | {"field": _fields(facts, group, FIRST)})
     write_text(Path(output), json_text(content))
 
@@ -126,7 +126,7 @@ def _fields(facts: dict, name: str, records: str) -> list[dict]:
     lengths = dict(zip(names, map(points_of, axes), strict=False))
     number = "cr:Float32" if facts["precision"].endswith("float32") else "cr:Float64"
     split = ", ".join(f"{size} {split}" for split, size in facts["samples"].items())
-    for variable, known in (*group["variables"].items(), ("split", None)):
+    for variable, stored in (*group["variables"].items(), ("split", None)):
         source: dict[str, Any] = {"fileSet": {"@id": "store"}, "extract": {"fileProperty": "content"}}
         if records == FIRST:
             source = {"fileObject": {"@id": "table"}, "extract": {"column": variable}}
@@ -134,11 +134,11 @@ def _fields(facts: dict, name: str, records: str) -> list[dict]:
             "@type": "cr:Field",
             "@id": f"{records}/{variable}",
             "name": f"{records}/{variable}",
-            "description": f"{roles.get(variable, 'more')}: {known['long_name']}" if known else split,
-            "dataType": number if known else "sc:Text",
+            "description": f"{roles.get(variable, 'more')}: {stored['long_name']}" if stored else split,
+            "dataType": number if stored else "sc:Text",
             "source": source,
         }
-        if known and (dims := known["dimensions"][1:]):
+        if stored and (dims := stored["dimensions"][1:]):
             field |= {"isArray": True, "arrayShape": ",".join(str(lengths.get(dim, -1)) for dim in dims)}
             if records == FIRST:
                 source["transform"] = {"separator": " "}
@@ -149,8 +149,8 @@ def _fields(facts: dict, name: str, records: str) -> list[dict]:
 def _errors(facts: dict) -> str:
     if "imported" in facts:
         return " ".join([f"Solutions: {facts['imported']['summary']}.", *facts["imported"]["warnings"]])
-    known = summary(facts)
-    words = (
+    errors = summary(facts)
+    sentence = (
         "Stated accuracy of the solutions, as a relative L² error: {accuracy}; largest measured: {largest}."
     )
-    return (words + " Median error of the discretisation: {grid}." * bool(known["grid"])).format(**known)
+    return (sentence + " Median error of the discretisation: {grid}." * bool(errors["grid"])).format(**errors)

@@ -47,28 +47,28 @@ def checks_of(budget: dict) -> list[dict]:
 
     Checks with `held` are compared with the stated accuracy; `samples` is such as "64 of 288" or "all 288".
     """
-    found = []
+    checks = []
     for key, entry in budget.items():
         if not isinstance(entry, dict) or LARGEST not in entry:
             continue
         name, held = key.replace("_", " "), key.startswith("against_")
-        for one, proper in NAMES.items():
-            name = name.replace(one, proper)
+        for plain, proper in NAMES.items():
+            name = name.replace(plain, proper)
         samples, total = f"{entry['samples']:,}", entry.get("of")
         if total is not None:
             samples = f"all {samples}" if total == entry["samples"] else f"{samples} of {total:,}"
-        found.append({
+        checks.append({
             "key": key, "name": name, "meaning": MEANING.get(key, OWN_CHECK if held else OTHER), "held": held,
             "median": entry[MEDIAN], "largest": entry[LARGEST], "samples": samples,
-            "notes": [words.format(entry[note]) for note, words in NOTES.items() if note in entry],
+            "notes": [sentence.format(entry[note]) for note, sentence in NOTES.items() if note in entry],
             "largest_is": entry.get("largest_is", ""),
         })  # fmt: skip
-    return found
+    return checks
 
 
 def others(budget: dict) -> dict:
-    known = {check["key"] for check in checks_of(budget)}
-    return {name: entry for name, entry in budget.items() if name not in known}
+    checked = {check["key"] for check in checks_of(budget)}
+    return {name: entry for name, entry in budget.items() if name not in checked}
 
 
 def summary(card: dict) -> dict[str, str]:

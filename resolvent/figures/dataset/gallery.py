@@ -69,21 +69,22 @@ def chart(dataset: DatasetPreview):
         legend = {"orientation": "h", "y": 1.02, "yanchor": "bottom"}
         figure.update_layout(height=460, legend=legend, margin={"t": 80})
     for sample in samples:
-        for number, one in enumerate(functions):
-            values, *axes = one.samples[sample], *(one.axes[dim] for dim in one.dims)
+        for number, function in enumerate(functions):
+            values, *axes = function.samples[sample], *(function.axes[dim] for dim in function.dims)
             stride = -(-max(values.shape) // (MOST_SIDE if on_plane else MOST_POINTS))
             *y, x = (axis[::stride].astype(SHORT) for axis in axes)
             if not on_plane:
                 figure.add_scatter(
-                    x=x, y=values[::stride].astype(SHORT), mode="lines", name=one.label,
-                    line={"color": one.colour}, visible=sample == 0,
-                    hovertemplate=f"{one.dims[0]} %{{x:.4g}}<br>{one.name} %{{y:.4g}}<extra></extra>",
+                    x=x, y=values[::stride].astype(SHORT), mode="lines", name=function.label,
+                    line={"color": function.colour}, visible=sample == 0,
+                    hovertemplate=f"{function.dims[0]} %{{x:.4g}}<br>"
+                    f"{function.name} %{{y:.4g}}<extra></extra>",
                 )  # fmt: skip
                 continue
-            scale, middle = colours_of(one.samples), (number + PANEL / 2) / columns
+            scale, middle = colours_of(function.samples), (number + PANEL / 2) / columns
             bar = {  # the colour bar is on top
-                "orientation": "h", "x": middle, "y": 1, "yanchor": "bottom", "thickness": 10,
-                "len": PANEL / columns, "title": {"text": one.label, "side": "top"}, "ypad": 6, "nticks": 4,
+                "orientation": "h", "x": middle, "y": 1, "yanchor": "bottom", "thickness": 10, "ypad": 6,
+                "len": PANEL / columns, "title": {"text": function.label, "side": "top"}, "nticks": 4,
             }  # fmt: skip
             figure.add_heatmap(
                 x=x, y=y[0], z=values[::stride, ::stride].astype(SHORT), row=1, col=number + 1,
@@ -123,15 +124,15 @@ def draw_flux(dataset: DatasetPreview):
     flux = np.stack([along_x, _along_rows(coefficient.T, pressure.T, y, mean).T])
     fields = {"permeability a": coefficient, "pressure p": pressure, "flux |a∇p|": np.hypot(*flux)}
     figure, (panels,) = new_figure(1, 3, size=(8.6, 2.9))
-    for panel, (words, field) in zip(panels, fields.items(), strict=True):
+    for panel, (heading, field) in zip(panels, fields.items(), strict=True):
         extent = (x[0], x[-1], y[0], y[-1])
         image = panel.imshow(field, origin="lower", extent=extent, **colours_of(field))
         draw_colour_bar(figure, image, panel, fraction=0.046, pad=0.02)
         panel.set(xticks=[], yticks=[])
         panel.spines[:].set_visible(False)
-        title(panel, words)
+        title(panel, heading)
     stride = max(1, len(x) // 100)
-    evenly = [np.linspace(one[::stride][0], one[::stride][-1], len(one[::stride])) for one in (x, y)]
+    evenly = [np.linspace(axis[::stride][0], axis[::stride][-1], len(axis[::stride])) for axis in (x, y)]
     lines = {"color": "white", "linewidth": 0.6, "arrowsize": 0.6, "density": 0.9}
     panels[2].streamplot(*evenly, *flux[:, ::stride, ::stride], **lines)
     panels[2].set(xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))

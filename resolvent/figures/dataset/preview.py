@@ -51,11 +51,11 @@ class DatasetPreview:
 
     def _variable(self, role: str, name: str, colour: str) -> PreviewVariable:
         group = next(group for group in self.card["groups"].values() if name in group["variables"])
-        found: dict[str, dict[str, np.ndarray]] = {"axis": {}, "histogram": {}, "spectrum": {}}
+        arrays: dict[str, dict[str, np.ndarray]] = {"axis": {}, "histogram": {}, "spectrum": {}}
         for key, values in self.content.items():
             kind, _, rest = key.partition("/")
-            if kind in found and rest.startswith(f"{name}/"):
-                found[kind][rest.removeprefix(f"{name}/")] = values
+            if kind in arrays and rest.startswith(f"{name}/"):
+                arrays[kind][rest.removeprefix(f"{name}/")] = values
         dims = tuple(map(str, self.content[f"dims/{name}"]))
         long_name, samples = group["variables"][name]["long_name"], self.content[f"{role}/{name}"]
-        return PreviewVariable(name, role, long_name, colour, samples, dims, *found.values())
+        return PreviewVariable(name, role, long_name, colour, samples, dims, *arrays.values())

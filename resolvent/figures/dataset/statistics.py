@@ -37,16 +37,16 @@ def draw_spectra(dataset: DatasetPreview):
     variables = [variable for variable in dataset.functions if variable.spectrum]
     figure, ((panel,),) = new_figure(1, 1, size=(8.6, 3.4))
     if not variables:
-        words = "stored at points that are not equally spaced: no spectrum"
-        panel.text(0.5, 0.5, words, transform=panel.transAxes, ha="center", va="center", color=MUTED)
+        message = "stored at points that are not equally spaced: no spectrum"
+        panel.text(0.5, 0.5, message, transform=panel.transAxes, ha="center", va="center", color=MUTED)
         panel.set_axis_off()
         return figure
     for variable in variables:
         # Wavenumber zero cannot be on a logarithmic axis.
         names = ("wavenumber", "low", "median", "high")
-        at, low, median, high = (variable.spectrum[name][1:] for name in names)
-        panel.fill_between(at, low, high, color=variable.colour, alpha=0.18, lw=0)
-        panel.plot(at, median, color=variable.colour, lw=1.5, label=variable.label)
+        wavenumber, low, median, high = (variable.spectrum[name][1:] for name in names)
+        panel.fill_between(wavenumber, low, high, color=variable.colour, alpha=0.18, lw=0)
+        panel.plot(wavenumber, median, color=variable.colour, lw=1.5, label=variable.label)
     highest = max(variable.spectrum["high"][1:].max() for variable in variables)
     lows = np.concatenate([variable.spectrum["low"] for variable in variables])
     panel.set(xscale="log", yscale="log", ylabel="power", xlabel=str(variables[0].spectrum["axis"]))

@@ -15,28 +15,10 @@ import pandas as pd
 
 from resolvent.common.records import CONDITION_COLUMNS
 from resolvent.common.runs import save_table
-from resolvent.figures.common import intervals
-from resolvent.figures.common.comparison import (
-    AGAINST,
-    COMPARISON_COLUMNS,
-    CONTEST,
-    MODELS_COLUMNS,
-    MODELS_FILE,
-    PHYSICAL,
-    RATIO,
-    STANDARDISED,
-    with_facts,
-)
+from resolvent.figures.common import comparison as tidy
+from resolvent.figures.common import intervals, results
 from resolvent.figures.common.errors import ResultError
-from resolvent.figures.common.results import (
-    NO_ANSWER,
-    Baseline,
-    Run,
-    error_matrices,
-    read_baselines,
-    read_runs,
-    same_noise,
-)
+from resolvent.figures.common.results import Baseline, Run
 from resolvent.figures.experiment.tuned import tuned_in_words
 from resolvent.figures.published.reported_numbers import example_of, reported_number
 from resolvent.figures.published.tables import Example
@@ -47,23 +29,27 @@ MEDIANS = "median error of standardised fields, as in the paper's public code"
 NO_METRIC = {*CONDITION_COLUMNS, "baseline"}  # columns of an errors.csv that identify a row
 
 
-@dataclass
+@dataclass(frozen=True)
 class Block:
-    """A model or baseline under one condition and in one metric."""
+    """A model or baseline under one condition and in one metric; a row of comparison.csv per statistic."""
 
-    facts: dict
+    facts: dict  # the same in all rows
     errors: pd.DataFrame  # (seeds, samples) of the seeds with finite errors
-    rows: list[dict]  # one per statistic, each with the facts
+    statistics: dict[str, dict]  # value, interval and sample by name
+
+    @property
+    def samples(self) -> list:
+        return list(self.errors.columns)
 
 
 def write_comparison(
     runs: Iterable[str | Path], baselines: Iterable[str | Path], output: str | Path
 ) -> pd.DataFrame:
     """Write comparison.csv to `output` and models.csv next to it; return what `read_comparison` returns."""
-    rows, models = compare(read_runs(runs), read_baselines(baselines))
+    rows, models = compare(results.read_runs(runs), results.read_baselines(baselines))
     save_table(rows, output)
-    save_table(models, Path(output).with_name(MODELS_FILE))
-    return with_facts(rows, models)
+    save_table(models, Path(output).with_name(tidy.MODELS_FILE))
+    return tidy.with_facts(rows, models)
 
 
 def compare(runs: list[Run], baselines: list[Baseline]) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -71,43 +57,32 @@ def compare(runs: list[Run], baselines: list[Baseline]) -> tuple[pd.DataFrame, p
     _check_comparable(runs)
     blocks, competing, models = [], [], []
     for group in grouped(runs):
-        first, tables = group[0], [run.errors for run in group]
-        row = {
-            "kind": "model",
-            "key": first.model,
-            "label": first.label,
-            "architecture": first.record.architecture,
-            "trained_resolution": first.resolution,
-            "trained_noise": first.noise,
-            "diverged_seeds": sum(run.diverged for run in group),
-            "status": status_of(group),
-        }
-        facts = row | _facts_of_model(group)
+        first, tables, facts = group[0], [run.errors for run in group], _facts_of_model(group)
         tested = pd.concat([table[["resolution", "noise"]] for table in tables]).drop_duplicates()
         for resolution, noise in tested.sort_values(["resolution", "noise"]).itertuples(index=False):
-            made = _blocks(row | {"test_resolution": resolution, "test_noise": noise}, tables)
-            if resolution == first.resolution and same_noise(noise, first.noise):
-                facts |= _ratios_to_reported(facts, example_of(first.record), made)
-            blocks += made
+            of_condition = _blocks(facts | {"test_resolution": resolution, "test_noise": noise}, tables)
+            if resolution == first.resolution and results.same_noise(noise, first.noise):
+                facts |= _ratios_to_reported(facts, example_of(first.record), of_condition)
+            blocks += of_condition
             if first.record.grids != "fine":  # otherwise its target is on a finer grid than the others'
-                competing += made
+                competing += of_condition
         models.append(facts)
-    leads = models[0]["leads"] if models else PHYSICAL
-    for one in baselines:
-        reason = one.cost.no_answer
-        row = {"kind": "baseline", "key": one.key, "label": one.label, "diverged_seeds": 0}
-        row |= {"trained_resolution": one.resolution, "test_resolution": one.resolution}
-        row |= {"trained_noise": one.noise, "test_noise": one.noise}
-        row["status"] = f"{NO_ANSWER}: {reason}" if reason else "finished"
-        note = {"reported_note": "the paper has no such row", "parameters": one.cost.parameters}
-        models.append(row | note | {"leads": leads})
-        blocks += _blocks(row, [one.errors])
+    leads = models[0]["leads"] if models else tidy.PHYSICAL
+    for baseline in baselines:
+        facts = _facts_of_baseline(baseline) | {"leads": leads}
+        condition = {"test_resolution": baseline.resolution, "test_noise": baseline.noise}
+        models.append(facts)
+        blocks += _blocks(facts | condition, [baseline.errors])
     _compare_models(competing)
     _compare_with_baselines(blocks)
-    rows = pd.DataFrame([row for block in blocks for row in block.rows])
+    rows = pd.DataFrame([
+        block.facts | {"statistic": name} | values
+        for block in blocks
+        for name, values in block.statistics.items()
+    ])  # fmt: skip
     return (
-        rows.reindex(columns=list(COMPARISON_COLUMNS)).astype({"sample": "Int64"}),
-        pd.DataFrame(models).reindex(columns=list(MODELS_COLUMNS)),
+        rows.reindex(columns=list(tidy.COMPARISON_COLUMNS)).astype({"sample": "Int64"}),
+        pd.DataFrame(models).reindex(columns=list(tidy.MODELS_COLUMNS)),
     )
 
 
@@ -134,56 +109,78 @@ def _check_comparable(runs: list[Run]) -> None:
     if len(datasets) > 1:
         first, second, *_ = datasets.values()
         raise ResultError(f"{first} and {second} used different datasets: compare runs of the same dataset")
-    for one, *others in grouped(runs):
+    for leading, *others in grouped(runs):
         for run, part in product(others, ("settings", "dataset_settings", "training")):
-            if getattr(run.record, part) != getattr(one.record, part):
+            if getattr(run.record, part) != getattr(leading.record, part):
                 raise ResultError(
-                    f"{run.directory} and {one.directory} are seeds of one model but differ in {part}: "
+                    f"{run.directory} and {leading.directory} are seeds of one model but differ in {part}: "
                     "rename one of the models"
                 )
 
 
 def _facts_of_model(group: list[Run]) -> dict:
-    first = group[0]
-    finished = [run for run in group if not run.diverged] or group
-    spreads = [one for run in finished if (one := run.record.prediction_spread) is not None]
-    reported, example = reported_number(first.record, first.cost), example_of(first.record)
+    """Return the columns of models.csv that do not depend on the errors, and those of comparison.csv."""
+    first, record, cost = group[0], group[0].record, group[0].cost
+    finished = [run for run in group if not run.diverged]
+    measured = finished or group
+    reported, example = reported_number(record, cost), example_of(record)
     # Diverged seeds are included: their best epoch on the test samples was earlier.
-    best = [(run.cost.best_test_relative_l2, run.cost.best_test_epoch) for run in group]
-    known = all(error is not None for error, _ in best)
-    mean, epoch = (sum(values) / len(group) for values in zip(*best, strict=True)) if known else (None, None)
-    targets = first.record.targets
+    best = pd.DataFrame([(run.cost.best_test_relative_l2, run.cost.best_test_epoch) for run in group])
+    mean, epoch = (None, None) if best[0].isna().any() else best.mean()
+    spreads = [run.record.prediction_spread for run in measured]
     versions = {pair for run in group for pair in run.record.code_versions.items()}
     far = any(
         abs(centre) > FAR_FROM_ZERO * deviation
-        for centre, deviation in zip(targets.get("mean", []), targets.get("deviation", []), strict=True)
+        for centre, deviation in zip(
+            record.targets.get("mean", []), record.targets.get("deviation", []), strict=True
+        )
     )
     return {
+        "kind": "model",
+        "key": first.model,
+        "label": first.label,
+        "architecture": record.architecture,
+        "trained_resolution": first.resolution,
+        "trained_noise": first.noise,
+        "diverged_seeds": sum(run.diverged for run in group),
+        "status": status_of(group),
         "best_test_mean": mean,
         "best_test_epoch": epoch,
         "paper": example and example.source.name,
-        "recipe": first.record.recipe,
+        "recipe": record.recipe,
         "reported": reported.value,
         "reported_of_other_recipe": reported.shown if reported.other_recipe else None,
         "reported_worst": reported.worst,
         "reported_note": reported.reason,
         "tuned": tuned_in_words(first),
-        "leads": STANDARDISED if far else PHYSICAL,
-        "prediction_spread": max(spreads, default=np.nan),
-        "parameters": first.cost.parameters,
-        "parameters_complex_once": first.cost.parameters_complex_once,
-        "forward_flop": first.cost.forward_flop,
-        **{
-            name: sum(getattr(run.cost, name) for run in finished) / len(finished)
-            for name in ("train_seconds", "seconds_per_step", "steps")
-        },
-        "seconds_to_error": seconds_to_error([run for run in group if not run.diverged]),
+        "leads": tidy.STANDARDISED if far else tidy.PHYSICAL,
+        "prediction_spread": max((spread for spread in spreads if spread is not None), default=np.nan),
+        "parameters": cost.parameters,
+        "parameters_complex_once": cost.parameters_complex_once,
+        "forward_flop": cost.forward_flop,
+        "train_seconds": sum(run.cost.train_seconds for run in measured) / len(measured),
+        "seconds_per_step": sum(run.cost.seconds_per_step for run in measured) / len(measured),
+        "steps": sum(run.cost.steps for run in measured) / len(measured),
+        "seconds_to_error": seconds_to_error(finished),
         "device": "; ".join(sorted({run.cost.device for run in group})),
-        **{
-            name: "; ".join(sorted({getattr(run.record, name) for run in group}))
-            for name in ("dataset_hash", "config_hash")
-        },
+        "dataset_hash": "; ".join(sorted({run.record.dataset_hash for run in group})),
+        "config_hash": "; ".join(sorted({run.record.config_hash for run in group})),
         "code_versions": "; ".join(f"{part} {version}" for part, version in sorted(versions)),
+    }
+
+
+def _facts_of_baseline(baseline: Baseline) -> dict:
+    no_answer = baseline.cost.no_answer
+    return {
+        "kind": "baseline",
+        "key": baseline.key,
+        "label": baseline.label,
+        "trained_resolution": baseline.resolution,
+        "trained_noise": baseline.noise,
+        "diverged_seeds": 0,
+        "status": f"{results.NO_ANSWER}: {no_answer}" if no_answer else "finished",
+        "reported_note": "the paper has no such row",
+        "parameters": baseline.cost.parameters,
     }
 
 
@@ -192,34 +189,33 @@ def seconds_to_error(runs: list[Run]) -> str | None:
 
     Only errors that every run reached are included. Epochs are assumed to take equal time.
     """
-    found = []
+    lines: list[str] = []
     for level in LEVELS if runs else ():
-        curves = [run.by_epoch("validation_relative_l2") for run in runs]
-        reached = [curve.index[curve <= level] for curve in curves]
-        if not all(map(len, reached)):
-            break
-        seconds = [
-            epochs[0] * run.cost.train_seconds / run.cost.epochs
-            for epochs, run in zip(reached, runs, strict=True)
-        ]
-        found.append(f"{level:g}: {np.mean(seconds):.3g}")
-    return "; ".join(found) or None
+        seconds = []
+        for run in runs:
+            curve = run.by_epoch("validation_relative_l2")
+            reached = curve.index[curve <= level]
+            if not len(reached):
+                return "; ".join(lines) or None
+            seconds.append(reached[0] * run.cost.train_seconds / run.cost.epochs)
+        lines.append(f"{level:g}: {np.mean(seconds):.3g}")
+    return "; ".join(lines) or None
 
 
 def _blocks(facts: dict, tables: list[pd.DataFrame]) -> list[Block]:
+    """Return a block for each metric that all `tables` of errors have."""
     blocks, numbers = [], map(str, tables[0].select_dtypes("number"))
-    metrics = [one for one in numbers if one not in NO_METRIC and all(one in table for table in tables)]
-    matrices = error_matrices(tables, facts["test_resolution"], facts["test_noise"], metrics)
+    metrics = [name for name in numbers if name not in NO_METRIC and all(name in table for table in tables)]
+    matrices = results.error_matrices(tables, facts["test_resolution"], facts["test_noise"], metrics)
     for metric, errors in matrices.items():
-        found: dict[str, dict] = {name: {"value": np.nan} for name in ("mean", "median", "worst")}
+        statistics: dict[str, dict] = {name: {"value": np.nan} for name in ("mean", "median", "worst")}
         if not errors.empty:
-            found["mean"] = asdict(intervals.mean_interval(errors.to_numpy()))
-            found["median"] = asdict(intervals.median_interval(errors.to_numpy()))
+            statistics["mean"] = asdict(intervals.mean_interval(errors.to_numpy()))
+            statistics["median"] = asdict(intervals.median_interval(errors.to_numpy()))
             by_sample = errors.max(axis=0)
-            found["worst"] = {"value": float(by_sample.max()), "sample": by_sample.idxmax()}
+            statistics["worst"] = {"value": float(by_sample.max()), "sample": by_sample.idxmax()}
         shared = facts | {"metric": metric, "seeds": len(errors), "samples": errors.shape[1]}
-        rows = [shared | {"statistic": name} | values for name, values in found.items()]
-        blocks.append(Block(shared, errors, rows))
+        blocks.append(Block(shared, errors, statistics))
     return blocks
 
 
@@ -228,15 +224,15 @@ def _ratios_to_reported(facts: dict, example: Example | None, blocks: list[Block
     if example is None or not facts["reported"]:
         return {}
     source, ratios = example.source, {}
-    measured = {(row["metric"], row["statistic"]): row["value"] for block in blocks for row in block.rows}
-    ours, of = measured.get((source.metric, source.statistic)), "epoch chosen on validation samples"
+    measured = {block.facts["metric"]: block.statistics for block in blocks}.get(source.metric)
+    ours, of = measured and measured[source.statistic]["value"], "epoch chosen on validation samples"
     if source.statistic == "median":
         of = MEDIANS
     elif facts["best_test_mean"]:
         ours, of = facts["best_test_mean"], "best epoch on the test samples, as the paper reports"
     if ours and np.isfinite(ours):
         ratios = {"ratio_to_reported": ours / facts["reported"], "ratio_of": of}
-    worst = measured.get((source.metric, "worst"))
+    worst = measured and measured["worst"]["value"]
     if facts["reported_worst"] and worst and np.isfinite(worst):
         ratios["worst_ratio_to_reported"] = worst / facts["reported_worst"]
     return ratios
@@ -247,29 +243,31 @@ def _compare_models(blocks: list[Block]) -> None:
     contests: dict[tuple, list[Block]] = {}
     for block in blocks:
         if not block.errors.empty:
-            contests.setdefault(itemgetter(*CONTEST, "metric")(block.facts), []).append(block)
-    for first, *others in contests.values():
-        for block in others:
-            if list(block.errors.columns) != list(first.errors.columns):
+            contests.setdefault(itemgetter(*tidy.CONTEST, "metric")(block.facts), []).append(block)
+    for contest in contests.values():
+        for block in contest:
+            if block.samples != contest[0].samples:
                 raise ResultError(
-                    f"{block.facts['label']} and {first.facts['label']} were tested on different samples and "
-                    "cannot be compared: evaluate them again"
+                    f"{block.facts['label']} and {contest[0].facts['label']} were tested on different "
+                    "samples and cannot be compared: evaluate them again"
                 )
-        if others:
-            ratios = intervals.ratios_to_best_other([block.errors.to_numpy() for block in (first, *others)])
-            for block, ratio in zip((first, *others), ratios, strict=True):
-                block.rows.append({**block.facts, "statistic": RATIO, **asdict(ratio)})
+        if len(contest) > 1:
+            ratios = intervals.ratios_to_best_other([block.errors.to_numpy() for block in contest])
+            for block, ratio in zip(contest, ratios, strict=True):
+                block.statistics[tidy.RATIO] = asdict(ratio)
 
 
 def _compare_with_baselines(blocks: list[Block]) -> None:
     """Add the ratios of each model's errors to those of the targets' mean and of a fitted linear operator."""
-    condition_of = itemgetter(*CONTEST, "metric", "trained_noise")
-    known = [block for block in blocks if not block.errors.empty]
-    of = {kind: [one for one in known if one.facts["kind"] == kind] for kind in ("model", "baseline")}
-    baselines = {(one.facts["key"], *condition_of(one.facts)): one for one in of["baseline"]}
-    for block in of["model"]:
-        for key, statistic in AGAINST.items():
-            other = baselines.get((key, *condition_of(block.facts)))
-            if other is not None and list(block.errors.columns) == list(other.errors.columns):
-                ratio = intervals.ratio_of_means(block.errors.to_numpy(), other.errors.to_numpy())
-                block.rows.append({**block.facts, "statistic": statistic, **asdict(ratio)})
+    condition_of = itemgetter(*tidy.CONTEST, "metric", "trained_noise")
+    finished = [block for block in blocks if not block.errors.empty]
+    baselines = {
+        (block.facts["key"], *condition_of(block.facts)): block
+        for block in finished
+        if block.facts["kind"] == "baseline"
+    }
+    for block, (key, statistic) in product(finished, tidy.AGAINST.items()):
+        baseline = baselines.get((key, *condition_of(block.facts)))
+        if block.facts["kind"] == "model" and baseline is not None and block.samples == baseline.samples:
+            ratio = intervals.ratio_of_means(block.errors.to_numpy(), baseline.errors.to_numpy())
+            block.statistics[statistic] = asdict(ratio)

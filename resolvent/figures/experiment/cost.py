@@ -16,7 +16,7 @@ from resolvent.figures.common.labels import label_points, label_right
 from resolvent.figures.common.numbers import scientific, short_duration
 from resolvent.figures.common.results import on_training_grid, read_table, resolution_in_words
 from resolvent.figures.common.style import BASELINE
-from resolvent.figures.common.table import Cell, Column, Table
+from resolvent.figures.common.table import Cell, Table, table_of
 from resolvent.figures.experiment.error_table import NO_NUMBER
 
 MODES = {"one_seconds": "one function alone", "many_seconds": "one function of a batch"}
@@ -41,20 +41,15 @@ def draw_training(comparison: pd.DataFrame, looks: Looks):
         limits = style.error_limits(panel, models["value"], margin=4)
         style.title(panel, f"trained and tested on {resolution_in_words(resolution)}")
         panel.set_ylabel(mean_error(comparison))
-        here = own[own["trained_resolution"] == resolution]
-        baselines = here.loc[here["kind"] == "baseline", ["label", "value"]].itertuples(
-            index=False, name=None
-        )
-        within: list[tuple[str, float]] = []
-        outside: list[tuple[str, float]] = []
-        for label, value in baselines:
-            (within if limits[0] <= value <= limits[1] else outside).append((label, value))
-        for _, value in within:
+        on_grid = own[own["trained_resolution"] == resolution]
+        baselines = on_grid[on_grid["kind"] == "baseline"]
+        within = baselines[baselines["value"].between(*limits)].assign(colour=BASELINE)
+        for value in within["value"]:
             panel.axhline(value, color=BASELINE, ls=(0, (5, 3)), lw=1.1, zorder=1)
-        label_right(panel, [(value, label, BASELINE) for label, value in within])
-        style.name_outside(panel, outside)
+        label_right(panel, list(within[["value", "label", "colour"]].itertuples(index=False, name=None)))
+        style.name_outside(panel, list(zip(baselines["label"], baselines["value"], strict=True)))
         points.append([])
-        for row in here[here["kind"] == "model"].to_dict("records"):
+        for row in on_grid[on_grid["kind"] == "model"].to_dict("records"):
             look, seconds, mean = looks[row["key"]], row["train_seconds"], row["value"]
             panel.vlines(seconds, row["low"], row["high"], color=look.colour, lw=1.2, zorder=2)
             size = 3 + 7 * np.sqrt(row["parameters"] / models["parameters"].max())
@@ -84,23 +79,23 @@ def draw_inference(inference: pd.DataFrame, looks: Looks):
     named: dict[str, Any] = {}
     solved = []
     for resolution, panels in zip(resolutions, axes, strict=True):
-        here = inference[inference["resolution"] == resolution]
+        on_grid = inference[inference["resolution"] == resolution]
         where = f", {resolution_in_words(resolution)}" if len(resolutions) > 1 else ""
         panels[0].set_ylabel("mean relative L² error")
-        for panel, (column, words) in zip(panels, MODES.items(), strict=True):
-            style.error_limits(panel, here["error"], margin=4)
-            time_axis(panel, here[column], 1 / 3, 4, most=5)
-            style.title(panel, words + where)
-            solvers = here[here["kind"] == "solver"].sort_values("error")
+        for panel, (column, mode) in zip(panels, MODES.items(), strict=True):
+            style.error_limits(panel, on_grid["error"], margin=4)
+            time_axis(panel, on_grid[column], 1 / 3, 4, most=5)
+            style.title(panel, mode + where)
+            solvers = on_grid[on_grid["kind"] == "solver"].assign(colour=BASELINE)
+            solved.append([*solvers[[column, "error", "label", "colour"]].itertuples(index=False, name=None)])
+            solvers = solvers.sort_values("error")
             panel.plot(solvers[column], solvers["error"], color=BASELINE, ls="", marker="o", ms=4, zorder=2)
             fastest = solvers[solvers[column] < solvers[column].cummin().shift(fill_value=np.inf)]
             panel.plot(fastest[column], fastest["error"], color=BASELINE, ls=(0, (5, 3)), lw=1.1, zorder=1)
-            for row in here[here["kind"] == "model"].to_dict("records"):
+            for row in on_grid[on_grid["kind"] == "model"].to_dict("records"):
                 marks = {"ls": "", "ms": 8, "mew": 1.2, "zorder": 3, **looks[row["key"]].marks()}
                 (named[row["key"]],) = panel.plot([row[column]], [row["error"]], label=row["label"], **marks)
-            solvers = here[here["kind"] == "solver"].assign(colour=BASELINE)
-            solved.append([*solvers[[column, "error", "label", "colour"]].itertuples(index=False, name=None)])
-            if here.empty:
+            if on_grid.empty:
                 style.say_no_errors(panel)
     for panel in axes[-1]:
         panel.set_xlabel("time per function")
@@ -125,31 +120,29 @@ def time_axis(panel, seconds: pd.Series, below: float, above: float, *, most: in
 
 def inference_table(inference: pd.DataFrame) -> Table:
     """Return one row per model, most accurate first, with the fastest equally accurate solver."""
-    heads = ["model", "grid", "error", "alone", "in a batch", "equally accurate solver, in a batch"]
     rows = []
-    for one in inference.query("kind == 'model'").sort_values("error").to_dict("records"):
-        cells = [
-            Cell(one["label"]),
-            Cell(resolution_in_words(one["resolution"]), prose=True),
-            Cell(scientific(one["error"]), value=one["error"]),
-            *(Cell(short_duration(one[column]), value=one[column]) for column in MODES),
-        ]
-        if isinstance(one["solver"], str):
-            times, pays = one["solver_many_seconds"] / one["many_seconds"], one["queries"]
+    for timed in inference.query("kind == 'model'").sort_values("error").to_dict("records"):
+        solver, speed, pays = Cell("none", prose=True), NO_NUMBER, NO_NUMBER
+        if isinstance(timed["solver"], str):
+            times, queries = timed["solver_many_seconds"] / timed["many_seconds"], timed["queries"]
             ratio = max(times, 1 / times)
             digits = f"{ratio:.2g}" if ratio < 99.5 else f"{round(ratio, -1):,.0f}"
-            speed = f"{digits} times {'faster' if times >= 1 else 'slower'}"
-            words = f"{pays:,.0f} functions" if math.isfinite(pays) else "never"
-            several = one["timed_on"] if one["timed_on"] != one["device"] else ""
-            cells += [
-                Cell(f"{one['solver']}: {short_duration(one['solver_many_seconds'])}", prose=True),
-                Cell(speed, value=times),
-                Cell(words, warning=several, value=min(pays, 1e300)),
-            ]
-        else:
-            cells += [Cell("none", prose=True), NO_NUMBER, NO_NUMBER]
-        rows.append(cells)
-    return Table([*map(Column, heads), Column("the model is"), Column("break-even")], rows)
+            words = f"{queries:,.0f} functions" if math.isfinite(queries) else "never"
+            several = timed["timed_on"] if timed["timed_on"] != timed["device"] else ""
+            solver = Cell(f"{timed['solver']}: {short_duration(timed['solver_many_seconds'])}", prose=True)
+            speed = Cell(f"{digits} times {'faster' if times >= 1 else 'slower'}", value=times)
+            pays = Cell(words, warning=several, value=min(queries, 1e300))
+        rows.append({
+            "model": Cell(timed["label"]),
+            "grid": Cell(resolution_in_words(timed["resolution"]), prose=True),
+            "error": Cell(scientific(timed["error"]), value=timed["error"]),
+            "alone": Cell(short_duration(timed["one_seconds"]), value=timed["one_seconds"]),
+            "in a batch": Cell(short_duration(timed["many_seconds"]), value=timed["many_seconds"]),
+            "equally accurate solver, in a batch": solver,
+            "the model is": speed,
+            "break-even": pays,
+        })  # fmt: skip
+    return table_of(rows)
 
 
 COST_SCATTER = Exhibit(

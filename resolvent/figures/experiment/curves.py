@@ -32,8 +32,8 @@ def draw_resolutions(comparison: pd.DataFrame, looks: Looks):
         style.grid_lines(panel)
         panel.axvline(places[resolution], color=style.MUTED, lw=0.6, ls=":")
         labels, outside = [], []
-        here = models[models["trained_resolution"] == resolution]
-        for _, rows in pd.concat([here, baselines]).groupby(["kind", "key"], sort=False):
+        trained_there = models[models["trained_resolution"] == resolution]
+        for _, rows in pd.concat([trained_there, baselines]).groupby(["kind", "key"], sort=False):
             rows = rows.assign(place=rows["test_resolution"].map(places)).sort_values("place")
             rows = rows[np.isfinite(rows["value"])]
             if rows.empty:
@@ -59,9 +59,9 @@ def draw_resolutions(comparison: pd.DataFrame, looks: Looks):
             labels.append((float(mean.iloc[-1]), facts["label"], colour))
         label_right(panel, labels)
         style.name_outside(panel, outside)
-        if not np.isfinite(here["value"]).any():
+        if not np.isfinite(trained_there["value"]).any():
             style.say_no_errors(panel)
-    named = any(isinstance(one, str) for one in tested)
+    named = any(isinstance(resolution, str) for resolution in tested)
     axes[-1, 0].set_xlabel("times of the test observations" if named else "test resolution (points)")
     return figure
 
@@ -70,32 +70,34 @@ def chart_resolutions(comparison: pd.DataFrame, looks: Looks):
     """Chart the mean error by test resolution: a panel per training resolution, a line per model."""
     models, baselines = (rows[np.isfinite(rows["value"])] for rows in _on_all_grids(comparison))
     trained = sorted(models["trained_resolution"].unique())
-    figure = charts.panels_of([f"trained on {resolution_in_words(one)}" for one in trained])
+    figure = charts.panels_of([f"trained on {resolution_in_words(resolution)}" for resolution in trained])
     named: set[tuple] = set()  # a model has a line only where it finished
     for number, place in enumerate(trained, 1):
-        here = pd.concat([models[models["trained_resolution"] == place], baselines])
-        for (kind, key), group in here.groupby(["kind", "key"], sort=False):
+        shown = pd.concat([models[models["trained_resolution"] == place], baselines])
+        for (kind, key), group in shown.groupby(["kind", "key"], sort=False):
             group = group.sort_values("test_resolution")
             facts = group.iloc[0].to_dict()
             figure.add_scatter(
-                x=[str(one) for one in group["test_resolution"]], y=charts.rounded(group["value"].to_list()),
+                x=group["test_resolution"].map(str).to_list(), y=charts.rounded(group["value"].to_list()),
                 mode="lines+markers", name=facts["label"], legendgroup=f"{kind} {key}",
                 showlegend=(kind, key) not in named, marker=charts.marker_of(facts, looks),
                 line=charts.line_of(facts, looks),
-                text=[
-                    f"{row.label}<br>tested at {row.test_resolution}: {scientific(row.value)}"
-                    + (f"<br>95 % interval {words}" if (words := ends(row.low, row.high, row.value)) else "")
-                    for row in group.itertuples()
-                ],
+                text=[_hover(row) for row in group.itertuples()],
                 hovertemplate="%{text}<extra></extra>", row=number, col=1,
             )  # fmt: skip
             named.add((kind, key))
-    tested = [str(one) for one in sorted(models["test_resolution"].unique())]
+    tested = [str(resolution) for resolution in sorted(models["test_resolution"].unique())]
     reach = charts.rounded(np.log10(charts.around(models["value"])))
     figure.update_xaxes(type="category", categoryorder="array", categoryarray=tested)
     figure.update_yaxes(title=mean_error(comparison), range=reach, **charts.LOGARITHMIC)
     figure.update_xaxes(title="test resolution", row=max(1, len(trained)), col=1)
     return figure
+
+
+def _hover(row) -> str:
+    interval = ends(row.low, row.high, row.value)
+    error = f"{row.label}<br>tested at {row.test_resolution}: {scientific(row.value)}"
+    return f"{error}<br>95 % interval {interval}" if interval else error
 
 
 def _on_all_grids(comparison: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -114,15 +116,15 @@ def draw_training(runs: list[Run], looks: Looks):
     size = (8.6, 0.5 + 3.0 * len(resolutions))
     figure, axes = style.new_figure(len(resolutions), 2, size=size, sharex="row", sharey="row")
     for resolution, pair in zip(resolutions, axes, strict=True):
-        here = [group for group in grouped(runs) if group[0].resolution == resolution]
-        curves = [run.by_epoch(column) for group in here for run in group for column in BY_EPOCH]
-        for (column, words), panel in zip(BY_EPOCH.items(), pair, strict=True):
+        groups = [group for group in grouped(runs) if group[0].resolution == resolution]
+        curves = [run.by_epoch(column) for group in groups for run in group for column in BY_EPOCH]
+        for (column, samples), panel in zip(BY_EPOCH.items(), pair, strict=True):
             style.error_limits(panel, pd.concat(curves), margin=2)
-            style.title(panel, f"{resolution_in_words(resolution)}: {words}")
+            style.title(panel, f"{resolution_in_words(resolution)}: {samples}")
             panel.set_xlabel("epoch")
             panel.xaxis.get_major_locator().set_params(integer=True)
             style.grid_lines(panel)
-            for group in here:
+            for group in groups:
                 look = looks[group[0].model]
                 line = {"color": look.colour, "linestyle": look.dashes}
                 if seeds := [run.by_epoch(column) for run in group if not run.diverged]:
@@ -135,7 +137,7 @@ def draw_training(runs: list[Run], looks: Looks):
                     panel.plot(curve, lw=0.9, **line)
                     panel.plot(curve[-1:], "x", color=look.colour, ms=7, mew=1.6)
         labels, lost = [], []
-        for group in here:
+        for group in groups:
             finished = [run.by_epoch("validation_relative_l2") for run in group if not run.diverged]
             if last := [curve.iloc[-1] for curve in finished if not curve.empty]:
                 labels.append((float(np.median(last)), group[0].label, looks[group[0].model].colour))
@@ -157,7 +159,7 @@ def chart_training(runs: list[Run], looks: Looks):
     Returns None if no run has finished an epoch.
     """
     places = sorted({run.resolution for run in runs})
-    figure = charts.panels_of([f"trained on {resolution_in_words(one)}" for one in places])
+    figure = charts.panels_of([f"trained on {resolution_in_words(resolution)}" for resolution in places])
     named: set[str] = set()
     for group in grouped(runs):
         first, row = group[0], 1 + places.index(group[0].resolution)
@@ -168,20 +170,20 @@ def chart_training(runs: list[Run], looks: Looks):
             curve = pd.concat(finished, axis=1).median(axis=1) if finished else pd.Series(dtype=float)
             if not curve.empty:
                 curve = curve.iloc[charts.picked(len(curve))]
-                words = f"{first.label}, {BY_EPOCH[column]}"
+                description = f"{first.label}, {BY_EPOCH[column]}"
                 traces.append({
                     "x": curve.index.to_list(), "y": charts.rounded(curve.to_list()), "opacity": opacity,
                     "line": line | {"width": width}, "mode": "lines" if len(curve) > 1 else "markers",
-                    "hovertemplate": f"{words}<br>epoch %{{x}}: %{{y:.3e}}<extra></extra>",
+                    "hovertemplate": f"{description}<br>epoch %{{x}}: %{{y:.3e}}<extra></extra>",
                 })  # fmt: skip
         for run in group:
             curve = run.by_epoch("validation_relative_l2")
             if run.diverged and not curve.empty:
-                words = f"{run.label}, seed {run.seed}: diverged in epoch {run.cost.diverged_epoch}"
+                description = f"{run.label}, seed {run.seed}: diverged in epoch {run.cost.diverged_epoch}"
                 traces.append({
                     "x": [int(curve.index[-1])], "y": charts.rounded([curve.iloc[-1]]), "mode": "markers",
                     "marker": {"symbol": "x", "size": 10, "color": looks[run.model].colour},
-                    "hovertemplate": f"{words}<extra></extra>",
+                    "hovertemplate": f"{description}<extra></extra>",
                 })  # fmt: skip
         for trace in traces:
             figure.add_scatter(

@@ -5,25 +5,22 @@ statistic, protocol and number; for several noise levels, like Table 3. Other ta
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
 import pandas as pd
 
-from resolvent.figures.common.comparison import RATIO, STANDARDISED, Tested, by_condition, read_comparison
-from resolvent.figures.common.intervals import Interval
-from resolvent.figures.common.numbers import (
-    DASH,
-    absent,
-    duration,
-    ends,
-    in_units,
-    name_of,
-    ratio_in_words,
-    scientific,
+from resolvent.figures.common import numbers
+from resolvent.figures.common.comparison import (
+    RATIO,
+    STANDARDISED,
+    Place,
+    Tested,
+    by_condition,
+    read_comparison,
 )
+from resolvent.figures.common.intervals import Interval
 from resolvent.figures.common.results import on_training_grid, resolution_in_words, same_noise, without_answer
 from resolvent.figures.common.table import ALONE, EMPTY, Cell, Column, Table, write_table
 
@@ -40,10 +37,9 @@ KEY = (
     "those above it up to the first that is shown to be worse. Below the time of training: a round "
     "validation error, and the time after which it was reached."
 )
-NO_NUMBER = Cell(DASH, value=float("nan"))
+NO_NUMBER = Cell(numbers.DASH, value=float("nan"))
 STATISTICS = {"mean": INTERVAL, "median": INTERVAL, "worst": "sample"}  # with the text below each
 
-Place = tuple[int | str, float]  # resolution and input noise of training and test
 Row = dict[Place, Tested]
 
 
@@ -64,41 +60,45 @@ def write_error_tables(comparison: str | Path, outputs: list[str | Path]) -> Non
 
 def headline(comparison: pd.DataFrame) -> Table:
     """Return the headline table, lowest error at the last resolution first, without empty columns."""
-    found = by_condition(on_training_grid(comparison))
-    places, models, baselines = _by_place(found)
-    tested = [one for row in models for one in row.values()]
-    paper = next((one.facts["paper"] for one in tested if isinstance(one.facts["paper"], str)), None)
-    makers: dict[Column, Callable[[Tested], Cell]] = {
-        Column("error", note=INTERVAL): error_cell,
-        Column(OVER_BEST, note=INTERVAL, latex=False): _ratio,
-        Column(BEST_TEST): lambda one: _number(
-            one.facts["best_test_mean"], f"epoch {one.facts['best_test_epoch'] or math.nan:g}"
-        ),
-        **({Column(MEDIAN, note=INTERVAL): _median, Column(paper): _reported} if paper else {}),
-        Column("tuned"): lambda one: (
-            EMPTY if absent(one.facts["tuned"]) else Cell(one.facts["tuned"], prose=True)
-        ),
-        Column("training", note="validation error reached", latex=False): _training,
-    }
-    cells = {
-        column: make
-        for column, make in makers.items()
-        if make in (error_cell, _training) or any(make(one) not in (EMPTY, NO_NUMBER) for one in tested)
-    }
-    heads = [replace(column, group=_heading(place, places)) for place in places for column in cells]
+    every = by_condition(on_training_grid(comparison))
+    places, models, baselines = _by_place(every)
+    tested_models = [tested for row in models for tested in row.values()]
+    papers = [tested.facts["paper"] for tested in tested_models if isinstance(tested.facts["paper"], str)]
+
+    def cells(tested: Tested) -> dict[Column, Cell]:
+        facts, median = tested.facts, tested.error(STANDARDISED, "median")
+        epoch = f"epoch {facts['best_test_epoch'] or math.nan:g}"
+        of_paper = {Column(MEDIAN, note=INTERVAL): _number(median.value, interval(median))}
+        of_paper |= {Column(paper): _reported(tested) for paper in papers[:1]}
+        return {
+            Column("error", note=INTERVAL): error_cell(tested),
+            Column(OVER_BEST, note=INTERVAL, latex=False): _ratio(tested),
+            Column(BEST_TEST): _number(facts["best_test_mean"], epoch),
+            **(of_paper if papers else {}),
+            Column("tuned"): EMPTY if numbers.absent(facts["tuned"]) else Cell(facts["tuned"], prose=True),
+            Column("training", note="validation error reached", latex=False): _training(tested),
+        }
+
+    of_models = [cells(tested) for tested in tested_models]
+    kept: list[Column] = []  # columns with a number of a model
+    for column in of_models[0] if of_models else ():
+        filled = any(by_column[column] not in (EMPTY, NO_NUMBER) for by_column in of_models)
+        kept += [column] if filled or column.head in ("error", "training") else []
+    heads = [replace(column, group=_heading(place, places)) for place in places for column in kept]
 
     def line(row: Row) -> list[Cell]:
         facts = next(iter(row.values())).facts
-        made = [make(row[place]) if place in row else EMPTY for place in places for make in cells.values()]
         count = int(facts["parameters"])
+        of_places = [cells(row[place]) if place in row else {} for place in places]
+        made = [by_column.get(column, EMPTY) for by_column in of_places for column in kept]
         return [Cell(facts["label"]), *made, Cell(f"{count:,}", value=count) if count else NO_NUMBER]
 
-    compared = any(not absent(one.error(statistic=RATIO).low) for one in found)
+    compared = any(not numbers.absent(tested.error(statistic=RATIO).low) for tested in every)
     return Table(
         [Column("model"), *heads, Column("parameters", latex=False)],
         list(map(line, models)),
         list(map(line, baselines)),
-        note=NOT_RANKED if compared and not any(one.is_ranked() for one in found) else "",
+        note=NOT_RANKED if compared and not any(tested.is_ranked() for tested in every) else "",
     )
 
 
@@ -133,26 +133,26 @@ def _as_one(tables: list[Table]) -> Table:
 
 def of_every_condition(comparison: pd.DataFrame) -> Table:
     """Return a table with one row per model or baseline and test condition."""
-    found, (names, heads) = by_condition(comparison), _columns(comparison)
+    every, (names, heads) = by_condition(comparison), _columns(comparison)
     noisy = comparison["test_noise"].nunique() > 1
-    of_paper = any(_reported(one) is not EMPTY for one in found)
+    of_paper = any(_reported(tested) is not EMPTY for tested in every)
     before = ["model", "trained at", "tested at", *["noise"] * noisy]
     after = [*["reported", "ours / reported"] * of_paper, "seeds", "status"]
-    over_best = Column(OVER_BEST, name_of(names[0][0]), INTERVAL)
+    over_best = Column(OVER_BEST, numbers.name_of(names[0][0]), INTERVAL)
     bodies: dict[str, list[list[Cell]]] = {"model": [], "baseline": []}
-    for one in found:
-        facts = one.facts
+    for tested in every:
+        facts = tested.facts
         own = facts["trained_resolution"] == facts["test_resolution"]
         own = own and same_noise(facts["trained_noise"], facts["test_noise"])
         cells = [Cell(str(facts[name])) for name in ("label", "trained_resolution", "test_resolution")]
         if noisy:
             cells.append(Cell(f"{facts['test_noise']:g}", value=facts["test_noise"]))
-        cells += [error_cell(one, *name, short=True) for name in names]
-        cells.append(_ratio(one, names[0][0]))
+        cells += [error_cell(tested, *name, short=True) for name in names]
+        cells.append(_ratio(tested, names[0][0]))
         if of_paper:
             ratio = facts["ratio_to_reported"] if own else None
-            cells.append(_reported(one) if own else EMPTY)
-            cells.append(EMPTY if absent(ratio) else Cell(f"{ratio:.2f}", note=facts["ratio_of"]))
+            cells.append(_reported(tested) if own else EMPTY)
+            cells.append(EMPTY if numbers.absent(ratio) else Cell(f"{ratio:.2f}", note=facts["ratio_of"]))
         cells += [Cell(str(facts["seeds"])), Cell(facts["status"], prose=True)]
         bodies[facts["kind"]].append(cells)
     columns = [*map(Column, before), *heads, over_best, *map(Column, after)]
@@ -166,80 +166,78 @@ def of_one_run(comparison: pd.DataFrame) -> Table:
 
 
 def error_cell(
-    one: Tested, metric: str | None = None, statistic="mean", unit: float | None = None, short=False
+    tested: Tested, metric: str | None = None, statistic="mean", unit: float | None = None, short=False
 ) -> Cell:
     """Return a cell: a statistic with its interval, the worst error with its sample, or why there is none.
 
     Without a unit every number has its own exponent. A `short` cell omits losses and their reasons, which are
     in another column.
     """
-    error, facts = one.error(metric, statistic), one.facts
+    error, facts = tested.error(metric, statistic), tested.facts
     lost = facts["status"] if facts["diverged_seeds"] else ""
     if not error.known:
         if short:
             return NO_NUMBER
         no_answer, reason = without_answer(facts["status"])
-        text = lost or no_answer or DASH
-        return Cell(text, warning=reason, value=float("nan"), lost=text != DASH)
+        text = lost or no_answer or numbers.DASH
+        return Cell(text, warning=reason, value=float("nan"), lost=text != numbers.DASH)
     of_mean = statistic == "mean"
     return Cell(
-        scientific(error.value, 4) if unit is None else in_units(error.value, unit),
+        numbers.scientific(error.value, 4) if unit is None else numbers.in_units(error.value, unit),
         note=f"sample {error.sample:.0f}" if statistic == "worst" else interval(error, unit),
-        warning="; ".join(filter(None, (lost, one.verdict))) if of_mean and not short else "",
+        warning="; ".join(filter(None, (lost, tested.verdict))) if of_mean and not short else "",
         value=error.value,
-        bold=of_mean and one.is_among_the_best(metric),
+        bold=of_mean and tested.is_among_the_best(metric),
     )
 
 
 def interval(error: Interval, unit: float | None = None) -> str:
     """Return the ends of an interval, "1.150 to 1.262" in a unit; an empty text if there are none."""
     if unit is None:
-        return ends(error.low, error.high, error.value)
-    return "" if absent(error.low) else f"{in_units(error.low, unit)} to {in_units(error.high, unit)}"
+        return numbers.ends(error.low, error.high, error.value)
+    ends = (numbers.in_units(end, unit) for end in (error.low, error.high))
+    return "" if numbers.absent(error.low) else " to ".join(ends)
 
 
 def _columns(comparison: pd.DataFrame) -> tuple[list[tuple[str, str]], list[Column]]:
     metrics = dict.fromkeys(comparison.loc[comparison["kind"] == "model", "metric"])
     names = [(metric, statistic) for metric in metrics for statistic in STATISTICS]
-    return names, [Column(statistic, name_of(metric), STATISTICS[statistic]) for metric, statistic in names]
+    heads = [Column(head, numbers.name_of(metric), STATISTICS[head]) for metric, head in names]
+    return names, heads
 
 
 def _number(value: float | None, note: str = "") -> Cell:
-    return EMPTY if value is None or absent(value) else Cell(scientific(value, 4), note, value=value)
+    if value is None or numbers.absent(value):
+        return EMPTY
+    return Cell(numbers.scientific(value, 4), note, value=value)
 
 
-def _median(one: Tested) -> Cell:
-    error = one.error(STANDARDISED, "median")
-    return _number(error.value, interval(error))
+def _reported(tested: Tested) -> Cell:
+    number = _number(tested.facts["reported"])
+    return _number(tested.facts["reported_of_other_recipe"], OTHER_RECIPE) if number is EMPTY else number
 
 
-def _reported(one: Tested) -> Cell:
-    number = _number(one.facts["reported"])
-    return _number(one.facts["reported_of_other_recipe"], OTHER_RECIPE) if number is EMPTY else number
-
-
-def _training(one: Tested) -> Cell:
-    facts, note = one.facts, ""
-    if not absent(facts["seconds_to_error"]):
+def _training(tested: Tested) -> Cell:
+    facts, note = tested.facts, ""
+    if not numbers.absent(facts["seconds_to_error"]):
         level, _, took = str(facts["seconds_to_error"]).split("; ")[-1].partition(": ")
-        note = f"{float(level):.6g} in {duration(float(took))}"
+        note = f"{float(level):.6g} in {numbers.duration(float(took))}"
     seconds = facts["train_seconds"]
-    return Cell(duration(seconds), note=note, value=seconds)
+    return Cell(numbers.duration(seconds), note=note, value=seconds)
 
 
-def _ratio(one: Tested, metric: str | None = None) -> Cell:
-    ratio = one.error(metric, RATIO)
+def _ratio(tested: Tested, metric: str | None = None) -> Cell:
+    ratio = tested.error(metric, RATIO)
     if not ratio.known:
         return NO_NUMBER
-    return Cell(*ratio_in_words(ratio), value=ratio.value)
+    return Cell(*numbers.ratio_in_words(ratio), value=ratio.value)
 
 
-def _by_place(found: list[Tested]) -> tuple[list[Place], list[Row], list[Row]]:
+def _by_place(every: list[Tested]) -> tuple[list[Place], list[Row], list[Row]]:
     """Return the places of training, and the rows of models and of baselines by error at the last place."""
     rows: dict[tuple[str, str], Row] = {}
-    for one in found:
-        place = one.facts["trained_resolution"], float(one.facts["trained_noise"])
-        rows.setdefault((one.facts["kind"], one.facts["key"]), {})[place] = one
+    for tested in every:
+        rows.setdefault(tested.name, {})[tested.place] = tested
     places = sorted({place for (kind, _), row in rows.items() if kind == "model" for place in row})
 
     def error(row: Row) -> float:
@@ -254,5 +252,5 @@ def _by_place(found: list[Tested]) -> tuple[list[Place], list[Row], list[Row]]:
 
 
 def _heading(place: Place, places: list[Place]) -> str:
-    words = resolution_in_words(place[0])
-    return f"{words}, ε = {place[1]:g}" if any(noise for _, noise in places) else words
+    heading = resolution_in_words(place[0])
+    return f"{heading}, ε = {place[1]:g}" if any(noise for _, noise in places) else heading

@@ -13,7 +13,7 @@ from resolvent.figures.common.exhibit import Exhibit
 from resolvent.figures.common.intervals import Interval, mean_interval, ratio_of_means
 from resolvent.figures.common.numbers import DASH, ratio_in_words, scientific, times
 from resolvent.figures.common.results import read_table, resolution_in_words
-from resolvent.figures.common.table import Cell, Column, Table
+from resolvent.figures.common.table import Cell, Table, table_of
 
 WAYS = {  # sources of error estimates: columns of the estimate and of the estimated error
     "a classical solver": ("to_solver", "relative_l2"),
@@ -21,7 +21,6 @@ WAYS = {  # sources of error estimates: columns of the estimate and of the estim
 }
 OF_A_ROW = ["equation", "architecture", "model", "label", "resolution", "shift", "factor"]
 NUMBERS = ["error", "estimate", "rank_correlation", "ratio"]
-HEADS = ["error", "estimate", "rank correlation", "estimate / error"]  # of these
 
 
 def read_estimates(path: str | Path) -> pd.DataFrame:
@@ -31,32 +30,33 @@ def read_estimates(path: str | Path) -> pd.DataFrame:
 
 def draw_stress(estimates: pd.DataFrame, looks: Looks):
     """Draw one panel per shift: a line per model, bars for its intervals."""
-    shifts = [one for one in estimates["shift"].unique() if one != UNSHIFTED] or [UNSHIFTED]
+    shifts = [shift for shift in estimates["shift"].unique() if shift != UNSHIFTED] or [UNSHIFTED]
     finest = estimates[estimates["resolution"] == estimates["resolution"].max()]
     rows, columns = -(-len(shifts) // 2), min(2, len(shifts))
     figure, axes = style.new_figure(rows, columns, size=(8.6, 0.4 + 3.2 * rows), sharey=True)
     named: dict[str, Any] = {}
     for shift, panel in zip(shifts, axes.flat, strict=False):
-        here = finest[finest["shift"].isin([shift, UNSHIFTED])]
+        shown = finest[finest["shift"].isin([shift, UNSHIFTED])]
         style.title(panel, shift.replace("_", " "))
-        for model, tested in here.groupby("model", sort=False):
-            look, points, found = looks[model], [], []
-            for factor, one in tested.groupby("factor"):
-                errors = one.pivot(index="seed", columns="sample", values="relative_l2")
+        for model, tested in shown.groupby("model", sort=False):
+            look, points, intervals = looks[model], [], []
+            for factor, of_factor in tested.groupby("factor"):
+                errors = of_factor.pivot(index="seed", columns="sample", values="relative_l2")
                 points.append(factor)
-                found.append(mean_interval(errors.to_numpy()))
-            means = [one.value for one in found]
+                intervals.append(mean_interval(errors.to_numpy()))
+            means = [interval.value for interval in intervals]
             panel.plot(points, means, color=look.colour, ls=look.dashes, lw=1.5)
-            panel.vlines(points, [one.low for one in found], [one.high for one in found], color=look.colour)
+            ends = zip(*((interval.low, interval.high) for interval in intervals), strict=True)
+            panel.vlines(points, *ends, color=look.colour)
             marks = {"ls": "", "ms": 6, "zorder": 4, **look.marks()}
             (named[model],) = panel.plot(points, means, label=tested["label"].iloc[0], **marks)
         panel.set_xscale("log")
-        points = sorted(here["factor"].unique())
-        panel.set_xticks(points, [f"{one:g}" for one in points])
+        points = sorted(shown["factor"].unique())
+        panel.set_xticks(points, [f"{factor:g}" for factor in points])
         panel.minorticks_off()
-        style.error_limits(panel, here["relative_l2"], margin=2)
+        style.error_limits(panel, shown["relative_l2"], margin=2)
         style.grid_lines(panel)
-        if here.empty:
+        if shown.empty:
             style.say_no_errors(panel)
     for panel in axes[-1]:
         panel.set_xlabel("factor")
@@ -76,17 +76,18 @@ def summaries(estimates: pd.DataFrame) -> pd.DataFrame:
     is empty and the error is the relative L² error.
     """
     rows = []
-    for _, here in estimates.groupby(["model", "resolution", "shift", "factor"], sort=False):
-        of = {name: here[name].iloc[0] for name in OF_A_ROW}
-        ways = {way: one for way, one in WAYS.items() if here[one[0]].notna().all()}
+    for _, tested in estimates.groupby(["model", "resolution", "shift", "factor"], sort=False):
+        of = {name: tested[name].iloc[0] for name in OF_A_ROW}
+        ways = {way: columns for way, columns in WAYS.items() if tested[columns[0]].notna().all()}
         for way, (estimate, error) in ways.items():
-            ranks = here.groupby("seed")[[estimate, error]].rank()
-            orders = [one[estimate].corr(one[error]) for _, one in ranks.groupby(here["seed"])]
-            ratios = here[estimate] / here[error]
-            found = here[error].mean(), here[estimate].mean(), np.mean(orders), ratios.median()
-            rows.append(of | {"way": way} | dict(zip(NUMBERS, found, strict=True)))
+            ranks = tested.groupby("seed")[[estimate, error]].rank()
+            by_seed = ranks.groupby(tested["seed"])
+            orders = [of_seed[estimate].corr(of_seed[error]) for _, of_seed in by_seed]
+            ratios = tested[estimate] / tested[error]
+            numbers = tested[error].mean(), tested[estimate].mean(), np.mean(orders), ratios.median()
+            rows.append(of | {"way": way} | dict(zip(NUMBERS, numbers, strict=True)))
         if not ways:
-            rows.append(of | {"way": "", "error": here["relative_l2"].mean()})
+            rows.append(of | {"way": "", "error": tested["relative_l2"].mean()})
     return pd.DataFrame(rows, columns=[*OF_A_ROW, "way", *NUMBERS])
 
 
@@ -96,15 +97,15 @@ def degradations(estimates: pd.DataFrame, error: str = "relative_l2") -> dict[tu
     It is the ratio of the mean errors of the same networks, over seeds and samples with the same random
     numbers, with its 95 % interval. `error` is the column of the errors.
     """
-    found = {}
-    for of, here in estimates.groupby(["model", "resolution"], sort=False):
-        table: Any = here.pivot(index=["shift", "factor", "seed"], columns="sample", values=error)
+    ratios = {}
+    for of, tested in estimates.groupby(["model", "resolution"], sort=False):
+        table: Any = tested.pivot(index=["shift", "factor", "seed"], columns="sample", values=error)
         trained = table.loc[UNSHIFTED, 1.0]
-        for shift, factor in here[["shift", "factor"]].drop_duplicates().itertuples(index=False):
+        for shift, factor in tested[["shift", "factor"]].drop_duplicates().itertuples(index=False):
             shifted = table.loc[shift, factor].dropna(axis=1)  # shifts may have fewer samples
             errors, reference = shifted.align(trained, join="inner")
-            found[*of, shift, factor] = ratio_of_means(errors.to_numpy(), reference.to_numpy())
-    return found
+            ratios[*of, shift, factor] = ratio_of_means(errors.to_numpy(), reference.to_numpy())
+    return ratios
 
 
 def distribution_in_words(shift: str, factor: float) -> str:
@@ -120,21 +121,21 @@ def estimates_table(estimates: pd.DataFrame) -> Table:
     for row in known.to_dict("records"):
         shift, factor = row["shift"], row["factor"]
         error, estimate, order, ratio = (float(row[name]) for name in NUMBERS)
-        grown = []
+        cells = {"model": Cell(row["label"])}
+        cells["grid"] = Cell(resolution_in_words(row["resolution"]), prose=True)
         if shifted:
             larger = over[estimated[row["way"]]][row["model"], row["resolution"], shift, factor]
             over_trained = ("1", "") if shift == UNSHIFTED else ratio_in_words(larger)
-            grown = [Cell(distribution_in_words(shift, factor), prose=True)]
-            grown += [Cell(*over_trained, value=larger.value)]
-        rows.append([
-            Cell(row["label"]), Cell(resolution_in_words(row["resolution"]), prose=True), *grown,
-            Cell(row["way"] or DASH, prose=True),
-            Cell(scientific(error), value=error), Cell(scientific(estimate), value=estimate),
-            Cell(DASH if np.isnan(order) else f"{order:.2f}", value=order),
-            Cell(DASH if np.isnan(ratio) else times(ratio), value=ratio),
-        ])  # fmt: skip
-    heads = ["model", "grid", *["distribution", "factor of degradation"] * shifted, "estimated by", *HEADS]
-    return Table(list(map(Column, heads)), rows)
+            cells["distribution"] = Cell(distribution_in_words(shift, factor), prose=True)
+            cells["factor of degradation"] = Cell(*over_trained, value=larger.value)
+        rows.append(cells | {
+            "estimated by": Cell(row["way"] or DASH, prose=True),
+            "error": Cell(scientific(error), value=error),
+            "estimate": Cell(scientific(estimate), value=estimate),
+            "rank correlation": Cell(DASH if np.isnan(order) else f"{order:.2f}", value=order),
+            "estimate / error": Cell(DASH if np.isnan(ratio) else times(ratio), value=ratio),
+        })  # fmt: skip
+    return table_of(rows)
 
 
 STRESS = Exhibit(

@@ -10,18 +10,11 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from resolvent.figures.common import charts, style
+from resolvent.figures.common import charts, results, style
 from resolvent.figures.common.charts import Looks
 from resolvent.figures.common.comparison import by_condition, mean_error
 from resolvent.figures.common.exhibit import Exhibit
 from resolvent.figures.common.numbers import scientific
-from resolvent.figures.common.results import (
-    Baseline,
-    Run,
-    error_matrix,
-    on_training_grid,
-    resolution_in_words,
-)
 from resolvent.figures.experiment.comparison import grouped
 
 HALF_HEIGHT = 0.33  # of a row of samples
@@ -53,8 +46,8 @@ def _panels(rows: list[tuple[int | str, Row]]) -> Panels:
     for place, row in rows:
         if place in panels and row.errors.notna().any():
             panels[place].append(row)
-    for here in panels.values():
-        here.sort(key=lambda row: (row.key is None, row.errors.median()))
+    for rows_of_panel in panels.values():
+        rows_of_panel.sort(key=lambda row: (row.key is None, row.errors.median()))
     return panels
 
 
@@ -65,8 +58,8 @@ def _reach(panels: Panels) -> list[float]:
 def draw_intervals(comparison: pd.DataFrame, looks: Looks):
     """Draw one row per model with its interval, lowest error first, and baselines below."""
     rows = []
-    for one in by_condition(on_training_grid(comparison)):
-        facts, error = one.facts, one.error()
+    for tested in by_condition(results.on_training_grid(comparison)):
+        facts, error = tested.facts, tested.error()
         key = facts["key"] if facts["kind"] == "model" else None
         row = Row(facts["label"], key, pd.Series([error.value]), (error.low, error.high))
         rows.append((facts["trained_resolution"], row))
@@ -80,7 +73,7 @@ def draw_intervals(comparison: pd.DataFrame, looks: Looks):
     return _draw(_panels(rows), looks, draw_row, mean_error(comparison), charts.MARGIN, 0.27)
 
 
-def draw_distributions(runs: list[Run], baselines: list[Baseline], looks: Looks):
+def draw_distributions(runs: list[results.Run], baselines: list[results.Baseline], looks: Looks):
     """Draw one row per model: quartiles, and a dot for the mean error over seeds of each sample.
 
     A sample has the same height in every row: ordered by the best model's error, lowest at the bottom.
@@ -94,11 +87,11 @@ def draw_distributions(runs: list[Run], baselines: list[Baseline], looks: Looks)
         panel.plot([low, high], [index, index], color=colour, lw=5, alpha=0.45, solid_capstyle="butt")
         panel.plot([middle, middle], [index - HALF_HEIGHT, index + HALF_HEIGHT], color=style.INK, lw=1.4)
 
-    words = "relative L² error of a test sample"
-    return _draw(_samples(runs, baselines), looks, draw_row, words, 3, 0.42, "median ")
+    label = "relative L² error of a test sample"
+    return _draw(_samples(runs, baselines), looks, draw_row, label, 3, 0.42, "median ")
 
 
-def chart_distributions(runs: list[Run], baselines: list[Baseline], looks: Looks):
+def chart_distributions(runs: list[results.Run], baselines: list[results.Baseline], looks: Looks):
     """Chart the mean error over seeds of every test sample: one row per model, one dot per sample.
 
     At most as many samples as a curve has points are drawn, evenly selected by error. Errors outside the axis
@@ -106,7 +99,7 @@ def chart_distributions(runs: list[Run], baselines: list[Baseline], looks: Looks
     """
     panels = _samples(runs, baselines)
     reach = charts.around(_reach(panels))
-    titles = [ON_GRID.format(resolution_in_words(place)) for place in panels]
+    titles = [ON_GRID.format(results.resolution_in_words(place)) for place in panels]
     figure = charts.panels_of(titles, list(panels.values()))
     for panel, rows in enumerate(panels.values(), 1):
         named: set[str] = set()
@@ -142,19 +135,19 @@ def chart_distributions(runs: list[Run], baselines: list[Baseline], looks: Looks
     return figure
 
 
-def _samples(runs: list[Run], baselines: list[Baseline]) -> Panels:
+def _samples(runs: list[results.Run], baselines: list[results.Baseline]) -> Panels:
     rows = []
-    groups: list[Sequence[Run | Baseline]] = [*grouped(runs), *([one] for one in baselines)]
-    for group in groups:
-        first = group[0]
-        errors = error_matrix([one.errors for one in group], first.resolution, first.noise).mean()
-        key = first.model if isinstance(first, Run) else None
+    groups: list[Sequence[results.Run | results.Baseline]] = [*grouped(runs)]
+    for group in [*groups, *([baseline] for baseline in baselines)]:
+        first, tables = group[0], [result.errors for result in group]
+        errors = results.error_matrix(tables, first.resolution, first.noise).mean()
+        key = first.model if isinstance(first, results.Run) else None
         rows.append((first.resolution, Row(first.label, key, errors)))
     return _panels(rows)
 
 
 def _draw(
-    panels: Panels, looks: Looks, draw_row: Callable, words: str, margin: float, height: float, number=""
+    panels: Panels, looks: Looks, draw_row: Callable, label: str, margin: float, height: float, number=""
 ):
     """Draw one panel per training resolution, with `draw_row` for every row of this `height` in inches.
 
@@ -169,7 +162,7 @@ def _draw(
     for (place, rows), panel in zip(panels.items(), axes[:, 0], strict=True):
         limits = style.error_limits(panel, _reach(panels), margin=margin, axis="x")
         style.grid_lines(panel, "x")
-        style.title(panel, ON_GRID.format(resolution_in_words(place)))
+        style.title(panel, ON_GRID.format(results.resolution_in_words(place)))
         panel.spines["left"].set_visible(False)
         panel.set_ylim(len(rows) - 0.4, -0.6)
         panel.set_yticks(range(len(rows)), [row.label for row in rows])
@@ -187,7 +180,7 @@ def _draw(
                 )  # fmt: skip
             else:
                 draw_row(panel, index, row, rows[0])
-    axes[-1, 0].set_xlabel(words)
+    axes[-1, 0].set_xlabel(label)
     return figure
 
 

@@ -46,13 +46,13 @@ def _draw_curves(run: Run, quantities: tuple[str, str]):
     for index, sample in enumerate(samples):
         row, column = divmod(index, columns)
         panel, strip = axes[2 * row : 2 * row + 2, column]
-        for values, words, line in (
+        for values, label, line in (
             (inputs, quantities[0], {"color": BASELINE, "lw": 0.9}),
             (targets, quantities[1], {"color": INK, "lw": 1.8}),
             (predictions, "prediction", {"color": look.colour, "lw": 1.4, "ls": DASHES}),
         ):
             for number, function in enumerate(np.atleast_2d(values[index])):  # one or several
-                panel.plot(x, function, label=words if number == 0 else None, **line)
+                panel.plot(x, function, label=label if number == 0 else None, **line)
         title(panel, f"test sample {sample}: {_error(relative.get(sample), 'relative L² error ')}")
         panel.tick_params(labelbottom=False)
         grid_lines(panel)
@@ -82,18 +82,18 @@ def _draw_fields(run: Run, quantities: tuple[str, str]):
     Input and target may be on different grids; inputs that are constant in every sample are omitted. Target
     and prediction share a scale; errors have a symmetric scale.
     """
-    given, wanted, predicted = (
+    inputs, wanted, predicted = (
         [values] if values.ndim == 3 else list(np.moveaxis(values, 1, 0))  # by channel
         for values in (run.shown(name) for name in ("input", "target", "prediction"))
     )
     stored = run.predictions_at()
     plane = [stored[axis].values for axis in ("y", "x")]
     target_plane = [stored[f"{axis}_target"].values for axis in ("y", "x")] if "x_target" in stored else plane
-    varying = [one for one in given if not np.all(one == one[:, :1, :1])] or given
-    numbers = [f" ({one})" for one in range(1, 1 + len(varying))] if len(varying) > 1 else [""]
+    varying = [values for values in inputs if not np.all(values == values[:, :1, :1])] or inputs
+    numbers = [f" ({number})" for number in range(1, 1 + len(varying))] if len(varying) > 1 else [""]
     rows = [
-        (f"{quantities[0]}{number}", one, scale_of(one), plane)
-        for number, one in zip(numbers, varying, strict=True)
+        (f"{quantities[0]}{number}", values, scale_of(values), plane)
+        for number, values in zip(numbers, varying, strict=True)
     ]
     for place, (target, prediction) in enumerate(zip(wanted, predicted, strict=True), 1):
         number, scale, error = f" ({place})" if len(wanted) > 1 else "", scale_of(target), prediction - target
@@ -103,10 +103,10 @@ def _draw_fields(run: Run, quantities: tuple[str, str]):
     samples, relative = run.shown_samples, run.shown_errors()
     flat = float(np.clip(np.ptp(target_plane[0]) / np.ptp(target_plane[1]), 0.45, 1))
     figure, axes = new_figure(len(rows), len(samples), size=(8.6, 2.1 * flat * len(rows)))
-    for (words, fields, scale, coordinates), panels in zip(rows, axes, strict=True):
+    for (label, fields, scale, coordinates), panels in zip(rows, axes, strict=True):
         for panel, field in zip(panels, fields, strict=True):
             image = draw_field(panel, field, scale, coordinates)
-        panels[0].set_ylabel(shortened(words))
+        panels[0].set_ylabel(shortened(label))
         draw_colour_bar(figure, image, panels)
     for panel, sample in zip(axes[0], samples, strict=True):
         title(panel, f"test sample {sample}\n{_error(relative.get(sample), 'error ')}")
@@ -114,8 +114,8 @@ def _draw_fields(run: Run, quantities: tuple[str, str]):
     return figure
 
 
-def _error(relative: float | None, words: str) -> str:
-    return f"{words}{scientific(relative)}" if relative is not None and np.isfinite(relative) else "diverged"
+def _error(relative: float | None, before: str) -> str:
+    return f"{before}{scientific(relative)}" if relative is not None and np.isfinite(relative) else "diverged"
 
 
 def _name_above(figure, panel) -> None:
@@ -154,7 +154,7 @@ def draw_sample_trajectories(
         panels[-1].set_xlabel("time")
         for panel in panels:
             grid_lines(panel)
-    recovered = ["recovered"] if components == 1 else [f"recovered {one + 1}" for one in range(components)]
+    recovered = ["recovered"] if components == 1 else [f"recovered {1 + row}" for row in range(components)]
     for panel, name in zip(axes[:, 0], ["observed", *recovered, "largest |error|"], strict=True):
         panel.set_ylabel(name)
     if same_axes := list(same_axes):
@@ -180,14 +180,14 @@ def _trajectories(run: Run, where: str) -> tuple[list[int], np.ndarray, list[lis
     The rows are the observations, target and prediction of every component, and the largest error.
     """
     stored = condition(run.predictions, where, run.noise).sel(extreme=list(EXTREMES))
-    given, target, prediction = (
+    inputs, target, prediction = (
         stored[f"extreme_{name}"].values for name in ("input", "target", "prediction")
     )
     largest = np.maximum(np.abs(prediction - target).max(axis=1), FLOOR)
-    pairs = [[target[:, one], prediction[:, one]] for one in range(target.shape[1])]
+    pairs = [[target[:, component], prediction[:, component]] for component in range(target.shape[1])]
     # Other inputs, such as initial values, are constants.
-    observed = [one for one in np.moveaxis(given, 1, 0) if np.ptp(one, axis=-1).any()] or [given[:, 0]]
-    rows = [observed, *pairs, [largest]]
+    observed = [values for values in np.moveaxis(inputs, 1, 0) if np.ptp(values, axis=-1).any()]
+    rows = [observed or [inputs[:, 0]], *pairs, [largest]]
     return [int(sample) for sample in stored["extreme_sample"].values], stored["time"].values, rows
 
 
@@ -204,11 +204,11 @@ def draw_rollout(rollout: dict[str, np.ndarray]) -> Film:
     own = float(np.quantile(np.abs(difference[np.isfinite(difference)]), 0.998)) or scale
     figure, (panels,) = new_figure(1, 3, size=(8.4, 3.2))
     images, bounds = [], {"truth": scale, "prediction": scale, "difference": own}
-    for panel, (words, bound) in zip(panels, bounds.items(), strict=True):
+    for panel, (heading, bound) in zip(panels, bounds.items(), strict=True):
         images.append(panel.imshow(truth[0], origin="lower", cmap="RdBu_r", vmin=-bound, vmax=bound))
         panel.set(xticks=[], yticks=[])
         panel.spines[:].set_visible(False)
-        title(panel, words)
+        title(panel, heading)
     draw_colour_bar(figure, images[1], panels[:2], fraction=0.05, pad=0.02)
     draw_colour_bar(figure, images[2], panels[2], fraction=0.05, pad=0.02)
 

@@ -13,7 +13,8 @@ def tuned_in_words(run: Run) -> str | None:
     tuning = run.record.tuning
     if tuning is None:
         return None
-    words = [EVERY_DIVERGED] * all(one["diverged_epoch"] is not None for one in tuning["candidates"])
+    epochs = [candidate["diverged_epoch"] for candidate in tuning["candidates"]]
+    words = [] if None in epochs else [EVERY_DIVERGED]
     for name, value in tuning["chosen"].items():
         words.append(f"{_said(name, [value])} of {', '.join(map(value_in_words, _tried(tuning, name)))}")
     return "; ".join([*words, f"{counted(tuning['epochs'], 'epoch')} each"])
@@ -29,10 +30,11 @@ def tuning_of(runs: list[Run]) -> dict | None:
     if not tuned:
         return None
     first, tuning = tuned[0]
-    candidates = [one["settings"] for one in tuning["candidates"]]
+    candidates = [candidate["settings"] for candidate in tuning["candidates"]]
     group = f"relative L² error on the validation samples, ×{power(UNIT)}"
-    settings = [", ".join(_said(name, [value]) for name, value in one.items()) for one in candidates]
-    heads = [Column("model"), Column("trained at"), *(Column(one, group) for one in settings)]
+    heads = [Column("model"), Column("trained at")]
+    for settings in candidates:
+        heads.append(Column(", ".join(_said(name, [settings[name]]) for name in settings), group))
     rows: dict[tuple, list[Cell]] = {}
     for run, tried in tuned:
         rows.setdefault((run.model, run.resolution), _row(run, tried))  # the same for all seeds
@@ -48,19 +50,19 @@ def tuning_of(runs: list[Run]) -> dict | None:
 
 def _row(run: Run, tuning: dict) -> list[Cell]:
     cells = [Cell(run.label), Cell(run.where)]
-    for one in tuning["candidates"]:
-        chosen, epoch = one["settings"] == tuning["chosen"], one["diverged_epoch"]
-        note, error = "chosen" * chosen, one["validation_relative_l2"]
+    for candidate in tuning["candidates"]:
+        chosen, epoch = candidate["settings"] == tuning["chosen"], candidate["diverged_epoch"]
+        note, error = "chosen" * chosen, candidate["validation_relative_l2"]
         if epoch is None:
             cells.append(Cell(in_units(error, UNIT), note=note, value=error, bold=chosen))
         else:
             cells.append(Cell(f"diverged (epoch {epoch})", note=note, value=float("nan"), lost=True))
-    seconds = sum(one["train_seconds"] for one in tuning["candidates"])
+    seconds = sum(candidate["train_seconds"] for candidate in tuning["candidates"])
     return [*cells, Cell(duration(seconds), value=seconds)]
 
 
 def _tried(tuning: dict, name: str) -> list:
-    return list(dict.fromkeys(one["settings"][name] for one in tuning["candidates"]))
+    return list(dict.fromkeys(candidate["settings"][name] for candidate in tuning["candidates"]))
 
 
 def _said(name: str, values: list) -> str:

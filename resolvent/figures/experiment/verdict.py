@@ -4,15 +4,8 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from resolvent.figures.common.comparison import (
-    AGAINST,
-    PHYSICAL,
-    RATIO,
-    STANDARDISED,
-    TO_MEAN,
-    Tested,
-    by_condition,
-)
+from resolvent.figures.common import comparison as tidy
+from resolvent.figures.common.comparison import Tested
 from resolvent.figures.common.intervals import SEEDS_TO_RANK
 from resolvent.figures.common.numbers import absent, ends, error_in_words, scientific, times
 from resolvent.figures.common.results import on_training_grid, resolution_in_words
@@ -26,23 +19,23 @@ def verdicts(comparison: pd.DataFrame, functions: Sequence[str] = ()) -> list[st
     `functions` are the names of the targets, which have errors of their own if there are several.
     """
     places: dict[tuple, dict[str, list[Tested]]] = {}
-    for one in by_condition(on_training_grid(comparison)):
-        place = one.facts["trained_resolution"], one.facts["trained_noise"]
-        places.setdefault(place, {"model": [], "baseline": []})[one.facts["kind"]].append(one)
+    for tested in tidy.by_condition(on_training_grid(comparison)):
+        places.setdefault(tested.place, {"model": [], "baseline": []})[tested.facts["kind"]].append(tested)
     noisy = len({noise for _, noise in places}) > 1
-    found = []
-    for (resolution, noise), here in sorted(places.items()):
+    sentences = []
+    for (resolution, noise), of_place in sorted(places.items()):
         where = f"On {resolution_in_words(resolution)}{f', noise {noise:g}' if noisy else ''}"
-        if here["model"]:
-            words = _verdict(where, _known(here["model"]), _known(here["baseline"]), functions)
+        if of_place["model"]:
+            words = _verdict(where, _known(of_place["model"]), _known(of_place["baseline"]), functions)
             # No line breaks inside a number.
-            found.append(words.replace(" × ", "\u00a0×\u00a0").replace("95 %", "95\u00a0%"))
-    return found
+            sentences.append(words.replace(" × ", "\u00a0×\u00a0").replace("95 %", "95\u00a0%"))
+    return sentences
 
 
 def _known(rows: list[Tested]) -> list[Tested]:
     """Return the rows with an error, lowest first."""
-    return sorted((one for one in rows if one.error().known), key=lambda one: one.error().value)
+    known = [tested for tested in rows if tested.error().known]
+    return sorted(known, key=lambda tested: tested.error().value)
 
 
 def _verdict(where: str, models: list[Tested], baselines: list[Tested], functions: Sequence[str]) -> str:
@@ -52,21 +45,21 @@ def _verdict(where: str, models: list[Tested], baselines: list[Tested], function
     lowest = f"{_named(first)} has the lowest mean {error_in_words(first.leads)}, {scientific(error.value)}"
     if interval := ends(error.low, error.high, error.value):  # one sample has no interval
         lowest += f", with the 95 % interval {interval}"
-    if all(one.verdict for one in models):
-        mean = [one for one in baselines if AGAINST.get(one.facts["key"]) == TO_MEAN]
+    if all(model.verdict for model in models):
+        mean = [baseline for baseline in baselines if tidy.AGAINST.get(baseline.facts["key"]) == tidy.TO_MEAN]
         of_mean = f"; the mean of the targets has {scientific(mean[0].error().value)}" if mean else ""
         none = "no model is clearly better than predicting the mean of the targets"
         words = [f"{where} {none}: {lowest}{of_mean}."]
     else:
         words = [f"{where} {lowest}."]
         words += [_difference(models)] if len(models) > 1 else []
-        words += [f"{_named(one)} {one.verdict}." for one in models if one.verdict]
-    if first.leads == STANDARDISED:
+        words += [f"{_named(model)} {model.verdict}." for model in models if model.verdict]
+    if first.leads == tidy.STANDARDISED:
         words.append(
             "These are errors of standardised functions: the mean of the targets is far from zero, so the "
-            f"error in physical units, {scientific(first.error(PHYSICAL).value)}, means little."
+            f"error in physical units, {scientific(first.error(tidy.PHYSICAL).value)}, means little."
         )
-    by_function = {one: first.error(f"{PHYSICAL}_{one}") for one in functions}
+    by_function = {name: first.error(f"{tidy.PHYSICAL}_{name}") for name in functions}
     each = [f"{scientific(error.value)} ({name})" for name, error in by_function.items() if error.known]
     if each:
         words.append(f"Its errors by function: {', '.join(each)}.")
@@ -78,19 +71,19 @@ def _verdict(where: str, models: list[Tested], baselines: list[Tested], function
 
 def _difference(models: list[Tested]) -> str:
     """Return a sentence on the models shown to be worse than the first, consistent with bold numbers."""
-    if not any(one.is_ranked() for one in models):
-        lowest, error = (one.error().value for one in models[:2])
+    if not any(model.is_ranked() for model in models):
+        lowest, error = (model.error().value for model in models[:2])
         words = f"{times(error / lowest)} times that error" if lowest else scientific(error)
         why = f"Models are ranked only with {SEEDS_TO_RANK} seeds or more."
-        ratios = [one.error(statistic=RATIO) for one in models]
-        if not any(one.known for one in ratios):
+        ratios = [model.error(statistic=tidy.RATIO) for model in models]
+        if not any(ratio.known for ratio in ratios):
             why = "They cannot be ranked: an error is zero, or their targets differ."
-        elif all(absent(one.low) for one in ratios):
+        elif all(absent(ratio.low) for ratio in ratios):
             why = "They cannot be ranked on one test sample."
         return f"{_named(models[1])} is next with {words}. {why}"
-    among = [one for one in models if one.is_among_the_best()]
+    among = [model for model in models if model.is_among_the_best()]
     if len(among) == 1:
-        over, name = among[0].error(statistic=RATIO), _named(among[0])
+        over, name = among[0].error(statistic=tidy.RATIO), _named(among[0])
         if over.high >= 1:  # such as with a model of fewer seeds
             return f"The data do not show that {name} is better than every other model."
         return (
@@ -100,8 +93,8 @@ def _difference(models: list[Tested]) -> str:
     return f"The data do not show which of these is best: {', '.join(map(_named, among))}." if among else ""
 
 
-def _named(one: Tested) -> str:
-    return f"“{one.facts['label']}”"
+def _named(tested: Tested) -> str:
+    return f"“{tested.facts['label']}”"
 
 
 def about_labels(comparison: pd.DataFrame, card: dict) -> dict | None:
@@ -112,8 +105,8 @@ def about_labels(comparison: pd.DataFrame, card: dict) -> dict | None:
     """
     solved = any(name.startswith("against_") for name in card["error_budget"])
     accuracy = card["stated_accuracy"] if solved else None
-    found = by_condition(on_training_grid(comparison))
-    models = _known([one for one in found if one.facts["kind"] == "model"])
+    every = tidy.by_condition(on_training_grid(comparison))
+    models = _known([tested for tested in every if tested.facts["kind"] == "model"])
     if not accuracy or not models:
         return None
     smallest = models[0].error().value

@@ -57,10 +57,11 @@ def matrices(results: Results) -> list[dict]:
             label = row.planned.label  # of several models, if they have the same
             column[label, sum(label == other for other, _ in column)] = row
     models = {name: {row.planned.model for row in column.values()} for name, column in finest.items()}
-    found = []
+    tables = []
     for group in sharing(models):
         columns = [finest[name] for name in group]
-        lowest = [min((row.error.value for row in one.values() if row.error), default=0.0) for one in columns]
+        errors = ([row.error.value for row in column.values() if row.error] for column in columns)
+        lowest = [min(values, default=0.0) for values in errors]
         lines = []
         for place in dict.fromkeys(place for column in columns for place in column):
             cells = [column.get(place) for column in columns]
@@ -71,31 +72,31 @@ def matrices(results: Results) -> list[dict]:
             ]
             lines.append((sum(above) / len(above) if above else math.inf, place[0], cells))
         lines.sort(key=lambda line: line[0])
-        found.append({
+        tables.append({
             "experiments": group,
             "body": [line[1:] for line in lines],
             "classical": [next(iter(column.values())).classical for column in columns],
         })  # fmt: skip
-    return found
+    return tables
 
 
 def sharing(sets: dict[str, set[str]]) -> list[list[str]]:
     """Group names whose sets share an element, directly or through other sets."""
     if not sets:
         return []
-    shared = [[bool(one & other) for other in sets.values()] for one in sets.values()]
+    shared = [[bool(elements & other) for other in sets.values()] for elements in sets.values()]
     count, numbers = connected_components(np.array(shared), directed=False)
-    return [[name for name, its in zip(sets, numbers, strict=True) if its == one] for one in range(count)]
+    return [[name for name, its in zip(sets, numbers, strict=True) if its == group] for group in range(count)]
 
 
 def best_in_words(rows: list[Row]) -> str:
     """Return the best model, as far as the data show it."""
-    found = sorted((row for row in rows if row.error), key=by_error)
-    if not found:
+    compared = sorted((row for row in rows if row.error), key=by_error)
+    if not compared:
         return "nothing compared yet"
-    learned = [row for row in found if row.tested and not row.tested.verdict]
+    learned = [row for row in compared if row.tested and not row.tested.verdict]
     if not learned:
-        lowest = scientific(by_error(found[0]))
+        lowest = scientific(by_error(compared[0]))
         return f"no model is clearly better than predicting the mean of the targets: {lowest}"
     for row in learned:
         if row.verdict == "best":
@@ -118,12 +119,8 @@ def by_experiment(results: Results) -> list[Row]:
     return sorted(results.rows, key=lambda row: (order.index(row.experiment), by_error(row)))
 
 
-def as_csv(results: Results) -> str:
-    """Return the text of leaderboard.csv: the long table with plain numbers."""
-    return as_table(results).to_csv(index=False, lineterminator="\n")
-
-
 def as_table(results: Results) -> pd.DataFrame:
+    """Return the content of leaderboard.csv: the long table with plain numbers."""
     rows = []
     for row in results.rows:
         planned, error, ratio, pays = row.planned, row.error, row.ratio, row.pays

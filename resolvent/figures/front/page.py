@@ -73,7 +73,8 @@ def write_front_page(folder: str | Path) -> Results:
         there=results.there,
         sections=SECTIONS,
     )
-    write_text(folder / "leaderboard.csv", leaderboard.as_csv(results))
+    table = leaderboard.as_table(results)
+    write_text(folder / "leaderboard.csv", table.to_csv(index=False, lineterminator="\n"))
     return results
 
 
@@ -111,11 +112,11 @@ def _dataset_card(results: Results, name: str) -> dict:
 
 def _picture(preview: DatasetPreview) -> str:
     """Return the first sample's targets as HTML: scaled curves, or a field in its last two dimensions."""
-    functions = [one for one in preview.functions if one.role == "target"][:3]
+    functions = [function for function in preview.functions if function.role == "target"][:3]
     if not functions:
         return ""
-    names = [escape(one.long_name) for one in functions]
-    samples = [np.asarray(one.samples[0], float) for one in functions]
+    names = [escape(function.long_name) for function in functions]
+    samples = [np.asarray(function.samples[0], float) for function in functions]
     if len(functions[0].dims) > 1:
         from matplotlib.image import imsave
 

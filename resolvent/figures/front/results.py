@@ -54,8 +54,8 @@ class Row:
     def pays(self) -> dict | None:
         """Return `queries`, `solver` and `timed_on` if a solver is as accurate and the runs are unchanged."""
         timed = self.timed
-        known = timed and isinstance(timed["solver"], str) and timed["train_seconds"] in self.all_seconds
-        return timed if known else None
+        unchanged = timed and isinstance(timed["solver"], str) and timed["train_seconds"] in self.all_seconds
+        return timed if unchanged else None
 
     @property
     def tested(self) -> Tested | None:
@@ -64,8 +64,8 @@ class Row:
         if self.compared is None or not there:
             return self.compared
         compared = (str(self.compared.facts[name]).split("; ") for name in ("config_hash", "dataset_hash"))
-        found = zip(zip(*there, strict=True), compared, strict=True)
-        return self.compared if all(set(ours) <= set(theirs) for ours, theirs in found) else None
+        pairs = zip(zip(*there, strict=True), compared, strict=True)
+        return self.compared if all(set(ours) <= set(theirs) for ours, theirs in pairs) else None
 
     @property
     def error(self) -> Interval | None:
@@ -77,8 +77,8 @@ class Row:
         return self._known(RATIO)
 
     def _known(self, statistic: str) -> Interval | None:
-        found = self.tested.error(statistic=statistic) if self.tested else None
-        return found if found and found.known else None
+        interval = self.tested.error(statistic=statistic) if self.tested else None
+        return interval if interval and interval.known else None
 
     @property
     def verdict(self) -> str:
@@ -145,7 +145,7 @@ class Results:
 def read_results(study: Study, folder: str | Path) -> Results:
     """Read the existing results of the study in `folder`. Raises `FileError` if a file is damaged."""
     folder = Path(folder)
-    rows = [row for name, one in study.experiments.items() for row in _rows(folder, name, one)]
+    rows = [row for name, experiment in study.experiments.items() for row in _rows(folder, name, experiment)]
     return Results(study, folder, rows)
 
 
@@ -155,15 +155,16 @@ def _rows(folder: Path, name: str, experiment: PlannedExperiment) -> list[Row]:
     classical: dict[str, Interval | str] = {}
     timed: dict[tuple[str, str], dict] = {}
     if inference.is_file():
-        found = read_table(inference, list(INFERENCE_COLUMNS), may_be_empty=True).query("kind == 'model'")
-        timed = {(row["key"], str(row["resolution"])): row for row in found.to_dict("records")}
+        table = read_table(inference, list(INFERENCE_COLUMNS), may_be_empty=True)
+        for of_model in table.query("kind == 'model'").to_dict("records"):
+            timed[of_model["key"], str(of_model["resolution"])] = of_model
     if comparison.is_file():
-        for one in by_condition(on_training_grid(read_comparison(comparison))):
-            key, resolution = one.facts["key"], str(one.facts["trained_resolution"])
-            if one.facts["kind"] == "model":
-                models[key, resolution] = one
+        for tested in by_condition(on_training_grid(read_comparison(comparison))):
+            key, resolution = tested.facts["key"], str(tested.facts["trained_resolution"])
+            if tested.facts["kind"] == "model":
+                models[key, resolution] = tested
             elif key == CLASSICAL:
-                classical[resolution] = one.error() if one.error().known else NO_ANSWER
+                classical[resolution] = tested.error() if tested.error().known else NO_ANSWER
     rows, no_solver = [], NO_SOLVER if comparison.is_file() else None
     for row in experiment.rows:
         runs = [_run(folder, seed, run) for seed, run in row.runs.items()]
@@ -178,7 +179,7 @@ def _run(folder: Path, seed: str, run: str) -> RunState:
     """Return the state of a run: missing without run.json, which is written last."""
     if not (folder / run / "run.json").is_file():
         return RunState(seed, run, "missing")
-    found, page = read_run(folder / run), f"{run}/{RUN_PAGE}"
-    cost, hashes = found.cost, (found.record.config_hash, found.record.dataset_hash)
+    loaded, page = read_run(folder / run), f"{run}/{RUN_PAGE}"
+    cost, hashes = loaded.cost, (loaded.record.config_hash, loaded.record.dataset_hash)
     page = page if (folder / page).is_file() else ""
     return RunState(seed, run, cost.status, page, cost, hashes)

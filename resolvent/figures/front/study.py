@@ -80,8 +80,8 @@ def write_study(path: str | Path, planned: dict, *, command: str, provenance: di
     # Snakemake detects changes of the plan only in files recorded as outputs of the rule, and study.json may
     # have been written for single pages.
     path = Path(path)
-    found = read_json(path, "the plan of the study") if path.is_file() else {}
-    if {key: found.get(key) for key in planned} != json.loads(json.dumps(planned)):
+    existing = read_json(path, "the plan of the study") if path.is_file() else {}
+    if {key: existing.get(key) for key in planned} != json.loads(json.dumps(planned)):
         write_json(path, {**planned, "command": command, "provenance": provenance})
 
 

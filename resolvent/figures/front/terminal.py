@@ -79,8 +79,8 @@ def _table(title: str, rows: list[Row], ranked: bool) -> Table:
         cells = [error, ratio_in_words(row.ratio)[0] or DASH, duration(row.seconds)]
         verdict = [row.verdict if row.error else ""] * ranked
         table.add_row(Text(row.planned.label), str(row.planned.resolution), *cells, *verdict)
-    for place, one in {row.planned.resolution: row.classical for row in rows}.items():
-        if isinstance(one, Interval):
-            cells = [str(place), scientific(one.value), DASH, DASH]
+    for place, solver in {row.planned.resolution: row.classical for row in rows}.items():
+        if isinstance(solver, Interval):
+            cells = [str(place), scientific(solver.value), DASH, DASH]
             table.add_row("classical solver, same grid", *cells, style="dim")
     return table

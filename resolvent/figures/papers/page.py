@@ -49,9 +49,9 @@ def write_paper_page(
     """Write the page of the paper `key` atomically; `made` are items by name. Other items are only listed."""
     paper = PAPERS[key]
     shown: dict[str, list[dict]] = {"tables": [], "figures": []}
-    for name, one in made.items():
+    for name, made_item in made.items():
         item = paper.items[name]
-        shown[f"{item.kind}s"].append(_entry(name, item, one, Path(output).parent))
+        shown[f"{item.kind}s"].append(_entry(name, item, made_item, Path(output).parent))
     sections = [Section("glance", "At a glance")]
     for name, entries in shown.items():
         parts = {entry["name"]: entry["short"] for entry in entries}
@@ -72,12 +72,12 @@ def write_paper_page(
     )
 
 
-def _entry(name: str, item: Item, one: Made, folder: Path) -> dict:
+def _entry(name: str, item: Item, made: Made, folder: Path) -> dict:
     """Return the template's values for an item: the item, its runs, and the comparison with the paper."""
-    sources = Sources(READERS, **one.given)
+    sources = Sources(READERS, **made.given)
     runs: list[Run] = []
     if item.remark:
-        first = read_table(Path(one.given["cost_file"]), ["device"]).iloc[0].to_dict()
+        first = read_table(Path(made.given["cost_file"]), ["device"]).iloc[0].to_dict()
         summary, differences = imported(item.remark)(first)
         recipes, trained = [], "measured, no training"
     else:
@@ -97,15 +97,15 @@ def _entry(name: str, item: Item, one: Made, folder: Path) -> dict:
         # "2a" or "spectra".
         "short": name.removeprefix("table").removeprefix("figure_").removeprefix("figure"),
         "title": item.title,
-        "reports": one.reports,
-        "shown": item.exhibit.on_page(sources, one.file, folder),
+        "reports": made.reports,
+        "shown": item.exhibit.on_page(sources, made.file, folder),
         "run": summary,
         "pages": [(run, relative(page, folder)) for run, page in pages if page.is_file()],
         "differences": differences,
         "recipes": recipes,
         "setting": differing if differences else "the paper's",
         "runs": trained,
-        "numbers": _compared(one.models, item),
+        "numbers": _compared(made.models, item),
     }
 
 
@@ -113,14 +113,14 @@ def _compared(models: list[str], item: Item) -> str:
     """Return a sentence with the number of rows that have a reported number, and the range of the ratios."""
     if not models or item.table is None:
         return DASH
-    found = pd.concat([read_table(Path(path), list(MODELS_COLUMNS)) for path in models])
-    found = found[found["kind"] == "model"]
-    of_table = found["reported_note"].fillna("").str.endswith(item.table.name)
-    ratios = found.loc[of_table, "ratio_to_reported"].dropna()
-    words = f"{len(ratios)} of {len(found)}"
+    models_of_item = pd.concat([read_table(Path(path), list(MODELS_COLUMNS)) for path in models])
+    models_of_item = models_of_item[models_of_item["kind"] == "model"]
+    of_table = models_of_item["reported_note"].fillna("").str.endswith(item.table.name)
+    ratios = models_of_item.loc[of_table, "ratio_to_reported"].dropna()
+    words = f"{len(ratios)} of {len(models_of_item)}"
     if len(ratios):
         least, most = times(ratios.min()), times(ratios.max())
         words += f": ours {least}" + (f" to {most}" if most != least else "") + " times the reported number"
-    if other := int(found["reported_of_other_recipe"].notna().sum()):
+    if other := int(models_of_item["reported_of_other_recipe"].notna().sum()):
         words += f"; {other} more reported for another recipe"
     return words

@@ -73,8 +73,8 @@ def example_of(facts: RunRecord) -> Example | None:
     belongs to that paper, and with any other distribution to the paper without a condition on it.
     """
     recorded = fields_of(facts)
-    having = [one for one in EXAMPLES if meets(recorded, one.marks)]
-    return max(having, key=lambda one: len(one.marks), default=None)
+    having = [example for example in EXAMPLES if meets(recorded, example.marks)]
+    return max(having, key=lambda example: len(example.marks), default=None)
 
 
 def tables_of(facts: RunRecord) -> tuple[PaperTable, ...]:
@@ -94,9 +94,9 @@ def differences(
     example = example_of(facts)
     if example is None:
         return [f"equation {facts.dataset_settings.get('equation')}, which is not in the paper"]
-    having = [one for one in example.tables if one.row(record(facts)) is not None]
+    having = [table for table in example.tables if table.row(record(facts)) is not None]
     tables = having if table is None and having else [table]
-    return min((_differences(example, facts, cost, one, recipe) for one in tables), key=len)
+    return min((_differences(example, facts, cost, table, recipe) for table in tables), key=len)
 
 
 def _differences(
@@ -106,7 +106,7 @@ def _differences(
     stated = conditions(example, table, recipe)
     expected, sources = expected_of(recorded, stated), sources_of(recorded, stated)
     differ = list(differing(recorded, expected, made_by, sources))
-    differ += [f"imported data differ from their description: {one}" for one in facts.data_warnings]
+    differ += [f"imported data differ from their description: {warning}" for warning in facts.data_warnings]
     low, high = example.source.parameters(record(facts), table) or (0, math.inf)
     count = getattr(cost, (table.counted if table else "") or example.source.counted)
     if count is None:
@@ -130,11 +130,11 @@ def reported_number(facts: RunRecord, cost: CostRecord, table: PaperTable | None
     example, recorded = example_of(facts), fields_of(facts)
     source = example.source.citation if example else "the paper"
     tables = [table] if table else tables_of(facts)
-    rows = [(one, row) for one in tables if (row := one.row(record(facts))) is not None]
-    having = [(differences(facts, cost, one), one, row) for one, row in rows]
+    rows = [(table, row) for table in tables if (row := table.row(record(facts))) is not None]
+    having = [(differences(facts, cost, table), table, row) for table, row in rows]
     if example is None or not having:
         return Reported(None, "", f"{source}{f', {table.name}' if table else ''} has no such row")
-    differ, closest, row = min(having, key=lambda one: len(one[0]))
+    differ, closest, row = min(having, key=lambda differences_of: len(differences_of[0]))
     stated = conditions(example, closest, MADE_BY)
     expected, sources = expected_of(recorded, stated), sources_of(recorded, stated)
     learnt = {name: recorded[name] for name in example.operator if name in recorded}
@@ -180,29 +180,29 @@ def differences_from_paper(runs: list[Run], table: PaperTable | None = None) -> 
 
     Runs without a recipe are compared with the public code, from which the numbers come.
     """
-    found: dict[str, dict[str, None]] = {}
+    labels_of: dict[str, dict[str, None]] = {}
     for run in runs:
-        for words in differences(run.record, run.cost, table, run.record.recipe or MADE_BY):
-            found.setdefault(words, {})[run.label] = None
+        for difference in differences(run.record, run.cost, table, run.record.recipe or MADE_BY):
+            labels_of.setdefault(difference, {})[run.label] = None
     models = len({run.label for run in runs})
     lines = []
-    for words, labels in found.items():
+    for difference, labels in labels_of.items():
         of = _names(list(labels)) if len(labels) <= 3 else f"{len(labels)} models"
-        lines.append(words if len(labels) == models else f"{of}: {words}")
+        lines.append(difference if len(labels) == models else f"{of}: {difference}")
     return lines
 
 
 def differences_of_recipes(runs: list[Run], table: PaperTable | None = None) -> list[str]:
     """List differences between public code and text for models that follow the text, one line per model."""
-    found: dict[str, dict[str, None]] = {}
+    differences_by_label: dict[str, dict[str, None]] = {}
     for run in runs:
         if run.record.recipe == "paper":
             own = differences(run.record, run.cost, table, "paper")
-            known = {words.partition(" (")[0] for words in own}
-            for words in differences(run.record, run.cost, table):
-                if words.partition(" (")[0] not in known:
-                    found.setdefault(run.label, {})[words] = None
-    return [f"{label}: {', '.join(words)}" for label, words in found.items()]
+            own_fields = {words.partition(" (")[0] for words in own}
+            for difference in differences(run.record, run.cost, table):
+                if difference.partition(" (")[0] not in own_fields:
+                    differences_by_label.setdefault(run.label, {})[difference] = None
+    return [f"{label}: {', '.join(listed)}" for label, listed in differences_by_label.items()]
 
 
 def _names(values: list) -> str:

@@ -47,15 +47,15 @@ def _named(run: Run) -> dict:
 
 def _samples(run: Run, dimension: int) -> list[dict]:
     stored, relative = run.predictions_at(), run.shown_errors()
-    found = [(which, stored.sel(extreme=which), "extreme_") for which in ("best", "median", "worst")]
-    found += [("common", stored.isel(sample=place), "") for place in range(stored.sizes["sample"])]
+    kept = [(which, stored.sel(extreme=which), "extreme_") for which in ("best", "median", "worst")]
+    kept += [("common", stored.isel(sample=place), "") for place in range(stored.sizes["sample"])]
     samples = []
-    for which, one, prefix in found:
-        number, target = int(one[f"{prefix}sample"]), one[f"{prefix}target"].values
+    for which, stored_sample, prefix in kept:
+        number, target = int(stored_sample[f"{prefix}sample"]), stored_sample[f"{prefix}target"].values
         drawn = {
-            "input": one[f"{prefix}input"].values,
+            "input": stored_sample[f"{prefix}input"].values,
             "target": target,
-            "error": one[f"{prefix}prediction"].values - target,
+            "error": stored_sample[f"{prefix}prediction"].values - target,
         }
         # By channel: the functions may be of different sizes.
         drawn = {name: [*map(resolved, thinned(values, dimension))] for name, values in drawn.items()}
@@ -72,10 +72,10 @@ def write_runs_data(runs: list[Run], output: str | Path) -> None:
     tables = [errors_by_sample(run) for run in runs]
     finished = [number for number, table in enumerate(tables) if len(table)]
     few, pairs = len(finished) <= PAIRS_OF, []
-    for one, other in combinations(finished, 2) if few else ():
-        if list(tables[one].index) == list(tables[other].index):
-            ratio = paired_ratio(tables[one].to_numpy(), tables[other].to_numpy())
-            pairs.append([one, other, *rounded([ratio.value, ratio.low, ratio.high])])
+    for first, other in combinations(finished, 2) if few else ():
+        if list(tables[first].index) == list(tables[other].index):
+            ratio = paired_ratio(tables[first].to_numpy(), tables[other].to_numpy())
+            pairs.append([first, other, *rounded([ratio.value, ratio.low, ratio.high])])
     data = {
         "runs": [
             {

@@ -73,7 +73,7 @@ def write_run_pages(
         write_run_data(run, folder / RUN_DATA, quantities)
         rows, models = compare([run], [])
         summary, example = _summary(rows, run, leading(models)), reported_numbers.example_of(record)
-        in_time = isinstance(run.resolution, str)
+        in_time, files = isinstance(run.resolution, str), [folder / name for name in FILES]
         sources = Sources(
             {}, runs=[run], viewed=[run], looks=looks, facts={}, finished=bool(summary), in_time=in_time,
             in_space=not in_time, has_map=has_map(run),
@@ -96,9 +96,7 @@ def write_run_pages(
             settings={"architecture": record.architecture, "recipe": record.recipe, **record.settings},
             identity={name: getattr(record, name) for name in IDENTITY},
             cost=asdict(run.cost),
-            files=[
-                (one.name, in_bytes(one.stat().st_size)) for name in FILES if (one := folder / name).exists()
-            ],
+            files=[(file.name, in_bytes(file.stat().st_size)) for file in files if file.exists()],
             loading=loading(run, facts, card.as_posix()),
             making=making(command, (folder / "errors.csv").as_posix()),
             store=(store.as_posix(), size_of(store)),
@@ -119,8 +117,8 @@ def write_run_pages(
 
 def _summary(rows: pd.DataFrame, run: Run, metric: str) -> dict | None:
     """Return statistics of the leading metric with grid and noise of training, as in comparison.csv."""
-    here = rows[(rows["metric"] == metric) & (rows["test_resolution"] == run.resolution)]
-    here = here[here["test_noise"] == run.noise].set_index("statistic")
-    if run.diverged or here["value"].isna().all():
+    statistics = rows[(rows["metric"] == metric) & (rows["test_resolution"] == run.resolution)]
+    statistics = statistics[statistics["test_noise"] == run.noise].set_index("statistic")
+    if run.diverged or statistics["value"].isna().all():
         return None
-    return {name: here.loc[name].to_dict() for name in ("mean", "median", "worst")}
+    return {name: statistics.loc[name].to_dict() for name in ("mean", "median", "worst")}

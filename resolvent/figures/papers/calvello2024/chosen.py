@@ -8,7 +8,7 @@ import pandas as pd
 
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.numbers import scientific
-from resolvent.figures.common.results import Run, resolution_in_words, same_noise, with_training_noise
+from resolvent.figures.common.results import Run, same_noise, with_training_noise
 from resolvent.figures.experiment.comparison import grouped
 from resolvent.figures.published.reported_numbers import differences, example_of, record
 from resolvent.figures.published.tables import PaperTable
@@ -28,39 +28,24 @@ def panels_of(
     models  function from runs to the keys of shown models; default: all.
     Rows of the comparison have the relative L2 error with the noise of training.
     """
-    found: list[Panel] = []
+    panels: list[Panel] = []
     for number, runs in enumerate(experiments):
         for trained in dict.fromkeys(run.resolution for run in runs):
-            here = [run for run in runs if run.resolution == trained]
-            keys = set(models(here)) if models else {run.model for run in here}
+            trained_there = [run for run in runs if run.resolution == trained]
+            keys = set(models(trained_there)) if models else {run.model for run in trained_there}
             rows = None
             if comparisons:
                 rows = with_training_noise(comparisons[number])
                 rows = rows[(rows["kind"] == "model") & (rows["metric"] == "relative_l2")]
                 rows = rows[(rows["trained_resolution"] == trained) & rows["key"].isin(keys)]
-            found.append((grouped([run for run in here if run.model in keys]), rows))
-    return found
+            panels.append((grouped([run for run in trained_there if run.model in keys]), rows))
+    return panels
 
 
 def title_of(run: Run) -> str:
     """Return the title of the paper's example for a run."""
     example = example_of(run.record)
     return example.title if example else run.record.experiment
-
-
-def heading(run: Run) -> str:
-    """Return experiment and training resolution of a run as the title of a panel."""
-    experiment = run.record.experiment.replace("_", " ").capitalize()
-    return f"{experiment}, trained on {resolution_in_words(run.resolution)}"
-
-
-def lost_labels(groups: Groups) -> list[str]:
-    return [group[0].label for group in groups if all(run.diverged for run in group)]
-
-
-def finished_of(group: list[Run]) -> list[Run]:
-    """Return the seeds that did not diverge, or the first if all diverged."""
-    return [run for run in group if not run.diverged] or group[:1]
 
 
 def first_of_each_architecture(runs: list[Run]) -> list[str]:
@@ -85,14 +70,14 @@ def extended_pair(runs: list[Run]) -> tuple[str, str]:
         if extended is not None and run.record.architecture == "fano":
             rest = json.dumps(settings, sort_keys=True)
             by_rest.setdefault(rest, {}).setdefault(extended, run.model)
-    pairs = {rest: found for rest, found in by_rest.items() if len(found) == 2}
+    pairs = {rest: pair for rest, pair in by_rest.items() if len(pair) == 2}
     if not pairs:
         raise ResultError(
             f"{runs[0].directory.parent}: no two models of architecture fano differ only in "
             "periodic_extension; add such a pair to the experiment"
         )
-    found = pairs[min(pairs, key=lambda rest: '"smoother": "none"' not in rest)]
-    return found[False], found[True]
+    chosen = pairs[min(pairs, key=lambda rest: '"smoother": "none"' not in rest)]
+    return chosen[False], chosen[True]
 
 
 def families(runs: list[Run]) -> list[list[str]]:
@@ -122,7 +107,7 @@ def first_with(experiments: Experiments, **settings) -> Run:
     if not having:
         wanted = ", ".join(f"{name}: {value}" for name, value in settings.items())
         raise ResultError(f"none of {len(loaded)} runs has {wanted}: add such a model to the experiment")
-    return finished_of(having)[0]
+    return next((run for run in having if not run.diverged), having[0])
 
 
 def errors_in_words(run: Run, where: int | str, table: PaperTable) -> list[str]:

@@ -25,21 +25,8 @@ from resolvent.figures.common.labels import label_right
 from resolvent.figures.common.numbers import scientific
 from resolvent.figures.common.results import Run, Shown, error_matrix, on_training_grid, resolution_in_words
 from resolvent.figures.experiment.samples import draw_sample_trajectories
-from resolvent.figures.papers.calvello2024.chosen import (
-    Experiments,
-    Groups,
-    Panel,
-    errors_in_words,
-    extended_pair,
-    families,
-    first_of_each_architecture,
-    first_with,
-    heading,
-    lost_labels,
-    panels_of,
-    title_of,
-    widest,
-)
+from resolvent.figures.papers.calvello2024 import chosen
+from resolvent.figures.papers.calvello2024.chosen import Experiments, Groups, Panel
 from resolvent.figures.papers.calvello2024.reported import FIGURE_6, FIGURE_9, TABLE_3
 
 STATISTICS = {"mean": (0, (1, 1.5)), "median": "-"}
@@ -59,10 +46,12 @@ def _stack(panels: list[Panel], draw: Callable, height: float, xlabel: str):
 def _finish(panel, groups: Groups, labels: list[tuple[float, str, str]], nothing: str = "") -> None:
     """Label a panel, its lines, and models with only diverged seeds; `nothing` labels an empty panel."""
     style.grid_lines(panel)
-    style.title(panel, heading(groups[0][0]))
+    experiment = groups[0][0].record.experiment.replace("_", " ").capitalize()
+    style.title(panel, f"{experiment}, trained on {resolution_in_words(groups[0][0].resolution)}")
     label_right(panel, labels)
     if labels:
-        style.name_diverged(panel, lost_labels(groups))
+        lost = [group[0].label for group in groups if all(run.diverged for run in group)]
+        style.name_diverged(panel, lost)
     elif nothing:
         panel.text(0.5, 0.7, nothing, transform=panel.transAxes, ha="center", color=style.MUTED)
     else:
@@ -75,20 +64,22 @@ def _finish(panel, groups: Groups, labels: list[tuple[float, str, str]], nothing
 def draw_on_training_grid(shown: Shown):
     """Draw Figure 6: trajectories at the training times."""
     run = shown.run
-    return draw_sample_trajectories(run, note="\n".join(errors_in_words(run, run.resolution, FIGURE_6)))
+    lines = chosen.errors_in_words(run, run.resolution, FIGURE_6)
+    return draw_sample_trajectories(run, note="\n".join(lines))
 
 
 def _draw_uneven(quadrature: str, other: str, experiments: Experiments):
     """Draw Figures 8 and 9 on the same axes, at the uneven times of eq. 41."""
-    run, compared = (first_with(experiments, quadrature=one) for one in (quadrature, other))
+    run, compared = (chosen.first_with(experiments, quadrature=one) for one in (quadrature, other))
     tested, observations = set(run.errors["resolution"]), run.record.dataset_settings.get("observations", {})
     # The times of eq. 41: equal steps, twice as long in the second half.
-    uneven = [name for name, one in observations.items() if one.get("kind") == "two_rates" and name in tested]
+    uneven = [name for name in observations if observations[name].get("kind") == "two_rates"]
+    uneven = [name for name in uneven if name in tested]
     if not uneven:
-        words = "was not tested at times of kind two_rates: add them to the dataset's observations"
-        raise ResultError(f"{run.directory} {words}")
-    words = f"{run.label}, trained at {run.resolution}, tested at {uneven[0]}"
-    note = "\n".join([words, *errors_in_words(run, uneven[0], FIGURE_9)])
+        first_line = "was not tested at times of kind two_rates: add them to the dataset's observations"
+        raise ResultError(f"{run.directory} {first_line}")
+    first_line = f"{run.label}, trained at {run.resolution}, tested at {uneven[0]}"
+    note = "\n".join([first_line, *chosen.errors_in_words(run, uneven[0], FIGURE_9)])
     return draw_sample_trajectories(run, where=uneven[0], same_axes=[compared], note=note)
 
 
@@ -108,7 +99,7 @@ def draw_increments(shown: Shown):
 
 def draw_smoothed_increments(experiments: Experiments):
     """Draw Figure 18: Figure 16 for the model whose last layer is (I - εΔ)^(-α)."""
-    return _draw_extremes(first_with(experiments, smoother="inverse_laplacian"), increments=True)
+    return _draw_extremes(chosen.first_with(experiments, smoother="inverse_laplacian"), increments=True)
 
 
 def _draw_extremes(run: Run, increments: bool = False):
@@ -125,9 +116,9 @@ def _draw_extremes(run: Run, increments: bool = False):
     for row, (panels, name) in enumerate(zip(axes, ("median", "worst"), strict=True)):
         fields = [column[row] for column in columns.values()]
         scales = [of_input(fields[0]), scale_of(fields[1]), scale_of(fields[1]), of_error]
-        for panel, field, scale, words in zip(panels, fields, scales, columns, strict=True):
+        for panel, field, scale, head in zip(panels, fields, scales, columns, strict=True):
             image = draw_field(panel, field, scale)
-            style.title(panel, words)
+            style.title(panel, head)
             if panel is not panels[1]:  # truth and prediction share a colour bar
                 draw_colour_bar(figure, image, [panel], fraction=0.05, location="bottom")
             if not np.isfinite(field).any():
@@ -136,7 +127,7 @@ def _draw_extremes(run: Run, increments: bool = False):
         relative = errors.get(int(samples[row]), np.nan)
         words = f"relative L² {scientific(relative)}" if np.isfinite(relative) else "diverged"
         panels[0].set_ylabel(f"{name}: sample {int(samples[row])}\n{words}")
-    if lines := errors_in_words(run, run.resolution, TABLE_3):
+    if lines := chosen.errors_in_words(run, run.resolution, TABLE_3):
         figure.supxlabel("\n".join(lines), fontsize=8.5, color=style.MUTED)
     return figure
 
@@ -146,7 +137,7 @@ def _draw_extremes(run: Run, increments: bool = False):
 
 def draw_time_steps(comparisons: list[pd.DataFrame], experiments: Experiments):
     """Draw Figure 7, one panel per experiment: a line per model over equal steps, points for other times."""
-    panels = panels_of(experiments, comparisons=comparisons)
+    panels = chosen.panels_of(experiments, comparisons=comparisons)
     return _stack(panels, _draw_steps, 0.5 + 2.9 * len(panels), "time step of the test observations")
 
 
@@ -158,9 +149,9 @@ def _draw_steps(panel, groups: Groups, rows: pd.DataFrame, looks) -> None:
         words = "has functions of space, not trajectories: remove this figure from `shows`"
         raise ResultError(f"{first.directory} {words}")
     of_step = {
-        name: one["step"]
-        for name, one in stored.items()
-        if name in tested and one.get("kind", "uniform") == "uniform"
+        name: times["step"]
+        for name, times in stored.items()
+        if name in tested and times.get("kind", "uniform") == "uniform"
     }
     equal = dict(sorted(of_step.items(), key=lambda pair: pair[1]))
     longest = max(equal.values(), default=1.0)
@@ -203,12 +194,12 @@ def _draw_steps(panel, groups: Groups, rows: pd.DataFrame, looks) -> None:
 
 
 def _draw_grids(models: Callable, comparisons: list[pd.DataFrame], experiments: Experiments):
-    panels = panels_of(experiments, models, comparisons)
+    panels = chosen.panels_of(experiments, models, comparisons)
     return _stack(panels, _draw_grid, 0.4 + 3.4 * len(panels), "test resolution (points per side)")
 
 
-draw_other_grids = partial(_draw_grids, first_of_each_architecture)  # Figures 14, 15 and 17
-draw_extended = partial(_draw_grids, extended_pair)  # Figure 19
+draw_other_grids = partial(_draw_grids, chosen.first_of_each_architecture)  # Figures 14, 15 and 17
+draw_extended = partial(_draw_grids, chosen.extended_pair)  # Figure 19
 
 
 def _draw_grid(panel, groups: Groups, rows: pd.DataFrame, looks) -> None:
@@ -232,7 +223,7 @@ def draw_paired_grids(experiments: Experiments):
     """Draw one panel per experiment: the ratio to the error on the training grid, with its interval."""
     panels: list[Panel] = [
         ([group for group in groups if _away(group)] or groups, None)
-        for groups, _ in panels_of(experiments, widest)
+        for groups, _ in chosen.panels_of(experiments, chosen.widest)
     ]
     return _stack(panels, _draw_ratios, 0.4 + 3.8 * len(panels), "test resolution (points per side)")
 
@@ -240,7 +231,7 @@ def draw_paired_grids(experiments: Experiments):
 def paired_ratios(group: list[Run]) -> dict[int, Interval]:
     """Return ratios of the error at other resolutions to the training grid's, for seeds finite at both."""
     own = group[0].resolution
-    found = {}
+    ratios = {}
     for away in _away(group):
         pairs = []
         for run in group:
@@ -253,24 +244,24 @@ def paired_ratios(group: list[Run]) -> dict[int, Interval]:
                 )
             pairs.append((there.iloc[0], here.iloc[0][there.columns]))
         if pairs:
-            found[away] = ratio_of_means(*map(np.stack, zip(*pairs, strict=True)))
-    return found
+            ratios[away] = ratio_of_means(*map(np.stack, zip(*pairs, strict=True)))
+    return ratios
 
 
 def _away(group: list[Run]) -> list[int]:
-    return sorted({int(one) for one in group[0].errors["resolution"].unique()} - {group[0].resolution})
+    return sorted({*map(int, group[0].errors["resolution"].unique())} - {group[0].resolution})
 
 
 def _draw_ratios(panel, groups: Groups, _, looks) -> None:
-    found = {group[0].model: paired_ratios(group) for group in groups}
-    grids = sorted({away for ratios in found.values() for away in ratios})
+    ratios_of = {group[0].model: paired_ratios(group) for group in groups}
+    grids = sorted({away for ratios in ratios_of.values() for away in ratios})
     labels, width = [], 0.6 / len(groups)
     for number, group in enumerate(groups):
-        ratios, look = found[group[0].model], looks[group[0].model]
+        ratios, look = ratios_of[group[0].model], looks[group[0].model]
         if not ratios:
             continue
         x = [grids.index(away) + (number - (len(groups) - 1) / 2) * width for away in ratios]
-        value, low, high = np.transpose([(one.value, one.low, one.high) for one in ratios.values()])
+        value, low, high = np.transpose([(ratio.value, ratio.low, ratio.high) for ratio in ratios.values()])
         panel.vlines(x, low, high, color=look.colour, lw=1.6)
         panel.plot(x, value, ls="", ms=6, **look.marks())
         labels.append((value[-1], group[0].label, look.colour))
@@ -285,29 +276,28 @@ def _draw_ratios(panel, groups: Groups, _, looks) -> None:
 # Errors against costs.
 
 
-def _draw_costs(cost: str, words: str, comparisons: list[pd.DataFrame], experiments: Experiments):
+def _draw_costs(cost: str, xlabel: str, comparisons: list[pd.DataFrame], experiments: Experiments):
     """Draw Figures 10 and 11, one panel per experiment: a line per architecture through its widths.
 
     Architectures with a single width are drawn only if all have one width. A complex parameter counts once,
     as in the paper.
     """
-    shown = [
-        [line for line in lines if len(line) > 1] or lines for lines in (families(one) for one in experiments)
-    ]
+    every = [chosen.families(runs) for runs in experiments]
+    shown = [[line for line in lines if len(line) > 1] or lines for lines in every]
     # A line has the appearance of its widest model, the same in all panels.
     ends = {line[-1] for lines in shown for line in lines}
     looks = style.appearances(run for runs in experiments for run in runs if run.model in ends)
     figure, axes = style.new_figure(len(shown), 1, size=(8.6, 0.4 + 3.2 * len(shown)), sharex=True)
     labels: list[list[tuple]] = []
-    for panel, comparison, one, lines in zip(axes[:, 0], comparisons, experiments, shown, strict=True):
+    for panel, comparison, runs, lines in zip(axes[:, 0], comparisons, experiments, shown, strict=True):
         table = on_training_grid(errors_of(comparison, "standardised_relative_l2", "median"))
-        finest = max(run.resolution for run in one)
-        known = np.isfinite(table["value"]) & np.isfinite(table[cost])
-        table = table[(table["trained_resolution"] == finest) & known].set_index("key")
-        style.title(panel, f"{title_of(one[0])}, {resolution_in_words(finest)}")
+        finest = max(run.resolution for run in runs)
+        is_known = np.isfinite(table["value"]) & np.isfinite(table[cost])
+        table = table[(table["trained_resolution"] == finest) & is_known].set_index("key")
+        style.title(panel, f"{chosen.title_of(runs[0])}, {resolution_in_words(finest)}")
         panel.set(xscale="log", ylabel="median relative L² error")
         style.grid_lines(panel, "both")
-        widths = {run.model: run.record.settings.get("width") for run in one}
+        widths = {run.model: run.record.settings.get("width") for run in runs}
         labels.append([])
         for line in lines:
             rows = table.loc[[key for key in line if key in table.index]]
@@ -323,7 +313,7 @@ def _draw_costs(cost: str, words: str, comparisons: list[pd.DataFrame], experime
             labels[-1].append((float(median.iloc[-1]), str(rows["label"].iloc[-1]), look.colour))
         drawn = table.index.isin([key for line in lines for key in line])
         style.error_limits(panel, table.loc[drawn, "value"], margin=1.6)
-    axes[-1, 0].set_xlabel(words)
+    axes[-1, 0].set_xlabel(xlabel)
     for panel, named in zip(axes[:, 0], labels, strict=True):  # once the layout of all panels is known
         label_right(panel, named)
         if not named:

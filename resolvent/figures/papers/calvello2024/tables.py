@@ -13,7 +13,7 @@ import pandas as pd
 from resolvent.figures.common.comparison import PHYSICAL, STANDARDISED, Tested, by_condition
 from resolvent.figures.common.numbers import DASH, in_units, power
 from resolvent.figures.common.results import Run, on_training_grid, read_table, without_answer
-from resolvent.figures.common.table import EMPTY, Cell, Table, columns
+from resolvent.figures.common.table import EMPTY, Cell, Column, Table, table_of
 from resolvent.figures.experiment.error_table import interval
 from resolvent.figures.papers.calvello2024.chosen import Experiments, title_of, widest
 from resolvent.figures.papers.calvello2024.reported import DISTRIBUTION, FIRST, HIGH, LOW
@@ -54,126 +54,108 @@ WHY = {
     "fano": f"{PAIRS.format('patches')}; {WAVES}",
     "galerkin_encoder": f"{NO_FORMULA}; computed as Q(KᵀV), in the paper as (QKᵀ)V",
 }
-Maker = Callable[[Tested, Run | None], Cell]  # (tested model or baseline, the model's run) → cell
+Name = tuple[str, str]  # kind and key of a model or baseline
 
 
 def draw_low_resolution(comparisons: list[pd.DataFrame], experiments: Experiments) -> Table:
     """Return Table 1: parameters and medians by experiment, ours and those of the versions with its data."""
-    unit = power(1e-2)
 
-    def makers(versions: list[str]) -> dict[str, Maker]:
+    def cells(tested: Tested, run: Run | None, versions: list[str]) -> dict[str, Cell]:
+        counts, medians = {}, {}
+        for version in versions:
+            row = run and LOW[version].row(record(run.record))
+            counts[f"parameters, {version}"] = Cell(row["parameters"]) if row else EMPTY
+            medians[f"median, {version} ×{power(1e-2)}"] = _reported(run, LOW[version], 1e-2)
         return {
-            "parameters": _parameters,
-            **{f"parameters, {one}": _reported_parameters(LOW[one]) for one in versions},
-            f"median ×{unit}": _error(1e-2, STANDARDISED, "median"),
-            **{f"median, {one} ×{unit}": _reported(LOW[one], 1e-2) for one in versions},
-            f"mean ×{unit}, physical units": _error(1e-2, PHYSICAL, "mean"),
+            "parameters": _parameters(tested) if run else EMPTY,
+            **counts,
+            f"median ×{power(1e-2)}": _error(tested, 1e-2, STANDARDISED, "median"),
+            **medians,
+            f"mean ×{power(1e-2)}, physical units": _error(tested, 1e-2, PHYSICAL, "mean"),
         }
 
-    return _table(comparisons, experiments, makers)
+    return _table(comparisons, experiments, cells)
 
 
 def draw_high_resolution(comparisons: list[pd.DataFrame], experiments: Experiments) -> Table:
     """Return Table 3: errors by experiment, ours and those of the paper's versions with its data."""
-    unit = power(1e-3)
 
-    def makers(versions: list[str]) -> dict[str, Maker]:
-        reported = {f"{one} ×{unit}": _reported(HIGH[one], 1e-3) for one in versions}
-        return {f"ours ×{unit}": _error(1e-3, STANDARDISED, "median"), **reported}
+    def cells(tested: Tested, run: Run | None, versions: list[str]) -> dict[str, Cell]:
+        unit = power(1e-3)
+        reported = {f"{version} ×{unit}": _reported(run, HIGH[version], 1e-3) for version in versions}
+        return {f"ours ×{unit}": _error(tested, 1e-3, STANDARDISED, "median"), **reported}
 
-    return _table(comparisons, experiments, makers)
+    return _table(comparisons, experiments, cells)
 
 
 def _table(
     comparisons: list[pd.DataFrame],
     experiments: Experiments,
-    makers_of: Callable[[list[str]], dict[str, Maker]],
+    cells_of: Callable[[Tested, Run | None, list[str]], dict[str, Cell]],
 ) -> Table:
     """Return a table with a group of columns per experiment, trained and tested on its finest grid.
 
-    Of models that differ only in width, only the widest is shown. `makers_of` returns the columns, given the
-    versions of the paper with the experiment's data.
+    Of models that differ only in width, only the widest is shown. `cells_of` returns cells by column from a
+    tested model or baseline, the model's run, and the versions of the paper with the experiment's data.
     """
-    titles: list[str] = []
-    makers_of_each: list[dict[str, Maker]] = []
-    found: list[tuple[dict[str, Run], dict[tuple[str, str], Tested]]] = []
-    labels: dict[tuple[str, str], str] = {}
+    groups: list[tuple[str, str, dict[Name, dict[str, Cell]]]] = []  # title, name, and cells of each row
+    labels: dict[Name, str] = {}
     for comparison, runs in zip(comparisons, experiments, strict=True):
         finest = max(run.resolution for run in runs)
-        models = {run.model: run for run in runs if run.resolution == finest}
+        models = {("model", run.model): run for run in runs if run.resolution == finest}
         tested = {
-            (one.facts["kind"], one.facts["key"]): one
-            for one in by_condition(on_training_grid(comparison))
-            if one.facts["trained_resolution"] == finest
+            row.name: row
+            for row in by_condition(on_training_grid(comparison))
+            if row.facts["trained_resolution"] == finest
         }
         first = next(iter(models.values()))
         # Versions with the experiment's coefficients; both if the equation has none.
         recorded = fields_of(first.record)
         tau = recorded["data.distribution.tau"] if recorded["data.equation"] == "darcy" else None
-        versions = [one for one, distribution in DISTRIBUTION.items() if tau in (None, distribution["tau"])]
+        versions = [name for name, distribution in DISTRIBUTION.items() if tau in (None, distribution["tau"])]
         title = title_of(first) + (f", coefficients of {FIRST}" if versions == [FIRST] else "")
-        titles.append(title)
-        makers_of_each.append(makers_of(versions))
-        found.append((models, tested))
-        labels |= {("model", key): models[key].label for key in widest(list(models.values()))}
-        labels |= {name: one.facts["label"] for name, one in tested.items() if name[0] == "baseline"}
-    names = [runs[0].record.experiment for runs in experiments]
-    titles = [  # with the experiment's name, where several have the same title
-        f"{title}, {name}" if titles.count(title) > 1 else title
-        for title, name in zip(titles, names, strict=True)
-    ]
-    groups = list(zip(titles, makers_of_each, strict=True))
+        cells = {name: cells_of(row, models.get(name), versions) for name, row in tested.items()}
+        groups.append((title, first.record.experiment, cells))
+        labels |= {("model", key): models["model", key].label for key in widest(list(models.values()))}
+        labels |= {name: row.facts["label"] for name, row in tested.items() if name[0] == "baseline"}
+    titles = [title for title, *_ in groups]
+    heads = [Column("model")]
     bodies: dict[str, list[list[Cell]]] = {"model": [], "baseline": []}
-    for (kind, key), label in labels.items():
+    for title, experiment, cells in groups:
+        group = f"{title}, {experiment}" if titles.count(title) > 1 else title
+        heads += [Column(head, group) for head in next(iter(cells.values()))]
+    for name, label in labels.items():
         row = [Cell(label)]
-        for (models, tested), (_, makers) in zip(found, groups, strict=True):
-            one = tested.get((kind, key))
-            run = models.get(key) if kind == "model" else None
-            row += [make(one, run) if one else EMPTY for make in makers.values()]
-        bodies[kind].append(row)
-    return Table(columns(("", ["model"]), *groups), bodies["model"], bodies["baseline"])
+        for *_, cells in groups:
+            row += cells.get(name, dict.fromkeys(next(iter(cells.values())), EMPTY)).values()
+        bodies[name[0]].append(row)
+    return Table(heads, bodies["model"], bodies["baseline"])
 
 
-def _parameters(one: Tested, run: Run | None) -> Cell:
-    """Return the number of parameters; a complex one counts once, as in the paper."""
-    if run is None:
-        return EMPTY
-    once, twice = one.facts["parameters_complex_once"], one.facts["parameters"]
+def _parameters(tested: Tested) -> Cell:
+    """Return the number of parameters of a model; a complex one counts once, as in the paper."""
+    once, twice = tested.facts["parameters_complex_once"], tested.facts["parameters"]
     if pd.isna(once):
         return Cell(DASH, note="not recorded with complex ones once")
     return Cell(f"{once:,.0f}", note=f"complex as two: {twice:,.0f}" if twice != once else "")
 
 
-def _reported_parameters(table: PaperTable) -> Maker:
-    def make(one: Tested, run: Run | None) -> Cell:
-        row = run and table.row(record(run.record))
-        return Cell(row["parameters"]) if row else EMPTY
-
-    return make
+def _reported(run: Run | None, table: PaperTable, unit: float) -> Cell:
+    value = reported_number(run.record, run.cost, table).value if run else None
+    return EMPTY if value is None else Cell(f"{value / unit:#.3g}".rstrip("."))
 
 
-def _reported(table: PaperTable, unit: float) -> Maker:
-    def make(one: Tested, run: Run | None) -> Cell:
-        value = reported_number(run.record, run.cost, table).value if run else None
-        return EMPTY if value is None else Cell(f"{value / unit:#.3g}".rstrip("."))
-
-    return make
-
-
-def _error(unit: float, metric: str, statistic: str) -> Maker:
-    def make(one: Tested, run: Run | None) -> Cell:
-        error, facts, of_median = one.error(metric, statistic), one.facts, statistic == "median"
-        if error.known:
-            lost = f"; {facts['status']}" if facts["diverged_seeds"] and of_median else ""
-            return Cell(in_units(error.value, unit), note=f"{interval(error, unit)}{lost}")
-        no_answer, reason = without_answer(facts["status"])
-        if no_answer:
-            return Cell(no_answer, note=reason, lost=True)
-        if facts["diverged_seeds"]:
-            return Cell(facts["status"], lost=True)
-        return Cell(DASH, note="not measured" if of_median else "")
-
-    return make
+def _error(tested: Tested, unit: float, metric: str, statistic: str) -> Cell:
+    error, facts, of_median = tested.error(metric, statistic), tested.facts, statistic == "median"
+    if error.known:
+        lost = f"; {facts['status']}" if facts["diverged_seeds"] and of_median else ""
+        return Cell(in_units(error.value, unit), note=f"{interval(error, unit)}{lost}")
+    no_answer, reason = without_answer(facts["status"])
+    if no_answer:
+        return Cell(no_answer, note=reason, lost=True)
+    if facts["diverged_seeds"]:
+        return Cell(facts["status"], lost=True)
+    return Cell(DASH, note="not measured" if of_median else "")
 
 
 def draw_growth(cost_file: str | Path) -> Table:
@@ -184,22 +166,19 @@ def draw_growth(cost_file: str | Path) -> Table:
     rows = []
     table = _read(cost_file)
     for model in dict.fromkeys(table["model"]):
-        here = table[table["model"] == model]
-        wide, fine = (here[here[name] == here[name].max()] for name in ("width", "points"))
+        of_model = table[table["model"] == model]
+        wide, fine = (of_model[of_model[name] == of_model[name].max()] for name in ("width", "points"))
         grids = " ".join(f"{points}²" for points in wide["points"])
-        rows.append([Cell(NAMES[model]), Cell(SCALINGS.get(model, DASH), prose=True), Cell(grids)])
-        for few, variable in ((wide, "N"), (fine, "width")):
-            for operations in (few["forward_flop"], few["formula_flop"]):
-                cell = Cell(DASH, note=NO_FORMULA)
-                if not operations.isna().any():
-                    cell = Cell(f"{np.polyfit(np.log(few[variable]), np.log(operations), 1)[0]:.2f}")
-                rows[-1].append(cell)
-    heads = columns(
-        ("", ["architecture", "in the paper", "grids"]),
-        ("exponent of N", ["counted", "formula"]),
-        ("exponent of d", ["counted", "formula"]),
-    )
-    return Table(heads, rows)
+        row: dict = {"architecture": Cell(NAMES[model])}
+        row |= {"in the paper": Cell(SCALINGS.get(model, DASH), prose=True), "grids": Cell(grids)}
+        for few, variable, group in ((wide, "N", "exponent of N"), (fine, "width", "exponent of d")):
+            for column, head in (("forward_flop", "counted"), ("formula_flop", "formula")):
+                row[group, head] = Cell(DASH, note=NO_FORMULA)
+                if not few[column].isna().any():
+                    exponent = np.polyfit(np.log(few[variable]), np.log(few[column]), 1)[0]
+                    row[group, head] = Cell(f"{exponent:.2f}")
+        rows.append(row)
+    return table_of(rows)
 
 
 def draw_parameters(cost_file: str | Path) -> Table:
@@ -208,21 +187,16 @@ def draw_parameters(cost_file: str | Path) -> Table:
     for row in _read(cost_file).drop_duplicates(["model", "width", "parameters"]).to_dict("records"):
         model, formula, counted = row["model"], row["formula_parameters"], row["parameters_complex_once"]
         reason = LEFT_OUT.get(model, "only biases and norms")
-        rows.append([
-            Cell(NAMES[model] + (f", {row['points']}² points" if model == "afno" else "")),
-            Cell(f"{row['width']}"),
-            _number(formula, "{:,.0f}"),
-            Cell(f"{counted:,}"),
-            Cell(f"{row['parameters']:,}"),
-            _number(counted / formula, "{:.3f}"),
-            Cell(reason if row["is_first"] else "", prose=True),
-        ])  # fmt: skip
-    heads = columns(
-        ("", ["architecture", "width d", "formula"]),
-        ("counted, a complex one as", ["one", "two"]),
-        ("", ["one / formula", "not in the formula"]),
-    )
-    return Table(heads, rows)
+        rows.append({
+            "architecture": Cell(NAMES[model] + (f", {row['points']}² points" if model == "afno" else "")),
+            "width d": Cell(f"{row['width']}"),
+            "formula": _number(formula, "{:,.0f}"),
+            ("counted, a complex one as", "one"): Cell(f"{counted:,}"),
+            ("counted, a complex one as", "two"): Cell(f"{row['parameters']:,}"),
+            "one / formula": _number(counted / formula, "{:.3f}"),
+            "not in the formula": Cell(reason if row["is_first"] else "", prose=True),
+        })  # fmt: skip
+    return table_of(rows)
 
 
 def draw_operations(cost_file: str | Path) -> Table:
@@ -232,21 +206,16 @@ def draw_operations(cost_file: str | Path) -> Table:
     for row in table.assign(is_first=~table["model"].duplicated()).to_dict("records"):
         formula, counted = row["formula_flop"], row["forward_flop"]
         share = row["formula_transforms"] / formula
-        rows.append([
-            Cell(NAMES[row["model"]]),
-            Cell(f"{row['points']}²"),
-            _billions(formula, note=f"FFTs {share:.1%}" if share > 0 else ""),
-            _billions(counted),
-            _number(counted / formula, "{:.2f}"),
-            _number(row["seconds"], "{:.2g}"),
-            Cell(WHY[row["model"]] if row["is_first"] else "", prose=True),
-        ])  # fmt: skip
-    heads = columns(
-        ("", ["architecture", "points"]),
-        ("10⁹ operations", ["formula", "counted"]),
-        ("", ["counted / formula", "seconds", "why they differ"]),
-    )
-    return Table(heads, rows)
+        rows.append({
+            "architecture": Cell(NAMES[row["model"]]),
+            "points": Cell(f"{row['points']}²"),
+            ("10⁹ operations", "formula"): _billions(formula, f"FFTs {share:.1%}" if share > 0 else ""),
+            ("10⁹ operations", "counted"): _billions(counted),
+            "counted / formula": _number(counted / formula, "{:.2f}"),
+            "seconds": _number(row["seconds"], "{:.2g}"),
+            "why they differ": Cell(WHY[row["model"]] if row["is_first"] else "", prose=True),
+        })  # fmt: skip
+    return table_of(rows)
 
 
 def remark(case: dict) -> tuple[str, list[str]]:

@@ -57,12 +57,12 @@ def draw_convergence(experiments: list[list[Run]]):
     for group, pair in zip(groups, axes, strict=True):
         recorded = all(run.record.training.get("record_test_error") for run in group)
         panels = AS_PRINTED if recorded else WITHOUT_TEST
-        for (column, words), panel in zip(panels.items(), pair, strict=True):
+        for (column, heading), panel in zip(panels.items(), pair, strict=True):
             _draw_seeds(panel, group, column, looks[group[0].model].colour)
             panel.xaxis.set_major_locator(MaxNLocator(6, integer=True))
             panel.set_xlabel("epoch")
             style.grid_lines(panel)
-            style.title(panel, words)
+            style.title(panel, heading)
         errors = [curve for column in panels for run in group for curve in run.by_epoch(column)]
         style.error_limits(pair[0], errors, margin=1.2)
         first, last = panels
@@ -118,6 +118,10 @@ class NoisyRun:
     note: str
 
     @property
+    def noise(self) -> float:
+        return self.run.noise
+
+    @property
     def errors(self) -> pd.DataFrame:
         """Return the errors at the training resolution: one row per noise level, realisation and sample."""
         return self.run.errors[self.run.errors["resolution"] == self.run.resolution]
@@ -139,16 +143,16 @@ def draw_noise_levels(each_shown: list[Shown]):
     """Draw Figure 11: one column per noise level, the same in training and evaluation."""
     noisy = noisy_runs(each_shown)
     figure, axes = style.new_figure(len(ROWS), len(noisy), size=(0.9 + 2.5 * len(noisy), 7.4))
-    for (name, words), panels in zip(ROWS.items(), axes, strict=True):
-        fields = [one.field(name, one.run.noise) for one in noisy]
+    for (name, row_label), panels in zip(ROWS.items(), axes, strict=True):
+        fields = [noisy_run.field(name, noisy_run.noise) for noisy_run in noisy]
         scale = scale_of(*(fields if name == "input" else [noisy[0].field("target", 0)]))
         for panel, field in zip(panels, fields, strict=True):
             image = draw_field(panel, field, scale)
-        panels[0].set_ylabel(words)
+        panels[0].set_ylabel(row_label)
         draw_colour_bar(figure, image, list(panels), fraction=0.03)
-    for one, top, bottom in zip(noisy, axes[0], axes[-1], strict=True):
-        style.title(top, f"noise {percent(one.run.noise)}{one.note}")
-        style.title(bottom, one.error_words(one.run.noise))
+    for noisy_run, top, bottom in zip(noisy, axes[0], axes[-1], strict=True):
+        style.title(top, f"noise {percent(noisy_run.noise)}{noisy_run.note}")
+        style.title(bottom, noisy_run.error_words(noisy_run.noise))
     return figure
 
 
@@ -161,7 +165,7 @@ def draw_noise_transfer(each_shown: list[Shown]):
     from matplotlib import colormaps
 
     noisy = noisy_runs(each_shown)
-    levels = sorted({level for one in noisy for level in one.levels})
+    levels = sorted({level for noisy_run in noisy for level in noisy_run.levels})
     figure, (pictures, ((target, curves),)) = style.new_stack(
         {"nrows": len(noisy), "ncols": len(levels), "height": 1.6 * len(noisy) + 0.5},
         {"nrows": 1, "ncols": 2, "height": 3, "width_ratios": (1, 2.6)},
@@ -169,21 +173,22 @@ def draw_noise_transfer(each_shown: list[Shown]):
     )
     # Brighter colours mean more noise.
     shades = colormaps["viridis"](np.linspace(0.05, 0.72, len(noisy)))
-    colours = dict(zip([one.run.noise for one in noisy], shades, strict=True))
+    colours = dict(zip([noisy_run.noise for noisy_run in noisy], shades, strict=True))
     scale = scale_of(noisy[0].field("target", 0))
-    for one, row in zip(noisy, pictures, strict=True):
+    for noisy_run, row in zip(noisy, pictures, strict=True):
         for level, panel in zip(levels, row, strict=True):
             panel.set_box_aspect(1)
-            if level not in one.levels:  # empty if not evaluated at this level
+            if level not in noisy_run.levels:  # empty if not evaluated at this level
                 panel.set_axis_off()
                 continue
-            draw_field(panel, one.field("prediction", level), scale)
-            panel.set_title(one.error_words(level), loc="left", fontsize=8.5)
-            if level == one.run.noise:
+            draw_field(panel, noisy_run.field("prediction", level), scale)
+            panel.set_title(noisy_run.error_words(level), loc="left", fontsize=8.5)
+            if level == noisy_run.noise:
                 panel.spines[:].set(visible=True, color=colours[level], linewidth=2.5)
         row[0].text(
-            -0.08, 0.5, f"trained at {percent(one.run.noise)}{one.note}", transform=row[0].transAxes,
-            rotation=90, ha="right", va="center", color=colours[one.run.noise], fontweight="bold",
+            -0.08, 0.5, f"trained at {percent(noisy_run.noise)}{noisy_run.note}", rotation=90,
+            transform=row[0].transAxes, ha="right", va="center", color=colours[noisy_run.noise],
+            fontweight="bold",
         )  # fmt: skip
     for level, panel in zip(levels, pictures[0], strict=True):
         words = f"evaluated at {percent(level)}"
@@ -202,21 +207,21 @@ def noisy_runs(each_shown: list[Shown]) -> list[NoisyRun]:
     Raises `ResultError` if two runs have the same noise, a run was not evaluated at its own level, or the
     runs have no stored test sample in common.
     """
-    stored = [one.run.shown_samples for one in each_shown]
+    stored = [choice.run.shown_samples for choice in each_shown]
     common = [sample for sample in stored[0] if all(sample in samples for samples in stored)]
     if not common:
         raise ResultError("the experiments have no stored test sample in common: evaluate them again")
-    shown = sorted(each_shown, key=lambda one: one.run.noise)
-    notes = [f"\n{one.run.label}" if one.replaces else "" for one in shown]
-    noisy = [NoisyRun(one.run, int(common[0]), note) for one, note in zip(shown, notes, strict=True)]
-    for one, after in pairwise(noisy):
-        if one.run.noise == after.run.noise:
-            both = f"{one.run.directory} and {after.run.directory}"
-            raise ResultError(f"{both} were both trained at noise {one.run.noise:g}: list only one of them")
-    for one in noisy:
-        if one.run.noise not in one.levels:
-            words = f"was trained at noise {one.run.noise:g}, but not evaluated at it"
-            raise ResultError(f"{one.run.directory} {words}: add {one.run.noise:g} to test_noise")
+    shown = sorted(each_shown, key=lambda choice: choice.run.noise)
+    notes = [f"\n{choice.run.label}" if choice.replaces else "" for choice in shown]
+    noisy = [NoisyRun(choice.run, int(common[0]), note) for choice, note in zip(shown, notes, strict=True)]
+    for before, after in pairwise(noisy):
+        if before.noise == after.noise:
+            both = f"{before.run.directory} and {after.run.directory}"
+            raise ResultError(f"{both} were both trained at noise {before.noise:g}: list only one of them")
+    for noisy_run in noisy:
+        if noisy_run.noise not in noisy_run.levels:
+            words = f"was trained at noise {noisy_run.noise:g}, but not evaluated at it"
+            raise ResultError(f"{noisy_run.run.directory} {words}: add {noisy_run.noise:g} to test_noise")
     return noisy
 
 
@@ -227,18 +232,19 @@ def percent(level: float) -> str:
 
 def _draw_curves(panel, noisy: list[NoisyRun], levels: list[float], colours: dict) -> None:
     drawn, labels = [], []
-    for one in noisy:
-        errors = one.errors[np.isfinite(one.errors["relative_l2"])].groupby("noise")["relative_l2"]
+    for noisy_run in noisy:
+        finite = np.isfinite(noisy_run.errors["relative_l2"])
+        errors = noisy_run.errors[finite].groupby("noise")["relative_l2"]
         mean = errors.mean()
         if mean.empty:
             continue
-        colour = colours[one.run.noise]
+        colour = colours[noisy_run.noise]
         low, high = errors.quantile(0.25), errors.quantile(0.75)
         panel.fill_between(mean.index, low, high, color=colour, alpha=0.15, lw=0)
         panel.plot(mean.index, mean, color=colour, marker="o", ms=3.5, lw=1.5)
-        panel.plot([one.run.noise], [mean[one.run.noise]], "o", ms=9, mfc="none", mec=colour, mew=1.3)
+        panel.plot([noisy_run.noise], [mean[noisy_run.noise]], "o", ms=9, mfc="none", mec=colour, mew=1.3)
         drawn += [*mean, *low, *high]
-        labels.append((float(mean.iloc[-1]), f"trained at {percent(one.run.noise)}", colour))
+        labels.append((float(mean.iloc[-1]), f"trained at {percent(noisy_run.noise)}", colour))
     positive = [level for level in levels if level > 0]
     if positive:  # zero is left of the first positive level
         panel.set_xscale("symlog", linthresh=positive[0], linscale=0.4)
@@ -261,25 +267,25 @@ def draw_latent_basis(latent_basis: dict[str, np.ndarray]):
     All functions have norm 1, and each has its own colour scale about zero. In the lower panel, dots are
     columns, the line is their median and the band their quartiles.
     """
-    found = latent_basis
-    width, rows = len(found["layers"]) + 1, found["basis"].shape[1]
+    latent = latent_basis
+    width, rows = len(latent["layers"]) + 1, latent["basis"].shape[1]
     figure, (pictures, ((left, right),)) = style.new_stack(
         {"nrows": rows, "ncols": width, "height": 5.8},
         {"nrows": 1, "ncols": 2, "height": 3, "width_ratios": (1, 2.2)},
         size=(2.9 * width, 9.2),
     )
-    for column, layer in enumerate(found["layers"]):
-        found_here = zip(found["share"][column], found["basis_roughness"][column], strict=True)
+    for column, layer in enumerate(latent["layers"]):
+        found_here = zip(latent["share"][column], latent["basis_roughness"][column], strict=True)
         words = [f"{100 * share:.1f} % of the variance, roughness {rough:.3g}" for share, rough in found_here]
-        functions = turned(found["basis"][column], found["basis"][0])
+        functions = turned(latent["basis"][column], latent["basis"][0])
         _draw_column(pictures[:, column], f"Encoder layer {layer}", functions, words)
-    exact = zip(found["eigenvalues"], found["eigenfunction_roughness"], strict=True)
+    exact = zip(latent["eigenvalues"], latent["eigenfunction_roughness"], strict=True)
     words = [f"λ = {value:.4g}, roughness {rough:.3g}" for value, rough in exact]
-    _draw_column(pictures[:, -1], "Eigenfunctions of -∇·(a∇)", found["eigenfunctions"], words)
-    image = draw_field(left, found["coefficient"], scale_of(found["coefficient"]))
+    _draw_column(pictures[:, -1], "Eigenfunctions of -∇·(a∇)", latent["eigenfunctions"], words)
+    image = draw_field(left, latent["coefficient"], scale_of(latent["coefficient"]))
     draw_colour_bar(figure, image, [left], fraction=0.04)
-    style.title(left, f"a, test sample {int(found['sample'])}")
-    _draw_roughness(right, found)
+    style.title(left, f"a, test sample {int(latent['sample'])}")
+    _draw_roughness(right, latent)
     return figure
 
 
@@ -289,46 +295,47 @@ def turned(functions: np.ndarray, others: np.ndarray) -> np.ndarray:
     return np.where(products < 0, -functions, functions)
 
 
-def smoothing(found: dict[str, np.ndarray]) -> str:
+def smoothing(latent: dict[str, np.ndarray]) -> str:
     """Return a text on the median roughness of the columns of the first and last shown layers."""
-    medians = {layer: _quartiles(found["roughness"])[1, layer - 1] for layer in found["layers"]}
+    medians = {layer: _quartiles(latent["roughness"])[1, layer - 1] for layer in latent["layers"]}
     if not all(np.isfinite(list(medians.values()))):
         return "Roughness: the run diverged"
-    return "Median roughness: " + ", ".join(f"{one:.3g} in layer {layer}" for layer, one in medians.items())
+    words = [f"{median:.3g} in layer {layer}" for layer, median in medians.items()]
+    return f"Median roughness: {', '.join(words)}"
 
 
-def _draw_column(panels, heading: str, functions: np.ndarray, words: list[str]) -> None:
-    for panel, function, about in zip(panels, functions, words, strict=True):
+def _draw_column(panels, heading: str, functions: np.ndarray, captions: list[str]) -> None:
+    for panel, function, about in zip(panels, functions, captions, strict=True):
         draw_field(panel, function, symmetric_scale_of(function))
         panel.set_title(about if np.isfinite(function).all() else "diverged", loc="left", fontsize=8)
     panels[0].text(0, 1.1, heading, transform=panels[0].transAxes, color=style.INK, fontweight="bold")
 
 
-def _draw_roughness(panel, found: dict[str, np.ndarray]) -> None:
+def _draw_roughness(panel, latent: dict[str, np.ndarray]) -> None:
     labels = []
-    for name, words, colour, shift in (
+    for name, label, colour, shift in (
         ("initial_roughness", "initial weights", style.MUTED, -0.06),
         ("roughness", "trained", style.ATTENTIONS["galerkin"][0], 0.06),
     ):
-        columns = found[name]
+        columns = latent[name]
         numbers = np.arange(1, len(columns) + 1)
         low, median, high = _quartiles(columns)
         panel.plot(numbers + shift, columns, ".", color=colour, ms=3, alpha=0.3, mew=0)
         panel.fill_between(numbers, low, high, color=colour, alpha=0.15, lw=0)
         panel.plot(numbers, median, color=colour, lw=1.8, marker="o", ms=4)
         if np.isfinite(median[-1]):
-            labels.append((median[-1], words, colour))
-    for number, rough in enumerate(found["eigenfunction_roughness"], start=1):
+            labels.append((median[-1], label, colour))
+    for number, rough in enumerate(latent["eigenfunction_roughness"], start=1):
         panel.axhline(rough, color=style.INK, lw=0.8, ls=(0, (4, 3)))
         labels.append((rough, f"eigenfunction {number}", style.INK))
-    drawn = [found["roughness"], found["initial_roughness"], found["eigenfunction_roughness"]]
+    drawn = [latent["roughness"], latent["initial_roughness"], latent["eigenfunction_roughness"]]
     style.error_limits(panel, np.concatenate([values.ravel() for values in drawn]), margin=1.15)
     panel.yaxis.set_major_formatter("{x:g}")
     panel.set(xlabel="encoder layer", ylabel="roughness of the columns")
     panel.set_xticks(numbers)
     panel.set_xlim(0.6, len(numbers) + 0.4)
     style.grid_lines(panel)
-    style.title(panel, smoothing(found))
+    style.title(panel, smoothing(latent))
     label_right(panel, labels)
 
 

@@ -242,7 +242,7 @@ def parameters(recorded: dict, table: PaperTable | None = None) -> tuple[int, in
     if row is None:
         return None
     numbers = row["parameters"].split("-")  # "550k", "2.37m" or a range
-    ends = [rounded_to(one[:-1], {"k": 10**3, "m": 10**6}[one[-1]]) for one in numbers]
+    ends = [rounded_to(number[:-1], {"k": 10**3, "m": 10**6}[number[-1]]) for number in numbers]
     return ends[0][0], ends[-1][1]
 
 

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from resolvent.figures.common.comparison import Tested, by_condition
+from resolvent.figures.common.comparison import Place, Tested, by_condition
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.numbers import DASH, absent, in_units, power
 from resolvent.figures.common.results import Run, on_training_grid, read_table, resolution_in_words
-from resolvent.figures.common.table import EMPTY, Cell, Column, Table, columns
+from resolvent.figures.common.table import EMPTY, Cell, Column, Table, columns, table_of
 from resolvent.figures.experiment.comparison import grouped
 from resolvent.figures.experiment.error_table import BEST_TEST, error_cell
 from resolvent.figures.papers.cao2021.reported import (
@@ -47,15 +47,21 @@ COLUMNS = [
     "scope", "attention", "contraction", "points", "batch_size", "peak_bytes", "allocated_bytes", "flop",
     "seconds",
 ]  # fmt: skip
-# Columns of Table 5, for transformers and FNOs.
-PARTS = ("encoder_layers", "encoder_width", "heads", "spectral_layers", "decoder_width", "modes")
+PARTS = {  # group and head of a column of Table 5
+    "encoder_layers": ("encoder", "layers"),
+    "encoder_width": ("encoder", "width"),
+    "heads": ("encoder", "heads"),
+    "spectral_layers": ("decoder", "spectral layers"),
+    "decoder_width": ("decoder", "width"),
+    "modes": ("decoder", "modes"),
+}
+# Settings in these columns.
 OF_TRANSFORMER = ("num_layers", "width", "num_heads", "decoder_layers", "decoder_width", "modes")
 OF_FNO = ("num_layers", "width", "modes")
 EXAMPLES = {"burgers": "Burgers", "darcy": "Darcy", "darcy_inverse": "inverse Darcy"}
 PRINTED, CODED, OTHER = "as printed", "as coded", "other"
 RECIPES = {"paper": PRINTED, "code": CODED, None: OTHER}
 NORMS = {"regular": "regular norm", "projection": "K, V norm"}
-Place = tuple[int | str, float]  # resolution and input noise of training and test
 Row = dict[tuple[Place, str], tuple[Tested, list[Run]]]  # by place and recipe: tested model and its runs
 
 
@@ -64,23 +70,29 @@ def draw_step_costs(cost_file: str | Path) -> Table:
     paper = {(row["problem"], row["attention"]): row for row in reported_rows(STEP_COSTS)}
     rows = []
     for case in read_table(Path(cost_file), COLUMNS).to_dict("records"):
-        gigabytes = case["peak_bytes"] / 1e9, case["allocated_bytes"] / 1e9
-        measured = *gigabytes, 1 / case["seconds"], case["flop"] / 1e9
-        reported, cells = paper[case["scope"], case["attention"]], [EMPTY] * 4
+        attention, order, reported = case["attention"], case["contraction"], {}
         # The paper computes the n × n matrix of Fourier attention first.
-        if not differences(case) and (case["attention"], case["contraction"]) != ("fourier", "linear"):
-            names = ("memory_gb", "cuda_memory_gb", "steps_per_second", "gflop")
-            cells = [Cell(reported[name]) for name in names]
-        digits = [f"{one:,.0f}" if one >= 1000 else f"{one:#.3g}".rstrip(".") for one in measured]
-        order = f"_{case['contraction']}" if case["attention"] == "fourier" else ""
-        name = f"{SCOPES[case['scope']]}: {NAMES[case['attention'] + order]}"
-        rows.append([Cell(name), *map(Cell, digits), *cells])
-    heads = columns(
-        ("", ["attention"]),
-        ("ours", ["peak GB", "allocated GB", "steps/s", "GFLOP"]),
-        ("Cao 2021", ["memory, GB", "CUDA memory, GB", "steps/s", "GFLOP"]),
-    )
-    return Table(heads, rows)
+        if not differences(case) and (attention, order) != ("fourier", "linear"):
+            reported = paper[case["scope"], attention]
+        name = NAMES[f"{attention}_{order}" if attention == "fourier" else attention]
+        row: dict = {"attention": Cell(f"{SCOPES[case['scope']]}: {name}")}
+        for head, measured in (
+            ("peak GB", case["peak_bytes"] / 1e9),
+            ("allocated GB", case["allocated_bytes"] / 1e9),
+            ("steps/s", 1 / case["seconds"]),
+            ("GFLOP", case["flop"] / 1e9),
+        ):
+            digits = f"{measured:,.0f}" if measured >= 1000 else f"{measured:#.3g}".rstrip(".")
+            row["ours", head] = Cell(digits)
+        for head, column in (
+            ("memory, GB", "memory_gb"),
+            ("CUDA memory, GB", "cuda_memory_gb"),
+            ("steps/s", "steps_per_second"),
+            ("GFLOP", "gflop"),
+        ):
+            row["Cao 2021", head] = Cell(reported[column]) if reported else EMPTY
+        rows.append(row)
+    return table_of(rows)
 
 
 def differences(case: dict) -> list[str]:
@@ -105,22 +117,17 @@ def draw_sizes(experiments: list[list[Run]]) -> Table:
     for run in {run.model: run for runs in experiments for run in runs}.values():  # of the finest grid
         recorded, count = record(run.record), run.cost.parameters
         reported, paper_count = network(recorded), Cell(DASH, note="not in the paper")
-        row = [Cell(run.label)]
-        for name, ours in zip(PARTS, _sizes(recorded), strict=True):
-            paper = reported[name] if reported else ""
+        row: dict = {"model": Cell(run.label)}
+        for (column, head), ours in zip(PARTS.items(), _sizes(recorded), strict=True):
+            paper = reported[column] if reported else ""
             same = reported is None or paper.partition("x")[0] == ours  # "32x32" is the width 32
-            row.append(Cell(ours or DASH, note="" if same else f"paper {paper or DASH}"))
+            row[head] = Cell(ours or DASH, note="" if same else f"paper {paper or DASH}")
         if reported:
             low, high = parameters(recorded) or (0, 0)
             paper_count = Cell(reported["parameters"], note="" if low <= count <= high else "differs")
-        rows.append([*row, Cell(f"{count:,}"), paper_count])
-    heads = columns(
-        ("", ["model"]),
-        ("encoder", ["layers", "width", "heads"]),
-        ("decoder", ["spectral layers", "width", "modes"]),
-        ("parameters", ["ours", "Cao 2021"]),
-    )
-    return Table(heads, rows)
+        row |= {("parameters", "ours"): Cell(f"{count:,}"), ("parameters", SOURCE.name): paper_count}
+        rows.append(row)
+    return table_of(rows)
 
 
 def _sizes(recorded: dict) -> list[str]:
@@ -161,7 +168,7 @@ def draw_hours(experiments: list[list[Run]]) -> Table:
                 ours = Cell(in_units(sum(hours) / len(hours), TABLE_6.unit))
             row += [ours, EMPTY if paper is None or paper.value is None else Cell(paper.digits)]
         rows.append(row)
-    names = [EXAMPLES.get(one, one) for one in equations]
+    names = [EXAMPLES.get(equation, equation) for equation in equations]
     groups = ((f"{names[equation]}, n = {points}", ["ours", "Cao 2021"]) for equation, points in places)
     return Table(columns(("", ["model"]), *groups), rows)
 
@@ -192,8 +199,8 @@ def _side_by_side(table: PaperTable, comparisons: list[pd.DataFrame], experiment
                 "list only one of their experiments"
             )
     leading = OF_ABLATION if table is TABLE_8 else {}
-    found = by_condition(on_training_grid(pd.concat(comparisons, ignore_index=True)))
-    rows = _rows(found, groups, table)
+    every = by_condition(on_training_grid(pd.concat(comparisons, ignore_index=True)))
+    rows = _rows(every, groups, table)
     places = sorted({place for *_, row in rows for place, _ in row})
     coarse: dict[int | str, set[int]] = {}  # points per side of the attention's grid
     for run in (run for runs in experiments for run in runs):
@@ -212,17 +219,14 @@ def _side_by_side(table: PaperTable, comparisons: list[pd.DataFrame], experiment
     for label, recorded, row in rows:
         cells = (cell for place in places for cell in _cells(row, place, table))
         body.append([Cell(label), *(make(recorded) for make in leading.values()), *cells])
-    baselines: dict[str, dict[Place, Tested]] = {}
-    for one in found:
-        if one.facts["kind"] == "baseline" and _place(one) in places:
-            baselines.setdefault(one.facts["key"], {})[_place(one)] = one
-    below = []
-    for by_place in baselines.values():
-        below.append([Cell(next(iter(by_place.values())).facts["label"]), *[EMPTY] * len(leading)])
-        for place in places:
-            error = error_cell(by_place[place], unit=table.unit) if place in by_place else EMPTY
-            below[-1] += [EMPTY, EMPTY, error, EMPTY, EMPTY]
-    return Table(heads, body, below)
+    baselines: dict[str, list[Cell]] = {}
+    for tested in every:
+        if tested.facts["kind"] == "baseline" and tested.place in places:
+            empty = [Cell(tested.facts["label"]), *[EMPTY] * (len(heads) - 1)]
+            column = 1 + len(leading) + 5 * places.index(tested.place) + 2  # of other models
+            cell = error_cell(tested, unit=table.unit)
+            baselines.setdefault(tested.facts["key"], empty)[column] = cell
+    return Table(heads, body, list(baselines.values()))
 
 
 draw_burgers = partial(_side_by_side, TABLE_2A)
@@ -231,12 +235,12 @@ draw_inverse = partial(_side_by_side, TABLE_3)  # from experiments that differ i
 draw_ablation = partial(_side_by_side, TABLE_8)  # a row for each layer norm, initialisation and dropout
 
 
-def _rows(found: list[Tested], groups: list[list[Run]], table: PaperTable) -> list[tuple[str, dict, Row]]:
+def _rows(every: list[Tested], groups: list[list[Run]], table: PaperTable) -> list[tuple[str, dict, Row]]:
     """Return label, settings and results of the paper's rows, in the models' order, then of further rows.
 
     In a row of the paper, a place has one model of each recipe; any other model has a row of its own.
     """
-    tested = {(one.facts["key"], _place(one)): one for one in found if one.facts["kind"] == "model"}
+    of_models = {(row.facts["key"], row.place): row for row in every if row.facts["kind"] == "model"}
     by_row: dict[tuple, list[list[Run]]] = {}
     model_of: dict[tuple, str] = {}  # by row of the paper, recipe and place
     for group in groups:
@@ -244,9 +248,9 @@ def _rows(found: list[Tested], groups: list[list[Run]], table: PaperTable) -> li
         # The row's key without the place of training.
         key = table.key(record(first.record) | {"resolution": None, "noise": None})
         spots = [
-            (key, one.record.recipe, one.resolution, one.noise)
-            for one, *_ in groups
-            if one.model == first.model
+            (key, run.record.recipe, run.resolution, run.noise)
+            for run, *_ in groups
+            if run.model == first.model
         ]
         alone = all(model_of.setdefault(spot, first.model) == first.model for spot in spots)
         name = (False, *key) if key in table.row_names and alone else (True, first.model)
@@ -258,26 +262,22 @@ def _rows(found: list[Tested], groups: list[list[Run]], table: PaperTable) -> li
         for group in by_row[name]:
             first, recipe = group[0], RECIPES[group[0].record.recipe]
             place = first.resolution, first.noise
-            if (first.model, place) in tested:
-                row.setdefault((place, recipe), (tested[first.model, place], group))
+            if (first.model, place) in of_models:
+                row.setdefault((place, recipe), (of_models[first.model, place], group))
             label = first.label if recipe == PRINTED else label
         rows.append((label, record(leading.record), row))
     return rows
 
 
-def _place(one: Tested) -> Place:
-    return one.facts["trained_resolution"], float(one.facts["trained_noise"])
-
-
 def _cells(row: Row, place: Place, table: PaperTable) -> list[Cell]:
-    here = {recipe: found for (where, recipe), found in row.items() if where == place}
+    by_recipe = {recipe: result for (where, recipe), result in row.items() if where == place}
     recipes = (PRINTED, CODED, OTHER)
-    ours = [_ours(*here[one], table) if one in here else EMPTY for one in recipes]
+    ours = [_ours(*by_recipe[recipe], table) if recipe in by_recipe else EMPTY for recipe in recipes]
     reported = ratio = EMPTY
     for recipe in (PRINTED, CODED):  # the code's row comes last: its number takes precedence
-        if recipe not in here:
+        if recipe not in by_recipe:
             continue
-        tested, (run, *_) = here[recipe]
+        tested, (run, *_) = by_recipe[recipe]
         paper, best = reported_number(run.record, run.cost, table), tested.facts["best_test_mean"]
         if paper.shown is not None:
             note = f"epoch {paper.best_epoch}" if paper.best_epoch else ""
@@ -287,14 +287,14 @@ def _cells(row: Row, place: Place, table: PaperTable) -> list[Cell]:
     return [*ours, reported, ratio]
 
 
-def _ours(one: Tested, group: list[Run], table: PaperTable) -> Cell:
+def _ours(tested: Tested, group: list[Run], table: PaperTable) -> Cell:
     """Return the mean error with its interval and, if recorded, the error with the paper's protocol."""
-    cell, facts, epochs = error_cell(one, unit=table.unit), one.facts, table is TABLE_8
-    words = [cell.note]
+    cell, facts, epochs = error_cell(tested, unit=table.unit), tested.facts, table is TABLE_8
+    notes = [cell.note]
     chosen = sorted({run.cost.best_epoch for run in group if not run.diverged})
     if epochs and chosen:
-        words.append(f"epoch {', '.join(map(str, chosen))}")
+        notes.append(f"epoch {', '.join(map(str, chosen))}")
     if not absent(facts["best_test_mean"]):
         mean, epoch = in_units(facts["best_test_mean"], table.unit), f"epoch {facts['best_test_epoch']:g}"
-        words.append(f"{BEST_TEST}: {mean}" + (f", {epoch}" if epochs else ""))
-    return replace(cell, note="; ".join(filter(None, words)))
+        notes.append(f"{BEST_TEST}: {mean}" + (f", {epoch}" if epochs else ""))
+    return replace(cell, note="; ".join(filter(None, notes)))
