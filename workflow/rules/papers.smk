@@ -7,6 +7,10 @@ SHOWN = f"{plan.results}/{{paper}}/{{item}}"
 COSTS = {PAPERS[key].costs: paper.costs for key, paper in papers.items()}  # by rule
 
 
+def parts_of_architectures(architectures):
+    return [part for name in architectures for part in of_architecture(name)]
+
+
 for _job, _sizes, _architectures in (
     ("measure_cost", plan.configuration.cost, [STEP_MEASURED]),
     (
@@ -29,7 +33,7 @@ for _job, _sizes, _architectures in (
             **requested(getattr(needs, _job)),
             gpu=1,
         params:
-            **does(_job, *(part for name in _architectures for part in of_architecture(name))),
+            **does(_job, later(parts_of_architectures, _architectures)),
             settings=without_defaults(_sizes),
         script:
             "../scripts/jobs.py"
