@@ -20,6 +20,7 @@ from resolvent.planning.prediction.costs import (
     store_bytes,
 )
 from resolvent.planning.prediction.needs import Needs, placement
+from resolvent.planning.wildcards import of_wildcards
 from resolvent.training.operations import forward_operations
 
 PROFILE = Path(__file__).resolve().parents[2] / "workflow/profiles/slurm/config.yaml"
@@ -52,6 +53,14 @@ def test_every_attempt_asks_for_twice_as_much_up_to_what_the_cluster_allows():
     assert [minutes_requested(need, attempt) for attempt in (1, 2, 3)] == [150, 300, 600]
     assert [megabytes_requested(need, attempt) for attempt in (1, 2, 3)] == [3500, 7000, 14000]
     assert minutes_requested(need, 2, longest=240) == 240
+
+
+def test_a_function_gets_the_wildcards_that_its_parameters_name():
+    def given(experiment, resolution, seed, candidate, *files):
+        return experiment, resolution, seed, candidate, files
+
+    wildcards = SimpleNamespace(experiment="burgers", group="n128", seed="7", model="fno")
+    assert of_wildcards(given, "a.csv")(wildcards) == ("burgers", 128, 7, None, ("a.csv",))
 
 
 def test_a_rule_asks_for_what_its_wildcards_say():

@@ -34,24 +34,20 @@ def load_configuration(content: Mapping) -> Configuration:
     _refuse([*open_choices({"build": resolved.get("build")})])
     build = _build(resolved)
     unbuilt = set(entries_not_built(resolved, build))
-    built = {
-        section: {name: entry for name, entry in value.items() if (section, name) not in unbuilt}
-        if section in SECTIONS and isinstance(value, Mapping)
-        else value
-        for section, value in resolved.items()
-    }
+    built = dict(resolved)
+    for section in SECTIONS:
+        entries = _entries(resolved, section)
+        built[section] = {name: entry for name, entry in entries.items() if (section, name) not in unbuilt}
     _refuse([*open_choices(built)])
     errors: list = []
     try:
         Configuration.model_validate(resolved)
-    except ValidationError as error:  # entries that are not built may have inconsistent sizes
-        every = error.errors()
-        errors = [
-            problem
-            for problem in every
-            if problem["loc"][:2] not in unbuilt
-            or not (problem["type"] == "value_error" or [*open_choices(problem["input"])])
-        ]
+    except ValidationError as error:
+        for problem in error.errors():
+            # Entries that are not built may have inconsistent sizes.
+            may_wait = problem["type"] == "value_error" or [*open_choices(problem["input"])]
+            if problem["loc"][:2] not in unbuilt or not may_wait:
+                errors.append(problem)
     inherited = {
         f"{section}.{name}": (f"{section}.{base}", f"{section}.{name}")
         for (section, name), base in likes(content).items()

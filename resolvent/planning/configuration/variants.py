@@ -45,26 +45,26 @@ def with_variants(configuration: Configuration) -> tuple[Configuration, Origins]
         labels = [known[key].label for key in experiment.models if key in known]
         alike = [label for label in labels if labels.count(label) > 1]
         if experiment.scaling and alike:
-            fault = (
-                f"several models have the label '{alike[0]}', which would be fitted by one curve; rename one"
-            )
-            raise ConfigurationError([f"{at}.scaling: {fault}"])
+            fault = f"several models have the label '{alike[0]}', which would be fitted by one curve"
+            raise ConfigurationError([f"{at}.scaling: {fault}; rename one"])
         made: dict[str, list[Variant]] = {}
         taken = set(known)
-        for key in (model for model in experiment.models if model in known):  # others are reported later
+        for key in experiment.models:
+            if key not in known:  # reported later
+                continue
             made[key] = list(_variants(at, experiment, key, known[key]))
             swept = key in experiment.sweep
             made_by = f"{at}.sweep.{key}" if swept else f"{at}.scaling"
             for variant in made[key]:
                 # Another experiment may have the same variant: it then has the same label.
                 before = models.get(variant.name, known[key])
+                fault = ""
                 if variant.name in taken or (variant.name in models and before.label != variant.label):
-                    raise ConfigurationError(
-                        [f"{made_by}: model '{variant.name}' exists already; rename one"]
-                    )
-                if len(variant.name) > LONGEST_NAME:
-                    words = f"has a name of {len(variant.name)} characters; accepted: at most {LONGEST_NAME}"
-                    raise ConfigurationError([f"{made_by}: model '{variant.name}' {words}"])
+                    fault = "exists already; rename one"
+                elif (length := len(variant.name)) > LONGEST_NAME:
+                    fault = f"has a name of {length} characters; accepted: at most {LONGEST_NAME}"
+                if fault:
+                    raise ConfigurationError([f"{made_by}: model '{variant.name}' {fault}"])
                 taken.add(variant.name)
                 at_points = (*before.settings_at, *experiment.resolutions)
                 changes = {
