@@ -136,8 +136,8 @@ def _write_well_file(content: Content, members: range, path: Path) -> None:
         chosen = {name: [name] for name, shape in content.shapes.items() if shape}
         if content.evolves:  # one field, named by the common words of the names of input and target
             pair = [content.card["inputs"][0], content.card["targets"][0]]
-            given, wanted = (name.split("_") for name in pair)
-            words = [word for word in wanted if word in given and word not in ("at", "last", "but")]
+            of_input, of_target = (name.split("_") for name in pair)
+            words = [word for word in of_target if word in of_input and word not in ("at", "last", "but")]
             chosen = {"_".join(word for word in words if not word.isdigit()) or pair[1]: pair}
         fields.attrs["field_names"] = list(chosen)
         for field, names in chosen.items():
@@ -147,9 +147,8 @@ def _write_well_file(content: Content, members: range, path: Path) -> None:
             array = fields.create_dataset(field, shape=shape, dtype=content.dtype)
             for time, name in enumerate(names):
                 for rows, values in content.blocks(name, members):
-                    array[(rows,) if constant else (rows, time)] = values.transpose(
-                        0, *range(values.ndim - 1, 0, -1)
-                    )  # x first
+                    x_first = values.transpose(0, *range(values.ndim - 1, 0, -1))
+                    array[(rows,) if constant else (rows, time)] = x_first
             array.attrs.update(
                 dim_varying=[True] * grid.dimension, sample_varying=True, time_varying=not constant
             )
