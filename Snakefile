@@ -128,10 +128,6 @@ def setting(name):
     return of_wildcards(lambda experiment: attrgetter(name)(plan.experiment(experiment)))
 
 
-def results_folder(wildcards):
-    return str(plan.results)
-
-
 wildcard_constraints:
     shard=r"\d+",
     group=r"[A-Za-z0-9_.]+",

@@ -88,7 +88,8 @@ def force(workflow, rule: str) -> None:
 
 def jobs_behind(workflow, rule: str) -> list:
     """Return all jobs upstream of a rule. Whether they must run again is not asked, which is slow."""
-    graph, files, makers = type(workflow.dag)(workflow, workflow.rules), set(), dict[Any, None]()
+    graph = type(workflow.dag)(workflow, workflow.rules)
+    files, makers = set[Any](), dict[Any, None]()
 
     async def reached() -> list:
         waiting = [await graph.rule2job(workflow.get_rule(rule))]

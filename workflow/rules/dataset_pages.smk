@@ -58,7 +58,7 @@ for _dataset in plan.datasets.values():
             **requested(drawing(100 if _dataset.settings.moves else 2)),
         params:
             **does("dataset_page"),
-            root=results_folder,
+            root=later(str, plan.results),
             sources={name: getattr(_dataset.settings, name) for name in ("film_caption", "shows_flux")},
             used_by=later(plan.used_by, _dataset.name),
         script:

@@ -13,10 +13,7 @@ LINKED = [
     *(f"{plan.results}/{file}" for file in other_pages()),
 ]
 COMPARED = [rules.compare.output.comparison, rules.compare.output.models, rules.inference.output.table]
-
-
-def data_of_all_pages():
-    return [of_data(file) for file in DATASET_FILES]
+DATA = [of_data(file) for file in DATASET_FILES]
 
 
 for _name, _page in STUDY_PAGES.items():
@@ -28,7 +25,7 @@ for _name, _page in STUDY_PAGES.items():
             ancient(rules.page_assets.output),
             study=rules.plan_study.output.study,
             # Functions instead of lists, because Snakemake hashes a whole list once for each of its files.
-            cards=later(data_of_all_pages),
+            cards=later(list, DATA),
             runs=later(files_of_all_runs, *RECORDS),
             comparisons=later(expand, COMPARED, experiment=plan.configuration.experiments),
             # Only linked to, so changes of their content do not matter.

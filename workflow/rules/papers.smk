@@ -127,6 +127,6 @@ rule paper_page:
     params:
         **does("paper_page", of_wildcards(parts_of_page)),
         made=of_paper("all_made"),
-        root=results_folder,
+        root=later(str, plan.results),
     script:
         "../scripts/jobs.py"

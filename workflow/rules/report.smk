@@ -84,7 +84,7 @@ for _experiment, _settings in plan.configuration.experiments.items():
                 for key, paper in papers.items()
                 if (link := paper.link(_experiment))
             ],
-            root=results_folder,
+            root=later(str, plan.results),
         script:
             "../scripts/jobs.py"
 
@@ -117,6 +117,6 @@ for _experiment in plan.configuration.experiments:
             experiment=later(str, plan.results / _experiment),
             title=plan.experiment(_experiment).title,
             quantities=plan.dataset_of(_experiment).settings.quantities,
-            root=results_folder,
+            root=later(str, plan.results),
         script:
             "../scripts/jobs.py"
