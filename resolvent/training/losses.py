@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 import torch
 from torch import Tensor
@@ -140,12 +141,12 @@ class RelativeH1Loss:
     def _norm(self, values: Tensor) -> Tensor:
         space = tuple(range(-self.grid.dimension, 0))
         if self.unit_spacing:
-            slope = sum(map(torch.square, torch.gradient(values, dim=space)))
+            slope = reduce(torch.add, map(torch.square, torch.gradient(values, dim=space)))
             return values.square().flatten(1).mean(1).sqrt() + slope.flatten(1).mean(1).sqrt()
         self.weights, *self.points = (array.to(values.device) for array in (self.weights, *self.points))
         axes = zip(space, self.grid.axes, self.points, strict=True)
         slopes = [_slope(values, axis, x.to(values.dtype), at) for at, axis, x in axes]
-        return _sum(self.weights * (values.square() + sum(map(torch.square, slopes)))).sqrt()
+        return _sum(self.weights * (values.square() + reduce(torch.add, map(torch.square, slopes)))).sqrt()
 
 
 class OwnLoss:
