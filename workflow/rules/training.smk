@@ -20,7 +20,8 @@ if any(e.tuning for e in _experiments):
 
 
 def parameters(experiment, model, resolution, candidate):
-    return plan.training(experiment, model, resolution, candidate).parameters
+    tried = [candidate] if candidate else []  # the arguments of other calls, since results are cached
+    return plan.training(experiment, model, resolution, *tried).parameters
 
 
 def costs_of_short_runs(experiment, model, resolution):

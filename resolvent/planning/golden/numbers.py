@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 import pandas
+from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 
 from resolvent.common.records import ESTIMATE_COLUMNS, INFERENCE_COLUMNS, CostRecord, write_record
@@ -113,15 +114,16 @@ def defaults_of(part: str) -> dict[str, Any]:
     from resolvent.measurements.settings import ArchitectureCostSettings, CostSettings
     from resolvent.training.settings import TrainingSettings
 
-    others: dict[str, type[Settings]] = {
+    others: dict[str, type[BaseModel]] = {
         "training": TrainingSettings,
         "step_cost": CostSettings,
         "architecture_costs": ArchitectureCostSettings,
     }
+    settings = others.get(part, BaseModel)
     if part in DATASETS:
         settings = class_of(part)
-    else:
-        settings = architecture_class(part) if part in ARCHITECTURES else others.get(part, Settings)
+    elif part in ARCHITECTURES:
+        settings = architecture_class(part)
     return {
         name: to_jsonable_python(field.get_default(call_default_factory=True))
         for name, field in settings.model_fields.items()
