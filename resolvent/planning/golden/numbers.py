@@ -186,9 +186,7 @@ def written(equation: str, folder: Path) -> dict:
     common = {"equation": equation.removeprefix("imported_"), "source": str(path), "samples": sizes}
     if equation == "imported_burgers":
         return common | {"finest": 64, "resolutions": [64, 16]}
-    if equation == "imported_darcy":
-        return common | {"finest": 17, "resolutions": [17, 9]}
-    return common | {"finest": 17, "resolutions": [9], "coarse": [5]}
+    return common | {"finest": 17, "resolutions": [17, 9]}
 
 
 def samples(equation: str) -> Numbers:
