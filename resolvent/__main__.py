@@ -107,7 +107,7 @@ def check(
     from resolvent.planning.configuration.load import check as checked
 
     search_working_folder()
-    raise typer.Exit(checked([own_overlay(one) for one in files or []]))
+    raise typer.Exit(checked([own_overlay(file) for file in files or []]))
 
 
 @app.command(cls=KeepingDashes, rich_help_panel=STUDIES, context_settings=TO_SNAKEMAKE)
@@ -200,8 +200,8 @@ def predict(
             load_run(run, results=results, data=data, allow=allow or ()), source, target,
             variables=variable or (), group=group, device=device,
         )  # fmt: skip
-    for one in dict.fromkeys(str(one.message) for one in caught):
-        print(f"warning: {printable(one)}", file=sys.stderr)
+    for warning in dict.fromkeys(str(warning.message) for warning in caught):
+        print(f"warning: {printable(warning)}", file=sys.stderr)
     print(f"{target}: predictions of shape {shape}")
 
 
@@ -432,8 +432,8 @@ def main() -> int:
 
         # Pydantic's errors contain others. A missing user's module is an expected error; others are not.
         details = error.errors() if hasattr(error, "errors") else []
-        found = [error, *(one.get("ctx", {}).get("error") for one in details)]
-        missing = [one for one in found if isinstance(one, NoSuchModule)]
+        errors = [error, *(detail.get("ctx", {}).get("error") for detail in details)]
+        missing = [inner for inner in errors if isinstance(inner, NoSuchModule)]
         if not missing:
             raise
         print(f"resolvent: {missing[0]}", file=sys.stderr)

@@ -67,10 +67,10 @@ def check_digest(path: Path | str, remedy: str = "delete it and run snakemake") 
         return path
     try:
         written = digest_path(path).read_text(encoding="utf-8", errors="replace").partition(" ")[0]
-        found = file_digest(path)
+        computed = file_digest(path)
     except OSError as error:
         raise FileError(f"{path} cannot be read: {error.strerror or error}") from None
-    if found != written:
+    if computed != written:
         raise FileError(f"{path} was altered: {remedy} (its SHA-256 is not that of {path.name}{SUFFIX})")
     return path
 

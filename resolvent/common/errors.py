@@ -6,7 +6,7 @@ def printable(text: str) -> str:
 
     Names in foreign files may have them: a terminal would obey them, and a comment would end at them.
     """
-    return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text)
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
 
 
 class ResolventError(Exception):

@@ -62,14 +62,14 @@ def partial_path(path: Path) -> Path:
 
 def everything_below(folder: Path) -> list[Path]:
     """Return all files and folders below a folder, sorted, also through links, but no content twice."""
-    found, seen = list[Path](), set[str]()
+    paths, seen = list[Path](), set[str]()
     for place, folders, files in os.walk(folder, followlinks=True):
         if (real := os.path.realpath(place)) in seen:
             folders.clear()
         else:
-            found += [Path(place, name) for name in (*folders, *files)]
+            paths += [Path(place, name) for name in (*folders, *files)]
         seen.add(real)
-    return sorted(found)
+    return sorted(paths)
 
 
 def remove(path: Path) -> None:

@@ -32,11 +32,8 @@ def find(location: str, kind: type | None = None, base: type | None = None) -> A
     except Exception as error:  # a user's module may raise anything
         raise not_imported(module, error) from error
     if not hasattr(imported, name):
-        own = [
-            one
-            for one, value in vars(imported).items()
-            if getattr(value, "__module__", None) == module and one[0] != "_"
-        ]
+        public = {key: value for key, value in vars(imported).items() if key[0] != "_"}
+        own = [key for key, value in public.items() if getattr(value, "__module__", None) == module]
         raise ValueError(unknown(f"name in module {module}:", name, own))
 
     def suits(value: object) -> bool:
@@ -44,16 +41,16 @@ def find(location: str, kind: type | None = None, base: type | None = None) -> A
             return isinstance(value, type) and issubclass(value, base)
         return kind is None or isinstance(value, kind)
 
-    found = getattr(imported, name)
-    if not suits(found):
+    value = getattr(imported, name)
+    if not suits(value):
         needed = base or kind
         assert needed is not None
         wanted = f"{'subclass of ' if base else ''}{needed.__module__}.{needed.__qualname__}"
-        there = [one for one, value in vars(imported).items() if suits(value) and value is not base]
+        there = [key for key, other in vars(imported).items() if suits(other) and other is not base]
         raise ValueError(
-            f"{location} is {found!r:.80}, not a {wanted}; accepted: {', '.join(there) or 'none'}"
+            f"{location} is {value!r:.80}, not a {wanted}; accepted: {', '.join(there) or 'none'}"
         )
-    return found
+    return value
 
 
 def check_location(location: str) -> str:
@@ -75,9 +72,10 @@ def check_location(location: str) -> str:
         symbols = symtable(file.read_text(encoding="utf-8"), file.name, "exec").get_symbols()
     except Exception as error:  # a user's module may raise anything
         raise not_imported(module, error, f"{location!r}: ") from error
-    bound = [one.get_name() for one in symbols if one.is_assigned() or one.is_imported()]
+    bound = [symbol.get_name() for symbol in symbols if symbol.is_assigned() or symbol.is_imported()]
     if name not in bound:
-        raise ValueError(f"{location!r}: {unknown('name', name, (one for one in bound if one[0] != '_'))}")
+        public = [symbol for symbol in bound if symbol[0] != "_"]
+        raise ValueError(f"{location!r}: {unknown('name', name, public)}")
     return location
 
 

@@ -112,14 +112,14 @@ def at_one_level(
     for name, values in (mean_square or {}).items():
         dims = ("noise", "channel", *target_axes)
         variables[f"{name}_mean_square"] = dims, _with_channels(values[None], len(target_axes))
-    found = xarray.Dataset(variables, coords={**coordinates, **axes, **target_axes})
+    dataset = xarray.Dataset(variables, coords={**coordinates, **axes, **target_axes})
     for name in AT_ALL_LEVELS:
-        if name in found:
-            found[name] = found[name].isel(noise=0, drop=True)
-    for name, words in WORDS.items():
-        if name in found:
-            found[name].attrs["long_name"] = words
-    return found
+        if name in dataset:
+            dataset[name] = dataset[name].isel(noise=0, drop=True)
+    for name, long_name in WORDS.items():
+        if name in dataset:
+            dataset[name].attrs["long_name"] = long_name
+    return dataset
 
 
 def tree_of(parts: dict[int | str, list[xarray.Dataset]], attributes: dict) -> xarray.DataTree:
@@ -139,12 +139,10 @@ def tree_of(parts: dict[int | str, list[xarray.Dataset]], attributes: dict) -> x
 
 def write_predictions(path: Path, tree: xarray.DataTree) -> None:
     """Write `tree` atomically and compressed. Equal predictions give equal bytes."""
-    encoding = {
-        node.path: {
-            name: {"zlib": True, "complevel": 4} for name, one in node.data_vars.items() if one.ndim > 2
-        }
-        for node in tree.children.values()
-    }
+    encoding: dict[str, dict] = {}
+    for node in tree.children.values():
+        large = [name for name, array in node.data_vars.items() if array.ndim > 2]
+        encoding[node.path] = {name: {"zlib": True, "complevel": 4} for name in large}
     write_atomically(path, lambda temporary: tree.to_netcdf(temporary, engine=ENGINE, encoding=encoding))
 
 
@@ -174,30 +172,26 @@ def _node(group: h5py.Group) -> xarray.Dataset:
     """
     import xarray
 
-    arrays = {name: (array, array.attrs) for name, array in group.items()}
-    numbers = {
-        int(attributes["_Netcdf4Dimid"]): name
-        for name, (_, attributes) in arrays.items()
-        if attributes.get("CLASS") == b"DIMENSION_SCALE"
-    }
-    variables = {
-        name: (
-            [numbers[int(number)] for number in attributes["_Netcdf4Coordinates"]],
-            array.asstr()[()].astype(str) if array.dtype.kind == "O" else array[()],
-            {"long_name": attributes["long_name"]} if "long_name" in attributes else {},
-        )
-        for name, (array, attributes) in arrays.items()
-        if not attributes.get("NAME", b"").startswith(WITHOUT_COORDINATES)
-    }
+    dimensions, variables = {}, {}
+    for name, array in group.items():
+        if array.attrs.get("CLASS") == b"DIMENSION_SCALE":
+            dimensions[int(array.attrs["_Netcdf4Dimid"])] = name
+    for name, array in group.items():
+        attributes = array.attrs
+        if not attributes.get("NAME", b"").startswith(WITHOUT_COORDINATES):
+            axes = [dimensions[int(number)] for number in attributes["_Netcdf4Coordinates"]]
+            values = array.asstr()[()].astype(str) if array.dtype.kind == "O" else array[()]
+            described = {"long_name": attributes["long_name"]} if "long_name" in attributes else {}
+            variables[name] = axes, values, described
     return xarray.Dataset(variables, attrs=_attributes(group))
 
 
 def _attributes(of: h5py.Group) -> dict:
     """Return the attributes of a group, with NumPy numbers as Python numbers."""
-    found = {name: value for name, value in of.attrs.items() if name != "_NCProperties"}
     return {
         name: value[0] if isinstance(value, np.ndarray) and value.size == 1 else value
-        for name, value in found.items()
+        for name, value in of.attrs.items()
+        if name != "_NCProperties"
     }
 
 

@@ -188,10 +188,10 @@ class BaselinesRecord(_Strict):
     def cost_of(self, resolution: int | str, name: str) -> BaselineCost:
         """Return the cost of the baseline `name` at `resolution`. Raises `FileError` if there is none."""
         where = f"the cost of the baseline {name} at {resolution}"
-        found = self.costs.get(str(resolution), {}).get(name)
-        if not isinstance(found, dict):
+        cost = self.costs.get(str(resolution), {}).get(name)
+        if not isinstance(cost, dict):
             raise FileError(f"{where} is missing: delete the cost.json of the baselines and run snakemake")
-        return _built(BaselineCost, found, where)
+        return _built(BaselineCost, cost, where)
 
 
 def read_record(path: Path | str, kind: type[Record]) -> Record:
@@ -240,18 +240,18 @@ def check_same_network(path: Path, weights: dict, record: dict) -> None:
     """Raise `FileError` if the weights in `path` belong to another run or network than run.json."""
     check_same_run(path, {name: weights.get(name) for name in IDENTITY}, record)
     for name in NETWORK:
-        given, expected = (
-            {"": part} if not isinstance(part, dict) else {f".{key}": one for key, one in part.items()}
-            for part in json.loads(json.dumps([weights.get(name), record[name]]))
-        )
+        given, expected = json.loads(json.dumps([weights.get(name), record[name]]))
+        if not isinstance(given, dict) or not isinstance(expected, dict):
+            if given != expected:
+                stated = "its settings" if isinstance(expected, dict) else expected
+                raise _of_another_run(path, name, given, stated)
+            continue
         if expected and not given:
             raise _of_another_run(path, name, "nothing", "its settings")
         # The record may have settings that are newer than the weights, which were made by their defaults.
-        for key in sorted(given):
-            counted = name == "training" and key[1:] in COUNTS
-            if not counted and given[key] != expected.get(key, "nothing"):
-                found = (one.get(key, "nothing") for one in (given, expected))
-                raise _of_another_run(path, name + key, *found)
+        for key in sorted(given.keys() - (COUNTS if name == "training" else ())):
+            if given[key] != expected.get(key, "nothing"):
+                raise _of_another_run(path, f"{name}.{key}", given[key], expected.get(key, "nothing"))
 
 
 def _of_another_run(path: Path, name: str, given: Any, expected: Any) -> FileError:

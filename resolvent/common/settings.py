@@ -42,9 +42,9 @@ def _read_numbers(value: Any, annotation: Any) -> Any:
     if annotation is float and isinstance(value, str) and _NUMBER.fullmatch(value):
         return float(value)
     if kind is list and isinstance(value, list):
-        return [_read_numbers(one, parts[0]) for one in value]
+        return [_read_numbers(entry, parts[0]) for entry in value]
     if kind is dict and isinstance(value, dict):
-        return {key: _read_numbers(one, parts[1]) for key, one in value.items()}
+        return {key: _read_numbers(entry, parts[1]) for key, entry in value.items()}
     if kind in (typing.Annotated, typing.Union, types.UnionType):
         for part in parts[:1] if kind is typing.Annotated else parts:
             value = _read_numbers(value, part)

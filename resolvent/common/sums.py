@@ -17,7 +17,7 @@ NOT_SUMMED = ("*.pt", "*.lock", "*.partial", "*/tensorboard/*")
 def summed_files(folder: Path) -> dict[str, Path]:
     """Return the files below a folder that its SHA256SUMS lists, by their names from there."""
     files = {file.relative_to(folder).as_posix(): file for file in everything_below(folder) if file.is_file()}
-    left_out = {name for name, file in files.items() if any(file.match(one) for one in NOT_SUMMED)}
+    left_out = {name for name, file in files.items() if any(file.match(pattern) for pattern in NOT_SUMMED)}
     return {name: file for name, file in files.items() if name != SUMS and name not in left_out}
 
 

@@ -37,18 +37,17 @@ class Content:
     def __init__(self, path: Path, resolution: int | str | None = None):
         self.path, self.card = Path(path), read_card(path)
         names = [*self.card["inputs"], *self.card["targets"]]
-        holding = [
-            name for name, group in self.card["groups"].items() if set(names) <= set(group["variables"])
-        ]
+        groups = self.card["groups"]
+        holding = [name for name, group in groups.items() if set(names) <= set(group["variables"])]
         if not holding:
             raise DatasetError(f"{path} cannot be exported: its inputs and targets are on different grids")
         self.group = holding[0] if resolution is None else group_name(resolution)
         if resolution is None and all(isinstance(resolution_of(name), int) for name in holding):
             self.group = max(holding, key=lambda name: int(resolution_of(name)))
         if self.group not in holding:
-            found = ", ".join(str(resolution_of(name)) for name in holding)
-            raise DatasetError(f"{path} has no data at resolution {resolution}; accepted: {found}")
-        facts, samples = self.card["groups"][self.group], self.card["samples"]
+            stored = ", ".join(str(resolution_of(name)) for name in holding)
+            raise DatasetError(f"{path} has no data at resolution {resolution}; accepted: {stored}")
+        facts, samples = groups[self.group], self.card["samples"]
         self.name: str = self.card["dataset"]
         self.grid: AnyGrid = grid_from_facts(facts["grid"])
         self.axes = named_axes(self.grid)
@@ -94,77 +93,65 @@ def write_well(content: Content, out: Path) -> list[Path]:
     content.in_space()
     files = {split: out / "data" / WELL_SPLITS[split] / f"{content.name}.hdf5" for split in content.splits}
     for split, path in files.items():
-        _write_hdf5(path, partial(_well, content, content.splits[split]))
+        write_atomically(path, partial(_write_well_file, content, content.splits[split]))
     return list(files.values())
 
 
-def _write_hdf5(path: Path, fill: Callable[[Any], None]) -> None:
-    """Write an HDF5 file, whose content `fill` writes into the open file."""
+def _write_well_file(content: Content, members: range, path: Path) -> None:
     import h5py
 
-    def write(temporary: Path) -> None:
-        with h5py.File(temporary, "w") as file:
-            fill(file)
-
-    write_atomically(path, write)
-
-
-def _well(content: Content, members: range, file: Any) -> None:
     grid, count = content.in_space(), len(members)
-    axes = list(AXES[: grid.dimension])
-    file.attrs.update(
-        dataset_name=content.name,
-        grid_type="cartesian",
-        n_spatial_dims=grid.dimension,
-        n_trajectories=count,
-        **{CARD: json_text(content.card)},
-    )
-    dimensions, conditions = file.create_group("dimensions"), file.create_group("boundary_conditions")
-    dimensions.attrs["spatial_dims"] = axes
-    dimensions["time"] = np.arange(2.0 if content.evolves else 1.0)
-    dimensions["time"].attrs["sample_varying"] = False
-    for axis in axes:
-        along = content.axes[axis]
-        around = along.kind == "periodic" or getattr(along, "period", None)
-        kind = "PERIODIC" if around else "OPEN"
-        dimensions[axis] = along.coordinates
-        dimensions[axis].attrs.update(sample_varying=False, time_varying=False)
-        condition = conditions.create_group(f"{axis}_{kind.lower()}")
-        condition.attrs.update(associated_dims=[axis], associated_fields=[], bc_type=kind)
-        condition.attrs.update(sample_varying=False, time_varying=False)
-        condition["mask"] = np.isin(np.arange(along.points), [0, along.points - 1])
-    numbers = [name for name, shape in content.shapes.items() if not shape]
-    groups = [file.create_group(name) for name in ("scalars", "t0_fields", "t1_fields", "t2_fields")]
-    for group in groups:
-        group.attrs["field_names"] = []
-    scalars, fields = groups[:2]
-    scalars.attrs["field_names"] = numbers
-    for name in numbers:
-        scalars[name] = np.concatenate([values for _, values in content.blocks(name, members)])
-        scalars[name].attrs.update(sample_varying=True, time_varying=False)
-    chosen = {name: [name] for name, shape in content.shapes.items() if shape}
-    if content.evolves:  # one field, named by the common words of the names of input and target
-        pair = [content.card["inputs"][0], content.card["targets"][0]]
-        given, wanted = (name.split("_") for name in pair)
-        words = [word for word in wanted if word in given and word not in ("at", "last", "but")]
-        chosen = {"_".join(word for word in words if not word.isdigit()) or pair[1]: pair}
-    fields.attrs["field_names"] = list(chosen)
-    for field, names in chosen.items():
-        constant = not content.evolves and field in content.card["inputs"]
-        times = () if constant else (len(names),)
-        shape = (count, *times, *reversed(content.shapes[names[0]]))
-        array = fields.create_dataset(field, shape=shape, dtype=content.dtype)
-        for time, name in enumerate(names):
-            for rows, values in content.blocks(name, members):
-                array[(rows,) if constant else (rows, time)] = _x_first(values)
-        array.attrs.update(
-            dim_varying=[True] * grid.dimension, sample_varying=True, time_varying=not constant
+    with h5py.File(path, "w") as file:
+        axes = list(AXES[: grid.dimension])
+        file.attrs.update(
+            dataset_name=content.name,
+            grid_type="cartesian",
+            n_spatial_dims=grid.dimension,
+            n_trajectories=count,
+            **{CARD: json_text(content.card)},
         )
-
-
-def _x_first(values: np.ndarray) -> np.ndarray:
-    """Return fields (samples, …, y, x) as (samples, x, y, …)."""
-    return values.transpose(0, *range(values.ndim - 1, 0, -1))
+        dimensions, conditions = file.create_group("dimensions"), file.create_group("boundary_conditions")
+        dimensions.attrs["spatial_dims"] = axes
+        dimensions["time"] = np.arange(2.0 if content.evolves else 1.0)
+        dimensions["time"].attrs["sample_varying"] = False
+        for axis in axes:
+            along = content.axes[axis]
+            around = along.kind == "periodic" or getattr(along, "period", None)
+            kind = "PERIODIC" if around else "OPEN"
+            dimensions[axis] = along.coordinates
+            dimensions[axis].attrs.update(sample_varying=False, time_varying=False)
+            condition = conditions.create_group(f"{axis}_{kind.lower()}")
+            condition.attrs.update(associated_dims=[axis], associated_fields=[], bc_type=kind)
+            condition.attrs.update(sample_varying=False, time_varying=False)
+            condition["mask"] = np.isin(np.arange(along.points), [0, along.points - 1])
+        numbers = [name for name, shape in content.shapes.items() if not shape]
+        groups = [file.create_group(name) for name in ("scalars", "t0_fields", "t1_fields", "t2_fields")]
+        for group in groups:
+            group.attrs["field_names"] = []
+        scalars, fields = groups[:2]
+        scalars.attrs["field_names"] = numbers
+        for name in numbers:
+            scalars[name] = np.concatenate([values for _, values in content.blocks(name, members)])
+            scalars[name].attrs.update(sample_varying=True, time_varying=False)
+        chosen = {name: [name] for name, shape in content.shapes.items() if shape}
+        if content.evolves:  # one field, named by the common words of the names of input and target
+            pair = [content.card["inputs"][0], content.card["targets"][0]]
+            of_input, of_target = (name.split("_") for name in pair)
+            words = [word for word in of_target if word in of_input and word not in ("at", "last", "but")]
+            chosen = {"_".join(word for word in words if not word.isdigit()) or pair[1]: pair}
+        fields.attrs["field_names"] = list(chosen)
+        for field, names in chosen.items():
+            constant = not content.evolves and field in content.card["inputs"]
+            times = () if constant else (len(names),)
+            shape = (count, *times, *reversed(content.shapes[names[0]]))
+            array = fields.create_dataset(field, shape=shape, dtype=content.dtype)
+            for time, name in enumerate(names):
+                for rows, values in content.blocks(name, members):
+                    x_first = values.transpose(0, *range(values.ndim - 1, 0, -1))
+                    array[(rows,) if constant else (rows, time)] = x_first
+            array.attrs.update(
+                dim_varying=[True] * grid.dimension, sample_varying=True, time_varying=not constant
+            )
 
 
 def write_netcdf(content: Content, out: Path) -> list[Path]:

@@ -85,8 +85,8 @@ def read_card(path: Path) -> dict:
 def places_of(card: dict, split: str, count: int = 0) -> range:
     """Return the positions of a split's samples; raise `DatasetError` if it has fewer than `count`."""
     start = 0
-    for one, size in card["samples"].items():
-        if one == split:
+    for stored, size in card["samples"].items():
+        if stored == split:
             if count > size:
                 raise DatasetError(f"{count} {split} samples requested; {card['dataset']} has {size}")
             return range(start, start + size)
@@ -142,8 +142,8 @@ class Split:
         self.opened: dict[str, StoredArray] = {}
         stored = [group for group, facts in card["groups"].items() if card["inputs"][0] in facts["variables"]]
         if group_name(resolution) not in stored:
-            found = ", ".join(str(resolution_of(group)) for group in stored)
-            raise DatasetError(f"{card['dataset']} is not stored at {resolution}; it has {found}")
+            resolutions = ", ".join(str(resolution_of(group)) for group in stored)
+            raise DatasetError(f"{card['dataset']} is not stored at {resolution}; it has {resolutions}")
         places_of(card, name, count)
         settings, target = card["settings"], resolution
         if "coarse" in settings and grids != "fine":  # inverse problems

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -18,19 +19,18 @@ def make_dataset(settings: DatasetSettings, base: Path, code_versions: dict, cor
     `code_versions` are the versions of what computes the samples. Existing shards are reused. Raises
     `DatasetError` as `finalise`.
     """
-    receipts = {base.with_suffix(".shards") / f"{shard}.json": shard for shard in range(settings.num_shards)}
-    missing = [
-        (settings, base, code_versions, shard, path) for path, shard in receipts.items() if not path.exists()
-    ]
+    receipts = [base.with_suffix(".shards") / f"{shard}.json" for shard in range(settings.num_shards)]
+    make_shard = partial(_make_shard, settings, base, code_versions)
+    missing = [(shard, path) for shard, path in enumerate(receipts) if not path.exists()]
     if cores == 1 or len(missing) < 2:
-        for one in missing:
-            _make_shard(*one)
+        for shard, path in missing:
+            make_shard(shard, path)
     else:
         with ProcessPoolExecutor(min(cores, len(missing)), get_context("spawn")) as pool:
-            for job in as_completed([pool.submit(_make_shard, *one) for one in missing]):
+            for job in as_completed([pool.submit(make_shard, *shard) for shard in missing]):
                 job.result()
     card = base.with_suffix(".json")
-    finalise(build_task(settings), base.with_suffix(".zarr"), list(receipts), card, code_versions)
+    finalise(build_task(settings), base.with_suffix(".zarr"), receipts, card, code_versions)
     return card
 
 

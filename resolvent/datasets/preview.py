@@ -43,8 +43,8 @@ def write_preview(card_path: Path, output: Path) -> None:
     seen: set[str] = set()
     # The finest grid first; sets of times keep their order, so that the first set is shown.
     grids = {group: grid_from_facts(facts["grid"]) for group, facts in card["groups"].items()}
-    finest_first = sorted(grids, key=lambda one: 0 if isinstance(grids[one], Nodes) else -grids[one].size)
-    for group in finest_first:
+    sizes = {group: 0 if isinstance(grid, Nodes) else -grid.size for group, grid in grids.items()}
+    for group in sorted(grids, key=lambda name: sizes[name]):
         facts, grid = card["groups"][group], grids[group]
         if seen.issuperset(facts["variables"]):
             continue

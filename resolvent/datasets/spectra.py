@@ -29,7 +29,7 @@ def powers(values: np.ndarray, grid: Grid | Product) -> np.ndarray:
     shells = _shells(grid).ravel()
     # One function at a time, since transforms need memory.
     functions = values.reshape(-1, *values.shape[-grid.dimension :])
-    return np.stack([np.bincount(shells, _power(one.astype(float), grid).ravel()) for one in functions])
+    return np.stack([np.bincount(shells, _power(u.astype(float), grid).ravel()) for u in functions])
 
 
 def _per_cycle(grid: Grid | Product) -> int:

@@ -6,6 +6,7 @@ import hashlib
 import re
 import sys
 from functools import cache, partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -41,16 +42,15 @@ def verify(paths: list[Path]) -> int:
 
     Returns the exit status: 1 if there is a fault, or no dataset.
     """
-    cards, faults = list(dict.fromkeys(card for path in paths for card in _cards(path))), []
-    for card in cards:
-        faults += faults_of_dataset(card)
+    cards = dict.fromkeys(chain.from_iterable(map(_cards, paths)))
+    faults = list(chain.from_iterable(map(faults_of_dataset, cards)))
     print(*map(printable, faults), sep="\n", end="\n" if faults else "")
     places = ", ".join(map(str, paths))
     if not cards:
         print(f"{places}: no dataset; check a study by `sha256sum --check SHA256SUMS`", file=sys.stderr)
         return 1
-    found = counted(len(faults), "fault") if faults else "as specified"
-    print(f"{places}: {counted(len(cards), 'dataset')}, {found}", file=sys.stderr)
+    result = counted(len(faults), "fault") if faults else "as specified"
+    print(f"{places}: {counted(len(cards), 'dataset')}, {result}", file=sys.stderr)
     return 1 if faults else 0
 
 
@@ -147,10 +147,11 @@ def _faults_of_group(root: zarr.Group, name: str, facts: dict, card: dict) -> li
     if name not in root:
         return ["the group is missing"]
     group: Any = root[name]
-    axes = {axis for one in facts["variables"].values() for axis in one["dimensions"]} - {"sample"}
-    known, found = {*axes, "split", *facts["variables"]}, set(group.array_keys())
-    faults = [f"the array '{key}' is missing" for key in sorted(known - found)]
-    faults += [f"the array '{key}' is not on the card" for key in sorted(found - known)]
+    dimensions = [variable["dimensions"] for variable in facts["variables"].values()]
+    axes = set(chain.from_iterable(dimensions)) - {"sample"}
+    on_card, stored = {*axes, "split", *facts["variables"]}, set(group.array_keys())
+    faults = [f"the array '{key}' is missing" for key in sorted(on_card - stored)]
+    faults += [f"the array '{key}' is not on the card" for key in sorted(stored - on_card)]
     if faults:
         return faults
     expected = [split for split, size in card["samples"].items() for _ in range(size)]
@@ -194,11 +195,11 @@ def _faults_of_numbers(card: dict, path: Path, store: Path, root: Any) -> list[s
             faults += [f"{receipt_path}: {fault}" for fault in wrong]
         for name in names:
             try:
-                found = digest(opened(name).read(members))
+                computed = digest(opened(name).read(members))
             except ResolventError as error:
                 return [*faults, in_one_line(error)]
-            content.update(found.encode())
-            if receipt_path.exists() and receipt.get("digests", {}).get(name) != found:
+            content.update(computed.encode())
+            if receipt_path.exists() and receipt.get("digests", {}).get(name) != computed:
                 faults.append(f"{receipt_path}: shard {number} of '{name}' is not what was written")
     if content.hexdigest() != card["content_hash"]:
         faults.append(f"{located(store)}: the numbers do not match the content hash of the card")

@@ -88,18 +88,19 @@ def force(workflow, rule: str) -> None:
 
 def jobs_behind(workflow, rule: str) -> list:
     """Return all jobs upstream of a rule. Whether they must run again is not asked, which is slow."""
-    graph, known, seen = type(workflow.dag)(workflow, workflow.rules), set(), set()
+    graph = type(workflow.dag)(workflow, workflow.rules)
+    files, makers = set[Any](), dict[Any, None]()
 
     async def reached() -> list:
         waiting = [await graph.rule2job(workflow.get_rule(rule))]
         for job in waiting:
-            for file in (one for one in job.input if one not in seen):
-                seen.add(file)
+            for file in sorted(set(job.input) - files):
+                files.add(file)
                 with suppress(MissingRuleException):  # no rule makes it
-                    if (maker := max(await graph.file2jobs(file))) not in known:
-                        known.add(maker)
+                    if (maker := max(await graph.file2jobs(file))) not in makers:
+                        makers[maker] = None
                         waiting.append(maker)
-        return waiting[1:]
+        return list(makers)
 
     return workflow.async_run(reached())
 

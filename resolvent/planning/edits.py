@@ -18,6 +18,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import cache
 from importlib.util import cache_from_source, find_spec, resolve_name
+from itertools import chain
 from pathlib import Path
 
 from resolvent.common.errors import FileError, ResolventError
@@ -38,11 +39,10 @@ def table() -> dict[str, dict]:
 @cache
 def changed_modules() -> frozenset[str]:
     """Return the modules of the table whose files are not those of the release."""
-    files = {module: file_of(module) for module in table()["files"]}
     return frozenset(
         module
         for module, expected in table()["files"].items()
-        if (file := files[module]) is None or sha256_of(file) != expected
+        if (file := file_of(module)) is None or sha256_of(file) != expected
     )
 
 
@@ -83,16 +83,17 @@ def remarks(parts: Mapping[str, tuple[str, ...]], rules: Mapping[str, Iterable[s
 
     `rules` names the rules that compute with a part.
     """
-    found = edited(parts)
-    lines = [
-        f"{part} is edited, and {facts['shift']}: what uses it runs again, as version {facts['version']}"
-        for part, facts in found.items()
-        if facts["shift"]
-    ]
-    if still := [part for part, facts in found.items() if not facts["shift"]]:
-        again = " ".join(dict.fromkeys(rule for part in still for rule in rules.get(part, ())))
+    lines, unmoved = [], {}
+    for part, facts in edited(parts).items():
+        if facts["shift"]:
+            edit = f"{part} is edited, and {facts['shift']}"
+            lines.append(f"{edit}: what uses it runs again, as version {facts['version']}")
+        else:
+            unmoved[part] = rules.get(part, ())
+    if unmoved:
+        again = " ".join(dict.fromkeys(chain.from_iterable(unmoved.values())))
         lines.append(
-            f"edited, but with the golden numbers of the release: {', '.join(still)}; results stand (-R "
+            f"edited, but with the golden numbers of the release: {', '.join(unmoved)}; results stand (-R "
             f"{again} makes them anyway)"
         )
     return lines
@@ -138,14 +139,10 @@ def file_of(module: str) -> Path | None:
     if parts and _is_library(top):  # finding a submodule would import the library
         return None
     try:
-        spec = find_spec(module)
+        origin = getattr(find_spec(module), "origin", None) or ""
     except (ImportError, ValueError, AttributeError):
         return None
-    if not spec or not spec.origin or not spec.origin.endswith(".py"):
-        return None
-    return (
-        None if any(Path(spec.origin).is_relative_to(folder) for folder in LIBRARIES) else Path(spec.origin)
-    )
+    return Path(origin) if origin.endswith(".py") and not _in_a_library(origin) else None
 
 
 @cache
@@ -153,7 +150,11 @@ def _is_library(top: str) -> bool:
     spec = find_spec(top)
     if spec is None or spec.origin is None:  # a folder without __init__.py may be a user's
         return spec is None
-    return any(Path(spec.origin).is_relative_to(folder) for folder in LIBRARIES) or spec.origin == "built-in"
+    return _in_a_library(spec.origin) or spec.origin == "built-in"
+
+
+def _in_a_library(file: str) -> bool:
+    return any(Path(file).is_relative_to(folder) for folder in LIBRARIES)
 
 
 @cache
@@ -164,9 +165,8 @@ def digest_behind(module: str) -> str:
 
 def digest_of(files: Mapping[str, Path]) -> str:
     """Return the SHA-256 of names and contents of files."""
-    return hashlib.sha256(
-        "".join(f"{name} {sha256_of(files[name])}\n" for name in sorted(files)).encode()
-    ).hexdigest()
+    lines = "".join(f"{name} {sha256_of(files[name])}\n" for name in sorted(files))
+    return hashlib.sha256(lines.encode()).hexdigest()
 
 
 @cache

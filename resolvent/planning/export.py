@@ -76,14 +76,14 @@ def _write_first_samples(card: Path, table: Path) -> str:
     """Write the first samples of each split, and return their group, the smallest that has most variables."""
     facts = read_card(card)
     ranks = {
-        group: (-len(known["variables"]), grid_from_facts(known["grid"]).size)
-        for group, known in facts["groups"].items()
+        name: (-len(group["variables"]), grid_from_facts(group["grid"]).size)
+        for name, group in facts["groups"].items()
     }
-    group, rows = min(ranks, key=lambda one: ranks[one]), []
+    group, rows = min(ranks, key=lambda name: ranks[name]), []
     for split, size in facts["samples"].items():
         arrays = load_arrays(card, group, split, min(FEW, size)) if size else {}
-        texts = {name: [" ".join(map(str, one.ravel())) for one in many] for name, many in arrays.items()}
-        rows += [(split, *row) for row in zip(*texts.values(), strict=True)]
+        for sample in zip(*arrays.values(), strict=True):
+            rows.append((split, *(" ".join(map(str, values.ravel())) for values in sample)))
     with table.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([("split", *facts["groups"][group]["variables"]), *rows])
     return group
@@ -102,10 +102,10 @@ def _readme(facts: dict) -> str:
         front |= {"license_name": known, "license_link": "LICENSE"}
     path = f"{name}/{facts['settings_hash']}.json"
     code = "\n\n".join(
-        f"{words}:\n\n```python\n{one}\n```"
-        for words, one in snippets(facts, path, path.replace(".json", ".zarr")).items()
+        f"{words}:\n\n```python\n{lines}\n```"
+        for words, lines in snippets(facts, path, path.replace(".json", ".zarr")).items()
     )
-    rows = "\n".join(f"| `{one['name']}` | {one['grid']} | {one['variables']} |" for one in groups(facts))
+    rows = "\n".join(f"| `{row['name']}` | {row['grid']} | {row['variables']} |" for row in groups(facts))
     splits = ", ".join(f"{size:,} {split}" for split, size in facts["samples"].items())
     return f"""---
 {yaml.safe_dump(front, sort_keys=False, allow_unicode=True)}---
@@ -146,7 +146,7 @@ def _made_again(facts: dict) -> str:
     words, where = "", "With the Python package Resolvent installed, regenerate the same samples by"
     if "imported" in facts:
         of = " of the server's metadata" if "://" in str(facts["settings"]["source"]) else ""
-        files = [f"- `{one['file']}`, SHA-256{of} `{one['sha256']}`" for one in facts["imported"]["files"]]
+        files = [f"- `{file['file']}`, SHA-256{of} `{file['sha256']}`" for file in facts["imported"]["files"]]
         words = "The samples were read from these files, which are not in this folder:\n\n"
         words += "\n".join(files) + "\n\nSet `source` in `dataset.yaml` to their paths. "
     elif ":" in (equation := facts["settings"]["equation"]):

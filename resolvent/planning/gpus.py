@@ -5,15 +5,14 @@ processes of the host share. A job holds one slot of each of its devices, a time
 """
 
 import hashlib
-import itertools
 import os
 import random
 import re
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from itertools import takewhile
+from itertools import product, takewhile
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -31,23 +30,24 @@ class GpuError(ResolventError):
 
 def installed(report: Callable[[str], None]) -> dict[str, list[str]]:
     """Return this host's devices by their names and their GPU's index and name; {} without nvidia-smi."""
-    try:
-        answer = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True)
-        listing, fault = answer.stdout, " ".join((answer.stdout + answer.stderr).split())
-    except OSError:
-        listing, fault = "", ""
     if (chosen := os.environ.get("RESOLVENT_GPUS")) is not None:
         names = dict.fromkeys(name.strip() for name in chosen.split(",") if name.strip())
-        listing = "\n".join(f"GPU {index}: (UUID: {name})" for index, name in enumerate(names))
-    elif fault and answer.returncode and "(UUID: " not in listing:
+        return {key: [name] for index, name in enumerate(names) for key in (str(index), name)}
+    try:
+        answer = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True)
+    except OSError:
+        return {}
+    if answer.returncode and "(UUID: " not in answer.stdout:
+        fault = " ".join((answer.stdout + answer.stderr).split())
         report(f"computes on the CPU: nvidia-smi finds no GPU ({fault})\n")
     devices: dict[str, list[str]] = {}
-    for kind, index, name in re.findall(r"^\s*(GPU|MIG)\s(\d*).*\(UUID: (\S+)\)$", listing, re.MULTILINE):
+    listed = re.compile(r"^\s*(GPU|MIG)\s(\d*).*\(UUID: (\S+)\)$", re.MULTILINE)
+    for kind, index, name in listed.findall(answer.stdout):
         if kind == "GPU":
             whole = name
             devices[index] = devices[name] = [name]
         else:  # CUDA cannot use a GPU partitioned by MIG as a whole, only its instances
-            devices[whole][:] = [one for one in devices[whole] if one != whole] + [name]
+            devices[whole][:] = [device for device in devices[whole] if device != whole] + [name]
             devices[name] = [name]
     return devices
 
@@ -60,11 +60,9 @@ def devices_for(gpus: int, report: Callable[[str], None]) -> list[str]:
     would silently ignore it and all devices after it.
     """
     known, value = installed(report), os.environ.get(VISIBLE)
-    names = (
-        list(known)
-        if value is None
-        else [name.strip() for name in value.split(",") if known and value.strip()]
-    )
+    names = list(known)
+    if value is not None:
+        names = [name.strip() for name in value.split(",")] if known and value.strip() else []
     names = list(takewhile(lambda name: name != "-1", names))  # CUDA ignores all devices after it
     for name in names:
         if name not in known:
@@ -102,10 +100,10 @@ def lease(gpus: int, jobs_per_device: int, report: Callable[[str], None]) -> Ite
         return
     devices = devices_for(gpus, report) if gpus else []
     folder = Path(os.environ.get("RESOLVENT_LEASES", FOLDER))
-    with ExitStack() as slots:
+    with ExitStack() as leased:
         try:
             if devices:
-                devices = _wait(folder, devices, gpus, jobs_per_device, slots, report)
+                devices = _wait(folder, devices, gpus, jobs_per_device, leased, report)
         except OSError as error:
             remedy = "set RESOLVENT_LEASES to another folder of this host"
             raise GpuError(f"cannot lock GPUs in {folder}: {error.strerror}; {remedy}") from error
@@ -114,63 +112,49 @@ def lease(gpus: int, jobs_per_device: int, report: Callable[[str], None]) -> Ite
 
 
 def _wait(
-    folder: Path, devices: list[str], gpus: int, jobs_per_device: int, slots: ExitStack, report: Callable
+    folder: Path, devices: list[str], gpus: int, jobs_per_device: int, leased: ExitStack, report: Callable
 ) -> list[str]:
-    """Wait for this job's turn, then for devices; return their names, and hold their locks in `slots`."""
+    """Wait for this job's turn, then for devices; return their names, and hold their locks in `leased`."""
     folder.mkdir(exist_ok=True)
     with suppress(PermissionError):  # another user's folder
         folder.chmod(0o1777)
     # Jobs that see the same devices are served one at a time, so one that needs two GPUs cannot starve.
     queue = folder / f"queue-{hashlib.sha256(','.join(sorted(devices)).encode()).hexdigest()[:16]}.lock"
+    # One slot of each device, each device's first before any second; or all slots of a device.
+    slots = [[slot] for slot in range(jobs_per_device)] if jobs_per_device > 1 else [[*range(SLOTS)]]
+    is_next, pause, reported = False, 0.005, False
     with ExitStack() as turn:
-        next_one, pause, reported = False, 0.005, False
         while True:
-            next_one, locked = next_one or _locked(queue, turn), [queue]
-            if next_one:
-                taken, locked = _take(folder, devices, gpus, jobs_per_device, slots)
-                if taken:
-                    return taken
+            holder = "" if is_next else _lock([queue], turn)
+            is_next, holders, taken = not holder, {holder}, list[str]()
+            with ExitStack() as locks:
+                for numbers, device in product(slots, devices) if is_next else ():
+                    if device not in taken and len(taken) < gpus:
+                        name = device.replace("/", "_")  # before driver 470 MIG names contain slashes
+                        holder = _lock((folder / f"{name}.{number}.slot" for number in numbers), locks)
+                        holders.add(holder)
+                        taken += [] if holder else [device]
+                if len(taken) == gpus:
+                    leased.push(locks.pop_all())
+                    return [device for device in devices if device in taken]
             if pause > 0.1 and not reported:  # locks are often held only for a moment
-                reported, processes = True, ", ".join(sorted({file.read_text() for file in locked}))
+                reported, processes = True, ", ".join(sorted(holders - {""}))
                 report(f"waits for {gpus} of the GPUs {', '.join(devices)}; held by process {processes}\n")
             # Random pauses, so that jobs with overlapping sets of devices do not retry in lockstep.
             time.sleep(pause * random.uniform(0.5, 1.5))
             pause = min(2 * pause, 0.5)
 
 
-def _take(
-    folder: Path, devices: list[str], gpus: int, jobs_per_device: int, slots: ExitStack
-) -> tuple[list[str], list[Path]]:
-    """Lock slots of `gpus` devices, all or none; return the devices, and the slots that others hold."""
-    rounds = [[slot] for slot in range(jobs_per_device)] if jobs_per_device > 1 else [[*range(SLOTS)]]
-    taken: list[str] = []
-    of_others: list[Path] = []
-    with ExitStack() as held:
-        for numbers, device in itertools.product(rounds, devices):  # each device's first slot before a second
-            if device in taken or len(taken) == gpus:
-                continue
-            safe = re.sub(r"[^A-Za-z0-9._-]", "_", device)  # before driver 470 MIG names contain slashes
-            with ExitStack() as of_device:
-                for number in numbers:
-                    if not _locked(slot := folder / f"{safe}.{number}.slot", of_device):
-                        of_others.append(slot)
-                        break
-                else:
-                    taken.append(device)
-                    held.push(of_device.pop_all())
-        if len(taken) < gpus:
-            return [], of_others
-        slots.push(held.pop_all())
-    return [device for device in devices if device in taken], of_others
-
-
-def _locked(file: Path, held: ExitStack) -> bool:
-    """Lock a file for as long as `held` is open, and write this process into it, unless another has it."""
-    try:
-        held.enter_context(FileLock(file, mode=0o666, blocking=False, fallback_to_soft=False))
-    except Timeout:
-        return False
-    with file.open("r+") as content:  # without O_CREAT, which Linux refuses in /tmp for other users' files
-        content.truncate()
-        content.write(str(os.getpid()))
-    return True
+def _lock(files: Iterable[Path], held: ExitStack) -> str:
+    """Lock all files, or none, for as long as `held` is open; return the process that has one of them."""
+    with ExitStack() as locks:
+        for file in files:
+            try:
+                locks.enter_context(FileLock(file, mode=0o666, blocking=False, fallback_to_soft=False))
+            except Timeout:
+                return file.read_text() or "unknown"
+            with file.open("r+") as content:  # without O_CREAT, which Linux refuses for others' files in /tmp
+                content.truncate()
+                content.write(str(os.getpid()))
+        held.push(locks.pop_all())
+    return ""

@@ -51,10 +51,10 @@ class PaperPlan:
         shows = {name: e.shows.get(self.key, []) for name, e in self.plan.configuration.experiments.items()}
         named = {item: [name for name, shown in shows.items() if item in shown] for item in self.items}
         for name, item in self.items.items():
-            named[name] += dict.fromkeys(one for source in item.of for one in named[source])
+            named[name] += dict.fromkeys(itertools.chain.from_iterable(named[source] for source in item.of))
         if not any(named.values()):
             return {}
-        return {name: given for name, given in named.items() if given or self.items[name].remark}
+        return {name: shown for name, shown in named.items() if shown or self.items[name].remark}
 
     @property
     def shown(self) -> list[str]:
@@ -80,7 +80,7 @@ class PaperPlan:
                 "file": self.file(name),
                 "given": self.given(name),
                 "models": self._compared(name),
-                "reports": [(self.plan.experiment(one).title, f"{one}/report.html") for one in experiments],
+                "reports": [(self.plan.experiment(e).title, f"{e}/report.html") for e in experiments],
             }
             for name, experiments in self.experiments.items()
         }

@@ -162,7 +162,7 @@ class Plan:
     def baseline_resolutions(self, experiment: str) -> list[Resolution]:
         """Return the test resolutions with training samples, for which baselines are computed."""
         stored = self.dataset_of(experiment).settings.resolutions
-        return [one for one in self.tested(experiment) if one in stored]
+        return [resolution for resolution in self.tested(experiment) if resolution in stored]
 
     def finest(self, experiment: str) -> Resolution:
         """Return the finest training resolution, or the first set of times."""
@@ -178,8 +178,8 @@ class Plan:
         e = self.experiment(experiment)
         models = e.models
         if latent_basis:
-            kinds = {one: settings_class(self.configuration.models[one].architecture) for one in models}
-            models = [one for one, kind in kinds.items() if issubclass(kind, CoarseEncoderSettings)]
+            kinds = {model: settings_class(self.configuration.models[model].architecture) for model in models}
+            models = [model for model, kind in kinds.items() if issubclass(kind, CoarseEncoderSettings)]
         resolutions = [self.finest(experiment), *e.resolutions]
         runs = itertools.product([e.shown_model, *models], resolutions, e.seeds)
         return list(dict.fromkeys(self.run_folder(experiment, *run) for run in runs))

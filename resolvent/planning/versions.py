@@ -21,8 +21,7 @@ CHECKS = "_checks"  # after an equation's name: its error budget, estimates of e
 METRICS = ("relative_l2", "relative_h1", "standardised_relative_l2")
 SOLVED = ("constant_coefficient", "interpolation_oracle", "coarse_solve")  # by the solvers of the equations
 BASELINES = ("mean_predictor", "identity", *SOLVED, "ridge_regression")
-# Modules with the VERSION (or VERSIONS) of a part; classes of equations and architectures have
-# their own.
+# Modules with the VERSION (or VERSIONS) of a part; classes of equations and architectures have their own.
 MODULES = {
     "training": "resolvent.training.train",
     "tuning": "resolvent.training.tuning",
@@ -32,9 +31,10 @@ MODULES = {
     "evaluation": "resolvent.evaluation.evaluate",
     **dict.fromkeys(METRICS, "resolvent.evaluation.metrics"),
     **dict.fromkeys(BASELINES, "resolvent.evaluation.baselines"),
-    **{
-        name: f"resolvent.evaluation.{name}" for name in ("estimates", "inference", "rollout", "latent_basis")
-    },
+    "estimates": "resolvent.evaluation.estimates",
+    "inference": "resolvent.evaluation.inference",
+    "rollout": "resolvent.evaluation.rollout",
+    "latent_basis": "resolvent.evaluation.latent_basis",
 }
 PARTS = (*DATASETS, *(name + CHECKS for name in DATASETS), *ARCHITECTURES, *MODULES)
 PAGES = "pages"  # the version of the package, and the digest of the code and templates of all pages
@@ -101,8 +101,8 @@ def _version_of(part: str) -> int | str:
         pages = [path for path in (PACKAGE / "figures").rglob("*") if path.suffix not in (".pyc", "")]
         digest = digest_of({path.relative_to(PACKAGE).as_posix(): path for path in pages})
         return f"{version('resolvent')}-{digest[:12]}"
-    found = edited({part: modules_of(part)}).get(part)
-    return found["version"] if found else table()["versions"][part]
+    edit = edited({part: modules_of(part)}).get(part)
+    return edit["version"] if edit else table()["versions"][part]
 
 
 def of_class(settings: type, names: dict[str, str], suffix: str = "") -> Iterator[str]:

@@ -46,8 +46,8 @@ class Batch:
 
     def map(self, function: Callable[[Tensor], Tensor]) -> Batch:
         """Return the batch with `function` applied to every tensor."""
-        made: dict = {name: None if one is None else function(one) for name, one in vars(self).items()}
-        return Batch(**made)
+        tensors: dict = {name: one if one is None else function(one) for name, one in vars(self).items()}
+        return Batch(**tensors)
 
     def split(self, size: int) -> list[Batch]:
         """Return parts of at most `size` samples each."""
@@ -69,8 +69,8 @@ class InMemory:
         """Yield one batch for each entry of `members`, the samples at these indices (on the CPU)."""
         if members:
             places = torch.cat(members).to(self.samples.inputs.device)  # one copy to the device
-            for here in places.split([len(one) for one in members]):
-                yield self.samples.map(operator.itemgetter(here))
+            for batch in places.split(list(map(len, members))):
+                yield self.samples.map(operator.itemgetter(batch))
 
 
 class Streamed:
@@ -91,7 +91,8 @@ class Streamed:
                 while left or reading:
                     while left and len(reading) < AHEAD:
                         reading.append(readers.submit(self._read, left.popleft().numpy()))
-                    yield reading.popleft().result().map(lambda one: one.to(self.device, non_blocking=True))
+                    batch = reading.popleft().result()
+                    yield batch.map(lambda tensor: tensor.to(self.device, non_blocking=True))
             finally:  # also if the training stops between two batches
                 readers.shutdown(cancel_futures=True)
 
@@ -130,10 +131,10 @@ def read_where_it_fits(
     The limit is RESOLVENT_SAMPLES_GB, by default half of the free main memory, divided by the number of
     `processes` that read them; on a GPU also half of its own.
     """
-    one = split.read(range(1))
-    sizes = [one.inputs.size, one.targets.size]
+    first = split.read(range(1))
+    sizes = [first.inputs.size, first.targets.size]
     gradients = settings is not None and settings.gradient_weight > 0
-    numbers = len(split) * (sum(sizes) + gradients * sizes[1] * one.target_grid.dimension)
+    numbers = len(split) * (sum(sizes) + gradients * sizes[1] * first.target_grid.dimension)
     limit = float(os.environ.get(SAMPLES_GB) or 0) * 1e9 or psutil.virtual_memory().available / 2
     limit /= processes
     fits = 12 * numbers <= limit  # double precision when read, and single precision for training

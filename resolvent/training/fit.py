@@ -146,8 +146,7 @@ class Trainer:
         torch.manual_seed(self.group.seed(self.seed))  # for dropout masks
         self._resume()  # restores the random state of a resumed run
         progress, patience = self.progress, self.settings.early_stopping or math.inf
-        done = len(progress.history)
-        first = self.group.first
+        done, first = len(progress.history), self.group.first
         shown = _shown(self.directory, self.settings.epochs, done) if first else nullcontext()
         with interruption() as asked, shown as show:
             for epoch in range(done + 1, self.settings.epochs + 1):
@@ -189,8 +188,7 @@ class Trainer:
         self.operator.train()
         order = np.arange(len(self.train))
         if self.settings.shuffle:
-            chosen = self.settings.loader_seed
-            seed = self.seed if chosen is None else chosen
+            seed = self.seed if self.settings.loader_seed is None else self.settings.loader_seed
             order = np.random.default_rng([seed, epoch]).permutation(len(order))
         if self.settings.fresh_samples:
             order += (epoch - 1) * len(order)
@@ -224,21 +222,18 @@ class Trainer:
         return learning_rate, loss, error
 
     def _clip(self) -> None:
-        bound, parameters = self.settings.gradient_clip, self.operator.parameters()
-        if bound is None:
-            return
-        if self.settings.gradient_clip_by == "value":
-            nn.utils.clip_grad_value_(parameters, bound)
-        else:
-            nn.utils.clip_grad_norm_(parameters, bound)
+        if bound := self.settings.gradient_clip:
+            by_value = self.settings.gradient_clip_by == "value"
+            clip = nn.utils.clip_grad_value_ if by_value else nn.utils.clip_grad_norm_
+            clip(self.operator.parameters(), bound)
 
     def _gradients(self, share: Batch) -> Tensor:
         """Compute the gradients of a batch; return this share's part of its loss and mean error, (2,)."""
         while True:
-            found = None
+            sums = None
             try:
                 with tf32(self.settings.precision == "tf32"):
-                    found = self.passes(share)
+                    sums = self.passes(share)
             except (RuntimeError, MemoryError) as fault:
                 name, refused, _ = str(fault).partition(" does not have a deterministic implementation")
                 if refused:  # torch's message recommends to allow it
@@ -249,10 +244,10 @@ class Trainer:
                 if not is_out_of_memory(fault):
                     raise
             # Outside `except`, since the exception keeps the tensors of the failed step alive.
-            unused = self.shared.make_up() and found is not None
-            hindrance = self.group.largest(2 * (found is None) or unused)
-            if found is not None and not hindrance:  # every process has finished its share
-                return found
+            unused = self.shared.make_up() and sums is not None
+            hindrance = self.group.largest(2 * (sums is None) or unused)
+            if sums is not None and not hindrance:  # every process has finished its share
+                return sums
             if hindrance == 2:
                 self.progress.micro_batch = self._half(self._at_once)
             self.shared.renew(unused=hindrance == 1)
@@ -260,7 +255,7 @@ class Trainer:
     def _accumulated(self, samples: Batch) -> Tensor:
         """Accumulate the gradients of this share of a batch; return its part of loss and error, (2,)."""
         self.optimizer.zero_grad(set_to_none=True)
-        found = torch.zeros(2, device=self.device)
+        sums = torch.zeros(2, device=self.device)
         parts = samples.split(self.progress.micro_batch)
         for number, part in enumerate(parts, start=1):
             with self.shared.passes(last=number == len(parts)):
@@ -275,8 +270,8 @@ class Trainer:
                 )
                 (loss * self.loss_scale).backward()
             error = share * relative_l2(as_samples(prediction.detach()), part.targets, self.weights).mean()
-            found += torch.stack([loss.detach(), error])
-        return found
+            sums += torch.stack([loss.detach(), error])
+        return sums
 
     @property
     def _at_once(self) -> int:
@@ -311,8 +306,8 @@ class Trainer:
         errors = torch.zeros(len(data), device=self.device)
         members = torch.arange(len(data)).split(self.validation_batch)[self.group.rank :: self.group.size]
         own = errors.split(self.validation_batch)[self.group.rank :: self.group.size]
-        for found, batch in zip(own, data.batches(list(members)), strict=True):
-            found.copy_(self._errors(batch, data.coordinates))
+        for part, batch in zip(own, data.batches(list(members)), strict=True):
+            part.copy_(self._errors(batch, data.coordinates))
         return float(self.group.add_up(errors).mean())
 
     def _errors(self, batch: Batch, coordinates: Tensor) -> Tensor:

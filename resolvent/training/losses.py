@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 import torch
 from torch import Tensor
@@ -140,13 +141,12 @@ class RelativeH1Loss:
     def _norm(self, values: Tensor) -> Tensor:
         space = tuple(range(-self.grid.dimension, 0))
         if self.unit_spacing:
-            slope = _square(torch.gradient(values, dim=space))
+            slope = reduce(torch.add, map(torch.square, torch.gradient(values, dim=space)))
             return values.square().flatten(1).mean(1).sqrt() + slope.flatten(1).mean(1).sqrt()
-        self.weights, *self.points = (one.to(values.device) for one in (self.weights, *self.points))
+        self.weights, *self.points = (array.to(values.device) for array in (self.weights, *self.points))
         axes = zip(space, self.grid.axes, self.points, strict=True)
-        slope = _square([_slope(values, axis, x.to(values.dtype), at) for at, axis, x in axes])
-        square = values.square() + slope
-        return _sum(self.weights * square).sqrt()
+        slopes = [_slope(values, axis, x.to(values.dtype), at) for at, axis, x in axes]
+        return _sum(self.weights * (values.square() + reduce(torch.add, map(torch.square, slopes)))).sqrt()
 
 
 class OwnLoss:
@@ -163,10 +163,10 @@ class OwnLoss:
         """Return the loss. Raises `TrainingError` if the function does not return one number per sample."""
         losses = self.function(prediction, target, self.grid)
         if not isinstance(losses, Tensor) or losses.shape != (len(target),):
-            found = tuple(losses.shape) if isinstance(losses, Tensor) else type(losses).__name__
+            returned = tuple(losses.shape) if isinstance(losses, Tensor) else type(losses).__name__
             raise TrainingError(
-                f"training.loss: {self.location} returned {found} for a batch of {len(target)}; expected: a "
-                f"tensor of shape ({len(target)},), one loss per sample"
+                f"training.loss: {self.location} returned {returned} for a batch of {len(target)}; expected: "
+                f"a tensor of shape ({len(target)},), one loss per sample"
             )
         return losses.mean()
 
@@ -201,14 +201,6 @@ def _slope(values: Tensor, axis: Grid | Nodes, x: Tensor, at: int) -> Tensor:
     last, first = values.narrow(at, values.shape[at] - 1, 1), values.narrow(at, 0, 1)
     around = torch.cat([last, values, first], dim=at)
     return torch.gradient(around, spacing=(x,), dim=at)[0].narrow(at, 1, values.shape[at])
-
-
-def _square(components: Sequence[Tensor]) -> Tensor:
-    """Return the sum of the squares of a vector's components."""
-    total = components[0].square()
-    for component in components[1:]:
-        total = total + component.square()
-    return total
 
 
 def _sum(values: Tensor) -> Tensor:

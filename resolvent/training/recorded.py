@@ -36,14 +36,14 @@ class Recorded:
         if self.graph is None and self.allowed and self.calls == FIRST:
             self._record(batch)
         if self.graph is None:
-            found = self.function(batch)
+            result = self.function(batch)
             self.calls += 1
-            return found
+            return result
         for known, tensor in zip(vars(self.given).values(), vars(batch).values(), strict=True):
             if known is not None:
                 known.copy_(tensor)
         self.graph.replay()
-        return self.found
+        return self.result
 
     def _record(self, batch: Batch) -> None:
         if torch.cuda.max_memory_allocated() > LARGEST_SHARE * torch.cuda.mem_get_info()[0]:
@@ -52,7 +52,7 @@ class Recorded:
         try:
             # Other threads may read and pin the next batches meanwhile.
             with torch.cuda.graph(graph, capture_error_mode="thread_local"):
-                self.found = self.function(self.given)
+                self.result = self.function(self.given)
         except torch.OutOfMemoryError:  # other jobs use this GPU
             return
         except RuntimeError as fault:
@@ -62,6 +62,6 @@ class Recorded:
                 "class needs recordable = False"
             ) from fault
         # A replay reads the recording's addresses. Every array that it reads and does not write exists now.
-        arrays = [one for one in gc.get_objects() if issubclass(type(one), Tensor)]
-        self.kept = [one for one in arrays if one.device == self.given.inputs.device]
+        arrays = [array for array in gc.get_objects() if issubclass(type(array), Tensor)]
+        self.kept = [array for array in arrays if array.device == self.given.inputs.device]
         self.graph = graph

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
@@ -147,3 +148,18 @@ class TrainingSettings(Settings):
     boundary: Literal["free", "zero"] = Field(
         "free", description="zero: set the prediction to zero on the boundary"
     )
+
+    def contradictions(self) -> Iterator[str]:
+        """Yield a line for settings that exclude each other; checked once those of all levels are merged."""
+        weight = self.gradient_weight
+        if weight and (self.loss.startswith("h1") or ":" in self.loss):
+            why = "is the whole loss" if ":" in self.loss else "contains the gradient"
+            yield f"loss {self.loss} {why}; accepted gradient_weight: 0, got {weight}"
+        if self.fresh_samples and self.target_gradient != "grid":
+            got = f"got {self.target_gradient!r} for target_gradient"
+            yield f"fresh_samples have the gradient of their own grid; {got}; accepted: 'grid'"
+        if self.loss_units == "standardised" and self.normalisation == "none":
+            yield "loss_units standardised need a normalisation; accepted: pointwise, scalar"
+        elif self.loss_units == "standardised" and weight:
+            why = "gradients of targets are in physical units"
+            yield f"loss_units standardised: {why}; accepted gradient_weight: 0, got {weight}"

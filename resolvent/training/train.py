@@ -91,6 +91,9 @@ def train_in_group(
     """Run the training in one process of the group; the first process writes the files."""
     torch.set_num_threads(threads)
     device, path = choose_device(gpus), Path(card)
+    of_run = {"resolution": resolution, "seed": seed}
+    # Runs with equal data, settings and versions are identical.
+    origin = of_run | {"code": code_versions, "data": read_card(path)["content_hash"]}
     settings = TrainingSettings.model_validate(run["training"])
     model = resolve(run["architecture"], run["settings"]).model_dump(mode="json")
     noise = training_noise(path, resolution, run["noise_samples"], run["noise"])
@@ -115,7 +118,7 @@ def train_in_group(
         settings,
         seed=seed,
         device=device,
-        identity=run_identity(path, run, resolution, seed, code_versions),
+        identity=settings_hash(run | origin),
         directory=Path(folder),
         test=read("test") if settings.record_test_error else None,
         group=group,
@@ -126,14 +129,16 @@ def train_in_group(
         if progress.diverged_epoch == 1 and settings.normalisation == "none":
             # A likely reason is data whose size is far from 1.
             functions = {"inputs": some.inputs, "targets": some.targets}
-            for words in unscaled({name: (float(f.mean()), float(f.std())) for name, f in functions.items()}):
-                print(f"diverged in the first epoch: {words}", file=sys.stderr)
-        of_run = {"resolution": resolution, "seed": seed, "config_hash": settings_hash(run)}
+            for remark in unscaled(
+                {name: (float(f.mean()), float(f.std())) for name, f in functions.items()}
+            ):
+                print(f"diverged in the first epoch: {remark}", file=sys.stderr)
         network = {
             "architecture": run["architecture"],
             "settings": model,
             "training": settings.model_dump(mode="json"),
         }
+        of_run |= {"config_hash": settings_hash(run)}
         _write(trainer, progress, network, of_run, train.grid, threads)
 
 
@@ -153,20 +158,14 @@ def check_output(operator: nn.Module, samples: Samples, architecture: str) -> No
     )
     training = operator.training
     with torch.no_grad(), torch.random.fork_rng(devices=[]):  # the training starts from the same state
-        found = operator.eval()(given, coordinate_tensor(samples.grid))
+        output = operator.eval()(given, coordinate_tensor(samples.grid))
     operator.train(training)
-    shape = tuple(found.shape) if isinstance(found, torch.Tensor) else type(found).__name__
+    shape = tuple(output.shape) if isinstance(output, torch.Tensor) else type(output).__name__
     if shape != tuple(wanted.shape):
         raise TrainingError(
             f"model {architecture}: forward returned {shape} for inputs {tuple(given.shape)}; expected: "
             f"{tuple(wanted.shape)} (samples, points of every axis, channels)"
         )
-
-
-def run_identity(card: Path, run: dict, resolution: int | str, seed: int, code_versions: dict) -> str:
-    """Return a digest of a run's data, settings and versions: runs with equal digests are identical."""
-    data = read_card(card)["content_hash"]
-    return settings_hash({**run, "resolution": resolution, "seed": seed, "code": code_versions, "data": data})
 
 
 def versions_of(operator: nn.Module) -> dict[str, str]:
@@ -175,7 +174,7 @@ def versions_of(operator: nn.Module) -> dict[str, str]:
     others -= {"torch", "resolvent"}
     # Reads the metadata of all installed packages, which takes half a second.
     distributions = packages_distributions() if others else {}
-    names = {"torch"} | {name for one in others for name in distributions.get(one, ())}
+    names = {"torch"} | {name for package in others for name in distributions.get(package, ())}
     return {name: version(name) for name in sorted(names)}
 
 
@@ -192,12 +191,12 @@ def _write(
     write_text(trainer.directory / "history.csv", history.getvalue())
     # Count parameters as Calvello et al. 2024, and operations for one sample at the training resolution.
     once, _ = parameter_counts(trainer.operator)
-    one = next(trainer.validation.batches([torch.arange(1)]))
+    sample = next(trainer.validation.batches([torch.arange(1)]))
     cost = CostRecord(
         **of_run,
         **trainer.measured_cost(threads),
         parameters_complex_once=once,
-        forward_flop=forward_operations(trainer.operator, one.inputs, trainer.validation.coordinates),
+        forward_flop=forward_operations(trainer.operator, sample.inputs, trainer.validation.coordinates),
     )
     write_record(trainer.directory / "cost.json", cost)
     diverged = progress.diverged_epoch is not None

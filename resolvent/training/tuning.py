@@ -42,7 +42,7 @@ def choose_settings(
                 "train_seconds": cost.train_seconds,
             }
         )
-    finished = [one for one in tried if one["validation_relative_l2"] is not None]
+    finished = [run for run in tried if run["validation_relative_l2"] is not None]
     best = min(finished, key=itemgetter("validation_relative_l2"), default=tried[0])
     record = TunedRecord(epochs=epochs, seed=seed, candidates=tried, chosen=best["settings"])
     write_record(output, record)

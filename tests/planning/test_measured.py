@@ -2,7 +2,6 @@
 
 import json
 import math
-from types import SimpleNamespace
 
 import pytest
 from merged_configuration import planned
@@ -11,7 +10,7 @@ from resolvent.common.records import CostRecord, write_record
 from resolvent.planning.prediction.costs import megabytes_requested, minutes_requested
 from resolvent.planning.prediction.needs import Needs
 
-RUN = SimpleNamespace(experiment="burgers", model="fno", group="n128", seed="2")
+RUN = "burgers", "fno", 128
 SEEDS = {"experiments": {"burgers": {"models": ["fno"], "resolutions": [128], "seeds": [1, 2, 3]}}}
 TOOK, HELD = 6000.0, 3_000_000_000  # seconds, bytes
 
@@ -41,10 +40,10 @@ def test_a_training_asks_for_twice_the_time_and_a_quarter_more_memory_than_the_l
     tmp_path,
 ):
     needs = needs_in(tmp_path)
-    predicted = needs.train(RUN)
+    predicted = needs.train(*RUN)
     leave_record(needs)
     leave_record(needs, seed=3, train_seconds=TOOK / 2, peak_memory_bytes=HELD // 2)
-    asked = needs.train(RUN)
+    asked = needs.train(*RUN)
     assert minutes_requested(predicted, attempt=1) == 10
     assert [minutes_requested(asked, attempt) for attempt in (1, 2)] == [201, 402]  # 6 s to start
     assert [megabytes_requested(asked, attempt) for attempt in (1, 2)] == [4250, 8500]  # Snakemake's own 500
@@ -64,32 +63,32 @@ def test_a_training_asks_for_twice_the_time_and_a_quarter_more_memory_than_the_l
 )
 def test_a_training_that_was_not_alike_counts_for_nothing(tmp_path, changes):
     needs = needs_in(tmp_path)
-    predicted = needs.train(RUN)
+    predicted = needs.train(*RUN)
     leave_record(needs, **changes)
-    assert needs.train(RUN) == predicted
+    assert needs.train(*RUN) == predicted
 
 
 @pytest.mark.parametrize("content", ["", "{}", '{"train_seconds": 1}', "\0\0"])
 def test_a_damaged_record_counts_for_nothing(tmp_path, content):
     needs = needs_in(tmp_path)
-    predicted = needs.train(RUN)
+    predicted = needs.train(*RUN)
     leave_record(needs).write_text(content)
-    assert needs.train(RUN) == predicted
+    assert needs.train(*RUN) == predicted
 
 
 def test_a_record_that_was_altered_counts_for_nothing(tmp_path):
     needs = needs_in(tmp_path)
-    predicted = needs.train(RUN)
+    predicted = needs.train(*RUN)
     file = leave_record(needs)
     file.write_text(json.dumps(json.loads(file.read_text()) | {"train_seconds": 7.0}))
-    assert needs.train(RUN) == predicted
+    assert needs.train(*RUN) == predicted
 
 
 def test_of_a_gpu_the_time_counts_and_the_main_memory_stays_predicted(tmp_path):
     needs = needs_in(tmp_path, gpu=True)
-    predicted = needs.train(RUN)
+    predicted = needs.train(*RUN)
     leave_record(needs, device="NVIDIA H100")
-    asked = needs.train(RUN)
+    asked = needs.train(*RUN)
     assert minutes_requested(asked, attempt=1) == 201
     assert megabytes_requested(asked, attempt=1) == megabytes_requested(predicted, attempt=1)
 
@@ -97,7 +96,7 @@ def test_of_a_gpu_the_time_counts_and_the_main_memory_stays_predicted(tmp_path):
 def test_processes_hold_as_often_what_one_did(tmp_path):
     needs = needs_in(tmp_path, processes=4, nodes=2)
     leave_record(needs, processes=4)
-    assert megabytes_requested(needs.train(RUN), attempt=1) == 500 + 1.25 * (2 * 3000 + 500)
+    assert megabytes_requested(needs.train(*RUN), attempt=1) == 500 + 1.25 * (2 * 3000 + 500)
 
 
 BENCHMARK = "s\th:m:s\tmax_rss\tmax_vms\n{seconds}\t0:00:12\t{megabytes}\t1784.21\n"

@@ -20,6 +20,7 @@ from resolvent.planning.prediction.costs import (
     store_bytes,
 )
 from resolvent.planning.prediction.needs import Needs, placement
+from resolvent.planning.wildcards import of_wildcards
 from resolvent.training.operations import forward_operations
 
 PROFILE = Path(__file__).resolve().parents[2] / "workflow/profiles/slurm/config.yaml"
@@ -54,8 +55,16 @@ def test_every_attempt_asks_for_twice_as_much_up_to_what_the_cluster_allows():
     assert minutes_requested(need, 2, longest=240) == 240
 
 
+def test_a_function_gets_the_wildcards_that_its_parameters_name():
+    def given(experiment, resolution, seed, candidate, *files):
+        return experiment, resolution, seed, candidate, files
+
+    wildcards = SimpleNamespace(experiment="burgers", group="n128", seed="7", model="fno")
+    assert of_wildcards(given, "a.csv")(wildcards) == ("burgers", 128, 7, None, ("a.csv",))
+
+
 def test_a_rule_asks_for_what_its_wildcards_say():
-    asked = request(lambda wildcards: Need(wildcards.size * 60.0, wildcards.size * 1e9), longest=None)
+    asked = request(lambda size: Need(size * 60.0, size * 1e9), longest=None)
     small, large = SimpleNamespace(size=5), SimpleNamespace(size=50)
     assert asked["runtime"](small, attempt=1) * 10 == asked["runtime"](large, attempt=1) == 150
     assert asked["mem_mb"](small, attempt=1) < asked["mem_mb"](large, attempt=1)
@@ -123,7 +132,7 @@ def test_every_job_of_a_papers_configuration_has_a_prediction(paper):
     for dataset in plan.datasets.values():
         found += [solving(dataset.settings), finalising(dataset.settings), needs.preview(dataset)]
     for name, experiment in plan.configuration.experiments.items():
-        found.append(needs.baselines(SimpleNamespace(experiment=name)))
+        found.append(needs.baselines(name))
         for model in experiment.models:
             for resolution in experiment.resolutions:
                 run = name, model, resolution
@@ -188,9 +197,9 @@ def test_a_gpu_takes_less_time():
     on_cpu, on_gpu = (needs_of("cao2021", gpu=gpu) for gpu in (False, True))
     run = "darcy", "galerkin2d", 211
     assert on_gpu.training(*run).seconds < on_cpu.training(*run).seconds / 10
-    tested = SimpleNamespace(experiment="darcy", model="fourier2d", group="n211")
-    assert on_gpu.evaluate(tested).seconds < on_cpu.evaluate(tested).seconds / 2
-    assert on_gpu.latent_basis(tested) == on_cpu.latent_basis(tested)
+    tested = "darcy", "fourier2d", 211
+    assert on_gpu.evaluate(*tested).seconds < on_cpu.evaluate(*tested).seconds / 2
+    assert on_gpu.latent_basis(*tested) == on_cpu.latent_basis(*tested)
 
 
 def test_data_are_predicted_by_their_equation_and_their_grids():

@@ -1,7 +1,5 @@
 """Equal tuning in the plan: the same short runs for every model, and nothing of experiments without it."""
 
-from types import SimpleNamespace
-
 import merged_configuration
 import pytest
 from merged_configuration import merged
@@ -95,15 +93,13 @@ def test_the_forecast_counts_short_runs_by_their_length(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     plan = planned({"batch_size": [2, 16], "epochs": 4})
     needs = Needs(plan, gpu=False)
-    wildcards = {"experiment": "burgers", "model": "fno", "group": "n128"}
-    small, large = (
-        needs.train_short(SimpleNamespace(**wildcards, candidate=f"batch_size_{size}")) for size in (2, 16)
-    )
+    run = "burgers", "fno", 128
+    small, large = (needs.train_short(*run, f"batch_size_{size}") for size in (2, 16))
     assert small.seconds > large.seconds
     assert small.bytes < large.bytes
-    run = needs.train(SimpleNamespace(**wildcards))
-    assert run.seconds > small.seconds  # it has more epochs
-    assert run.bytes >= large.bytes  # whatever is chosen
+    whole = needs.train(*run)
+    assert whole.seconds > small.seconds  # it has more epochs
+    assert whole.bytes >= large.bytes  # whatever is chosen
 
 
 @pytest.mark.parametrize(

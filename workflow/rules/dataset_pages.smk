@@ -58,8 +58,8 @@ for _dataset in plan.datasets.values():
             **requested(drawing(100 if _dataset.settings.moves else 2)),
         params:
             **does("dataset_page"),
-            root=lambda wildcards: str(plan.results),
+            root=later(str, plan.results),
             sources={name: getattr(_dataset.settings, name) for name in ("film_caption", "shows_flux")},
-            used_by=lambda wildcards, name=_dataset.name: plan.used_by(name),
+            used_by=later(plan.used_by, _dataset.name),
         script:
             "../scripts/jobs.py"

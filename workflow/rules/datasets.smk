@@ -32,7 +32,7 @@ for _dataset in plan.datasets.values():
         conda:
             "../../environment.yml"
         resources:
-            **requested(lambda _, of=_dataset, benchmark=_benchmark: needs.solve(of, benchmark)),
+            **requested(partial(needs.solve, _dataset, _benchmark)),
         params:
             **does("solve_dataset", *_dataset.parts),
             settings=without_defaults(_dataset.settings),
@@ -46,7 +46,7 @@ for _dataset in plan.datasets.values():
         name:
             f"finalise_{_dataset.name}"
         input:
-            receipts=lambda wildcards, dataset=_dataset: receipts_of(dataset),
+            receipts=later(receipts_of, _dataset),
         output:
             card=_dataset.card,
         log:

@@ -1,9 +1,35 @@
 # Errors of every test sample at every resolution and noise level, for trained models and baselines.
 
 
+def parts_of_evaluation(experiment, model):
+    return [*plan.parts_of(model), *plan.experiment(experiment).metrics]
+
+
+def parts_of_baselines(experiment):
+    return [*plan.experiment(experiment).metrics, *plan.experiment(experiment).baselines]
+
+
+# Facts that follow from code, such as defaults and colours, must not rerun anything: Snakemake does not compare
+# parameters that depend on `output`.
+def described(wildcards, output):
+    return of_wildcards(plan.description)(wildcards)
+
+
+def path_of_test_card(experiment):
+    return str(plan.test_dataset_of(experiment).card)
+
+
+def test_samples(experiment):
+    return plan.sample_counts(experiment)["test"]
+
+
+def grids(model):
+    return plan.configuration.models[model].grids
+
+
 rule evaluate:
     input:
-        card=lambda wildcards: card_of(plan.test_dataset_of(wildcards.experiment)),
+        card=test_card,
         checkpoint=rules.train.output.checkpoint,
         cost=rules.train.output.cost,
         history=rules.train.output.history,
@@ -22,18 +48,10 @@ rule evaluate:
         **requested(needs.evaluate),
         gpu=1,
     params:
-        **does(
-            "evaluate",
-            lambda wildcards: [
-                *plan.parts_of(wildcards.model),
-                *plan.experiment(wildcards.experiment).metrics,
-            ],
-        ),
-        compared=lambda wildcards: plan.compared(*run_of(wildcards), int(wildcards.seed)),
-        # Facts that follow from code, such as defaults and colours, must not rerun anything: Snakemake does not compare
-        # parameters that depend on `output`.
-        description=lambda wildcards, output: plan.description(*run_of(wildcards), int(wildcards.seed)),
-        metrics=lambda wildcards: plan.experiment(wildcards.experiment).metrics,
+        **does("evaluate", of_wildcards(parts_of_evaluation)),
+        compared=of_wildcards(plan.compared),
+        description=described,
+        metrics=setting("metrics"),
     script:
         "../scripts/jobs.py"
 
@@ -41,9 +59,9 @@ rule evaluate:
 # One job times all operators of an experiment, one after another on the same cores, so that times are comparable.
 rule inference:
     input:
-        card=lambda wildcards: card_of(plan.dataset_of(wildcards.experiment)),
-        test_card=lambda wildcards: card_of(plan.test_dataset_of(wildcards.experiment)),
-        runs=lambda wildcards: files_of_runs(wildcards.experiment, "checkpoint.pt", "cost.json", "run.json"),
+        card=training_card,
+        test_card=test_card,
+        runs=of_wildcards(files_of_runs, "checkpoint.pt", "cost.json", "run.json"),
     output:
         table=f"{plan.results}/{{experiment}}/inference.csv",
     log:
@@ -56,9 +74,9 @@ rule inference:
         **requested(needs.inference),
         gpu=1,
     params:
-        **does("inference", lambda wildcards: plan.parts_measured(wildcards.experiment)),
-        runs=lambda wildcards: plan.run_folders(wildcards.experiment),
-        counts=lambda wildcards: plan.sample_counts(wildcards.experiment),
+        **does("inference", of_wildcards(plan.parts_measured)),
+        runs=of_wildcards(plan.run_folders),
+        counts=of_wildcards(plan.sample_counts),
     script:
         "../scripts/jobs.py"
 
@@ -73,15 +91,15 @@ use rule inference as estimates with:
         **requested(needs.estimates),
         gpu=1,
     params:
-        **does("estimates", lambda wildcards: plan.parts_measured(wildcards.experiment)),
-        shifts=lambda wildcards: plan.experiment(wildcards.experiment).stress.shifts,
-        samples=lambda wildcards: plan.experiment(wildcards.experiment).stress.samples,
+        **does("estimates", of_wildcards(plan.parts_measured)),
+        shifts=setting("stress.shifts"),
+        samples=setting("stress.samples"),
 
 
 rule baselines:
     input:
-        card=lambda wildcards: card_of(plan.dataset_of(wildcards.experiment)),
-        test_card=lambda wildcards: card_of(plan.test_dataset_of(wildcards.experiment)),
+        card=training_card,
+        test_card=test_card,
     output:
         errors=f"{plan.results}/{{experiment}}/baselines/errors.csv",
         cost=f"{plan.results}/{{experiment}}/baselines/cost.json",
@@ -94,19 +112,13 @@ rule baselines:
     resources:
         **requested(needs.baselines),
     params:
-        **does(
-            "baselines",
-            lambda wildcards: [
-                *plan.experiment(wildcards.experiment).metrics,
-                *plan.experiment(wildcards.experiment).baselines,
-            ],
-        ),
-        resolutions=lambda wildcards: plan.baseline_resolutions(wildcards.experiment),
-        counts=lambda wildcards: plan.sample_counts(wildcards.experiment),
-        noise=lambda wildcards: plan.experiment(wildcards.experiment).noise,
-        realisations=lambda wildcards: plan.experiment(wildcards.experiment).noise_realisations,
-        metrics=lambda wildcards: plan.experiment(wildcards.experiment).metrics,
-        own=lambda wildcards: plan.experiment(wildcards.experiment).baselines,
+        **does("baselines", of_wildcards(parts_of_baselines)),
+        resolutions=of_wildcards(plan.baseline_resolutions),
+        counts=of_wildcards(plan.sample_counts),
+        noise=setting("noise"),
+        realisations=setting("noise_realisations"),
+        metrics=setting("metrics"),
+        own=setting("baselines"),
     script:
         "../scripts/jobs.py"
 
@@ -130,8 +142,8 @@ rule predict:
         **requested(needs.evaluate),
         gpu=1,
     params:
-        **does("predict", lambda wildcards: plan.parts_of(wildcards.model)),
-        card=lambda wildcards: str(plan.test_dataset_of(wildcards.experiment).card),
+        **does("predict", of_wildcards(plan.parts_of)),
+        card=of_wildcards(path_of_test_card),
     script:
         "../scripts/jobs.py"
 
@@ -143,7 +155,7 @@ ROLLED_OUT = {name: folder for name in plan.configuration.experiments if (folder
 
 rule rollout:
     input:
-        card=lambda wildcards: card_of(plan.test_dataset_of(wildcards.experiment)),
+        card=test_card,
         checkpoint=rules.train.output.checkpoint,
     output:
         rollout=f"{plan.results}/{RUN_FOLDER}/rollout.npz",
@@ -156,8 +168,8 @@ rule rollout:
         **requested(needs.rollout),
         gpu=1,
     params:
-        **does("rollout", lambda wildcards: plan.parts_of(wildcards.model)),
-        test_samples=lambda wildcards: plan.sample_counts(wildcards.experiment)["test"],
+        **does("rollout", of_wildcards(plan.parts_of)),
+        test_samples=of_wildcards(test_samples),
     script:
         "../scripts/jobs.py"
 
@@ -165,7 +177,7 @@ rule rollout:
 # Latent basis functions of a trained encoder on the square, from its checkpoint.
 use rule rollout as latent_basis with:
     input:
-        card=lambda wildcards: card_of(plan.dataset_of(wildcards.experiment)),
+        card=training_card,
         checkpoint=rules.train.output.checkpoint,
     output:
         latent=f"{plan.results}/{RUN_FOLDER}/latent_basis.npz",
@@ -174,5 +186,5 @@ use rule rollout as latent_basis with:
     resources:
         **requested(needs.latent_basis),
     params:
-        **does("latent_basis", lambda wildcards: plan.parts_of(wildcards.model)),
-        grids=lambda wildcards: plan.configuration.models[wildcards.model].grids,
+        **does("latent_basis", of_wildcards(plan.parts_of)),
+        grids=of_wildcards(grids),

@@ -12,6 +12,8 @@ LINKED = [
     *(paper.page for paper in papers.values() if paper.experiments),
     *(f"{plan.results}/{file}" for file in other_pages()),
 ]
+COMPARED = [rules.compare.output.comparison, rules.compare.output.models, rules.inference.output.table]
+DATA = [of_data(file) for file in DATASET_FILES]
 
 
 for _name, _page in STUDY_PAGES.items():
@@ -23,16 +25,11 @@ for _name, _page in STUDY_PAGES.items():
             ancient(rules.page_assets.output),
             study=rules.plan_study.output.study,
             # Functions instead of lists, because Snakemake hashes a whole list once for each of its files.
-            cards=lambda wildcards: list(map(of_data, DATASET_FILES)),
-            runs=lambda wildcards: [
-                file for e in plan.configuration.experiments for file in files_of_runs(e, *RECORDS)
-            ],
-            comparisons=lambda wildcards: expand(
-                [rules.compare.output.comparison, rules.compare.output.models, rules.inference.output.table],
-                experiment=plan.configuration.experiments,
-            ),
+            cards=later(list, DATA),
+            runs=later(files_of_all_runs, *RECORDS),
+            comparisons=later(expand, COMPARED, experiment=plan.configuration.experiments),
             # Only linked to, so changes of their content do not matter.
-            pages=lambda wildcards, name=_name: ancient(LINKED if name == "front_page" else []),
+            pages=later(ancient, LINKED if _name == "front_page" else []),
         output:
             [report(LEADERBOARD, category="leaderboard")] if _name == "front_page" else [],
             page=f"{plan.results}/{_page.file}",

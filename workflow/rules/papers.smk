@@ -7,12 +7,16 @@ SHOWN = f"{plan.results}/{{paper}}/{{item}}"
 COSTS = {PAPERS[key].costs: paper.costs for key, paper in papers.items()}  # by rule
 
 
+def parts_of_architectures(architectures):
+    return [part for name in architectures for part in of_architecture(name)]
+
+
 for _job, _sizes, _architectures in (
     ("measure_cost", plan.configuration.cost, [STEP_MEASURED]),
     (
         "measure_architectures",
         plan.configuration.architecture_costs,
-        [one.architecture for one in MEASURED.values()],
+        [case.architecture for case in MEASURED.values()],
     ),
 ):
 
@@ -29,16 +33,50 @@ for _job, _sizes, _architectures in (
             **requested(getattr(needs, _job)),
             gpu=1,
         params:
-            **does(_job, *(part for name in _architectures for part in of_architecture(name))),
+            **does(_job, later(parts_of_architectures, _architectures)),
             settings=without_defaults(_sizes),
         script:
             "../scripts/jobs.py"
 
 
+def of_paper(name):
+    return of_wildcards(lambda paper: getattr(papers[paper], name))
+
+
+def inputs_of_item(paper, item):
+    return papers[paper].inputs(item)
+
+
+def sources_of_item(paper, item):
+    return papers[paper].given(item)
+
+
+def parts_of_item(paper, item):
+    return [papers[paper].items[item].draw]
+
+
+def drawing_of_item(paper, item):
+    return drawing(len(papers[paper].inputs(item)))
+
+
+def drawing_of_page(paper):
+    return drawing(2 * len(papers[paper].folders))
+
+
+# Only linked to, so changes of their content do not matter.
+def compared_pages(paper):
+    return ancient([f"{plan.results}/{experiment}/compare.html" for experiment in papers[paper].sources])
+
+
+def parts_of_page(paper):
+    remarks = {item.remark for item in PAPERS[paper].items.values() if item.remark}
+    return [f"resolvent.figures.papers.{paper}.paper:PAPER", *remarks]
+
+
 # One job for each table and figure, which can be drawn as soon as its own experiments have finished.
 rule show:
     input:
-        lambda wildcards: papers[wildcards.paper].inputs(wildcards.item),
+        of_wildcards(inputs_of_item),
     output:
         [SHOWN + suffix for suffix in SUFFIXES["figure"]],
     log:
@@ -51,10 +89,10 @@ rule show:
     conda:
         "../../environment.yml"
     resources:
-        **requested(lambda wildcards: drawing(len(papers[wildcards.paper].inputs(wildcards.item)))),
+        **requested(drawing_of_item),
     params:
-        **does("show", lambda wildcards: [papers[wildcards.paper].items[wildcards.item].draw]),
-        given=lambda wildcards: papers[wildcards.paper].given(wildcards.item),
+        **does("show", of_wildcards(parts_of_item)),
+        given=of_wildcards(sources_of_item),
     script:
         "../scripts/jobs.py"
 
@@ -71,11 +109,8 @@ use rule show as show_table with:
 
 rule paper_page:
     input:
-        unpack(lambda wildcards: papers[wildcards.paper].page_inputs),
-        # Only linked to, so changes of their content do not matter.
-        pages=lambda wildcards: ancient(
-            [f"{plan.results}/{experiment}/compare.html" for experiment in papers[wildcards.paper].sources]
-        ),
+        unpack(of_paper("page_inputs")),
+        pages=of_wildcards(compared_pages),
         assets=ancient(rules.page_assets.output),
     output:
         page=f"{plan.results}/{{paper}}.html",
@@ -88,16 +123,10 @@ rule paper_page:
     conda:
         "../../environment.yml"
     resources:
-        **requested(lambda wildcards: drawing(2 * len(papers[wildcards.paper].folders))),
+        **requested(drawing_of_page),
     params:
-        **does(
-            "paper_page",
-            lambda wildcards: [
-                f"resolvent.figures.papers.{wildcards.paper}.paper:PAPER",
-                *{item.remark for item in PAPERS[wildcards.paper].items.values() if item.remark},
-            ],
-        ),
-        made=lambda wildcards: papers[wildcards.paper].all_made,
-        root=lambda wildcards: str(plan.results),
+        **does("paper_page", of_wildcards(parts_of_page)),
+        made=of_paper("all_made"),
+        root=later(str, plan.results),
     script:
         "../scripts/jobs.py"

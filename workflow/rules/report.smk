@@ -7,9 +7,21 @@ EXPERIMENT = f"{plan.results}/{{experiment}}"
 BASELINES = f"{EXPERIMENT}/baselines"
 
 
+def drawing_of_runs(experiment):
+    return drawing(3 * len(plan.run_folders(experiment)))
+
+
+def inputs_of_run_pages(experiment):
+    written = files_of_runs(experiment, "run.html", "run.js")
+    forced_where_missing(
+        workflow, f"run_pages_{experiment}", f"{plan.results}/{experiment}/compare.html", written
+    )
+    return files_of_runs(experiment, *RECORDS)
+
+
 rule compare:
     input:
-        runs=lambda wildcards: files_of_runs(wildcards.experiment, *RECORDS, "errors.csv", "history.csv"),
+        runs=of_wildcards(files_of_runs, *RECORDS, "errors.csv", "history.csv"),
         baselines=[f"{BASELINES}/{file}" for file in ("errors.csv", "cost.json")],
     output:
         comparison=report(f"{EXPERIMENT}/comparison.csv", category="{experiment}"),
@@ -22,10 +34,10 @@ rule compare:
     conda:
         "../../environment.yml"
     resources:
-        **requested(lambda wildcards: drawing(3 * len(plan.run_folders(wildcards.experiment)))),
+        **requested(drawing_of_runs),
     params:
         **does("compare"),
-        runs=lambda wildcards: plan.run_folders(wildcards.experiment),
+        runs=of_wildcards(plan.run_folders),
         baselines=[BASELINES],
     script:
         "../scripts/jobs.py"
@@ -45,7 +57,7 @@ for _experiment, _settings in plan.configuration.experiments.items():
             baselines=[f"{_folder}/baselines/{file}" for file in ("errors.csv", "cost.json")],
             inference=f"{_folder}/inference.csv",
             estimates=f"{_folder}/estimates.csv",
-            runs=lambda wildcards, experiment=_experiment: files_of_runs(experiment, *RECORDS, *RUN_FILES),
+            runs=later(files_of_runs, _experiment, *RECORDS, *RUN_FILES),
             rollout=f"{ROLLED_OUT[_experiment]}/rollout.npz" if _experiment in ROLLED_OUT else [],
             card=card_of(plan.test_dataset_of(_experiment)),
             assets=ancient(rules.page_assets.output),
@@ -61,18 +73,18 @@ for _experiment, _settings in plan.configuration.experiments.items():
         conda:
             "../../environment.yml"
         resources:
-            **requested(drawing(3 * len(plan.run_folders(_experiment)))),
+            **requested(partial(drawing_of_runs, _experiment)),
         params:
             **does("report", *_settings.own_figures.values()),
             title=_settings.title,
             own=_settings.own_figures,
-            sources=lambda wildcards, experiment=_experiment: sources_of_report(plan, experiment),
+            sources=later(sources_of_report, plan, _experiment),
             paper_pages=[
                 (PAPERS[key].name, link)
                 for key, paper in papers.items()
                 if (link := paper.link(_experiment))
             ],
-            root=lambda wildcards: str(plan.results),
+            root=later(str, plan.results),
         script:
             "../scripts/jobs.py"
 
@@ -88,13 +100,7 @@ for _experiment in plan.configuration.experiments:
         name:
             f"run_pages_{_experiment}"
         input:
-            runs=lambda wildcards, experiment=_experiment: forced_where_missing(
-                workflow,
-                f"run_pages_{experiment}",
-                f"{plan.results}/{experiment}/compare.html",
-                files_of_runs(experiment, "run.html", "run.js"),
-            )
-            or files_of_runs(experiment, *RECORDS),
+            runs=later(inputs_of_run_pages, _experiment),
             card=card_of(plan.test_dataset_of(_experiment)),
             assets=ancient(rules.page_assets.output),
         output:
@@ -104,13 +110,13 @@ for _experiment in plan.configuration.experiments:
         conda:
             "../../environment.yml"
         resources:
-            **requested(drawing(3 * len(plan.run_folders(_experiment)))),
+            **requested(partial(drawing_of_runs, _experiment)),
         params:
             **does("run_pages"),
             runs=plan.run_folders(_experiment),
-            experiment=lambda wildcards, experiment=_experiment: f"{plan.results}/{experiment}",
+            experiment=later(str, plan.results / _experiment),
             title=plan.experiment(_experiment).title,
             quantities=plan.dataset_of(_experiment).settings.quantities,
-            root=lambda wildcards: str(plan.results),
+            root=later(str, plan.results),
         script:
             "../scripts/jobs.py"

@@ -1,18 +1,40 @@
 # One run: one model of an experiment at one training resolution, with one seed.
 
+
+def training_threads(experiment, model):
+    return plan.configuration.training_threads * needs.processes(experiment, model)
+
+
+def tuned_settings(experiment, model, resolution):
+    return plan.tuned(experiment, model, resolution) or []
+
+
 # Constants, and functions only if runs differ: calls for each job take a large part of Snakemake's planning time.
 PROCESSES, PLACEMENT, TRAINING_THREADS, TUNED = 1, {"nodes": 1}, plan.configuration.training_threads, []
 _experiments = plan.configuration.experiments.values()
 if any(e.processes_for(model) > 1 for e in _experiments for model in e.models):
-    PROCESSES, PLACEMENT = needs.processes, placement(needs)
-    TRAINING_THREADS = lambda wildcards: plan.configuration.training_threads * needs.processes(wildcards)
+    PROCESSES, PLACEMENT = of_wildcards(needs.processes), placement(needs)
+    TRAINING_THREADS = of_wildcards(training_threads)
 if any(e.tuning for e in _experiments):
-    TUNED = lambda wildcards: plan.tuned(*run_of(wildcards)) or []
+    TUNED = of_wildcards(tuned_settings)
+
+
+def parameters(experiment, model, resolution, candidate):
+    tried = [candidate] if candidate else []  # the arguments of other calls, since results are cached
+    return plan.training(experiment, model, resolution, *tried).parameters
+
+
+def costs_of_short_runs(experiment, model, resolution):
+    return [f"{folder}/cost.json" for folder in plan.short_runs(experiment, model, resolution)]
+
+
+def first_seed(experiment):
+    return plan.experiment(experiment).seeds[0]
 
 
 rule train:
     input:
-        card=lambda wildcards: card_of(plan.dataset_of(wildcards.experiment)),
+        card=training_card,
         tuned=TUNED,
     output:
         checkpoint=f"{plan.results}/{RUN_FOLDER}/checkpoint.pt",
@@ -30,9 +52,9 @@ rule train:
         gpu=PROCESSES,
         processes=PROCESSES,
     params:
-        run=lambda wildcards: plan.training(*run_of(wildcards)).parameters,
+        run=of_wildcards(parameters),
         job="train",
-        versions=lambda wildcards: plan.training_versions(*run_of(wildcards)),
+        versions=of_wildcards(plan.training_versions),
     script:
         "../scripts/jobs.py"
 
@@ -41,7 +63,7 @@ rule train:
 # samples. Short runs are trained like others: they resume after a kill, and may diverge.
 use rule train as train_short with:
     input:
-        card=lambda wildcards: card_of(plan.dataset_of(wildcards.experiment)),
+        card=training_card,
     output:
         checkpoint=f"{plan.results}/{SHORT_RUN_FOLDER}/checkpoint.pt",
         history=f"{plan.results}/{SHORT_RUN_FOLDER}/history.csv",
@@ -53,13 +75,11 @@ use rule train as train_short with:
         **PLACEMENT,
         gpu=PROCESSES,
         processes=PROCESSES,
-    params:
-        run=lambda wildcards: plan.training(*run_of(wildcards), wildcards.candidate).parameters,
 
 
 rule choose_settings:
     input:
-        costs=lambda wildcards: [f"{folder}/cost.json" for folder in plan.short_runs(*run_of(wildcards))],
+        costs=of_wildcards(costs_of_short_runs),
     output:
         tuned=f"{plan.results}/{TUNED_FILE}",
     log:
@@ -69,8 +89,8 @@ rule choose_settings:
         "../../environment.yml"
     params:
         **does("choose_settings"),
-        short_runs=lambda wildcards: plan.short_runs(*run_of(wildcards)),
-        seed=lambda wildcards: plan.experiment(wildcards.experiment).seeds[0],
-        epochs=lambda wildcards: plan.experiment(wildcards.experiment).tuning.epochs,
+        short_runs=of_wildcards(plan.short_runs),
+        seed=of_wildcards(first_seed),
+        epochs=setting("tuning.epochs"),
     script:
         "../scripts/jobs.py"

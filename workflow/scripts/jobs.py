@@ -248,7 +248,7 @@ def show():
 def paper_page():
     from resolvent.figures.papers.page import Made, write_paper_page
 
-    items = {item: Made(**one) for item, one in given.made.items()}
+    items = {item: Made(**facts) for item, facts in given.made.items()}
     write_paper_page(wildcards.paper, made.page, **arguments | {"made": items}, **origin())
 
 

@@ -98,11 +98,11 @@ def _opened(part: Path) -> Iterator[Any]:
 
 
 def _joined(parts: list[Path], name: str) -> np.ndarray:
-    found = []
+    batches = []
     for part in parts:
         with _opened(part) as content:
-            found.append(content[name])
-    return np.concatenate(found)
+            batches.append(content[name])
+    return np.concatenate(batches)
 
 
 def remove_parts(store: Path) -> None:

@@ -68,8 +68,8 @@ def ranges_of(address: str, parts: list[tuple[str, int, int]]) -> Iterator[np.nd
         with _readable_errors(address):
             system = _file_system(address)
             contents = system.cat_ranges(names, [first for _, first, _ in some], ends, on_error="return")
-            contents = [b"" if _code(one) == "InvalidRange" else one for one in contents]  # behind the end
-            lost = [isinstance(one, FileNotFoundError) and not _no_bucket(one) for one in contents]
+            contents = [b"" if _code(part) == "InvalidRange" else part for part in contents]  # behind the end
+            lost = [isinstance(part, FileNotFoundError) and not _no_bucket(part) for part in contents]
             for content, is_lost in zip(contents, lost, strict=True):
                 if isinstance(content, Exception) and not is_lost:
                     raise content

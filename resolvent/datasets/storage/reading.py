@@ -99,10 +99,10 @@ class StoredArray:
         unpacked = np.empty((self.per_chunk, rows.shape[1]), self.dtype)
         contents = self._fetch(parts, targets)
         for places, target, content in zip(wanted.values(), targets, contents, strict=True):
-            numbers, found = self._unpack(content, target, unpacked)
+            numbers, crc = self._unpack(content, target, unpacked)
             for place in places:
                 sample = numbers[members[place] % self.per_chunk]
-                self._check(members[place], sample, checksum(sample) if found is None else found)
+                self._check(members[place], sample, checksum(sample) if crc is None else crc)
                 if target is None:
                     rows[place] = sample
         return values
@@ -164,7 +164,7 @@ class StoredArray:
             buffer = buffer if len(buffer) >= size else np.empty(size, np.uint8)
             around = [buffer[:size]] if target is None else [buffer[:HEADER], target, buffer[HEADER:size]]
             first = max(first + file.size, 0) if first < 0 else first
-            read = os.preadv(file.descriptor, [one.data for one in around], first)
+            read = os.preadv(file.descriptor, [array.data for array in around], first)
             yield buffer[: max(read - there, 0)]
 
     def _unpack(
@@ -187,9 +187,9 @@ class StoredArray:
             if (before := content[:HEADER].tobytes()) not in self.added:
                 zeros = bytes(size)
                 self.added[before] = google_crc32c.value(before + zeros) ^ google_crc32c.value(zeros)
-            found = google_crc32c.value(numbers)
-            self._hold(found ^ self.added[before], content, "a chunk")
-            return numbers.view(self.dtype).reshape(unpacked.shape), found
+            crc = google_crc32c.value(numbers)
+            self._hold(crc ^ self.added[before], content, "a chunk")
+            return numbers.view(self.dtype).reshape(unpacked.shape), crc
         self._hold(google_crc32c.value(content[:-CHECKSUM]), content, "a chunk")
         if copied:
             return numbers.view(self.dtype).reshape(unpacked.shape), None
@@ -199,18 +199,18 @@ class StoredArray:
             raise self._damaged(in_one_line(error)) from error
         return unpacked, None
 
-    def _hold(self, found: int, content: np.ndarray, what: str) -> None:
+    def _hold(self, crc: int, content: np.ndarray, what: str) -> None:
         """Compare a checksum with the stored checksum at the end of `content`."""
-        if found != int.from_bytes(content[-CHECKSUM:], "little"):
+        if crc != int.from_bytes(content[-CHECKSUM:], "little"):
             raise self._damaged(f"{what} does not match its checksum")
 
-    def _check(self, member: int, numbers: np.ndarray, found: int) -> None:
-        """Compare the checksum `found` of a sample with its receipt; without receipt, refuse NaN."""
+    def _check(self, member: int, numbers: np.ndarray, crc: int) -> None:
+        """Compare the checksum `crc` of a sample with its receipt; without receipt, refuse NaN."""
         shard, row = divmod(member, self.per_chunk * self.chunks_per_shard)
         written = self.receipts[shard]
         if not written and np.isnan(numbers).any():
             raise damaged(self.place, f"has unwritten samples in '{self.name}'")
-        if written and written[row : row + 1] != [found]:
+        if written and written[row : row + 1] != [crc]:
             how = f"is damaged: shard {shard} of '{self.name}' is not what was written (sample {member})"
             raise damaged(self.place, how)
 
@@ -249,7 +249,7 @@ def _is_of_samples(array: zarr.Array) -> bool:
     inner, index = ([codec.to_dict() for codec in chain] for chain in chains)
     little, checked = BytesCodec(endian="little").to_dict(), Crc32cCodec().to_dict()
     return (
-        [one["name"] for one in inner] == ["bytes", "blosc", "crc32c"]
+        [codec["name"] for codec in inner] == ["bytes", "blosc", "crc32c"]
         and inner[0] == little
         and index == [little, checked]
         and codecs[0].to_dict()["configuration"]["index_location"] == "end"

@@ -94,9 +94,6 @@ class BurgersDataset(BurgersSettings):
         "samples_per_shard": 10,
     }
     known: ClassVar[Known] = Known("initial velocity", ("n",), "observe", fewest_modes=192)
-    accuracy_rows: ClassVar[dict[tuple[str, str], tuple[str, str]]] = {
-        ("burgers", "against cole hopf"): ("[Burgers' equation](equations/burgers.md)", "the closed form")
-    }
 
     resolutions: Annotated[list[CirclePoints], Field(min_length=1)] = Field(
         [512, 2048, 8192], description="points of the grids on which every sample is stored"
@@ -179,8 +176,8 @@ class BurgersDataset(BurgersSettings):
         """Solve from the values on the grid by the exponential integrator, to the accuracy `CHEAP`."""
         initial, physics = coefficients_of(inputs), (self.viscosity, self.final_time)
         solver = stepper("etdrk4")
-        found = solver.solve_to(CHEAP, initial, solver.pilot(CHEAP, initial[:PILOT], *physics), *physics)
-        return np.concatenate([observe(one[None], inputs.shape[-1]) for one in found.solutions])
+        solved = solver.solve_to(CHEAP, initial, solver.pilot(CHEAP, initial[:PILOT], *physics), *physics)
+        return np.concatenate([observe(solution[None], inputs.shape[-1]) for solution in solved.solutions])
 
     def seconds_per_sample(self) -> float:
         modes, steps = self.expected_discretisation() if self.marches else (NUM_MODES, NUM_STEPS)
@@ -272,15 +269,15 @@ class Burgers(Task):
             from resolvent.solvers.common.accuracy import MODES
 
             solver = stepper(settings.method)
-            found = solver.solve_to(settings.accuracy, initial, self.pilot, **self.physics)
-            final = np.zeros((len(initial), max(map(len, found.solutions))), complex)
-            for row, solution in zip(final, found.solutions, strict=True):
+            solved = solver.solve_to(settings.accuracy, initial, self.pilot, **self.physics)
+            final = np.zeros((len(initial), max(map(len, solved.solutions))), complex)
+            for row, solution in zip(final, solved.solutions, strict=True):
                 row[: len(solution)] = solution
             chosen = {
-                "modes": np.array(MODES)[found.rungs[:, 0]],
-                "steps": np.array(solver.steps)[found.rungs[:, 1]],
-                "estimated": found.errors,
-                "work": found.work,
+                "modes": np.array(MODES)[solved.rungs[:, 0]],
+                "steps": np.array(solver.steps)[solved.rungs[:, 1]],
+                "estimated": solved.errors,
+                "work": solved.work,
             }
         else:
             modes, steps = settings.num_modes or 0, settings.num_steps or 0  # Cole-Hopf has none

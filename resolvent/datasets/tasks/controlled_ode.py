@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from pydantic import Field
@@ -33,12 +33,6 @@ class ControlledOdeDataset(TrajectoryDataset):
         "depends only on the current control, so the point moves back and forth on one curve."
     )
     known = Known("control", ("times",))
-    accuracy_rows: ClassVar[dict[tuple[str, str], tuple[str, str]]] = {
-        ("controlled_ode", "against scipy dop853"): (
-            "[Controlled ODE](equations/controlled_ode.md)",
-            "an adaptive integrator of another library",
-        )
-    }
 
     equation: Literal["controlled_ode"] = Field(description="the equation solved")
     initial_value: float = Field(1.0, description="z(0)")

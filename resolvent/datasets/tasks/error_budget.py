@@ -45,9 +45,9 @@ def chosen_facts(chosen: dict[str, np.ndarray], names: tuple[str, ...]) -> dict:
     """Return the ranges of the adaptive choices `names` for the card, and the overhead of choosing."""
     facts: dict = {}
     for name in names:
-        three = chosen[name].min(), np.median(chosen[name]), chosen[name].max()
-        least, median, largest = (int(one) if one >= 1 else float(f"{one:.3g}") for one in three)
-        facts[name] = {"least": least, "median": median, "largest": largest}
+        values = chosen[name]
+        three = {"least": values.min(), "median": np.median(values), "largest": values.max()}
+        facts[name] = {key: int(x) if x >= 1 else float(f"{x:.3g}") for key, x in three.items()}
     return facts | {
         "largest_estimated_error": float(f"{chosen['estimated'].max():.1e}"),
         "work_over_that_of_the_last_solution": float(f"{chosen['work'].mean():.2f}"),
@@ -80,7 +80,7 @@ def stored_errors(stored: Stored, positions: list[int], reference: dict[str, np.
         if np.shape(values) != shapes.get(name):
             raise DatasetError(
                 f"the reference has an array '{name}' of shape {np.shape(values)}; accepted: "
-                + ", ".join(f"'{one}' of shape {shape}" for one, shape in shapes.items())
+                + ", ".join(f"'{array}' of shape {shape}" for array, shape in shapes.items())
             )
         errors.append(_errors(stored.values(name, positions), values))
     if not errors:
@@ -88,10 +88,10 @@ def stored_errors(stored: Stored, positions: list[int], reference: dict[str, np.
     return np.max(errors, axis=0)
 
 
-def _errors(found: np.ndarray, expected: np.ndarray) -> np.ndarray:
+def _errors(values: np.ndarray, expected: np.ndarray) -> np.ndarray:
     """Return the relative error of each sample; 0 for identical functions, even if they are zero."""
-    same = (found == expected).reshape(len(found), -1).all(axis=1)
-    return np.where(same, 0.0, relative_l2(found, expected))
+    same = (values == expected).reshape(len(values), -1).all(axis=1)
+    return np.where(same, 0.0, relative_l2(values, expected))
 
 
 def against_computed_again(task: Task, stored: Stored, positions: list[int]) -> dict:

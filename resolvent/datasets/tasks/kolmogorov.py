@@ -76,12 +76,6 @@ class KolmogorovDataset(SpaceDataset):
         "accuracy": 0.002,
     }
     known: ClassVar[Known] = Known("vorticity", ("n", "n"), "observe_2d", fewest_modes=42)
-    accuracy_rows: ClassVar[dict[tuple[str, str], tuple[str, str]]] = {
-        ("kolmogorov", "against refined run"): (
-            "[Kolmogorov flow](equations/kolmogorov.md)",
-            "a run with more modes and shorter steps",
-        )
-    }
 
     equation: Literal["kolmogorov"] = Field(description="the equation solved")
     viscosity: float = Field(1 / 70, ge=1e-9, le=1e3, description="ν")
@@ -159,8 +153,8 @@ class KolmogorovDataset(SpaceDataset):
 
         initial, times = coefficients_of_2d(inputs), (self.lead_time,)
         flow = self.viscosity, self.forcing_wavenumber
-        found, _ = solve_to(CHEAP, initial, times, pilot(CHEAP, initial[:PILOT], times, *flow), *flow)
-        return np.concatenate([observe_2d(one, inputs.shape[-1]) for one in found.solutions])
+        solved, _ = solve_to(CHEAP, initial, times, pilot(CHEAP, initial[:PILOT], times, *flow), *flow)
+        return np.concatenate([observe_2d(solution, inputs.shape[-1]) for solution in solved.solutions])
 
     def symmetries(self) -> tuple[Symmetry, ...]:
         return of_shear_forcing(self.forcing_wavenumber, tuple(self.resolutions))
@@ -306,10 +300,10 @@ class Kolmogorov(Task):
         from resolvent.solvers.kolmogorov.flow import with_modes
 
         flow = settings.viscosity, settings.forcing_wavenumber
-        found, steps = solve_to(settings.accuracy, drawn, self.times, self.pilot, *flow)
-        modes = np.array(MODES_2D)[found.rungs[:, 0]]
-        chosen = {"modes": modes, "step": steps, "estimated": found.errors, "work": found.work}
-        return np.stack([with_modes(one, int(modes.max())) for one in found.solutions]), chosen
+        solved, steps = solve_to(settings.accuracy, drawn, self.times, self.pilot, *flow)
+        modes = np.array(MODES_2D)[solved.rungs[:, 0]]
+        chosen = {"modes": modes, "step": steps, "estimated": solved.errors, "work": solved.work}
+        return np.stack([with_modes(solution, int(modes.max())) for solution in solved.solutions]), chosen
 
     def _refined(
         self, initial: np.ndarray, times: tuple[float, ...], chosen: dict[str, np.ndarray], finer: int
@@ -324,8 +318,8 @@ class Kolmogorov(Task):
         most = max(modes for modes, _ in pairs)
         return np.concatenate(
             [
-                with_modes(self.integrator("etdrk4", int(modes), step).solve(one[None], times), int(most))
-                for one, (modes, step) in zip(initial, pairs, strict=True)
+                with_modes(self.integrator("etdrk4", int(modes), step).solve(sample[None], times), int(most))
+                for sample, (modes, step) in zip(initial, pairs, strict=True)
             ]
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -41,12 +41,6 @@ class Lorenz63Dataset(TrajectoryDataset):
         "at irregular times."
     )
     known = Known("initial state", (3,))
-    accuracy_rows: ClassVar[dict[tuple[str, str], tuple[str, str]]] = {
-        ("lorenz63_yz", "against diffrax dopri8"): (
-            "[Lorenz-63](equations/lorenz63.md)",
-            "an adaptive integrator of another library",
-        )
-    }
 
     equation: Literal["lorenz63"] = Field(description="the equation solved")
     targets: Literal["yz", "y"] = Field(
@@ -197,9 +191,9 @@ class Lorenz63Task(TrajectoryTask):
             return self._solver(settings.step).solve(drawn, times), {}
         from resolvent.solvers.lorenz63 import ORDERS, solve_to
 
-        found = solve_to(settings.accuracy, drawn, times, **self._parameters())
-        orders = np.array(ORDERS)[found.rungs[:, 0]]
-        return np.stack(found.solutions), {"order": orders, "estimated": found.errors, "work": found.work}
+        solved = solve_to(settings.accuracy, drawn, times, **self._parameters())
+        orders = np.array(ORDERS)[solved.rungs[:, 0]]
+        return np.stack(solved.solutions), {"order": orders, "estimated": solved.errors, "work": solved.work}
 
     def baselines(self) -> dict[str, Baseline]:
         return {"coarse_solve": self.solve_on_times}

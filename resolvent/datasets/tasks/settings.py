@@ -104,9 +104,6 @@ class DatasetSettings(Settings):
     known             input of `solve_values`; None if `resolvent.solve` does not solve this equation.
     solve_values      solves for values (samples, ...) as described by `known`, with parameters by keyword.
     shifts            functions (settings, factor) → changed settings, by name, for tests out of distribution.
-    accuracy_rows     rows of the accuracy table of the documentation: from a dataset of
-                      config/full_resolution.yaml and a check in its error budget to labels of data and
-                      reference.
     """
 
     version: ClassVar[int] = 1
@@ -126,7 +123,6 @@ class DatasetSettings(Settings):
     known: ClassVar[Known | None] = None
     solve_values: ClassVar[Callable[..., np.ndarray] | None] = None
     shifts: ClassVar[dict[str, Callable[[Any, float], dict[str, Any]]]] = {}
-    accuracy_rows: ClassVar[dict[tuple[str, str], tuple[str, str]]] = {}
 
     equation: str = Field(description="the equation solved: a registered name, or module:SettingsClass")
     samples: SplitSizes = Field(SplitSizes(), description="samples per split")

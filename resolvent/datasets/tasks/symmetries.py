@@ -58,8 +58,8 @@ def of_the_square(rotated: bool = True) -> tuple[Symmetry, ...]:
             lambda p: np.ascontiguousarray(swap(np.rot90(p, -turns, (-2, -1)))),
         )
 
-    found = product((False, True), range(4 if rotated else 1))
-    return tuple(made(turns, swapped) for swapped, turns in found if swapped or turns)
+    pairs = product((False, True), range(4 if rotated else 1))
+    return tuple(made(turns, swapped) for swapped, turns in pairs if swapped or turns)
 
 
 def of_shear_forcing(wavenumber: int, sides: tuple[int, ...]) -> tuple[Symmetry, ...]:

@@ -84,9 +84,10 @@ def _experiment_problems(
     for part, used in parts.items():
         for key, settings in getattr(experiment, part).items():
             yield from partial_problems(settings, (*at.split("."), part, key))
-            for setting in [one for one in settings if one in tuned and key in used]:
-                words = "`tuning` chooses this setting for every model; remove it here or from `tuning`"
-                yield f"{at}.{part}.{key}.{setting}: {words}"
+            for setting in tuned if key in used else ():
+                if setting in settings:
+                    fault = "`tuning` chooses this setting for every model; remove it here or from `tuning`"
+                    yield f"{at}.{part}.{key}.{setting}: {fault}"
     named = {key: getattr(experiment, key) for key in ("training_of", "processes_of", "nodes_of", "models")}
     named["shown"] = [experiment.shown] if experiment.shown else []
     for key, models in named.items():
@@ -112,12 +113,11 @@ def _experiment_problems(
         return
     yield from _data_problems(configuration, at, experiment, test_name)
     models = {key: configuration.models[key] for key in experiment.models if key in configuration.models}
-    tested = experiment.test_resolutions or test_dataset.resolutions
-    for key, one in models.items():
-        if registry.is_architecture(one.architecture):  # others are reported with the model
-            if missing := registry.missing_packages(one.architecture):
+    for key, model in models.items():
+        if registry.is_architecture(model.architecture):  # others are reported with the model
+            if missing := registry.missing_packages(model.architecture):
                 yield f"{at}.models: {key!r}: {missing}"
-            yield from _fit_problems(at, experiment, dataset, test_dataset, tested, key, one)
+            yield from _fit_problems(at, experiment, dataset, test_dataset, key, model)
     yield from _training_problems(at, experiment, dataset, test_dataset, models)
 
 
@@ -134,16 +134,17 @@ def _data_problems(
     }
     for key, (asked, resolutions) in wanted.items():
         there = configuration.datasets[asked].resolutions
-        known = ", ".join(map(str, there))
-        for resolution in dict.fromkeys(one for one in resolutions if one not in there):
-            has = f"dataset '{asked}' has {known} (datasets.{asked}.resolutions)"
-            yield f"{at}.{key}: {resolution} is not stored; {has}"
+        for resolution in dict.fromkeys(resolutions):
+            if resolution not in there:
+                has = f"dataset '{asked}' has {', '.join(map(str, there))} (datasets.{asked}.resolutions)"
+                yield f"{at}.{key}: {resolution} is not stored; {has}"
     if tested is not None and dataset.inverse:
         yield f"{at}.test_resolutions: inverse problems are tested on the training grids; remove this key"
     elif tested is not None or test_name != experiment.dataset:
         grids = list(stored if tested is None else tested)
-        for resolution in (one for one in experiment.resolutions if one not in grids):
-            yield f"{at}.test_resolutions: {grids} lacks the training resolution {resolution}"
+        for resolution in experiment.resolutions:
+            if resolution not in grids:
+                yield f"{at}.test_resolutions: {grids} lacks the training resolution {resolution}"
     for split, count in experiment.samples.model_dump().items():
         asked = test_name if split == "test" else experiment.dataset
         available = getattr(configuration.datasets[asked].samples, split)
@@ -183,12 +184,13 @@ def _unlike(test_name: str, test_dataset, name: str, dataset) -> str:
     ):
         tested, trained = getattr(test_dataset, key), getattr(dataset, key)
         if tested == trained == "mixed":  # arrays from files, whose axes differ
-            tested, trained = (one.along("grid") for one in (test_dataset, dataset))
+            tested, trained = (settings.along("grid") for settings in (test_dataset, dataset))
         if tested != trained:
             return f"'{test_name}' does not fit '{name}': {words} {tested}; accepted: {trained}"
     points = "sides" if isinstance(dataset.resolutions[0], int) else "times_of"
-    for resolution in (one for one in test_dataset.resolutions if one in dataset.resolutions):
-        if getattr(test_dataset, points)(resolution) != getattr(dataset, points)(resolution):
+    points_of = [getattr(settings, points) for settings in (test_dataset, dataset)]
+    for resolution in test_dataset.resolutions:
+        if resolution in dataset.resolutions and points_of[0](resolution) != points_of[1](resolution):
             return f"'{test_name}' does not fit '{name}': other points at {resolution}; accepted: the same"
     return ""
 
@@ -201,7 +203,7 @@ def _repeated(at: str, lists: dict[str, list | None]) -> Iterator[str]:
 
 
 def _fit_problems(
-    at: str, experiment: Experiment, dataset, test_dataset, tested: list, key: str, model: Model
+    at: str, experiment: Experiment, dataset, test_dataset, key: str, model: Model
 ) -> Iterator[str]:
     """Yield the mismatches between a model and its datasets: dimension, grids, channels, settings."""
     architecture, name = registry.settings_class(model.architecture), experiment.dataset
@@ -212,35 +214,39 @@ def _fit_problems(
     elif architecture.coarse_output and not dataset.inverse:
         yield f"{which} predicts on a coarser grid than its input; '{name}' has targets on the same grid"
     elif (dataset.grid_kind == "explicit" or dataset.uneven) and not architecture.any_nodes:
-        known = {name: registry.settings_class(name) for name in registry.ARCHITECTURES}
-        fit = [key for key, one in known.items() if one.any_nodes and one.dimension == dataset.dimension]
+        kinds = {other: registry.settings_class(other) for other in registry.ARCHITECTURES}
+        suitable = [
+            other for other, kind in kinds.items() if kind.any_nodes and kind.dimension == dataset.dimension
+        ]
         uneven = f"has uneven points along {' and '.join(dataset.uneven)}"
-        what = uneven if dataset.uneven else "is observed at arbitrary times"
-        accepted = ", ".join(fit) or "none; interpolate the functions to equal steps"
-        yield f"{which} needs an even grid, but '{name}' {what}; accepted: {accepted}"
+        points = uneven if dataset.uneven else "is observed at arbitrary times"
+        accepted = ", ".join(suitable) or "none; interpolate the functions to equal steps"
+        yield f"{which} needs an even grid, but '{name}' {points}; accepted: {accepted}"
     for resolution in experiment.resolutions:
-        for number, own in given_by_data(model.architecture, resolution, dataset).items():
-            for given in (model.settings, model.settings_at.get(resolution, {})):
-                if given.get(number, own) != own:
-                    words = f"{given[number]}, but dataset '{name}' has {own}; remove the setting"
-                    yield f"models.{key}.settings.{number}: {words}"
+        stated = model.settings | model.settings_at.get(resolution, {})
+        for setting, own in given_by_data(model.architecture, resolution, dataset).items():
+            if stated.get(setting, own) != own:
+                remedy = f"{stated[setting]}, but dataset '{name}' has {own}; remove the setting"
+                yield f"models.{key}.settings.{setting}: {remedy}"
     if architecture.dimension != dataset.dimension:
         return
-    grids = ["fine", "coarse"] if dataset.inverse and not architecture.coarse_output else ["stored"]
-    if model.grids not in grids:
+    accepted = "fine, coarse" if dataset.inverse and not architecture.coarse_output else "stored"
+    if model.grids not in accepted.split(", "):
         data = f"{model.architecture} on dataset '{name}' (equation {dataset.equation})"
-        yield f"models.{key}.grids: '{model.grids}' does not fit {data}; accepted: {', '.join(grids)}"
+        yield f"models.{key}.grids: '{model.grids}' does not fit {data}; accepted: {accepted}"
     elif dataset.inverse and architecture.coarse_output:
         yield from _factor_problems(key, model, experiment, dataset)
     if any(_model_problems(key, model)):
         return
-    for resolution in (one for one in experiment.resolutions if one in dataset.resolutions):
-        on_training_grid = dataset.inverse or architecture.one_grid
+    tested = experiment.test_resolutions or test_dataset.resolutions
+    coarse = dataset.inverse and model.grids == "coarse"
+    for resolution in experiment.resolutions:
+        if resolution not in dataset.resolutions:
+            continue
         try:
             settings = model_settings(model, resolution, dataset)
-            on_grids = [resolution] if on_training_grid else tested
-            for data, grid in [(dataset, resolution), *((test_dataset, grid) for grid in on_grids)]:
-                coarse = dataset.inverse and model.grids == "coarse"
+            grids = [resolution] if dataset.inverse or architecture.one_grid else tested
+            for data, grid in [(dataset, resolution), *((test_dataset, grid) for grid in grids)]:
                 if isinstance(grid, int) and not architecture.coarse_output:  # and no set of times
                     settings.check_grid(data.sides(data.coarse_of(grid) if coarse else grid))
         except ValueError as error:
@@ -269,14 +275,14 @@ def _training_problems(
     """Yield the merged training settings that do not fit the data, each problem once for all models."""
     available = experiment.samples.train or dataset.samples.train
     # A training with `record_test_error` reads the test samples of its own dataset.
-    trained, tested = (one.model_dump(exclude=NOT_OF_FUNCTIONS) for one in (dataset, test_dataset))
+    trained, tested = (settings.model_dump(exclude=NOT_OF_FUNCTIONS) for settings in (dataset, test_dataset))
     recorded = min(
         experiment.samples.test or test_dataset.samples.test,
         experiment.samples.validation or dataset.samples.validation,
     )
     others = trained != tested or dataset.samples.test < recorded
     candidates = experiment.tuning.candidates.values() if experiment.tuning else [{}]
-    found: dict[str, None] = {}
+    lines: dict[str, None] = {}
     for resolution, tuned, (key, model) in product(experiment.resolutions, candidates, models.items()):
         try:
             settings = training_settings(experiment, key, model, resolution, tuned)
@@ -285,18 +291,18 @@ def _training_problems(
         train = min(available, settings.train_samples or available)
         shares = experiment.processes_for(key), experiment.nodes_for(key)
         epochs = {settings.epochs, experiment.tuning.epochs if experiment.tuning else settings.epochs}
-        words = _misfits(settings, dataset, experiment.dataset, train, epochs, *shares)
-        found |= dict.fromkeys(f"{at}: {one}" for one in words)
+        lines |= dict.fromkeys(_misfits(settings, train, epochs, *shares))
+        lines |= dict.fromkeys(_misfits_of_data(settings, dataset, experiment.dataset))
         if settings.record_test_error and others:
             own = f"records errors on test samples of '{experiment.dataset}', not of test_dataset"
-            found[f"{at}: record_test_error {own} '{experiment.test_dataset}'; accepted: false"] = None
-    yield from found
+            lines[f"record_test_error {own} '{experiment.test_dataset}'; accepted: false"] = None
+    yield from (f"{at}: {line}" for line in lines)
 
 
 def _misfits(
-    settings: TrainingSettings, dataset, name: str, train: int, epochs: set[int], processes: int, nodes: int
+    settings: TrainingSettings, train: int, epochs: set[int], processes: int, nodes: int
 ) -> Iterator[str]:
-    """Yield the merged training settings that contradict each other or the functions of dataset `name`."""
+    """Yield the merged training settings that contradict each other, the samples or the processes."""
     if settings.batch_size > train:
         yield f"batch_size {settings.batch_size} is more than the {train} training samples"
     if processes > settings.batch_size:
@@ -304,22 +310,17 @@ def _misfits(
     if processes % nodes:
         fitting = processes // nodes * nodes or nodes
         yield f"{processes} processes cannot be divided evenly among {nodes} nodes; accepted: {fitting}"
-    for steps in (one * (train // settings.batch_size) for one in sorted(epochs)):
+    for passes in sorted(epochs):
+        steps = passes * (train // settings.batch_size)
         if settings.schedule == "1cycle" and settings.peak_fraction * steps == 1:  # torch divides by zero
             peak = f"peak_fraction {settings.peak_fraction} of {steps} steps"
             yield f"{peak} leaves no steps before the peak of the learning rate; accepted: any other value"
+    yield from settings.contradictions()
+
+
+def _misfits_of_data(settings: TrainingSettings, dataset, name: str) -> Iterator[str]:
+    """Yield the merged training settings that contradict the functions of dataset `name`."""
     weight = settings.gradient_weight
-    if weight and (settings.loss.startswith("h1") or ":" in settings.loss):
-        why = "is the whole loss" if ":" in settings.loss else "contains the gradient"
-        yield f"loss {settings.loss} {why}; accepted gradient_weight: 0, got {weight}"
-    if settings.fresh_samples and settings.target_gradient != "grid":
-        got = f"got {settings.target_gradient!r} for target_gradient"
-        yield f"fresh_samples have the gradient of their own grid; {got}; accepted: 'grid'"
-    if settings.loss_units == "standardised" and settings.normalisation == "none":
-        yield "loss_units standardised need a normalisation; accepted: pointwise, scalar"
-    elif settings.loss_units == "standardised" and weight:
-        why = "gradients of targets are in physical units"
-        yield f"loss_units standardised: {why}; accepted gradient_weight: 0, got {weight}"
     for key, (only, dimensions) in ON_NODES.items():
         fits = dataset.same_ends and dataset.dimension in dimensions
         if getattr(settings, key) == only and not fits:

@@ -45,13 +45,13 @@ def said_once(lines: Iterable[str], origins: Mapping[str, tuple[str, str]]) -> l
 
     `origins` maps a key to the other key, and to the key at which its own problems are reported.
     """
-    lines, found = list(lines), []
+    lines, kept = list(lines), []
     for line in lines:
-        key = next((one for one in origins if line.startswith((f"{one}:", f"{one}."))), "")
+        key = next((key for key in origins if line.startswith((f"{key}:", f"{key}."))), "")
         base, reported_at = origins.get(key, ("", ""))
         if not key or f"{base}{line[len(key) :]}" not in lines:
-            found.append(f"{reported_at}{line[len(key) :]}")
-    return found
+            kept.append(f"{reported_at}{line[len(key) :]}")
+    return kept
 
 
 def _resolved(section: str, entries: Mapping, name: object, above: tuple) -> object:
@@ -60,8 +60,7 @@ def _resolved(section: str, entries: Mapping, name: object, above: tuple) -> obj
         return entry
     at, base = f"{section}.{name}.like", entry["like"]
     if not isinstance(base, str) or base not in entries:
-        words = unknown(SECTIONS[section], shown(base), list(map(str, entries)))
-        raise ConfigurationError([f"{at}: {words}"])
+        raise ConfigurationError([f"{at}: {unknown(SECTIONS[section], shown(base), map(str, entries))}"])
     if base in (*above, name):
         circle = " is like ".join(map(str, (*above, name, base)))
         raise ConfigurationError([f"{at}: circular: {circle}; remove one `like`"])
@@ -87,7 +86,7 @@ def placed(error: ConfigurationError, content: Mapping) -> ConfigurationError:
 
 def _set_at(line: str, places: Mapping[str, str], bases: dict[tuple[str, str], str]) -> str:
     """Return the longest known key that the line begins with, in its entry or inherited from its base."""
-    own = max((one for one in places if line.startswith((f"{one}:", f"{one}."))), key=len, default="")
+    own = max((key for key in places if line.startswith((f"{key}:", f"{key}."))), key=len, default="")
     entry = ENTRY.match(line)
     if entry is None or (entry[1], entry[2]) not in bases:
         return own

@@ -34,34 +34,31 @@ def load_configuration(content: Mapping) -> Configuration:
     _refuse([*open_choices({"build": resolved.get("build")})])
     build = _build(resolved)
     unbuilt = set(entries_not_built(resolved, build))
-    built = {
-        section: {name: one for name, one in value.items() if (section, name) not in unbuilt}
-        if section in SECTIONS and isinstance(value, Mapping)
-        else value
-        for section, value in resolved.items()
-    }
+    built = dict(resolved)
+    for section in SECTIONS:
+        entries = _entries(resolved, section)
+        built[section] = {name: entry for name, entry in entries.items() if (section, name) not in unbuilt}
     _refuse([*open_choices(built)])
     errors: list = []
     try:
         Configuration.model_validate(resolved)
-    except ValidationError as error:  # entries that are not built may have inconsistent sizes
-        every = error.errors()
-        errors = [
-            one
-            for one in every
-            if one["loc"][:2] not in unbuilt
-            or not (one["type"] == "value_error" or [*open_choices(one["input"])])
-        ]
+    except ValidationError as error:
+        for problem in error.errors():
+            # Entries that are not built may have inconsistent sizes.
+            may_wait = problem["type"] == "value_error" or [*open_choices(problem["input"])]
+            if problem["loc"][:2] not in unbuilt or not may_wait:
+                errors.append(problem)
     inherited = {
-        f"{one}.{name}": (f"{one}.{base}", f"{one}.{name}") for (one, name), base in likes(content).items()
+        f"{section}.{name}": (f"{section}.{base}", f"{section}.{name}")
+        for (section, name), base in likes(content).items()
     }
     _refuse(said_once(explain(Configuration, errors, resolved), inherited))
     configuration = Configuration.model_validate(built)
     _refuse(said_once(recipe_problems(configuration), inherited))
     configuration, origins = with_variants(configuration)
     configuration = with_recipes(configuration)
-    found = said_once(problems(configuration, list(content["datasets"])), origins)
-    _refuse(said_once(found, inherited))
+    lines = said_once(problems(configuration, list(content["datasets"])), origins)
+    _refuse(said_once(lines, inherited))
     return configuration
 
 
@@ -111,12 +108,12 @@ def with_recipes(configuration: Configuration) -> Configuration:
     for name, model in models.items():
         if not (recipe := _recipe_of(configuration, model)):
             continue
-        values_of = {one: str(model.settings.get(one)) for one in recipe.by}
-        chosen = [by[values_of[one]] for one, by in recipe.by.items() if values_of[one] in by]
+        values_of = {setting: str(model.settings.get(setting)) for setting in recipe.by}
+        chosen = [by[values_of[setting]] for setting, by in recipe.by.items() if values_of[setting] in by]
         filled: dict[str, dict] = {}
         for part in ("settings", "settings_at", "training"):
-            for one in (recipe, *chosen, model):
-                filled[part] = merged(filled.get(part, {}), getattr(one, part))
+            for level in (recipe, *chosen, model):
+                filled[part] = merged(filled.get(part, {}), getattr(level, part))
         models[name] = model.model_copy(update=filled)
     return configuration.model_copy(update={"models": models})
 
@@ -141,7 +138,7 @@ def recipe_problems(configuration: Configuration) -> Iterator[str]:
                     yield f"{at}: {unknown('setting', setting, fields)}"
                     continue
                 choices = fields[setting].annotation
-                literals = [str(one) for one in typing.get_args(choices)]
+                literals = [str(literal) for literal in typing.get_args(choices)]
                 for value in values if typing.get_origin(choices) is typing.Literal else ():
                     if value not in literals:
                         yield f"{at}.{setting}: {unknown('value', value, literals)}"
@@ -169,9 +166,9 @@ def check(files: Iterable[Path | str]) -> int:
 
 def remarks(configuration: Configuration) -> Iterator[str]:
     """Yield a warning for each setting that is valid but probably a mistake."""
-    for name, one in configuration.experiments.items():
-        tested = configuration.datasets[one.test_dataset or one.dataset].samples.test
-        if words := of_few(one.samples.test or tested):
+    for name, experiment in configuration.experiments.items():
+        tested = configuration.datasets[experiment.test_dataset or experiment.dataset].samples.test
+        if words := of_few(experiment.samples.test or tested):
             yield f"experiments.{name}: {words}"
 
 

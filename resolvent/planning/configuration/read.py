@@ -130,8 +130,10 @@ def read_file(file: Path) -> Read:
             words = f"is UTF-16; save it as UTF-8: iconv -f UTF-16 -t UTF-8 {shown} > utf8.yaml"
         raise ConfigurationError([f"{shown}: {words}"]) from None
     if not isinstance(content, dict):
-        found = "nothing" if content is None else f"a {type(content).__name__}"
-        raise ConfigurationError([f"{shown}: expected keys with values, such as `name: mine`; found {found}"])
+        content_kind = "nothing" if content is None else f"a {type(content).__name__}"
+        raise ConfigurationError(
+            [f"{shown}: expected keys with values, such as `name: mine`; found {content_kind}"]
+        )
     return Read(content, reading.places, reading.problems)
 
 
@@ -151,8 +153,8 @@ def _values(node: yaml.Node | None, known: dict[int, int]) -> int:
         return 1
     if id(node) not in known:
         known[id(node)] = 1
-        below = node.value if isinstance(node, yaml.SequenceNode) else [one for _, one in node.value]
-        known[id(node)] = 1 + sum(_values(one, known) for one in below)
+        below = node.value if isinstance(node, yaml.SequenceNode) else [child for _, child in node.value]
+        known[id(node)] = 1 + sum(_values(child, known) for child in below)
     return known[id(node)]
 
 
@@ -182,7 +184,7 @@ class _Reading:
         elif node.tag not in (LIST, MAPPING):
             self._refuse(at, _of_tag(node))
         elif isinstance(node, yaml.SequenceNode):
-            return [self.value(one, (*at, i), (*above, id(node))) for i, one in enumerate(node.value)]
+            return [self.value(child, (*at, i), (*above, id(node))) for i, child in enumerate(node.value)]
         else:
             return self._mapping(node, at, (*above, id(node)))
         return None

@@ -45,7 +45,7 @@ def _words(value: str) -> str:
 
 
 def _folder(value: str) -> str:
-    there = next((one for one in (Path(value), *Path(value).parents) if os.path.lexists(one)), None)
+    there = next(filter(os.path.lexists, (Path(value), *Path(value).parents)), None)
     outside = not os.path.isabs(value) and os.path.normpath(value).split("/")[0] == ".."
     for wrong, message in (
         (is_address(value), "an address; accepted: a folder"),
@@ -76,7 +76,7 @@ def _data_root(value: str) -> str:
 
 def each_once(values: list) -> list:
     """Return `values`. Raises `ValueError` if an entry is repeated."""
-    if repeated := [one for one in values if values.count(one) > 1]:
+    if repeated := [entry for entry in values if values.count(entry) > 1]:
         raise ValueError(f"{repeated[0]} is named {len(repeated)} times")
     return values
 
@@ -88,8 +88,8 @@ def _shifted(values: list) -> list:
 
 
 def _in_labels(values: list) -> list:
-    for one in values:
-        _words(str(one))
+    for entry in values:
+        _words(str(entry))
     return values
 
 
@@ -137,10 +137,11 @@ class _Tuning(Settings):
     @property
     def candidates(self) -> dict[str, dict[str, Any]]:
         """Return every combination of values, by the name of its folder; the last setting changes fastest."""
-        combinations = (
-            dict(zip(self.lists, values, strict=True)) for values in product(*self.lists.values())
-        )
-        return {"-".join(f"{name}_{value}" for name, value in one.items()): one for one in combinations}
+        candidates = {}
+        for values in product(*self.lists.values()):
+            chosen = dict(zip(self.lists, values, strict=True))
+            candidates["-".join(f"{name}_{value}" for name, value in chosen.items())] = chosen
+        return candidates
 
     def short_run(self, candidate: str) -> dict[str, Any]:
         """Return the training settings that the short run of a candidate changes; it uses no test samples."""

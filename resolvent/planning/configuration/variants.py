@@ -43,34 +43,39 @@ def with_variants(configuration: Configuration) -> tuple[Configuration, Origins]
             words = unknown("model of the experiment", key, experiment.models)
             raise ConfigurationError([f"{at}.sweep: {words}"])
         labels = [known[key].label for key in experiment.models if key in known]
-        if experiment.scaling and (alike := next((one for one in labels if labels.count(one) > 1), None)):
-            words = f"several models have the label '{alike}', which would be fitted by one curve; rename one"
-            raise ConfigurationError([f"{at}.scaling: {words}"])
+        alike = [label for label in labels if labels.count(label) > 1]
+        if experiment.scaling and alike:
+            fault = f"several models have the label '{alike[0]}', which would be fitted by one curve"
+            raise ConfigurationError([f"{at}.scaling: {fault}; rename one"])
         made: dict[str, list[Variant]] = {}
         taken = set(known)
-        for key in (one for one in experiment.models if one in known):  # others are reported later
+        for key in experiment.models:
+            if key not in known:  # reported later
+                continue
             made[key] = list(_variants(at, experiment, key, known[key]))
             swept = key in experiment.sweep
             made_by = f"{at}.sweep.{key}" if swept else f"{at}.scaling"
-            for one in made[key]:
+            for variant in made[key]:
                 # Another experiment may have the same variant: it then has the same label.
-                before = models.get(one.name, known[key])
-                if one.name in taken or (one.name in models and before.label != one.label):
-                    raise ConfigurationError([f"{made_by}: model '{one.name}' exists already; rename one"])
-                if len(one.name) > LONGEST_NAME:
-                    words = f"has a name of {len(one.name)} characters; accepted: at most {LONGEST_NAME}"
-                    raise ConfigurationError([f"{made_by}: model '{one.name}' {words}"])
-                taken.add(one.name)
+                before = models.get(variant.name, known[key])
+                fault = ""
+                if variant.name in taken or (variant.name in models and before.label != variant.label):
+                    fault = "exists already; rename one"
+                elif (length := len(variant.name)) > LONGEST_NAME:
+                    fault = f"has a name of {length} characters; accepted: at most {LONGEST_NAME}"
+                if fault:
+                    raise ConfigurationError([f"{made_by}: model '{variant.name}' {fault}"])
+                taken.add(variant.name)
                 at_points = (*before.settings_at, *experiment.resolutions)
                 changes = {
-                    "label": one.label,
-                    "settings": before.settings | one.settings,
-                    "settings_at": {n: before.settings_at.get(n, {}) | one.settings for n in at_points},
+                    "label": variant.label,
+                    "settings": before.settings | variant.settings,
+                    "settings_at": {n: before.settings_at.get(n, {}) | variant.settings for n in at_points},
                 }
-                models[one.name] = before.model_copy(update=changes)
-                origins[f"models.{one.name}"] = f"models.{key}", made_by
+                models[variant.name] = before.model_copy(update=changes)
+                origins[f"models.{variant.name}"] = f"models.{key}", made_by
                 made_by_part = f"{made_by}.training" if swept else made_by
-                origins[f"{at}.training_of.{one.name}"] = f"{at}.training_of.{key}", made_by_part
+                origins[f"{at}.training_of.{variant.name}"] = f"{at}.training_of.{key}", made_by_part
         experiments[name] = _experiment(experiment, made)
     changed = configuration.model_copy(update={"models": known | models, "experiments": experiments})
     return changed, origins
@@ -79,7 +84,7 @@ def with_variants(configuration: Configuration) -> tuple[Configuration, Origins]
 def _variants(at: str, experiment: Experiment, key: str, model: Model) -> Iterator[Variant]:
     """Yield each combination of the values that `sweep` and `scaling` list for a model; none without them."""
     sweep, scaling = experiment.sweep.get(key, Sweep()), experiment.scaling
-    axes = {(part, setting): one for part in PARTS for setting, one in getattr(sweep, part).items()}
+    axes = {(part, setting): values for part in PARTS for setting, values in getattr(sweep, part).items()}
     sizes = {("training", "train_samples"): scaling.samples} if scaling else {}
     sizes |= {("settings", "width"): scaling.width} if scaling and scaling.width else {}
     for part, setting in axes.keys() & sizes.keys():
@@ -104,11 +109,11 @@ def _experiment(experiment: Experiment, made: dict[str, list[Variant]]) -> Exper
     }
     models = []
     for key in experiment.models:
-        models += [one.name for one in made.get(key, [])] or [key]
+        models += [variant.name for variant in made.get(key, [])] or [key]
         if key == experiment.shown:
             changes["shown"] = models[-1]
-        for one in made.get(key, []):
+        for variant in made.get(key, []):
             for given in changes["processes_of"], changes["nodes_of"]:
-                given |= {one.name: given[key]} if key in given else {}
-            changes["training_of"][one.name] = experiment.training_of.get(key, {}) | one.training
+                given |= {variant.name: given[key]} if key in given else {}
+            changes["training_of"][variant.name] = experiment.training_of.get(key, {}) | variant.training
     return experiment.model_copy(update={"models": models, **changes})

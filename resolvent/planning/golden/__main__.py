@@ -4,11 +4,10 @@
                                                     edited, and write versions.json
     python -m resolvent.planning.golden PART …      compare only these parts
     python -m resolvent.planning.golden --all       compare all parts
-    python -m resolvent.planning.golden --again PART …   make the numbers of these parts again, for versions
-                                                    that no release has
 
 Run it after raising a version. If the numbers of a part moved and its version did not, it ends with one line
-for each such part, and writes nothing for it.
+for each such part, and writes nothing for it. To replace the numbers of a version that no release has, delete
+their file first.
 """
 
 from __future__ import annotations
@@ -36,27 +35,22 @@ from resolvent.planning.job import keep_compiled
 from resolvent.planning.versions import PARTS, modules_of
 
 
-def main(words: list[str]) -> int:
+def main(arguments: list[str]) -> int:
     keep_compiled()
-    if words[:1] == ["--edited"]:
+    if arguments[:1] == ["--edited"]:
         with redirect_stdout(sys.stderr):
-            found = {part: facts_of(part) for part in words[1:]}
-        print(json.dumps(found))
+            facts = {part: facts_of(part) for part in arguments[1:]}
+        print(json.dumps(facts))
         return 0
-    option, parts = (words[0], words[1:]) if words and words[0] in ("--all", "--again") else ("", words)
+    parts = list(PARTS) if arguments == ["--all"] else arguments
     if unknown := set(parts) - set(PARTS):
         print(f"unknown part {', '.join(sorted(unknown))}; accepted: {', '.join(PARTS)}", file=sys.stderr)
         return 2
-    if option == "--again":
-        for part in parts:
-            file_of_version(part, version_of(part)).unlink(missing_ok=True)
-    due = [part for part in PARTS if is_due(part)]
-    chosen = PARTS if option == "--all" else dict.fromkeys([*parts, *due] if option else parts or due)
-    failed = [line for part in chosen if (line := made(part))]
-    if not failed and (option or not parts):
+    moved = [line for part in parts or filter(is_due, PARTS) if (line := made(part))]
+    if not moved and arguments in ([], ["--all"]):
         write_table()
-    print(*failed, sep="\n", file=sys.stderr)
-    return 1 if failed else 0
+    print(*moved, sep="\n", file=sys.stderr)
+    return 1 if moved else 0
 
 
 def is_due(part: str) -> bool:
@@ -98,8 +92,8 @@ def facts_of(part: str) -> dict[str, int | str]:
         shift = shift_of(part, version, content)
         edit = digest_of_numbers(part, content)
     except Exception as error:  # edited code may raise anything: the jobs that use it will say what
-        words = " ".join(str(error).split())[:200]
-        shift = f"its numbers cannot be computed ({type(error).__name__}: {words})"
+        reason = " ".join(str(error).split())[:200]
+        shift = f"its numbers cannot be computed ({type(error).__name__}: {reason})"
         version, edit = before or 1, digest_of(files_behind(*modules_of(part)))[:8]
     return {"version": f"{version}+edited-{edit}" if shift else version, "shift": shift}
 

@@ -85,45 +85,46 @@ def shift_of(part: str, version: int, content: dict) -> str:
 
 def digest_of_numbers(part: str, content: dict) -> str:
     """Return eight hexadecimal digits of a part's numbers; numbers within the tolerance rarely differ."""
-    digits, rounded = DIGITS[tolerance(part)], dict(content["defaults"])
+    rounded = dict(content["defaults"])
     for name, entry in content["numbers"].items():
         if isinstance(entry, dict):
-            scale = _scale(entry)
-            entry = [None if value is None else round(value / scale, digits) for value in entry["values"]]
+            scaled = _values(entry) / _scale(entry)
+            entry = scaled.round(DIGITS[tolerance(part)]).tolist()
         rounded[f"{name}:"] = entry
     return hashlib.sha256(json.dumps(rounded, sort_keys=True).encode()).hexdigest()[:8]
 
 
-def _summary(values: Any) -> Any:
-    if isinstance(values, list):  # text
-        return values
-    array = np.asarray(values, dtype=np.float64)
+def _summary(array: Any) -> Any:
+    if isinstance(array, list):  # text
+        return array
+    array = np.asarray(array, dtype=np.float64)
     flat = array.ravel()
     finite = np.nan_to_num(flat)
     places = np.unique(np.linspace(0, len(flat) - 1, FEW).round().astype(int))
     # A projection changes with every value, also where no value is kept.
     projection = float(finite @ np.cos(1.7 * np.arange(len(flat))))
-    shown = [float(f"{value:.13g}") if np.isfinite(value) else None for value in flat[places]]
     return {
         "shape": list(array.shape),
         "norm": float(f"{np.linalg.norm(finite):.13g}"),
         "projection": float(f"{projection:.13g}"),
-        "values": shown,
+        "values": [float(f"{value:.13g}") if np.isfinite(value) else None for value in flat[places]],
     }
 
 
+def _values(entry: dict) -> np.ndarray:
+    return np.array(entry["values"], dtype=float)  # null, which is no finite number, becomes NaN
+
+
 def _scale(entry: dict) -> float:
-    largest = max((abs(value) for value in entry["values"] if value is not None), default=0.0)
+    largest = np.nan_to_num(abs(_values(entry))).max(initial=0.0)
     return max(largest, entry["norm"] / max(1.0, np.prod(entry["shape"]) ** 0.5), 1e-300)
 
 
 def _distance(before: Any, after: Any) -> float:
     if isinstance(before, list) or isinstance(after, list):
         return 0.0 if before == after else np.inf
-    unknown = [[value is None for value in entry["values"]] for entry in (before, after)]
-    if before["shape"] != after["shape"] or unknown[0] != unknown[1]:
+    known, computed = _values(before), _values(after)
+    if before["shape"] != after["shape"] or not np.array_equal(np.isnan(known), np.isnan(computed)):
         return np.inf
-    pairs = [pair for pair in zip(before["values"], after["values"], strict=True) if None not in pair]
-    norm = max(before["norm"], 1e-300)
-    differences = [abs(a - b) / _scale(before) for a, b in pairs]
-    return max(*differences, *(abs(before[key] - after[key]) / norm for key in ("norm", "projection")), 0.0)
+    norms = [abs(before[key] - after[key]) / max(before["norm"], 1e-300) for key in ("norm", "projection")]
+    return max(np.nan_to_num(abs(known - computed)).max(initial=0.0) / _scale(before), *norms)

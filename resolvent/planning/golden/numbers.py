@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import fields
 from functools import cache
 from itertools import product
@@ -17,6 +18,7 @@ from typing import Any
 
 import numpy as np
 import pandas
+from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 
 from resolvent.common.records import ESTIMATE_COLUMNS, INFERENCE_COLUMNS, CostRecord, write_record
@@ -26,13 +28,14 @@ from resolvent.datasets.tasks.registry import EQUATIONS, build_task, settings_cl
 from resolvent.models.registry import ARCHITECTURES
 from resolvent.models.registry import settings_class as architecture_class
 from resolvent.models.settings import Settings
-from resolvent.planning.versions import BASELINES, CHECKS, DATASETS, METRICS
+from resolvent.planning.versions import BASELINES, CHECKS, DATASETS, METRICS, SOLVED
 from resolvent.solvers.common.errors import SolverError
 from resolvent.solvers.common.grid import AnyGrid, Grid, Nodes
 
 Numbers = dict[str, Any]  # arrays, numbers, and lists of text
 SAMPLES = [("train", 0), ("train", 1), ("test", 0)]
 STUDY = "resolvent.planning.golden.study"
+SCRATCH = tempfile.TemporaryDirectory()  # removed when the process ends
 FEW = {"train": 8, "validation": 2, "test": 4}
 
 # Settings beside an example, so that together they reach all of its code. Other equations have the example.
@@ -111,23 +114,20 @@ def defaults_of(part: str) -> dict[str, Any]:
     from resolvent.measurements.settings import ArchitectureCostSettings, CostSettings
     from resolvent.training.settings import TrainingSettings
 
-    others = {
+    others: dict[str, type[BaseModel]] = {
         "training": TrainingSettings,
         "step_cost": CostSettings,
         "architecture_costs": ArchitectureCostSettings,
     }
+    settings = others.get(part, BaseModel)
     if part in DATASETS:
-        known = class_of(part)
+        settings = class_of(part)
     elif part in ARCHITECTURES:
-        known = architecture_class(part)
-    elif part in others:
-        known = others[part]
-    else:
-        return {}
-    optional = {name: field for name, field in known.model_fields.items() if not field.is_required()}
+        settings = architecture_class(part)
     return {
         name: to_jsonable_python(field.get_default(call_default_factory=True))
-        for name, field in optional.items()
+        for name, field in settings.model_fields.items()
+        if not field.is_required()
     }
 
 
@@ -137,30 +137,31 @@ def class_of(part: str) -> Any:
     return settings_class(name, imported=name != part)
 
 
+def new_folder() -> Path:
+    return Path(tempfile.mkdtemp(dir=SCRATCH.name))
+
+
 def smooth(grid: AnyGrid, count: int = 3) -> np.ndarray:
     """Return functions of a few waves on any grid, (count, *shape), between -1.6 and 1.6."""
     axes = grid.positions if isinstance(grid, Nodes) else grid.coordinates  # type: ignore[union-attr]
-    shape = grid.shape
-    places = [np.asarray(axes, dtype=float)] * len(shape)
-    space, values = np.meshgrid(*places, indexing="ij"), np.zeros((count, *shape))
-    for number in range(count):
-        phase = sum((axis + 1) * 2 * np.pi * x for axis, x in enumerate(space))
-        values[number] = np.cos(phase + number) + 0.6 * np.sin(2 * np.pi * space[-1] * (number + 1))
-    return values
+    space = np.meshgrid(*[np.asarray(axes, dtype=float)] * len(grid.shape), indexing="ij")
+    phase = sum((axis + 1) * 2 * np.pi * x for axis, x in enumerate(space))
+    waves = [np.cos(phase + n) + 0.6 * np.sin(2 * np.pi * space[-1] * (n + 1)) for n in range(count)]
+    return np.stack(waves)
 
 
 # Equations
 
 
-def cases_of(equation: str, folder: Path) -> Iterator[tuple[str, Any]]:
+def cases_of(equation: str) -> Iterator[tuple[str, Any]]:
     """Yield a name and the settings of each case of an equation."""
-    if equation in EQUATIONS:
-        for number, changes in enumerate(CASES.get(equation, [{}])):
-            known = {"equation": equation, **settings_class(equation).example}
-            kept = {name: value for name, value in (known | changes).items() if value is not None}
-            yield f"case {number}", settings_of(kept)
-    else:
-        yield "file", settings_of(written(equation, folder)).with_contents()
+    if equation not in EQUATIONS:
+        yield "file", settings_of(written(equation, new_folder())).with_contents()
+        return
+    for number, changes in enumerate(CASES.get(equation, [{}])):
+        settings = {"equation": equation, **settings_class(equation).example, **changes}
+        stated = {name: value for name, value in settings.items() if value is not None}
+        yield f"case {number}", settings_of(stated)
 
 
 def written(equation: str, folder: Path) -> dict:
@@ -185,61 +186,52 @@ def written(equation: str, folder: Path) -> dict:
     common = {"equation": equation.removeprefix("imported_"), "source": str(path), "samples": sizes}
     if equation == "imported_burgers":
         return common | {"finest": 64, "resolutions": [64, 16]}
-    if equation == "imported_darcy":
-        return common | {"finest": 17, "resolutions": [17, 9]}
-    return common | {"finest": 17, "resolutions": [9], "coarse": [5]}
+    return common | {"finest": 17, "resolutions": [17, 9]}
 
 
 def samples(equation: str) -> Numbers:
     """Return stored arrays of a few samples in every case."""
-    found: Numbers = {}
-    with tempfile.TemporaryDirectory() as folder:
-        for case, settings in cases_of(equation, Path(folder)):
-            arrays = build_task(settings).compute(SAMPLES)
-            found |= {f"{case}: {name}": values for name, values in arrays.items()}
-    return found
+    numbers: Numbers = {}
+    for case, settings in cases_of(equation):
+        arrays = build_task(settings).compute(SAMPLES)
+        numbers |= {f"{case}: {name}": values for name, values in arrays.items()}
+    return numbers
 
 
 def checks(equation: str) -> Numbers:
-    """Return error budget, estimates of errors, answers of the timed solvers, and film, in the first case."""
-    found: Numbers = {}
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        _, settings = next(cases_of(equation, folder))
-        card = make_dataset(settings, folder / "made", {})
-        facts, task = read_card(card), build_task(settings)
-        for check, entry in facts["error_budget"].items():
-            # Fits of an imported file's parameters end where a search ends.
-            if isinstance(entry, dict) and "largest_relative_l2" in entry and "_fit" not in check:
-                # Beside 1, as rounding moves small errors.
-                errors = [1.0, entry["median_relative_l2"], entry["largest_relative_l2"]]
-                found[f"error budget: {check}"] = np.array(errors)
-        stored = load_samples(card, settings.resolutions[0], "test", 2)
-        found |= answers(stored, settings, task)
-        if settings.moves:
-            found["film"] = task.motion(SAMPLES[0]).values
-    return found
+    """Return error budget, estimates of errors, answers of the timed solvers, and film, in the first case.
 
-
-def answers(stored: Any, settings: Any, task: Any) -> Numbers:
-    """Return the answers of cheap solvers and bounds of errors, for slightly wrong predictions."""
-    inputs, prediction = stored.inputs.astype(np.float64), 1.01 * stored.targets.astype(np.float64)
-    found: Numbers = {
-        f"symmetry {number}": symmetry.inputs(inputs) for number, symmetry in enumerate(settings.symmetries())
-    }
+    Cheap solvers and bounds of errors get slightly wrong predictions.
+    """
+    _, settings = next(cases_of(equation))
+    card, task = make_dataset(settings, new_folder() / "made", {}), build_task(settings)
+    numbers: Numbers = {}
+    for check, entry in read_card(card)["error_budget"].items():
+        # Fits of an imported file's parameters end where a search ends.
+        if isinstance(entry, dict) and "largest_relative_l2" in entry and "_fit" not in check:
+            # Beside 1, as rounding moves small errors.
+            errors = [1.0, entry["median_relative_l2"], entry["largest_relative_l2"]]
+            numbers[f"error budget: {check}"] = np.array(errors)
+    stored = load_samples(card, settings.resolutions[0], "test", 2)
+    inputs, targets = stored.inputs.astype(np.float64), stored.targets.astype(np.float64)
+    prediction = 1.01 * targets
+    for number, symmetry in enumerate(settings.symmetries()):
+        numbers[f"symmetry {number}"] = symmetry.inputs(inputs)
     for name, solver in task.classical_solvers().items():
         try:
-            found[f"solver: {name}"] = solver(inputs, stored.grid)
+            numbers[f"solver: {name}"] = solver(inputs, stored.grid)
         except SolverError as error:
-            found[f"solver: {name}"] = [error.finding]
+            numbers[f"solver: {name}"] = [error.finding]
     cheap = settings.cheap_answer(inputs, prediction, stored.target_grid)
-    found |= {} if cheap is None else {"cheap answer": cheap}
-    bounds = settings.error_bounds(inputs, prediction)
-    found |= {f"bounds: {name}": values for name, values in bounds.items()}
-    if bounds:
-        found["energy error"] = settings.energy_error(inputs, prediction, stored.targets.astype(np.float64))
-        found["corrected"] = settings.corrected(inputs, prediction, 2)
-    return found
+    if cheap is not None:
+        numbers["cheap answer"] = cheap
+    if bounds := settings.error_bounds(inputs, prediction):
+        numbers |= {f"bounds: {name}": values for name, values in bounds.items()}
+        numbers["energy error"] = settings.energy_error(inputs, prediction, targets)
+        numbers["corrected"] = settings.corrected(inputs, prediction, 2)
+    if settings.moves:
+        numbers["film"] = task.motion(SAMPLES[0]).values
+    return numbers
 
 
 # Architectures
@@ -251,12 +243,10 @@ def sides_of(settings: Settings) -> tuple[int, ...]:
         points = settings.points  # type: ignore[attr-defined]
         return tuple(points) if isinstance(points, list) else (points,) * settings.dimension
     for points in SIDES[settings.dimension]:
-        sides = (points, *(points - 2 for _ in range(settings.dimension - 1)))
-        try:
+        sides = (points, *[points - 2] * (settings.dimension - 1))
+        with suppress(ValueError):
             settings.check_grid(sides)
-        except ValueError:
-            continue
-        return sides
+            return sides
     raise ValueError(f"{type(settings).__name__} takes no grid of {SIDES[settings.dimension]}")
 
 
@@ -267,16 +257,15 @@ def steps(architecture: str) -> Numbers:
     from resolvent.models.build import build, parameter_counts
     from resolvent.models.registry import resolve
 
-    known, found = architecture_class(architecture), {}
+    known, numbers = architecture_class(architecture), {}
     for name, changes in known.variants.items():
         settings = resolve(architecture, known.example | changes)
         operator = build(architecture, settings.model_dump(), seed=0)
-        sides = sides_of(settings)
-        axes = [torch.arange(n, dtype=torch.float32) / n for n in sides]
+        numbers[f"{name} parameters"] = np.array(parameter_counts(operator), dtype=float)
+        axes = [torch.arange(n, dtype=torch.float32) / n for n in sides_of(settings)]
         x = torch.stack(torch.meshgrid(*axes, indexing="ij"), dim=-1)
-        phase = 2 * torch.pi * (x @ torch.arange(1.0, len(sides) + 1))
+        phase = 2 * torch.pi * (x @ torch.arange(1.0, len(axes) + 1))
         u = torch.stack([torch.cos(phase), torch.sin(2 * phase) + 0.3])[..., None]
-        found[f"{name} parameters"] = np.array(parameter_counts(operator), dtype=float)
         with torch.no_grad():
             before = operator.eval()(u, x)
         target, losses = torch.roll(before, 1, dims=1) + 0.1, []
@@ -291,88 +280,70 @@ def steps(architecture: str) -> Numbers:
             losses.append(loss.item())
         with torch.no_grad():
             after = operator.eval()(u, x)
-        found |= {
-            f"{name} forward": before.numpy(),
-            f"{name} losses": np.array(losses),
-            f"{name} after three steps": after.numpy(),
-        }
-    return found
+        numbers[f"{name} forward"], numbers[f"{name} losses"] = before.numpy(), np.array(losses)
+        numbers[f"{name} after three steps"] = after.numpy()
+    return numbers
 
 
 # Training and evaluation, on waves by a narrow network
 
 
-_folders: list[tempfile.TemporaryDirectory] = []  # removed when the process ends
-
-
 @cache
 def made(name: str = "Waves") -> Path:
     """Return the card of a dataset of `resolvent.planning.golden.study`."""
-    _folders.append(tempfile.TemporaryDirectory())
-    return make_dataset(settings_named(name), Path(_folders[-1].name) / name, {})
+    return make_dataset(settings_named(name), new_folder() / name, {})
 
 
 def settings_named(name: str = "Waves") -> Any:
     return settings_of({"equation": f"{STUDY}:{name}Dataset", "samples": FEW, "seed": 7})
 
 
-def run_of(network: str, noise: float, training: dict) -> dict:
-    """Return the parameters of a training of a narrow network."""
-    return {
-        "architecture": f"{STUDY}:{network}Settings",
-        "settings": {},
-        "grids": "stored",
-        "noise": noise,
-        "noise_samples": FEW["train"],
-        "training": {"epochs": 2, "batch_size": 2, **training},
-        "samples": FEW,
-    }
-
-
 def trainings() -> Numbers:
+    """Return histories and weights of trainings of a narrow network, every other one with noise."""
     import torch
 
     from resolvent.training.checkpoints import load
     from resolvent.training.train import train_run
 
-    found, threads = {}, torch.get_num_threads()
-    cases = [("Waves", 32, "Narrow", changes) for changes in TRAININGS]
-    cases += [("Bumps", 9, "Narrow2d", changes) for changes in ON_THE_SQUARE]
-    for number, (dataset, points, network, changes) in enumerate(cases):
-        run = run_of(network, 0.1 * (number % 2), changes)
-        with tempfile.TemporaryDirectory() as name:
-            folder = Path(name)
-            train_run(made(dataset), folder, points, 3, run, {}, threads, gpus=0)
-            history = pandas.read_csv(folder / "history.csv")
-            found[f"case {number}: history"] = history.to_numpy(dtype=float)
-            state = load(folder / "checkpoint.pt")["operator"]
-            weights = [values.flatten().double() for values in state.values() if values.is_floating_point()]
-            found[f"case {number}: weights"] = torch.cat(weights).numpy()
-    return found
+    numbers: Numbers = {}
+    cases = [("Waves", 32, 6, changes) for changes in TRAININGS]
+    cases += [("Bumps", 9, 7, changes) for changes in ON_THE_SQUARE]
+    for number, (dataset, points, width, changes) in enumerate(cases):
+        run = {
+            "architecture": f"{STUDY}:NarrowSettings",
+            "settings": {"width": width},
+            "grids": "stored",
+            "noise": 0.1 * (number % 2),
+            "noise_samples": FEW["train"],
+            "training": {"epochs": 2, "batch_size": 2, **changes},
+            "samples": FEW,
+        }
+        folder = new_folder()
+        train_run(made(dataset), folder, points, 3, run, {}, torch.get_num_threads(), gpus=0)
+        history = pandas.read_csv(folder / "history.csv")
+        numbers[f"case {number}: history"] = history.to_numpy(dtype=float)
+        state = load(folder / "checkpoint.pt")["operator"]
+        weights = [values.flatten().double() for values in state.values() if values.is_floating_point()]
+        numbers[f"case {number}: weights"] = torch.cat(weights).numpy()
+    return numbers
 
 
 def tuning() -> Numbers:
+    """Return the choice among four short runs: two are equally good, and the best one diverged."""
     from resolvent.training.tuning import choose_settings
 
-    found: Numbers = {}
-    with tempfile.TemporaryDirectory() as name:
-        short_runs = {}
-        for number, (error, diverged) in enumerate(((0.3, None), (0.1, None), (0.1, None), (0.05, 2))):
-            folder = Path(name, str(number))
-            folder.mkdir()
-            columns: dict[str, Any] = dict.fromkeys((field.name for field in fields(CostRecord)), 1)
-            facts = {"status": "finished", "config_hash": str(number), "device": "cpu"}
-            errors = {"best_validation_relative_l2": error, "diverged_epoch": diverged, "train_seconds": 1.0}
-            floats = {"best_test_relative_l2": 1.0, "seconds_per_step": 1.0}
-            write_record(folder / "cost.json", CostRecord(**columns | facts | errors | floats))
-            short_runs[str(folder)] = {"settings": {"number": number}, "config_hash": str(number)}
-        output = Path(name, "tuned.json")
-        choose_settings(short_runs, resolution=1, seed=1, epochs=1, output=output)
-        record = json.loads(output.read_text())
-        found["chosen"] = np.array([record["chosen"]["number"]])
-        tried = [one["validation_relative_l2"] for one in record["candidates"]]
-        found["errors"] = np.array([np.nan if error is None else error for error in tried])
-    return found
+    folder, short_runs = new_folder(), {}
+    cost: dict[str, Any] = dict.fromkeys((field.name for field in fields(CostRecord)), 1)
+    cost |= {"status": "finished", "device": "cpu", "best_test_relative_l2": 1.0}
+    cost |= {"train_seconds": 1.0, "seconds_per_step": 1.0}
+    for number, (error, diverged) in enumerate(((0.3, None), (0.1, None), (0.1, None), (0.05, 2))):
+        known = {"config_hash": str(number), "best_validation_relative_l2": error, "diverged_epoch": diverged}
+        write_record(folder / f"{number}/cost.json", CostRecord(**cost | known))
+        short_runs[f"{folder}/{number}"] = {"settings": {"number": number}, "config_hash": str(number)}
+    choose_settings(short_runs, resolution=1, seed=1, epochs=1, output=folder / "tuned.json")
+    record = json.loads((folder / "tuned.json").read_text())
+    errors = [candidate["validation_relative_l2"] for candidate in record["candidates"]]
+    return {"chosen": np.array([record["chosen"]["number"]]), "errors": np.array(errors, dtype=float)}
 
 
 def evaluation() -> Numbers:
@@ -391,26 +362,23 @@ def evaluation() -> Numbers:
     }
     operator, device = Narrow(1, 1, 6), torch.device("cpu")
     errors, predictions = evaluate_operator(operator, made(), description, device, seed=7)
-    found: Numbers = {str(name): errors[name].to_numpy(dtype=float) for name in errors}
+    numbers: Numbers = {str(name): errors[name].to_numpy(dtype=float) for name in errors}
     for group in predictions.subtree:
         for name, values in group.to_dataset().data_vars.items():
             if values.dtype.kind == "f":
-                found[f"{group.path} {name}"] = values.to_numpy()
-    return found | {"spread": np.array(predictions.attrs["prediction_spread"])}
-
-
-def answer_of_narrow(inputs: np.ndarray) -> np.ndarray:
-    return np.tanh(inputs) + 0.1 * np.roll(inputs, 1, axis=-1)
+                numbers[f"{group.path} {name}"] = values.to_numpy()
+    return numbers | {"spread": np.array(predictions.attrs["prediction_spread"])}
 
 
 def estimates() -> Numbers:
     from resolvent.evaluation.estimates import errors_beside
 
-    loaded = load_samples(made(), 32, "test", FEW["test"])
-    found: Numbers = errors_beside(settings_named(), answer_of_narrow, loaded)
-    return {name: np.asarray(values, dtype=float) for name, values in found.items()} | {
-        "columns": list(ESTIMATE_COLUMNS)
-    }
+    def answer(inputs: np.ndarray) -> np.ndarray:
+        return np.tanh(inputs) + 0.1 * np.roll(inputs, 1, axis=-1)
+
+    errors = errors_beside(settings_named(), answer, load_samples(made(), 32, "test", FEW["test"]))
+    numbers: Numbers = {name: np.asarray(values, dtype=float) for name, values in errors.items()}
+    return numbers | {"columns": list(ESTIMATE_COLUMNS)}
 
 
 def inference() -> Numbers:
@@ -423,11 +391,8 @@ def inference() -> Numbers:
         for error, seconds in ((0.2, 1e-4), (0.1, 1e-2), (0.01, 2e-2))
     ]
     beside = beside_the_fastest(model, solvers, "cpu")
-    return {
-        "columns": list(INFERENCE_COLUMNS),
-        "fastest": [beside["solver"]],
-        "queries": np.array([BATCH, beside["queries"]], dtype=float),
-    }
+    queries = np.array([BATCH, beside["queries"]], dtype=float)
+    return {"columns": list(INFERENCE_COLUMNS), "fastest": [beside["solver"]], "queries": queries}
 
 
 def rollout() -> Numbers:
@@ -437,8 +402,7 @@ def rollout() -> Numbers:
     from resolvent.planning.golden.study import Narrow
 
     initial = load_samples(made(), 32, "test", 2)
-    frames = rolled_out(Narrow(1, 1, 6), initial, 3, torch.device("cpu"))
-    return {"frames": np.stack(list(frames))}
+    return {"frames": np.stack(list(rolled_out(Narrow(1, 1, 6), initial, 3, torch.device("cpu"))))}
 
 
 def latent_basis() -> Numbers:
@@ -448,24 +412,22 @@ def latent_basis() -> Numbers:
     functions = smooth(Grid("nodes", 9, dimension=2), 5)
     basis, shares = leading_functions(functions, 2)
     eigenvalues, own = eigenfunctions(1 + 0.1 * functions[0, :-1, :-1] ** 2, 2)
-    arrays = (basis, shares, roughness(functions), eigenvalues, own)
-    names = ("basis", "shares", "roughness", "eigenvalues", "eigenfunctions")
-    return dict(zip(names, arrays, strict=True))
+    numbers: Numbers = {"basis": basis, "shares": shares, "roughness": roughness(functions)}
+    return numbers | {"eigenvalues": eigenvalues, "eigenfunctions": own}
 
 
 def preview() -> Numbers:
     from resolvent.datasets.preview import write_motion, write_preview
 
-    found: Numbers = {}
-    with tempfile.TemporaryDirectory() as folder:
-        for name, write in (("preview", write_preview), ("motion", write_motion)):
-            path = Path(folder, f"{name}.npz")
-            write(made(), path)
-            with np.load(path) as arrays:
-                for key, values in arrays.items():
-                    text = values.dtype.kind == "U"
-                    found[f"{name} {key}"] = list(map(str, values.ravel())) if text else values.astype(float)
-    return found
+    numbers: Numbers = {}
+    for name, write in (("preview", write_preview), ("motion", write_motion)):
+        path = new_folder() / f"{name}.npz"
+        write(made(), path)
+        with np.load(path) as arrays:
+            for key, values in arrays.items():
+                text = values.dtype.kind == "U"
+                numbers[f"{name} {key}"] = list(map(str, values.ravel())) if text else values.astype(float)
+    return numbers
 
 
 # Metrics and baselines, on fixed arrays
@@ -475,54 +437,50 @@ def metric(name: str) -> Numbers:
     from resolvent.evaluation.metrics import METRICS as KNOWN
     from resolvent.evaluation.metrics import measure
 
-    (chosen,) = (one for one in KNOWN if one.name == name)
-    found: Numbers = {}
+    (chosen,) = (metric for metric in KNOWN if metric.name == name)
+    scale, numbers = (np.array([0.5]), np.array([0.7])), {}
     for kind, dimension in product(("periodic", "nodes", "cell_centres"), (1, 2)):
-        if (kind, dimension) == ("cell_centres", 1):
-            continue
-        grid = Grid(kind, 12, dimension=dimension)
-        target = smooth(grid) + 0.5
-        prediction = target + 0.1 * np.tanh(2 * target)
-        scale = np.array([0.5]), np.array([0.7])
-        found[f"{kind} {dimension}"] = measure(prediction, target, grid, scale, (chosen,))[name]
-    return found
+        if (kind, dimension) != ("cell_centres", 1):
+            grid = Grid(kind, 12, dimension=dimension)
+            target = smooth(grid) + 0.5
+            prediction = target + 0.1 * np.tanh(2 * target)
+            numbers[f"{kind} {dimension}"] = measure(prediction, target, grid, scale, (chosen,))[name]
+    return numbers
 
 
 def baseline(name: str) -> Numbers:
     from resolvent.evaluation.baselines import RidgeRegression, baselines
     from resolvent.evaluation.conditions import Condition
 
-    if name in ("mean_predictor", "ridge_regression", "identity"):
-        loaded = {split: load_samples(made(), 32, split, count) for split, count in FEW.items()}
-        task = build_task(settings_named())
-        task.input_answers = True
-        tests: list = [(Condition(32), loaded["test"])]
-        errors, _ = baselines(loaded["train"], tests, task)
-        own = errors[errors["baseline"] == name]
-        errors_of_it = own.filter(regex="^relative")
-        found: Numbers = {str(key): errors_of_it[key].to_numpy(dtype=float) for key in errors_of_it}
-        if name == "ridge_regression":
-            fitted = RidgeRegression(loaded["train"].inputs, loaded["train"].targets)
-            found["predictions"] = fitted(loaded["test"].inputs)
-        return found
-    found = {}
-    for equation in EQUATIONS:
-        settings = settings_of({"equation": equation, **settings_class(equation).example})
-        task = build_task(settings)
-        if solver := task.baselines().get(name):
-            found[equation] = solver(*inputs_for(equation, task))
-    return found
+    numbers: Numbers = {}
+    if name in SOLVED:
+        for equation in EQUATIONS:
+            task = build_task(settings_of({"equation": equation, **settings_class(equation).example}))
+            if solver := task.baselines().get(name):
+                numbers[equation] = solver(*inputs_for(equation, task))
+        return numbers
+    loaded = {split: load_samples(made(), 32, split, count) for split, count in FEW.items()}
+    task = build_task(settings_named())
+    task.input_answers = True
+    tests: list = [(Condition(32), loaded["test"])]
+    errors, _ = baselines(loaded["train"], tests, task)
+    errors = errors[errors["baseline"] == name].filter(regex="^relative")
+    numbers = {str(key): errors[key].to_numpy(dtype=float) for key in errors}
+    if name == "ridge_regression":
+        fitted = RidgeRegression(loaded["train"].inputs, loaded["train"].targets)
+        numbers["predictions"] = fitted(loaded["test"].inputs)
+    return numbers
 
 
 def inputs_for(equation: str, task: Any) -> tuple[np.ndarray, AnyGrid]:
     """Return inputs by a formula that a solver of the equation takes, and their grid."""
-    group = next(one for one in task.groups() if any(v.name == task.inputs[0] for v in one.variables))
+    name = task.inputs[0]
+    group = next(group for group in task.groups() if name in [stored.name for stored in group.variables])
     values = smooth(group.grid)
     if equation.startswith("darcy"):
         values = np.where(values > 0, 12.0, 3.0)
     if equation == "lorenz63":
-        constants = np.ones_like(values)
-        values = np.stack([values, 0.5 * constants, 20.0 * constants], axis=1)
+        values = np.stack([values, np.full_like(values, 0.5), np.full_like(values, 20.0)], axis=1)
     return values, group.grid
 
 
@@ -536,28 +494,29 @@ def step_cost() -> Numbers:
     from resolvent.measurements.step_cost import SCOPES, learner_of, training_step
     from resolvent.training.operations import counted
 
-    found: Numbers = {}
+    numbers: Numbers = {}
     for scope, (attention, contraction) in product(SCOPES, KNOWN):
         learner = learner_of(scope, attention, contraction, 32, 1, torch.device("cpu"))
         flop = counted(training_step(learner, update=False))
-        found[f"{scope} {attention} {contraction}"] = np.array([flop], dtype=float)
-    return found
+        numbers[f"{scope} {attention} {contraction}"] = np.array([flop], dtype=float)
+    return numbers
 
 
 def architecture_costs() -> Numbers:
+    """Return counted and stated costs of each architecture at its smallest sizes."""
     from resolvent.measurements.architecture_costs import COLUMNS, cases, counted_costs
     from resolvent.measurements.architecture_formulas import MEASURED as KNOWN
     from resolvent.measurements.settings import ArchitectureCostSettings
 
     settings = ArchitectureCostSettings()
-    found: Numbers = {"columns": list(COLUMNS)}
-    least = {name: (width, points) for name, width, points in reversed(list(cases(settings)))}
-    for name, (width, points) in least.items():
+    numbers: Numbers = {"columns": list(COLUMNS)}
+    smallest = {name: (width, points) for name, width, points in reversed(list(cases(settings)))}
+    for name, (width, points) in smallest.items():
         case = KNOWN[name].case(settings, width, points)
         counts = counted_costs(KNOWN[name].architecture, case.settings, points)
         formulas = (case.parameters, case.products, case.transforms)
-        found[name] = np.array([*counts, *(np.nan if one is None else one for one in formulas)], dtype=float)
-    return found
+        numbers[name] = np.array([*counts, *formulas], dtype=float)
+    return numbers
 
 
 MEASURED: dict[str, Callable[[], Numbers]] = {

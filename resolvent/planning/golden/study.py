@@ -78,8 +78,8 @@ class Waves(Task):
         return Motion("curve", times, values, ("wave",), x)
 
     def description(self) -> dict:
-        words = {"in_words": "waves", "in_symbols": "u", "operator": "u ↦ v", "source": "golden numbers"}
-        return {"equation": words, "solver": {"method": "closed form"}}
+        facts = {"in_words": "waves", "in_symbols": "u", "operator": "u ↦ v", "source": "golden numbers"}
+        return {"equation": facts, "solver": {"method": "closed form"}}
 
 
 class BumpsDataset(WavesDataset):
@@ -120,20 +120,12 @@ class Bumps(Waves):
 
 
 class NarrowSettings(Settings):
-    """A network that acts at each point alone."""
+    """A network that acts at each point alone, of a line or a square."""
 
     operator = "resolvent.planning.golden.study:Narrow"
     dimension = 1
 
     width: int = Field(6, ge=1, description="hidden channels")
-
-
-class Narrow2dSettings(NarrowSettings):
-    """The same on the square."""
-
-    dimension = 2
-
-    width: int = Field(7, ge=1, description="hidden channels")
 
 
 class Narrow(nn.Module):

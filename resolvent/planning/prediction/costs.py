@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from resolvent.datasets.tasks.settings import DatasetSettings
-from resolvent.models.cost import Cost
+from resolvent.planning.wildcards import of_wildcards
 
 MEGABYTE = 1e6
 
@@ -71,19 +71,20 @@ def megabytes_requested(need: Need, attempt: int) -> int:
 
 
 def request(need: Need | Callable[..., Need], longest: int | None) -> dict[str, Callable[..., int]]:
-    """Return the resources `mem_mb` and `runtime` of a rule; the forecast reads `runtime.need`."""
+    """Return the resources `mem_mb` and `runtime` of a rule; the forecast reads `runtime.need`.
 
-    def of(wildcards) -> Need:
-        return need(wildcards) if callable(need) else need
+    A function as `need` gets the wildcards that its parameters name.
+    """
+    of_job = of_wildcards(need if callable(need) else lambda: need)
+
+    def mem_mb(wildcards, attempt: int) -> int:
+        return megabytes_requested(of_job(wildcards), attempt)
 
     def runtime(wildcards, attempt: int) -> int:
-        return minutes_requested(of(wildcards), attempt, longest)
+        return minutes_requested(of_job(wildcards), attempt, longest)
 
-    runtime.need = of  # type: ignore[attr-defined]
-    return {
-        "mem_mb": lambda wildcards, attempt: megabytes_requested(of(wildcards), attempt),
-        "runtime": runtime,
-    }
+    runtime.need = of_job  # type: ignore[attr-defined]
+    return {"mem_mb": mem_mb, "runtime": runtime}
 
 
 def solving(dataset: DatasetSettings, address: str | None = None) -> Need:
@@ -107,57 +108,6 @@ def store_bytes(dataset: DatasetSettings) -> float:
     functions = dataset.in_channels + dataset.out_channels
     points = sum(map(dataset.num_points, dataset.resolutions))
     return (4.0 if dataset.dimension == 2 else 8.0) * functions * points * dataset.samples.total
-
-
-def training(
-    operator: Cost,
-    *,
-    samples: int,
-    channels: int,
-    epochs: int,
-    batch_size: int,
-    tested: int,
-    gpu: bool,
-    processes: int = 1,
-    nodes: int = 1,
-    most: float = math.inf,
-) -> Need:
-    """Predict a training run.
-
-    After every epoch the model is tested on `tested` samples. Each sample has `channels` functions; all
-    samples take at most `most` bytes, in the memory of each process. The predicted memory is per node.
-    """
-    work = operator.forward_flop / FLOP_PER_SECOND
-    part, tested_part = math.ceil(batch_size / processes), math.ceil(tested / processes)
-    step = part * (BACKWARD * work + VALUE_SECONDS * operator.hidden_values)
-    steps = samples // batch_size
-    if gpu:
-        epoch = steps * GPU_STEP_SECONDS + (steps * step + tested_part * work) / GPU_SPEED
-    else:
-        epoch = steps * (STEP_SECONDS + step) + tested_part * work
-    data = min(SAMPLE_BYTES * channels * operator.points * (samples + tested), most)
-    kept = 4 * KEPT_VALUES * operator.hidden_values + SAMPLER_BYTES * operator.resampled_points  # of a sample
-    held = STATE_BYTES * operator.weights + data + (GPU_BYTES if gpu else part * kept)
-    size = processes // nodes * (START_BYTES + held) + (START_BYTES if processes > 1 else 0)
-    return Need(START_SECONDS + epochs * epoch, size, disk=4 * operator.weights)
-
-
-def evaluating(
-    operators: list[Cost], *, samples: int, channels: int, gpu: bool, most: float = math.inf
-) -> Need:
-    """Predict an evaluation: outputs for the test samples, their errors and spectra.
-
-    `operators` has the cost for each test grid. `samples` counts every level and realisation of noise;
-    samples in memory take at most `most` bytes.
-    """
-    flop = sum(operator.forward_flop for operator in operators)
-    values = sum(operator.points for operator in operators) * channels
-    largest = max(operator.points for operator in operators)
-    batch = 4 * KEPT_VALUES * 2**16 * operators[0].width  # resolvent.evaluation.conditions.BATCH_VALUES
-    outputs = flop / FLOP_PER_SECOND / (GPU_SPEED if gpu else 1)
-    seconds = samples * (outputs + 10 * VALUE_SECONDS * values)
-    held = min(EVALUATED_BYTES * channels * largest * samples, most) + (GPU_BYTES if gpu else batch)
-    return Need(START_SECONDS + seconds, START_BYTES + STATE_BYTES * operators[0].weights + held)
 
 
 def drawing(files: int) -> Need:

@@ -45,7 +45,7 @@ def jobs(workflow, gpu: bool) -> list[Job]:
     """Return every job of `rule all`, done or not; `gpu` is whether there are GPUs."""
     from resolvent.planning.dag import jobs_behind  # can only be imported inside Snakemake
 
-    found = []
+    listed = []
     for job in jobs_behind(workflow, "all"):
         # The resources of the rule, not of the job: `--set-resources` changes requests, but not predictions.
         asked: dict[str, Any] = (job.rule.ruleinfo.resources or ((), {}))[1]
@@ -53,9 +53,9 @@ def jobs(workflow, gpu: bool) -> list[Job]:
         need = predicted(job.wildcards) if predicted else drawing(1)
         processes = asked.get("processes", 1)
         processes = processes(job.wildcards) if callable(processes) else processes
-        found.append(Job(job.rule.name, tuple(job.output), need, gpu and "gpu" in asked, processes))
+        listed.append(Job(job.rule.name, tuple(job.output), need, gpu and "gpu" in asked, processes))
     order = [rule.name for rule in workflow.rules]
-    return sorted(found, key=lambda one: (order.index(one.rule), one.outputs))
+    return sorted(listed, key=lambda job: (order.index(job.rule), job.outputs))
 
 
 def print_forecast(workflow, needs: Needs, table: Path) -> None:
@@ -66,7 +66,7 @@ def print_forecast(workflow, needs: Needs, table: Path) -> None:
         gpus = min(gpus, usable_gpus(needs.plan.configuration.gpu_jobs_per_device))
     needs.gpu = gpus > 0
     listed = jobs(workflow, needs.gpu)
-    rows = [(one.rule, one.outputs[0], one.need.seconds, one.need.bytes, one.need.disk) for one in listed]
+    rows = [(job.rule, job.outputs[0], job.need.seconds, job.need.bytes, job.need.disk) for job in listed]
     write_text(table, "".join(",".join(map(str, row)) + "\n" for row in [COLUMNS, *rows]))
     print(forecast(listed, workflow.cores or 1, gpus))
     for words in remarks(needs.plan.configuration):

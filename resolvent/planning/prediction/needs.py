@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
@@ -17,20 +17,24 @@ from pathlib import Path
 
 from resolvent.common.errors import FileError
 from resolvent.common.records import CostRecord, read_record
-from resolvent.datasets.storage.layout import resolution_of
 from resolvent.models.cost import Cost
 from resolvent.planning.configuration.settings import Resolution, training_settings
-from resolvent.planning.plan import DatasetPlan, Plan, Training
+from resolvent.planning.plan import DatasetPlan, Plan
 from resolvent.planning.prediction import costs
-from resolvent.planning.prediction.costs import FLOP_PER_SECOND, START_BYTES, START_SECONDS, Need
+from resolvent.planning.prediction.costs import (
+    FLOP_PER_SECOND,
+    GPU_BYTES,
+    KEPT_VALUES,
+    START_BYTES,
+    START_SECONDS,
+    STATE_BYTES,
+    VALUE_SECONDS,
+    Need,
+)
+from resolvent.planning.wildcards import of_wildcards
 
 # Margins beyond the largest measurement, and the number of shards of a dataset whose benchmarks are read.
 MEASURED_TIME_FACTOR, MEASURED_MEMORY_FACTOR, SHARDS = 2.0, 1.25, 8
-
-
-def run_of(wildcards) -> tuple[str, str, Resolution]:
-    """Return experiment, model and training resolution from the wildcards of a run's folder."""
-    return wildcards.experiment, wildcards.model, resolution_of(wildcards.group)
 
 
 class Needs:
@@ -38,85 +42,21 @@ class Needs:
 
     def __init__(self, plan: Plan, gpu: bool):
         self.plan, self.gpu = plan, gpu
-        self._training, self._evaluation = cache(self.training), cache(self.evaluation)
-        self._all_seeds = cache(self.all_seeds)
-
-    def train(self, wildcards) -> Need:
-        """Predict a training, or take the measurements of the same run with other seeds."""
-        run = run_of(wildcards)
-        return of_trainings(
-            self._training(*run),
-            self._all_seeds(*run),
-            self.plan.training(*run),
-            gpu=self.gpu,
-            processes=self.processes(wildcards),
-            nodes=self.nodes(wildcards),
-            threads=self.plan.configuration.training_threads,
-        )
-
-    def all_seeds(self, experiment: str, model: str, resolution: Resolution) -> list[str]:
-        seeds = self.plan.experiment(experiment).seeds
-        return [self.plan.run_folder(experiment, model, resolution, seed) for seed in seeds]
+        # Called for every seed, resource and attempt.
+        for method in (self.training, self.evaluation, self.costs_of_seeds):
+            setattr(self, method.__name__, cache(method))
 
     def solve(self, dataset: DatasetPlan, benchmark: str) -> Need:
         """Predict a shard, or take the measurements of other shards; `benchmark` is their file pattern."""
-        predicted = costs.solving(dataset.settings, dataset.address)
-        return of_shards(predicted, benchmark, dataset.settings.num_shards)
-
-    def train_short(self, wildcards) -> Need:
-        return self._training(*run_of(wildcards), wildcards.candidate)
-
-    def processes(self, wildcards) -> int:
-        return self.plan.experiment(wildcards.experiment).processes_for(wildcards.model)
-
-    def nodes(self, wildcards) -> int:
-        return self.plan.experiment(wildcards.experiment).nodes_for(wildcards.model)
-
-    def evaluate(self, wildcards) -> Need:
-        return self._evaluation(*run_of(wildcards), gpu=self.gpu)
-
-    def rollout(self, wildcards) -> Need:
-        once = self.evaluate(wildcards)
-        frames = getattr(self.plan.test_dataset_of(wildcards.experiment).settings, "frames", 1)
-        return Need(START_SECONDS + frames * (once.seconds - START_SECONDS), once.bytes * (1 + frames / 4))
-
-    def latent_basis(self, wildcards) -> Need:
-        """Predict the latent functions of test samples, and eigenfunctions by finite elements, on the CPU."""
-        once = self._evaluation(*run_of(wildcards), gpu=False)
-        return Need(once.seconds + START_SECONDS, once.bytes + 300e6)
-
-    def baselines(self, wildcards) -> Need:
-        dataset = self.plan.dataset_of(wildcards.experiment).settings
-        samples, counts = self._tested(wildcards.experiment), self.plan.sample_counts(wildcards.experiment)
-        seconds = samples * dataset.seconds_per_sample()  # most are solved on coarser grids than the data
-        values = (dataset.in_channels + dataset.out_channels) * dataset.largest_array  # of a sample
-        held = costs.EVALUATED_BYTES * values * (samples + counts["train"])
-        return Need(2 * START_SECONDS + seconds, START_BYTES + held)
-
-    def inference(self, wildcards) -> Need:
-        """Predict timing every operator and solver, and solving a batch of training samples."""
-        e = self.plan.experiment(wildcards.experiment)
-        dataset = self.plan.dataset_of(wildcards.experiment).settings
-        runs = self._evaluations(wildcards.experiment)
-        solved = 32 * len(e.resolutions) * dataset.seconds_per_sample()
-        seconds = 2 * START_SECONDS + solved + sum(1 + need.seconds - START_SECONDS for need in runs)
-        return Need(seconds, START_BYTES + max(need.bytes for need in runs))
-
-    def _evaluations(self, experiment: str) -> list[Need]:
-        e = self.plan.experiment(experiment)
-        return [self._evaluation(experiment, *run, self.gpu) for run in product(e.models, e.resolutions)]
-
-    def estimates(self, wildcards) -> Need:
-        """Predict evaluating every run under every symmetry, with and without shifts, and solving shifts."""
-        e = self.plan.experiment(wildcards.experiment)
-        dataset = self.plan.dataset_of(wildcards.experiment).settings
-        shifts, images = len(e.stress.shifts), 1 + len(dataset.symmetries())
-        runs = self._evaluations(wildcards.experiment)
-        share = min(1.0, e.stress.samples / self._tested(wildcards.experiment))
-        once = len(e.seeds) * sum(1 + share * (need.seconds - START_SECONDS) for need in runs)
-        solved = e.stress.samples * len(e.resolutions) * dataset.seconds_per_sample()
-        seconds = 2 * START_SECONDS + shifts * solved + (1 + shifts) * images * once
-        return Need(seconds, START_BYTES + max(need.bytes for need in runs))
+        seconds, held = [], []
+        some = min(dataset.settings.num_shards, SHARDS)
+        for shard in range(some if os.path.exists(os.path.dirname(benchmark)) else 0):
+            with suppress(OSError, ValueError, KeyError):
+                names, values = Path(benchmark.format(shard=shard)).read_text().splitlines()[:2]
+                row = dict(zip(names.split("\t"), values.split("\t"), strict=True))
+                seconds.append(float(row["s"]))
+                held.append(float(row["max_rss"]) * 2**20)
+        return _measured(costs.solving(dataset.settings, dataset.address), seconds, held)
 
     def preview(self, dataset: DatasetPlan) -> Need:
         """Predict reading the samples for the page, and computing spectra."""
@@ -125,6 +65,165 @@ class Needs:
 
     def motion(self, dataset: DatasetPlan) -> Need:
         return Need(2 * START_SECONDS + 10 * dataset.settings.seconds_per_sample(), 2 * START_BYTES)
+
+    def train(self, experiment: str, model: str, resolution: Resolution) -> Need:
+        """Predict a training, or take the measurements of finished runs that differ only in the seed.
+
+        Only runs on the same kind of device and number of processes and threads count. On a GPU main memory
+        stays predicted, since such runs record the memory of the GPU.
+        """
+        seconds, held = [], []
+        processes, nodes = self.processes(experiment, model), self.nodes(experiment, model)
+        config_hash = self.plan.training(experiment, model, resolution).config_hash
+        same = "finished", config_hash, processes, self.plan.configuration.training_threads, self.gpu
+        for file in self.costs_of_seeds(experiment, model, resolution):
+            if not os.path.exists(file):  # faster than a failed read for each run of a new study
+                continue
+            with suppress(FileError):
+                cost = read_record(file, CostRecord)
+                on_gpu = not cost.device.endswith("(CPU)")
+                if (cost.status, cost.config_hash, cost.processes, cost.threads, on_gpu) == same:
+                    seconds.append(START_SECONDS + cost.train_seconds)
+                    held.append(processes // nodes * cost.peak_memory_bytes + START_BYTES * (processes > 1))
+        return _measured(self.training(experiment, model, resolution), seconds, [] if self.gpu else held)
+
+    def train_short(self, experiment: str, model: str, resolution: Resolution, candidate: str) -> Need:
+        return self.training(experiment, model, resolution, candidate)
+
+    def processes(self, experiment: str, model: str) -> int:
+        return self.plan.experiment(experiment).processes_for(model)
+
+    def nodes(self, experiment: str, model: str) -> int:
+        return self.plan.experiment(experiment).nodes_for(model)
+
+    def costs_of_seeds(self, experiment: str, model: str, resolution: Resolution) -> list[str]:
+        seeds = self.plan.experiment(experiment).seeds
+        folders = [self.plan.run_folder(experiment, model, resolution, seed) for seed in seeds]
+        return [f"{folder}/cost.json" for folder in folders]
+
+    def training(
+        self, experiment: str, model: str, resolution: Resolution, candidate: str | None = None
+    ) -> Need:
+        """Predict a training; with `tuning`, the most expensive candidate. The memory is per node.
+
+        After every epoch the model is tested on the validation and, if recorded, the test samples. All
+        processes have all samples in memory.
+        """
+        e, m = self.plan.experiment(experiment), self.plan.configuration.models[model]
+        processes, nodes = self.processes(experiment, model), self.nodes(experiment, model)
+        dataset = self.plan.dataset_of(experiment).settings
+        planned = self.plan.training(experiment, model, resolution, candidate)
+        tried = e.tuning.candidates.values() if e.tuning and not candidate else []
+        settings = [training_settings(e, model, m, resolution, tuned) for tuned in tried]
+        operator = self.operator(experiment, model, resolution, resolution)
+        work = operator.forward_flop / FLOP_PER_SECOND
+        kept = 4 * KEPT_VALUES * operator.hidden_values + costs.SAMPLER_BYTES * operator.resampled_points
+        seconds, sizes = [], []
+        for run in [replace(planned, training=changed) for changed in settings] or [planned]:
+            samples, batch_size = run.parameters["samples"], run.training.batch_size
+            part, tested = (
+                math.ceil(count / processes)
+                for count in (batch_size, sum(samples.values()) - samples["train"])
+            )
+            steps = samples["train"] // batch_size
+            step = part * (costs.BACKWARD * work + VALUE_SECONDS * operator.hidden_values)
+            if self.gpu:
+                epoch = steps * costs.GPU_STEP_SECONDS + (steps * step + tested * work) / costs.GPU_SPEED
+            else:
+                epoch = steps * (costs.STEP_SECONDS + step) + tested * work
+            gradients = dataset.dimension if run.training.gradient_weight else 0
+            values = (dataset.in_channels + dataset.out_channels + gradients) * operator.points
+            data = min(costs.SAMPLE_BYTES * values * sum(samples.values()), self.most_sample_bytes)
+            held = STATE_BYTES * operator.weights + data + (GPU_BYTES if self.gpu else part * kept)
+            seconds.append(START_SECONDS + run.training.epochs * epoch)
+            sizes.append(processes // nodes * (START_BYTES + held) + START_BYTES * (processes > 1))
+        return Need(max(seconds), max(sizes), disk=4 * operator.weights)
+
+    @property
+    def most_sample_bytes(self) -> float:
+        """Return the limit on samples in memory; samples beyond it are streamed."""
+        limit = self.plan.configuration.samples_gb
+        return math.inf if limit is None else 1e9 * limit
+
+    def evaluate(self, experiment: str, model: str, resolution: Resolution) -> Need:
+        return self.evaluation(experiment, model, resolution, gpu=self.gpu)
+
+    def evaluation(self, experiment: str, model: str, resolution: Resolution, gpu: bool) -> Need:
+        """Predict an evaluation: outputs for the test samples, their errors and spectra."""
+        dataset, samples = self.plan.test_dataset_of(experiment).settings, self._tested(experiment)
+        tested = self.plan.description(experiment, model, resolution, seed=0)["test_resolutions"]
+        operators = [self.operator(experiment, model, resolution, points) for points in tested]
+        channels = dataset.in_channels + dataset.out_channels
+        flop = sum(operator.forward_flop for operator in operators)
+        values = sum(operator.points for operator in operators) * channels
+        largest = max(operator.points for operator in operators) * channels
+        batch = 4 * KEPT_VALUES * 2**16 * operators[0].width  # resolvent.evaluation.conditions.BATCH_VALUES
+        outputs = flop / FLOP_PER_SECOND / (costs.GPU_SPEED if gpu else 1)
+        seconds = samples * (outputs + 10 * VALUE_SECONDS * values)
+        held = min(costs.EVALUATED_BYTES * largest * samples, self.most_sample_bytes)
+        held += STATE_BYTES * operators[0].weights + (GPU_BYTES if gpu else batch)
+        return Need(START_SECONDS + seconds, START_BYTES + held)
+
+    def operator(self, experiment: str, model: str, trained: Resolution, resolution: Resolution) -> Cost:
+        """Return the cost of an operator trained at resolution `trained`, on the grid of `resolution`."""
+        run = self.plan.training(experiment, model, trained)
+        dataset = self.plan.test_dataset_of(experiment).settings
+        if resolution not in dataset.resolutions:
+            dataset = self.plan.dataset_of(experiment).settings
+        if run.grids == "coarse":
+            return run.settings.cost(dataset.coarse_of(resolution))  # type: ignore[attr-defined]
+        # On rectangular grids the geometric mean of the sides, which gives the right number of points.
+        side = dataset.num_points(resolution) ** (1 / len(dataset.sides(resolution)))
+        return run.settings.cost(round(side))
+
+    def _tested(self, experiment: str) -> int:
+        """Return the number of test samples, counted at every level and realisation of noise."""
+        e = self.plan.experiment(experiment)
+        draws = sum(e.noise_realisations if level else 1 for level in e.tested_noise)
+        return draws * self.plan.sample_counts(experiment)["test"]
+
+    def rollout(self, experiment: str, model: str, resolution: Resolution) -> Need:
+        once = self.evaluate(experiment, model, resolution)
+        frames = getattr(self.plan.test_dataset_of(experiment).settings, "frames", 1)
+        return Need(START_SECONDS + frames * (once.seconds - START_SECONDS), once.bytes * (1 + frames / 4))
+
+    def latent_basis(self, experiment: str, model: str, resolution: Resolution) -> Need:
+        """Predict the latent functions of test samples, and eigenfunctions by finite elements, on the CPU."""
+        once = self.evaluation(experiment, model, resolution, gpu=False)
+        return Need(once.seconds + START_SECONDS, once.bytes + 300e6)
+
+    def baselines(self, experiment: str) -> Need:
+        dataset = self.plan.dataset_of(experiment).settings
+        samples, counts = self._tested(experiment), self.plan.sample_counts(experiment)
+        seconds = samples * dataset.seconds_per_sample()  # most are solved on coarser grids than the data
+        values = (dataset.in_channels + dataset.out_channels) * dataset.largest_array  # of a sample
+        held = costs.EVALUATED_BYTES * values * (samples + counts["train"])
+        return Need(2 * START_SECONDS + seconds, START_BYTES + held)
+
+    def inference(self, experiment: str) -> Need:
+        """Predict timing every operator and solver, and solving a batch of training samples."""
+        runs = self._evaluations(experiment)
+        seconds = self._solving(experiment, 32) + sum(1 + need.seconds - START_SECONDS for need in runs)
+        return Need(2 * START_SECONDS + seconds, START_BYTES + max(need.bytes for need in runs))
+
+    def estimates(self, experiment: str) -> Need:
+        """Predict evaluating every run under every symmetry, with and without shifts, and solving shifts."""
+        e, runs = self.plan.experiment(experiment), self._evaluations(experiment)
+        shifts, samples = len(e.stress.shifts), e.stress.samples
+        images = 1 + len(self.plan.dataset_of(experiment).settings.symmetries())
+        share = min(1.0, samples / self._tested(experiment))
+        once = len(e.seeds) * sum(1 + share * (need.seconds - START_SECONDS) for need in runs)
+        seconds = shifts * self._solving(experiment, samples) + (1 + shifts) * images * once
+        return Need(2 * START_SECONDS + seconds, START_BYTES + max(need.bytes for need in runs))
+
+    def _evaluations(self, experiment: str) -> list[Need]:
+        e = self.plan.experiment(experiment)
+        return [self.evaluate(experiment, *run) for run in product(e.models, e.resolutions)]
+
+    def _solving(self, experiment: str, samples: int) -> float:
+        """Return the seconds to solve so many samples for each training resolution."""
+        dataset = self.plan.dataset_of(experiment).settings
+        return samples * len(self.plan.experiment(experiment).resolutions) * dataset.seconds_per_sample()
 
     @property
     def measure_cost(self) -> Need:
@@ -142,68 +241,6 @@ class Needs:
         seconds = cases * (3 + (settings.rounds + 1) * settings.timed_flop / FLOP_PER_SECOND)
         return Need(START_SECONDS + seconds, 8e9)
 
-    def training(
-        self, experiment: str, model: str, resolution: Resolution, candidate: str | None = None
-    ) -> Need:
-        """Predict a training; with `tuning`, the most expensive candidate."""
-        e, m = self.plan.experiment(experiment), self.plan.configuration.models[model]
-        dataset = self.plan.dataset_of(experiment).settings
-        planned = self.plan.training(experiment, model, resolution, candidate)
-        tried = e.tuning.candidates.values() if e.tuning and not candidate else []
-        settings = [training_settings(e, model, m, resolution, tuned) for tuned in tried]
-        operator, needs = self.operator(experiment, model, resolution, resolution), []
-        for run in [replace(planned, training=one) for one in settings] or [planned]:
-            samples = run.parameters["samples"]
-            gradients = dataset.dimension if run.training.gradient_weight else 0
-            needs.append(
-                costs.training(
-                    operator,
-                    samples=samples["train"],
-                    channels=dataset.in_channels + dataset.out_channels + gradients,
-                    epochs=run.training.epochs,
-                    batch_size=run.training.batch_size,
-                    tested=sum(samples.values()) - samples["train"],
-                    gpu=self.gpu,
-                    processes=e.processes_for(model),
-                    nodes=e.nodes_for(model),
-                    most=self.most_sample_bytes,
-                )
-            )
-        return Need(max(one.seconds for one in needs), max(one.bytes for one in needs), needs[0].disk)
-
-    @property
-    def most_sample_bytes(self) -> float:
-        limit = self.plan.configuration.samples_gb
-        return math.inf if limit is None else 1e9 * limit
-
-    def evaluation(self, experiment: str, model: str, resolution: Resolution, gpu: bool) -> Need:
-        dataset = self.plan.test_dataset_of(experiment).settings
-        tested = self.plan.description(experiment, model, resolution, seed=0)["test_resolutions"]
-        return costs.evaluating(
-            [self.operator(experiment, model, resolution, one) for one in tested],
-            samples=self._tested(experiment),
-            channels=dataset.in_channels + dataset.out_channels,
-            gpu=gpu,
-            most=self.most_sample_bytes,
-        )
-
-    def operator(self, experiment: str, model: str, trained: Resolution, resolution: Resolution) -> Cost:
-        """Return the cost of an operator trained at resolution `trained`, on the grid of `resolution`."""
-        run = self.plan.training(experiment, model, trained)
-        dataset = self.plan.test_dataset_of(experiment).settings
-        if resolution not in dataset.resolutions:
-            dataset = self.plan.dataset_of(experiment).settings
-        if run.grids == "coarse":
-            return run.settings.cost(dataset.coarse_of(resolution))  # type: ignore[attr-defined]
-        # On rectangular grids the geometric mean of the sides, which gives the right number of points.
-        side = dataset.num_points(resolution) ** (1 / len(dataset.sides(resolution)))
-        return run.settings.cost(round(side))
-
-    def _tested(self, experiment: str) -> int:
-        e = self.plan.experiment(experiment)
-        draws = sum(e.noise_realisations if level else 1 for level in e.tested_noise)
-        return draws * self.plan.sample_counts(experiment)["test"]
-
 
 def placement(needs: Needs) -> dict[str, Callable]:
     """Return the resources that place a training on SLURM nodes, as functions of the job's wildcards.
@@ -212,72 +249,28 @@ def placement(needs: Needs) -> dict[str, Callable]:
     on the others. Each node has one task, and its share of CPUs and GPUs. None requests nothing.
     """
 
-    def tasks(wildcards) -> int | None:
-        nodes = needs.nodes(wildcards)
+    def tasks(experiment: str, model: str) -> int | None:
+        nodes = needs.nodes(experiment, model)
         return nodes if nodes > 1 else None
 
     def cpus(wildcards, threads: int) -> int | None:
-        nodes = tasks(wildcards)
+        nodes = tasks(wildcards.experiment, wildcards.model)
         return threads // nodes if nodes else None
 
-    def options(wildcards) -> str | None:
-        if not (nodes := tasks(wildcards)):
+    def mpi(experiment: str, model: str) -> str | None:
+        return "srun" if tasks(experiment, model) else None
+
+    def options(experiment: str, model: str) -> str | None:
+        if not (nodes := tasks(experiment, model)):
             return None
-        gpus = f" --gpus-per-node={needs.processes(wildcards) // nodes}" if needs.gpu else ""
+        gpus = f" --gpus-per-node={needs.processes(experiment, model) // nodes}" if needs.gpu else ""
         return f"--ntasks-per-node=1{gpus}"
 
-    return {
-        "nodes": needs.nodes,
-        "tasks": tasks,
-        "cpus_per_task": cpus,
-        "mpi": lambda wildcards: "srun" if tasks(wildcards) else None,
-        "slurm_extra": options,
-    }
+    by_wildcards = {"nodes": needs.nodes, "tasks": tasks, "mpi": mpi, "slurm_extra": options}
+    return {name: of_wildcards(value) for name, value in by_wildcards.items()} | {"cpus_per_task": cpus}
 
 
-def of_trainings(
-    predicted: Need,
-    folders: Iterable[str],
-    run: Training,
-    *,
-    gpu: bool,
-    processes: int,
-    nodes: int,
-    threads: int,
-) -> Need:
-    """Return the resources of a training, measured in finished runs that differ only in the seed.
-
-    Only runs on the same kind of device and number of processes and threads count. On a GPU main memory
-    stays predicted, since such runs record the memory of the GPU.
-    """
-    alike = []
-    for file in (f"{folder}/cost.json" for folder in folders):
-        if not os.path.exists(file):  # faster than a failed read for each run of a new study
-            continue
-        with suppress(FileError):
-            cost = read_record(file, CostRecord)
-            computed = cost.status, cost.config_hash, cost.processes, cost.threads
-            on_gpu = not cost.device.endswith("(CPU)")
-            if computed == ("finished", run.config_hash, processes, threads) and on_gpu == gpu:
-                alike.append(cost)
-    seconds = [START_SECONDS + cost.train_seconds for cost in alike]
-    held = [processes // nodes * cost.peak_memory_bytes + START_BYTES * (processes > 1) for cost in alike]
-    return _with(predicted, seconds, [] if gpu else held)
-
-
-def of_shards(predicted: Need, benchmark: str, shards: int) -> Need:
-    """Return the resources of a shard, measured for finished shards; `benchmark` is their file pattern."""
-    seconds, held = [], []
-    for shard in range(min(shards, SHARDS) if os.path.exists(os.path.dirname(benchmark)) else 0):
-        with suppress(OSError, ValueError, KeyError):
-            names, values = Path(benchmark.format(shard=shard)).read_text().splitlines()[:2]
-            row = dict(zip(names.split("\t"), values.split("\t"), strict=True))
-            seconds.append(float(row["s"]))
-            held.append(float(row["max_rss"]) * 2**20)
-    return _with(predicted, seconds, held)
-
-
-def _with(predicted: Need, seconds: list[float], held: list[float]) -> Need:
+def _measured(predicted: Need, seconds: list[float], held: list[float]) -> Need:
     """Replace predictions by the largest measurements, if these are positive and finite."""
     changes: dict[str, float] = {}
     if 0 < max(seconds, default=0) < math.inf:

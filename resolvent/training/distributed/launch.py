@@ -17,7 +17,7 @@ import sys
 import threading
 import time
 import traceback
-from contextlib import ExitStack
+from contextlib import nullcontext
 from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -36,7 +36,6 @@ MODULE = "resolvent.training.distributed.launch"
 MEETING = timedelta(seconds=600)  # timeout of nodes waiting for each other
 ENDING_SECONDS = 300  # time for processes to finish their step and save after a signal
 FOLLOWING_SECONDS = 60  # time for the other nodes to end after this one
-KINDS = ("cause", "silent", "follows")  # of reports, by priority; "follows" is caused by another process
 
 
 def visible_devices() -> list[str]:
@@ -86,15 +85,19 @@ def launch(
             others = subprocess.Popen(
                 [*command, sys.executable, "-m", MODULE, name], env=environment, stdin=subprocess.DEVNULL
             )
-        fault = run_node(folder, 0, others)
-        for kind in KINDS if fault else ():
-            reports = {int(file.stem): file.read_text() for file in folder.glob(f"*.{kind}")}
-            if kind == "cause" and len(reports) == size * nodes and len(set(reports.values())) == 1:
-                raise TrainingError(reports[0])
-            if reports:
-                raise TrainingError(f"rank {min(reports)} of {size * nodes}: {reports[min(reports)]}")
-        if fault:
-            raise TrainingError(fault)
+        if fault := run_node(folder, 0, others):
+            raise TrainingError(_first_cause(folder, size * nodes) or fault)
+
+
+def _first_cause(folder: Path, processes: int) -> str:
+    """Return the report of the lowest rank that failed by itself, else of one that followed others; or ""."""
+    for kind in ("cause", "silent", "follows"):
+        reports = {int(file.stem): file.read_text() for file in folder.glob(f"*.{kind}")}
+        if kind == "cause" and len(reports) == processes and len(set(reports.values())) == 1:
+            return reports[0]
+        if reports:
+            return f"rank {min(reports)} of {processes}: {reports[min(reports)]}"
+    return ""
 
 
 def run_node(folder: Path, node: int, others: subprocess.Popen | None = None) -> str:
@@ -128,8 +131,13 @@ def run_node(folder: Path, node: int, others: subprocess.Popen | None = None) ->
         return ""
     except ChildFailedError as error:
         for rank, failure in error.failures.items():
-            if -failure.exitcode not in SIGNALS and not list(folder.glob(f"{rank}.*")):
-                (folder / f"{rank}.silent").write_text(_ending(failure.exitcode))
+            if -failure.exitcode in SIGNALS or list(folder.glob(f"{rank}.*")):
+                continue
+            ending = f"ended with status {failure.exitcode}"
+            if failure.exitcode < 0:
+                ending = f"was killed by {signal.Signals(-failure.exitcode).name}"
+                ending += ", perhaps out of memory" if -failure.exitcode == signal.SIGKILL else ""
+            (folder / f"{rank}.silent").write_text(ending)
         return "the processes have ended"
     except SignalException as stopped:
         if len(list(folder.glob("*.done"))) == order["size"] * order["nodes"]:
@@ -158,15 +166,6 @@ def _end_with(others: subprocess.Popen | None, over: threading.Event) -> None:
         os.kill(os.getpid(), signal.SIGTERM)
 
 
-def _ending(code: int) -> str:
-    """Return a message for a process that ended without a report, with exit status `code`."""
-    if code > 0:
-        return f"ended with status {code}"
-    killed = signal.Signals(-code)
-    want = ", perhaps out of memory" if killed == signal.SIGKILL else ""
-    return f"was killed by {killed.name}{want}"
-
-
 def work(folder: Path, agent: int) -> None:
     """Run one process of the task, which also ends when its agent ends for any reason."""
     order, rank = json.loads((folder / "order.json").read_text()), int(os.environ["RANK"])
@@ -180,9 +179,7 @@ def work(folder: Path, agent: int) -> None:
     threading.Thread(target=end_with_agent, daemon=True).start()
     kind, message = "done", ""
     try:
-        with ExitStack() as stack:
-            if order["watch"]:
-                stack.enter_context(watched(order["watch"][0], log))
+        with watched(order["watch"][0], log) if order["watch"] else nullcontext():
             _serve(order, rank)
     except Exception as error:
         kind, message = "follows" if isinstance(error, LostProcesses) else "cause", str(error)
