@@ -140,12 +140,13 @@ def measured(
     batch_size: int,
     rounds: int,
     device: torch.device,
+    warm_up_points: int = WARM_UP_POINTS,
 ) -> Cost:
     """Return the cost of `learner(points, batch_size)` in this process, before it allocates much memory.
 
     With `rounds` = 0, only the peak memory of a step with clipping and Adam is measured.
     """
-    training_step(learner(WARM_UP_POINTS, 1), update=not rounds)()  # allocates the libraries' own memory
+    training_step(learner(warm_up_points, 1), update=not rounds)()  # allocates the libraries' own memory
     step = training_step(learner(points, batch_size), update=not rounds)
     if not rounds:
         return Cost(peak_memory(step, device))
