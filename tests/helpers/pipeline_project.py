@@ -115,7 +115,7 @@ class Project:
 
 
 def compile_once(tmp_path_factory) -> None:
-    """Have Numba compile in the checkout what each copy of it would else compile by itself: 20 s of a core."""
+    """Have Numba compile in the checkout what each copy of it would else compile: 20 s of a core."""
     folder = common_folder(tmp_path_factory) / "compiled"
     with FileLock(folder.with_suffix(".lock")):
         if not (folder / "darcy.json").exists():  # the last card
