@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 from dataset_fixtures import CODE, make_dataset, small
-from pipeline_project import Project
+from pipeline_project import Project, compile_once
 from s3fs import S3FileSystem
 
 from resolvent.datasets.card import finalise
@@ -227,25 +227,26 @@ def test_addresses():
             checked_address(refused)
 
 
-def test_a_pipeline_whose_data_root_is_an_address(server, tmp_path):
+def test_a_pipeline_whose_data_root_is_an_address(server, tmp_path, tmp_path_factory):
+    compile_once(tmp_path_factory)
     project = Project(tmp_path / "project")
     project.config = {
         "data_root": "s3://resolvent/data/",
-        "build": {"experiments": ["burgers"], "datasets": ["controlled_ode"]},
+        "build": {"experiments": ["burgers"], "datasets": []},
         "datasets": {"burgers": {"samples": {"train": 8, "validation": 2, "test": 2}}},
         "experiments": {
             "burgers": {"models": ["fno"], "shown": "fno", "samples": {"train": 8}, "training": {"epochs": 1}}
         },
     }
     checkpoint = "results/test/burgers/fno/n64/seed1127802/checkpoint.pt"
-    project.build(checkpoint, "results/test/datasets/burgers.html", "--until", "train", "preview_burgers")
-    (preview,) = (project.folder / "data/s3/resolvent/data/burgers").glob("*.preview.npz")
-    address = f"s3://resolvent/data/burgers/{preview.name.removesuffix('.preview.npz')}.zarr"
+    project.forked_build(checkpoint)
+    (store,) = (project.folder / "data/s3/resolvent/data/burgers").glob("*.zarr")
+    address = f"s3://resolvent/data/burgers/{store.name}"
     assert server.cat(address.replace(".zarr", ".json"))
     assert project.planned(checkpoint) == {}
 
     whole, trained = objects(server), (project.folder / checkpoint).stat().st_mtime_ns
     server.rm_file(f"{address}/n64/initial_velocity/c/0/0")
-    project.build(checkpoint, "-R", "solve_burgers")
+    project.forked_build(checkpoint, "-R", "solve_burgers")
     assert objects(server) == whole
     assert (project.folder / checkpoint).stat().st_mtime_ns == trained

@@ -143,12 +143,6 @@ def test_the_command_ends_with_the_number_of_datasets_and_faults(copy, tmp_path,
         assert "no dataset; check a study by `sha256sum" in capsys.readouterr().err
 
 
-def test_a_store_that_is_gone_is_a_fault(copy, capsys):
-    shutil.rmtree(copy / STORE)
-    assert verify([copy / "data"]) == 1
-    assert "burgers.zarr is missing" in capsys.readouterr().out
-
-
 def test_linked_folders_are_verified_once(copy, tmp_path, capsys):
     (copy / "data/burgers").rename(tmp_path / "scratch")
     (copy / "data/burgers").symlink_to(tmp_path / "scratch")

@@ -66,10 +66,11 @@ class Reader:
         self.context.close()
 
 
-def see_charts(page) -> int:
-    """Scroll to every chart until it is drawn; returns how many there are."""
+def see_charts(page, most: int | None = None) -> int:
+    """Scroll to every chart, or to the first `most`, until it is drawn; returns how many these are."""
     charts = page.locator("figure.chart:has(.plot)")
-    for number in range(charts.count()):
+    count = min(charts.count(), most or charts.count())
+    for number in range(count):
         charts.nth(number).scroll_into_view_if_needed()
         charts.nth(number).locator(".main-svg").first.wait_for()
-    return charts.count()
+    return count

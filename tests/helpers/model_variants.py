@@ -12,6 +12,9 @@ LAYER_NORMS = ("projection", "regular")
 
 # Few parameters, several heads and channels.
 SMALL = {architecture: settings_class(architecture).example for architecture in ARCHITECTURES}
+# One architecture of each module: the others differ from it in layers that a module of these also has.
+_BY_MODULE = {settings_class(name).operator.partition(":")[0]: name for name in ARCHITECTURES}
+OF_EACH_MODULE = list(_BY_MODULE.values())
 VARIANTS = [(name, changes) for name in ARCHITECTURES for changes in settings_class(name).variants.values()]
 # Of one encoder every attention with either norm; around the others is little else than this encoder.
 VARIANTS += [

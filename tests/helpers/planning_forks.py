@@ -50,12 +50,17 @@ sys.exit(status[0] if status else 1)  # without one, the fork was killed
 """
 
 
-def dry_run(folder: Path, *words: object, environment: dict[str, str] | None = None) -> tuple[int, str]:
-    """Do what `snakemake --dry-run WORDS` does in `folder`; return its status and what it printed.
+def without_jobs(folder: Path, *words: object, environment: dict[str, str] | None = None) -> tuple[int, str]:
+    """Do what `snakemake WORDS` does in `folder`, with words for which it runs no job.
 
-    `environment` is in place of this process's.
+    Return its status and what it printed. `environment` is in place of this process's.
     """
-    return _in_a_fork(_snakemake, folder, ["--dry-run", *words], environment, sys.executable)
+    return _in_a_fork(_snakemake, folder, words, environment, sys.executable)
+
+
+def dry_run(folder: Path, *words: object, environment: dict[str, str] | None = None) -> tuple[int, str]:
+    """Do what `snakemake --dry-run WORDS` does in `folder`; return its status and what it printed."""
+    return without_jobs(folder, "--dry-run", *words, environment=environment)
 
 
 def build(folder: Path, *words: object, environment: dict[str, str] | None = None) -> tuple[int, str]:

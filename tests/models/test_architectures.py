@@ -41,6 +41,11 @@ OF_EXAMPLES = {
 }  # fmt: skip
 
 
+# For what depends on neither attention, norm nor smoother: its examples alone.
+EXAMPLES = [(name, {}) for name in ARCHITECTURES]
+of_every_architecture = pytest.mark.parametrize("variant", EXAMPLES, ids=ARCHITECTURES)
+
+
 def small(variant, seed=0, **more):
     architecture, settings = variant
     return build(architecture, {**SMALL[architecture], **settings, **more}, seed)
@@ -131,6 +136,7 @@ def test_claims_of_invariance(variant):
     assert small(variant).discretisation_invariant == is_invariant(variant)
 
 
+@of_every_architecture
 def test_weights_depend_on_the_seed_alone(variant):
     state = torch.random.get_rng_state()
     one = small(variant, seed=3)
@@ -179,6 +185,7 @@ def test_samples_do_not_see_each_other(variant):
     torch.testing.assert_close(operator(u, x)[2:3], operator(u[2:3], x), rtol=tolerance, atol=tolerance)
 
 
+@of_every_architecture
 def test_state_dict_round_trip(variant, tmp_path):
     operator, other = small(variant, seed=0), small(variant, seed=1)
     torch.save(operator.state_dict(), tmp_path / "weights.pt")
@@ -210,6 +217,7 @@ def test_linspace_coordinates_end_at_the_right_end(architecture):
     assert not torch.allclose(linspace(u, grid(32)), operator(u, grid(32)))
 
 
+@of_every_architecture
 def test_shapes_are_checked(variant):
     u, x = sample(variant)
     with pytest.raises(TypeCheckError):
@@ -218,8 +226,7 @@ def test_shapes_are_checked(variant):
 
 SIDES = (4, 5, 6, 7, 8, 9, 12, 13, 14, 16)  # on both sides of what the small architectures can take
 # Attention and norms take any grid.
-ONE_OF_EACH = [(name, {}) for name in ARCHITECTURES]
-ONE_OF_EACH += [("neuraloperator2d", {"model": "UNO"}), ("vit_no", {"smoother": "none"})]
+ONE_OF_EACH = [*EXAMPLES, ("neuraloperator2d", {"model": "UNO"}), ("vit_no", {"smoother": "none"})]
 
 
 @pytest.mark.parametrize(("architecture", "changes"), ONE_OF_EACH)

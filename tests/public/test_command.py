@@ -308,7 +308,7 @@ def test_own_options_stay_before_two_dashes(monkeypatch):
 @pytest.mark.parametrize(
     "words", [["--configfile", "bad.yaml"], ["--configfile=bad.yaml"], ["--configfiles", "test", "bad.yaml"]]
 )
-@pytest.mark.parametrize("name", ["run", "plan", "demo", "snakemake"])
+@pytest.mark.parametrize("name", ["run", "snakemake"])
 def test_overlays_are_read_before_snakemake_starts(name, words, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(start.subprocess, "Popen", lambda *_, **__: pytest.fail("Snakemake was started"))

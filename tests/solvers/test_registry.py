@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from burgers_problem import CAO_VISCOSITY, initial_fields
 from darcy_problem import manufactured
+from lorenz63_problem import integrated
 
 from resolvent.solvers.burgers.cole_hopf import cole_hopf
 from resolvent.solvers.burgers.etdrk4 import BurgersEtdrk4
@@ -23,7 +24,7 @@ from resolvent.solvers.darcy.direct import solve_direct
 from resolvent.solvers.darcy.five_point import DarcyFivePoint
 from resolvent.solvers.kolmogorov.etdrk4 import KolmogorovEtdrk4
 from resolvent.solvers.kolmogorov.split_step import KolmogorovSplitStep
-from resolvent.solvers.lorenz63 import Lorenz63, initial_condition, solve_diffrax
+from resolvent.solvers.lorenz63 import Lorenz63, initial_condition
 from resolvent.solvers.random_fields.gaussian import PeriodicGaussianField2d
 from resolvent.solvers.registry import SOLVERS
 
@@ -84,7 +85,7 @@ def darcy():
 def lorenz63():
     initial = np.stack([initial_condition(0, 0, index) for index in range(5)])
     times = explicit((0.3, 0.6))
-    exact = solve_diffrax(initial, times)
+    exact = integrated(initial, times)
     return SolverProblem(
         inputs=lambda n: initial,
         solve=lambda states, n: Lorenz63(step=0.6 / n, order=6, tolerance=0.1).solve(states, times),

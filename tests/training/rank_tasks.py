@@ -6,7 +6,6 @@ import time
 from pathlib import Path
 
 import torch
-from model_variants import SMALL
 from torch import nn
 from training_fixtures import WITH_DROPOUT, at_step, small_trainer, with_memory_for
 
@@ -16,11 +15,6 @@ from resolvent.training.errors import TrainingError
 # Of 16 samples three steps, with 3 and 2 of the five samples for a process.
 KINDS = {
     "fourier": {},
-    "galerkin": {
-        "architecture": "transformer1d",
-        "settings": SMALL["transformer1d"] | {"attention": "galerkin"},
-        "learning_rate": 2e-3,
-    },
     "dropout": WITH_DROPOUT,
     "diverging": {"learning_rate": 1e6, "gradient_clip": None},
     "stopping": {"learning_rate": 1e-12, "early_stopping": 2, "schedule": "plateau", "epochs": 9},
@@ -110,7 +104,7 @@ def gradients_of_all_kinds(group, folder):
 def do_many_things(group, folder):
     """What goes on by itself, in one launch."""
     gradients_of_all_kinds(group, folder)
-    train(group, folder, ["fourier", "galerkin", "dropout", "diverging", "stopping"])
+    train(group, folder, ["fourier", "dropout", "diverging", "stopping"])
     train_short_of_memory(group, f"{folder}/memory")
     for kind in ("fourier", "dropout"):
         train_until_the_second_is_asked_to_end(group, f"{folder}/{kind}_asked", kind)

@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 import torch
+from model_variants import OF_EACH_MODULE
 from training_fixtures import (
     ON_THE_SQUARE,
     Killed,
@@ -16,7 +17,6 @@ from training_fixtures import (
 )
 
 from resolvent.evaluation.conditions import Condition, evaluate, shown_samples
-from resolvent.models.registry import ARCHITECTURES
 from resolvent.training import checkpoints
 from resolvent.training.fit import HISTORY_COLUMNS
 from resolvent.training.interruption import Interruption
@@ -31,7 +31,7 @@ def test_training_learns(tmp_path, kind):
     assert errors[progress.best_epoch - 1] == progress.best_error
 
 
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("architecture", OF_EACH_MODULE)
 def test_a_resumed_run_ends_with_the_same_bytes(tmp_path, architecture):
     kind = kind_of(architecture) | {"epochs": 2}
     undisturbed = small_trainer(tmp_path / "a", **kind)
@@ -62,11 +62,15 @@ def test_recording_the_test_error_changes_nothing_but_the_record(tmp_path):
     assert last == recorded[-1]
 
 
-def test_a_state_of_other_settings_is_not_resumed(tmp_path):
+def test_a_state_of_other_settings_is_not_resumed_and_its_events_go(tmp_path):
     small_trainer(tmp_path, identity="older").fit()
+    (older,) = (tmp_path / "tensorboard").iterdir()
     trainer = small_trainer(tmp_path, identity="newer")
     trainer._resume()
     assert trainer.progress.history == []
+    trainer.fit()
+    (newer,) = (tmp_path / "tensorboard").iterdir()
+    assert newer != older
 
 
 def test_a_learning_rate_that_explodes_is_a_diverged_run(tmp_path):

@@ -6,7 +6,7 @@ import numpy as np
 import pandas
 import pytest
 from dataset_fixtures import make_dataset
-from training_fixtures import SMALL_FNO_2D, Killed, described, killed_after
+from training_fixtures import SMALL_FNO_2D, described
 
 import resolvent.training.train
 from resolvent.common.errors import EvaluationError
@@ -176,15 +176,6 @@ def test_training_validation_and_test_see_their_own_noise_once(card, tmp_path, m
         assert not np.isclose(one[:, None], other[None], rtol=1e-4).all(axis=(2, 3)).any()
     history = pandas.read_csv(tmp_path / "history.csv")
     assert history["test_relative_l2"].notna().all()
-
-
-def test_a_killed_run_resumes_with_its_noise(card, tmp_path):
-    train(card, tmp_path / "calm")
-    with killed_after(2), pytest.raises(Killed):
-        train(card, tmp_path / "killed")
-    train(card, tmp_path / "killed")
-    for name in ("checkpoint.pt", "history.csv"):
-        assert (tmp_path / "calm" / name).read_bytes() == (tmp_path / "killed" / name).read_bytes()
 
 
 def test_baselines_have_the_noise_of_training_in_training_and_in_test(card):

@@ -64,16 +64,15 @@ def test_gradients_of_all_kinds_of_weights_are_added_up(done):
         assert found["unused"] is None
 
 
-@pytest.mark.parametrize("kind", ["fourier", "galerkin"])
-def test_two_processes_train_as_one(done, tmp_path, kind):
-    one, other = alone(kind, tmp_path), of_rank(done / kind)
+def test_two_processes_train_as_one(done, tmp_path):
+    one, other = alone("fourier", tmp_path), of_rank(done / "fourier")
     assert_same(one, other)
     torch.testing.assert_close(other["best"], one["best"], **CLOSE)
     assert (other["cost"]["processes"], one["cost"]["processes"]) == (2, 1)
     assert other["cost"]["micro_batch_size"] == 3
 
 
-@pytest.mark.parametrize("kind", ["fourier", "galerkin", "dropout"])
+@pytest.mark.parametrize("kind", ["fourier", "dropout"])
 def test_both_processes_have_the_same_bits(done, kind):
     first, second = (of_rank(done / kind, rank) for rank in range(2))
     torch.testing.assert_close(first["weights"], second["weights"], rtol=0, atol=0)
@@ -111,17 +110,17 @@ def test_a_run_begun_by_two_is_finished_by_one(done, tmp_path):
 def gone_on(done, tmp_path_factory):
     """Folder of runs begun by one and by two, and gone on with by two, and how the launch ended."""
     folder = tmp_path_factory.mktemp("gone_on")
-    begun = trainer_of("galerkin", folder / "galerkin", ALONE)
+    begun = trainer_of("fourier", folder / "fourier", ALONE)
     begun.settings = begun.settings.model_copy(update={"epochs": 2})
     begun.fit()
     shutil.copytree(done / "dropout_asked", folder / "dropout")
     with pytest.raises(TrainingError) as error:
-        launched("rank_tasks:go_on_and_ask_the_launcher_to_end", folder, kinds=["galerkin", "dropout"])
+        launched("rank_tasks:go_on_and_ask_the_launcher_to_end", folder, kinds=["fourier", "dropout"])
     return folder, str(error.value)
 
 
 def test_a_run_begun_by_one_is_finished_by_two(gone_on, tmp_path):
-    assert_same(alone("galerkin", tmp_path), of_rank(gone_on[0] / "galerkin"))
+    assert_same(alone("fourier", tmp_path), of_rank(gone_on[0] / "fourier"))
 
 
 def test_a_resumed_run_of_two_ends_with_the_same_bytes(done, gone_on, tmp_path):

@@ -2,14 +2,14 @@
 
 import pytest
 import torch
-from model_variants import SMALL
+from model_variants import OF_EACH_MODULE, SMALL
 from torch import nn
 from torch._C._profiler import _EventType
 from torch.profiler import ProfilerActivity, profile
 
 from benchmarks.steps.memory import step_memory
 from resolvent.models.build import build
-from resolvent.models.registry import ARCHITECTURES, settings_class
+from resolvent.models.registry import settings_class
 from resolvent.training.operations import counted, forward_operations
 
 BATCH = 4
@@ -60,7 +60,7 @@ def measured(architecture):
     return held + sum(one.numel() * one.element_size() for one in operator.buffers()) + allocated(step)
 
 
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("architecture", OF_EACH_MODULE)
 def test_the_peak_of_a_step_is_predicted(architecture):
     points = POINTS[settings_class(architecture).dimension]
     predicted = step_memory(architecture, settings_of(architecture), points, BATCH, "float32")

@@ -98,13 +98,6 @@ def test_a_recorded_step_computes_the_same_bits(tmp_path, architecture, parts, g
     assert all(torch.equal(found[name], expected[name]) for name in expected)
 
 
-def test_a_step_is_not_recorded_if_its_memory_is_a_large_share_of_the_free_memory(tmp_path, gpu, monkeypatch):
-    monkeypatch.setattr("resolvent.training.recorded.LARGEST_SHARE", 0.0)
-    trainer = small_trainer(tmp_path, device=gpu, recordable=True)
-    trainer.fit()
-    assert trainer.passes.graph is None
-
-
 def test_a_recording_that_runs_out_of_memory_is_given_up(tmp_path, gpu):
     expected = small_trainer(tmp_path / "a", device=gpu)
     trainer = small_trainer(tmp_path / "b", device=gpu, recordable=True)

@@ -12,7 +12,6 @@ from training_fixtures import CODE, described
 from training_fixtures import SQUARE_COUNTS as COUNTS
 from training_fixtures import SQUARE_RUN as RUN
 
-from resolvent.common.errors import FileError
 from resolvent.common.predictions import read_predictions
 from resolvent.common.runs import metric_columns, read_run
 from resolvent.datasets.loading import load_samples
@@ -111,19 +110,3 @@ def test_a_run_is_trained_saved_and_evaluated_in_physical_units(card, tmp_path):
     assert len(run.errors) == 6
     assert len(run.history) == 2
     assert set(run.record.metrics) == set(metric_columns(run.errors)) == {"relative_l2", "relative_h1"}
-
-
-def test_a_file_of_another_run_is_refused(card, tmp_path):
-    train(card, tmp_path)
-    description = described(RUN, 17, 3, COUNTS)
-    for name, value in (("seed", 4), ("resolution", 33), ("config_hash", "other")):
-        with pytest.raises(FileError, match=rf"checkpoint\.pt belongs to another run \({name} .* delete"):
-            evaluate_run(card, tmp_path, description | {name: value}, threads=1, gpus=0)
-    cost = json.loads((tmp_path / "cost.json").read_text())
-    (tmp_path / "cost.json").write_text(json.dumps(cost | {"seed": 4}))
-    with pytest.raises(FileError, match=r"cost\.json was altered: delete it"):
-        evaluate_run(card, tmp_path, description, threads=1, gpus=0)
-    del cost["sha256"]
-    (tmp_path / "cost.json").write_text(json.dumps(cost | {"seed": 4}))
-    with pytest.raises(FileError, match=r"cost\.json belongs to another run \(seed 4 instead of 3\)"):
-        evaluate_run(card, tmp_path, description, threads=1, gpus=0)

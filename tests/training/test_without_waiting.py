@@ -6,13 +6,13 @@ from collections import Counter
 import numpy as np
 import pytest
 import torch
+from model_variants import OF_EACH_MODULE
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 from training_fixtures import ON_THE_SQUARE, kind_of, small_trainer
 
 from resolvent.datasets.loading import Samples
-from resolvent.models.registry import ARCHITECTURES, settings_class
 from resolvent.solvers.common.grid import Nodes, product
 from resolvent.training.interruption import Interruption
 
@@ -95,11 +95,7 @@ def waits_of_an_epoch(trainer):
 AN_EPOCH = {"read": 3, "copied": 2}
 
 
-# One architecture of each module: the others differ from it in layers that a module of these also has.
-OPERATORS = {settings_class(name).operator.partition(":")[0]: name for name in ARCHITECTURES}
-
-
-@pytest.mark.parametrize("architecture", OPERATORS.values())
+@pytest.mark.parametrize("architecture", OF_EACH_MODULE)
 def test_a_step_of_every_architecture_never_waits(tmp_path, architecture, fused_adam_anywhere):
     trainer = small_trainer(tmp_path, device=META, batch_size=8, **kind_of(architecture))
     assert trainer.steps_per_epoch == 2  # what is read in each step would be counted twice

@@ -15,7 +15,7 @@ from resolvent.solvers.darcy import five_point, sine_transforms
 from resolvent.solvers.darcy.direct import solve_direct
 from resolvent.solvers.darcy.five_point import FACE_MEANS, GRIDS, METHODS, DarcyFivePoint, default_method
 
-DISTRIBUTIONS = ("cao_darcy", "calvello_darcy", "calvello_darcy_v1")
+DISTRIBUTIONS = ("cao_darcy", "calvello_darcy_v1")  # two values, and lognormal
 on_every_grid = pytest.mark.parametrize("grid", GRIDS)
 by_every_mean = pytest.mark.parametrize("face_mean", FACE_MEANS)
 by_every_method = pytest.mark.parametrize("method", METHODS)
@@ -124,17 +124,22 @@ def test_agreement_with_the_direct_solution(grid, face_mean, method, distributio
     """48 nodes have 47 intervals, which no coarser grid divides."""
     pressure = DarcyFivePoint(grid, face_mean, method).solve(drawn(distribution, grid, 48))
     assert relative_errors(pressure, direct(distribution, grid, 48, face_mean)).max() < 1e-9
-    high = np.where(drawn("cao_darcy", grid, 48) > 3, 1e4, 1.0)  # in contrast
+
+
+@on_every_grid
+@by_every_mean
+@by_every_method
+def test_agreement_with_the_direct_solution_at_a_contrast_of_ten_thousand(grid, face_mean, method):
+    high = np.where(drawn("cao_darcy", grid, 48) > 3, 1e4, 1.0)
     pressure = DarcyFivePoint(grid, face_mean, method).solve(high)
     assert relative_errors(pressure, solve_direct(high, grid=grid, face_mean=face_mean)).max() < 1e-7
 
 
 @on_every_grid
-@pytest.mark.parametrize("distribution", DISTRIBUTIONS)
 @pytest.mark.parametrize("points", [4, 5, 7, 31, 65, 103])
-def test_multigrid_coarsens_grids_of_any_size(grid, distribution, points):
-    pressure = DarcyFivePoint(grid, tolerance=1e-10).solve(drawn(distribution, grid, points))
-    assert relative_errors(pressure, direct(distribution, grid, points, "arithmetic")).max() < 1e-10
+def test_multigrid_coarsens_grids_of_any_size(grid, points):
+    pressure = DarcyFivePoint(grid, tolerance=1e-10).solve(drawn("cao_darcy", grid, points))
+    assert relative_errors(pressure, direct("cao_darcy", grid, points, "arithmetic")).max() < 1e-10
 
 
 @pytest.mark.parametrize(("points", "pressure"), [(3, 1 / 16), (4, 1 / 18)])

@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
+from lorenz63_problem import integrated
 from scipy.stats import kstest
 
 from resolvent.solvers.common.errors import SolverError
 from resolvent.solvers.common.grid import Nodes
 from resolvent.solvers.common.observation_times import explicit, random_times, two_rates, uniform
-from resolvent.solvers.lorenz63 import Lorenz63, initial_condition, solve_diffrax, unobserved_y, unobserved_z
+from resolvent.solvers.lorenz63 import Lorenz63, initial_condition, unobserved_y, unobserved_z
 
 INITIAL = np.stack([initial_condition(0, 0, index) for index in range(6)])
 OBSERVATIONS = {
@@ -21,12 +22,12 @@ FEW_TIMES = explicit((0.0, 0.1, 0.4))
 
 
 def test_default_accuracy_at_every_time_against_an_adaptive_integrator():
-    reference = solve_diffrax(INITIAL, EVERY_TIME)
+    reference = integrated(INITIAL, EVERY_TIME)
     for times in OBSERVATIONS.values():
         at = np.searchsorted(EVERY_TIME.coordinates, times.coordinates)
         np.testing.assert_allclose(Lorenz63().solve(INITIAL, times), reference[..., at], rtol=0, atol=1e-8)
     parameters = {"sigma": 4.0, "rho": 45.0, "beta": 1.5}
-    expected = solve_diffrax(INITIAL, FEW_TIMES, **parameters)
+    expected = integrated(INITIAL, FEW_TIMES, **parameters)
     np.testing.assert_allclose(Lorenz63(**parameters).solve(INITIAL, FEW_TIMES), expected, rtol=0, atol=1e-8)
 
 
