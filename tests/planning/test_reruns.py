@@ -209,6 +209,7 @@ def test_each_job_is_recorded_with_the_parts_that_it_uses(finished):
     assert {part: rules[part] for part in expected} == expected
 
 
+NORM = "return square_norm(values, grid.weights) + "
 EDITS = {
     "a constant of a random field": (
         ("solvers/random_fields/gaussian.py", "self.sigma * (eigen", "1.001 * self.sigma * (eigen"),
@@ -219,6 +220,11 @@ EDITS = {
         ("models/other_works/fno.py", "torch.relu(layer(v))", "2 * torch.relu(layer(v))"),
         "fno1d",
         {"train": 1},
+    ),
+    "a constant of a metric": (
+        ("resolvent/evaluation/metrics.py", f"{NORM}slope", f"{NORM}2 * slope"),
+        "relative_h1",
+        {"evaluate": 2, "baselines": 1},
     ),
 }
 
