@@ -1,32 +1,6 @@
 # Errors of every test sample at every resolution and noise level, for trained models and baselines.
 
 
-def parts_of_evaluation(experiment, model):
-    return [*plan.parts_of(model), *plan.experiment(experiment).metrics]
-
-
-def parts_of_baselines(experiment):
-    return [*plan.experiment(experiment).metrics, *plan.experiment(experiment).baselines]
-
-
-# Facts that follow from code, such as defaults and colours, must not rerun anything: Snakemake does not compare
-# parameters that depend on `output`.
-def described(wildcards, output):
-    return of_wildcards(plan.description)(wildcards)
-
-
-def path_of_test_card(experiment):
-    return str(plan.test_dataset_of(experiment).card)
-
-
-def test_samples(experiment):
-    return plan.sample_counts(experiment)["test"]
-
-
-def grids(model):
-    return plan.configuration.models[model].grids
-
-
 rule evaluate:
     input:
         card=test_card,

@@ -7,10 +7,6 @@ SHOWN = f"{plan.results}/{{paper}}/{{item}}"
 COSTS = {PAPERS[key].costs: paper.costs for key, paper in papers.items()}  # by rule
 
 
-def parts_of_architectures(architectures):
-    return [part for name in architectures for part in of_architecture(name)]
-
-
 for _job, _sizes, _architectures in (
     ("measure_cost", plan.configuration.cost, [STEP_MEASURED]),
     (
@@ -37,40 +33,6 @@ for _job, _sizes, _architectures in (
             settings=without_defaults(_sizes),
         script:
             "../scripts/jobs.py"
-
-
-def of_paper(name):
-    return of_wildcards(lambda paper: getattr(papers[paper], name))
-
-
-def inputs_of_item(paper, item):
-    return papers[paper].inputs(item)
-
-
-def sources_of_item(paper, item):
-    return papers[paper].given(item)
-
-
-def parts_of_item(paper, item):
-    return [papers[paper].items[item].draw]
-
-
-def drawing_of_item(paper, item):
-    return drawing(len(papers[paper].inputs(item)))
-
-
-def drawing_of_page(paper):
-    return drawing(2 * len(papers[paper].folders))
-
-
-# Only linked to, so changes of their content do not matter.
-def compared_pages(paper):
-    return ancient([f"{plan.results}/{experiment}/compare.html" for experiment in papers[paper].sources])
-
-
-def parts_of_page(paper):
-    remarks = {item.remark for item in PAPERS[paper].items.values() if item.remark}
-    return [f"resolvent.figures.papers.{paper}.paper:PAPER", *remarks]
 
 
 # One job for each table and figure, which can be drawn as soon as its own experiments have finished.

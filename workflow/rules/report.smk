@@ -7,18 +7,6 @@ EXPERIMENT = f"{plan.results}/{{experiment}}"
 BASELINES = f"{EXPERIMENT}/baselines"
 
 
-def drawing_of_runs(experiment):
-    return drawing(3 * len(plan.run_folders(experiment)))
-
-
-def inputs_of_run_pages(experiment):
-    written = files_of_runs(experiment, "run.html", "run.js")
-    forced_where_missing(
-        workflow, f"run_pages_{experiment}", f"{plan.results}/{experiment}/compare.html", written
-    )
-    return files_of_runs(experiment, *RECORDS)
-
-
 rule compare:
     input:
         runs=of_wildcards(files_of_runs, *RECORDS, "errors.csv", "history.csv"),

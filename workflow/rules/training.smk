@@ -1,14 +1,6 @@
 # One run: one model of an experiment at one training resolution, with one seed.
 
 
-def training_threads(experiment, model):
-    return plan.configuration.training_threads * needs.processes(experiment, model)
-
-
-def tuned_settings(experiment, model, resolution):
-    return plan.tuned(experiment, model, resolution) or []
-
-
 # Constants, and functions only if runs differ: calls for each job take a large part of Snakemake's planning time.
 PROCESSES, PLACEMENT, TRAINING_THREADS, TUNED = 1, {"nodes": 1}, plan.configuration.training_threads, []
 _experiments = plan.configuration.experiments.values()
@@ -17,19 +9,6 @@ if any(e.processes_for(model) > 1 for e in _experiments for model in e.models):
     TRAINING_THREADS = of_wildcards(training_threads)
 if any(e.tuning for e in _experiments):
     TUNED = of_wildcards(tuned_settings)
-
-
-def parameters(experiment, model, resolution, candidate):
-    tried = [candidate] if candidate else []  # the arguments of other calls, since results are cached
-    return plan.training(experiment, model, resolution, *tried).parameters
-
-
-def costs_of_short_runs(experiment, model, resolution):
-    return [f"{folder}/cost.json" for folder in plan.short_runs(experiment, model, resolution)]
-
-
-def first_seed(experiment):
-    return plan.experiment(experiment).seeds[0]
 
 
 rule train:
