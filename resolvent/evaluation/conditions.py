@@ -20,6 +20,7 @@ from torch import nn
 
 from resolvent.common.moments import Moments
 from resolvent.common.predictions import Chosen, at_one_level, tree_of
+from resolvent.common.progress import alive
 from resolvent.common.records import RunRecord
 from resolvent.datasets.loading import Samples, Source, Split, blocks, training_noise
 from resolvent.datasets.spectra import powers, wavenumbers
@@ -96,7 +97,10 @@ def predict(operator: nn.Module, samples: Samples, device: torch.device) -> np.n
     # A user's script has torch's default, which allows TF32 for convolutions.
     with torch.random.fork_rng(devices=[device] if on_gpu else []), tf32(False) if on_gpu else nullcontext():
         torch.manual_seed(0)  # the same masks in every call, for operators with dropout in evaluation
-        outputs = [as_samples(operator(batch.to(device), coordinates)).cpu() for batch in inputs.split(size)]
+        outputs = []
+        for batch in inputs.split(size):
+            outputs.append(as_samples(operator(batch.to(device), coordinates)).cpu())
+            alive()  # attention at 8192 points takes hours on a CPU
     return torch.cat(outputs).numpy().astype(np.float64)
 
 

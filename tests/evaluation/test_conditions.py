@@ -8,6 +8,7 @@ from torch import nn
 from training_fixtures import rough_samples, smooth_samples
 
 from resolvent.common.predictions import condition
+from resolvent.common.progress import watched
 from resolvent.datasets.loading import Samples, load_arrays, load_samples
 from resolvent.datasets.spectra import powers
 from resolvent.evaluation.baselines import measured_baselines
@@ -62,6 +63,16 @@ class Pointwise(nn.Module):
 
     def forward(self, u, x):
         return self.map(torch.cat([u, x.expand(len(u), -1, -1)], dim=-1))
+
+
+def test_each_batch_of_predictions_is_progress(lorenz, monkeypatch, tmp_path):
+    restarts = []
+    monkeypatch.setattr("faulthandler.dump_traceback_later", lambda *_, **__: restarts.append(1))
+    monkeypatch.setattr("resolvent.evaluation.conditions.BATCH_VALUES", 1)
+    samples = load_samples(lorenz, "dt0.02", "train", 3)
+    with open(tmp_path / "log", "w") as log, watched(0.0, log):
+        predict(Pointwise(), samples, CPU)
+    assert len(restarts) == 1 + len(samples)
 
 
 def curves(count, seed):
