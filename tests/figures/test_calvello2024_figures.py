@@ -1,13 +1,11 @@
 """The figures of Calvello et al. 2024: which runs and numbers they draw."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from calvello2024_samples import (
     LORENZ,
     OBSERVATIONS,
     PATCHES,
-    POINTS,
     SAMPLES,
     expected_error,
     write_flow_run,
@@ -15,14 +13,12 @@ from calvello2024_samples import (
 )
 from exhibits import compared, of_paper, read_all
 from exhibits import words_of as texts_of
-from run_files import replace_errors
 
 from resolvent.common.predictions import condition, functions, read_predictions
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.fields import log_scale_of
 from resolvent.figures.common.numbers import scientific
 from resolvent.figures.common.results import read_runs
-from resolvent.figures.experiment.comparison import grouped
 from resolvent.figures.papers.calvello2024 import figures
 from resolvent.figures.papers.calvello2024.chosen import errors_in_words, extended_pair, first_with
 from resolvent.figures.papers.calvello2024.reported import TABLE_3
@@ -138,9 +134,6 @@ def test_a_panel_without_anything_to_draw_says_so(make_run, tmp_path):
     steps = write_trajectory_run(make_run, "tno", "trapezoid", diverged_epoch=1)
     for draw, run in ((figures.draw_time_steps, steps), (figures.draw_other_grids, lost)):
         assert "every run diverged" in words_of(of_paper(draw, [[run]], [compared([run], tmp_path)]))
-    for run in (lost, write_flow_run(make_run, "afno", "afno", tested=(POINTS,))):
-        figure = figures.draw_paired_grids(read_all([[run]]))
-        assert "no finished model was tested on another grid" in words_of(figure)
 
 
 # Median and worst fields: Figures 12, 13, 16 and 18.
@@ -252,53 +245,7 @@ def test_figure_19_draws_the_two_that_differ_in_the_extension_alone(flows, tmp_p
         extended_pair([run for run in runs if run.model != "extended"])
 
 
-# Not in the paper: paired grids.
-
-
-@pytest.fixture
-def runs(make_run):
-    """Two seeds with patches, a narrow one, an FNO, a model for one grid, and a diverged one."""
-    return [
-        write_flow_run(make_run, "fano", "fano", settings=WIDE, jump=0.5),
-        write_flow_run(make_run, "fano", "fano", settings=WIDE, jump=0.25, seed=2),
-        write_flow_run(make_run, "narrow", "fano", settings=WIDE | {"width": 8}),
-        write_flow_run(make_run, "fno", "neuraloperator2d", settings={"width": 32, "modes": 6}, away=-0.001),
-        write_flow_run(make_run, "afno", "afno", settings={"width": 32}, tested=(POINTS,)),
-        write_flow_run(make_run, "lost", "vit_no", settings=WIDE, diverged_epoch=2),
-    ]
-
-
-def groups_of(folders):
-    return {group[0].model: group for group in grouped(read_runs(folders))}
-
-
 def test_figure_7_refuses_functions_of_space_in_one_line(make_run, tmp_path):
     run = make_run()
     with pytest.raises(ResultError, match="has functions of space, not trajectories"):
         of_paper(figures.draw_time_steps, [[run]], [compared([run], tmp_path)])
-
-
-def test_paired_grids_are_ratios_sample_by_sample_with_their_intervals(runs):
-    """Errors of 0.02 on the training grid, 0.03 and 0.04 away, each times 1 + 0.1 s: ratios of 3/2 and 2."""
-    groups = groups_of(runs)
-    found = figures.paired_ratios(groups["fano"])
-    for away, ratio in ((24, 1.5), (32, 2.0)):
-        assert (found[away].low, found[away].value, found[away].high) == pytest.approx([ratio] * 3)
-    assert figures.paired_ratios(groups["lost"]) == figures.paired_ratios(groups["afno"]) == {}
-    (panel,) = figures.draw_paired_grids(read_all([runs])).axes
-    assert [tick.get_text() for tick in panel.get_xticklabels()] == ["24", "32"]
-    assert labels_of(panel) == {"fano", "fno", "diverged: lost"}  # afno has one grid
-    lines = [line.get_ydata() for line in panel.get_lines()]
-    means = sorted(list(line) for line in lines if len(line) == 2 and line[0] != 1)
-    np.testing.assert_allclose(means, [[0.95, 0.9], [1.5, 2.0]])
-    segments = [segment for one in panel.collections for segment in one.get_segments()]
-    assert any(np.allclose(segment[:, 1], [found[24].low, found[24].high]) for segment in segments)
-
-
-def test_other_samples_cannot_be_paired(make_run):
-    run = write_flow_run(make_run, "fano", "fano")
-    errors = pd.read_csv(run / "errors.csv")
-    errors.loc[errors["resolution"] == 24, "sample"] += 1
-    replace_errors(run, errors)
-    with pytest.raises(ResultError, match="other samples at 24 than at 16"):
-        figures.paired_ratios(read_runs([run]))

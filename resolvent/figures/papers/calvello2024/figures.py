@@ -1,8 +1,4 @@
-"""Figures of Calvello et al. 2024 (arXiv:2406.06486, sections 6.1 and 6.2), and errors on paired grids.
-
-Curves of errors on two grids do not show whether a sample is hard on both. `draw_paired_grids`, not in the
-paper, draws the ratio of the two errors of each sample for one trained model, averaged over samples.
-"""
+"""Figures of Calvello et al. 2024 (arXiv:2406.06486, sections 6.1 and 6.2)."""
 
 from collections.abc import Callable
 from functools import partial
@@ -20,17 +16,15 @@ from resolvent.figures.common.fields import (
     scale_of,
     symmetric_scale_of,
 )
-from resolvent.figures.common.intervals import Interval, ratio_of_means
 from resolvent.figures.common.labels import label_right
 from resolvent.figures.common.numbers import scientific
-from resolvent.figures.common.results import Run, Shown, error_matrix, on_training_grid, resolution_in_words
+from resolvent.figures.common.results import Run, Shown, on_training_grid, resolution_in_words
 from resolvent.figures.experiment.samples import draw_sample_trajectories
 from resolvent.figures.papers.calvello2024 import chosen
 from resolvent.figures.papers.calvello2024.chosen import Experiments, Groups, Panel
 from resolvent.figures.papers.calvello2024.reported import FIGURE_6, FIGURE_9, TABLE_3
 
 STATISTICS = {"mean": (0, (1, 1.5)), "median": "-"}
-NO_OTHER_GRID = "no finished model was tested on another grid"
 
 
 def _stack(panels: list[Panel], draw: Callable, height: float, xlabel: str):
@@ -43,8 +37,8 @@ def _stack(panels: list[Panel], draw: Callable, height: float, xlabel: str):
     return figure
 
 
-def _finish(panel, groups: Groups, labels: list[tuple[float, str, str]], nothing: str = "") -> None:
-    """Label a panel, its lines, and models with only diverged seeds; `nothing` labels an empty panel."""
+def _finish(panel, groups: Groups, labels: list[tuple[float, str, str]]) -> None:
+    """Label a panel, its lines, and models with only diverged seeds."""
     style.grid_lines(panel)
     experiment = groups[0][0].record.experiment.replace("_", " ").capitalize()
     style.title(panel, f"{experiment}, trained on {resolution_in_words(groups[0][0].resolution)}")
@@ -52,8 +46,6 @@ def _finish(panel, groups: Groups, labels: list[tuple[float, str, str]], nothing
     if labels:
         lost = [group[0].label for group in groups if all(run.diverged for run in group)]
         style.name_diverged(panel, lost)
-    elif nothing:
-        panel.text(0.5, 0.7, nothing, transform=panel.transAxes, ha="center", color=style.MUTED)
     else:
         style.say_no_errors(panel)
 
@@ -217,60 +209,6 @@ def _draw_grid(panel, groups: Groups, rows: pd.DataFrame, looks) -> None:
         panel.plot(x[x == trained], error[x == trained], ls="", ms=7, zorder=4, **look.marks())
         labels.append((float(error.iloc[-1]), str(of_model["label"].iloc[0]), look.colour))
     _finish(panel, groups, labels)
-
-
-def draw_paired_grids(experiments: Experiments):
-    """Draw one panel per experiment: the ratio to the error on the training grid, with its interval."""
-    panels: list[Panel] = [
-        ([group for group in groups if _away(group)] or groups, None)
-        for groups, _ in chosen.panels_of(experiments, chosen.widest)
-    ]
-    return _stack(panels, _draw_ratios, 0.4 + 3.8 * len(panels), "test resolution (points per side)")
-
-
-def paired_ratios(group: list[Run]) -> dict[int, Interval]:
-    """Return ratios of the error at other resolutions to the training grid's, for seeds finite at both."""
-    own = group[0].resolution
-    ratios = {}
-    for away in _away(group):
-        pairs = []
-        for run in group:
-            there, here = (error_matrix([run.errors], where, run.noise) for where in (away, own))
-            if there.empty or here.empty:
-                continue
-            if set(there.columns) != set(here.columns):
-                raise ResultError(
-                    f"{run.directory} was tested on other samples at {away} than at {own}: evaluate it again"
-                )
-            pairs.append((there.iloc[0], here.iloc[0][there.columns]))
-        if pairs:
-            ratios[away] = ratio_of_means(*map(np.stack, zip(*pairs, strict=True)))
-    return ratios
-
-
-def _away(group: list[Run]) -> list[int]:
-    return sorted({*map(int, group[0].errors["resolution"].unique())} - {group[0].resolution})
-
-
-def _draw_ratios(panel, groups: Groups, _, looks) -> None:
-    ratios_of = {group[0].model: paired_ratios(group) for group in groups}
-    grids = sorted({away for ratios in ratios_of.values() for away in ratios})
-    labels, width = [], 0.6 / len(groups)
-    for number, group in enumerate(groups):
-        ratios, look = ratios_of[group[0].model], looks[group[0].model]
-        if not ratios:
-            continue
-        x = [grids.index(away) + (number - (len(groups) - 1) / 2) * width for away in ratios]
-        value, low, high = np.transpose([(ratio.value, ratio.low, ratio.high) for ratio in ratios.values()])
-        panel.vlines(x, low, high, color=look.colour, lw=1.6)
-        panel.plot(x, value, ls="", ms=6, **look.marks())
-        labels.append((value[-1], group[0].label, look.colour))
-    panel.axhline(1, color=style.INK, lw=0.8)
-    panel.set_xticks(range(len(grids)), [str(away) for away in grids])
-    panel.set_xlim(-0.5, max(len(grids), 1) - 0.5)
-    panel.set_yscale("log")
-    panel.set_ylabel("error / error on the training grid")
-    _finish(panel, groups, labels, NO_OTHER_GRID)
 
 
 # Errors against costs.

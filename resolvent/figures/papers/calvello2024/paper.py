@@ -1,4 +1,4 @@
-"""Tables and figures of Calvello et al. 2024 (arXiv:2406.06486), and one figure of errors on paired grids."""
+"""Tables and figures of Calvello et al. 2024 (arXiv:2406.06486)."""
 
 from functools import partial
 
@@ -149,12 +149,6 @@ ITEMS = {
         "whether patches are extended to periodic functions before their Fourier modes are computed. Both "
         "have the same last layer. The paper reports a flatter curve with the extension.",
         f"{HERE}.figures:draw_extended",
-    ),
-    "figure_paired": PANELS(
-        "Not in the paper. The same samples on two grids",
-        "Mean error on another grid divided by the mean error on the training grid, over the same samples "
-        "and seeds, with its 95 % interval. Above 1, the error is larger than on the training grid.",
-        f"{HERE}.figures:draw_paired_grids",
     ),
 }
 
