@@ -29,8 +29,14 @@ from resolvent.evaluation.metrics import METRICS, Metric, Scale, measure
 from resolvent.solvers.common.grid import AnyGrid, Grid, Product
 from resolvent.training.data import read_where_it_fits
 from resolvent.training.devices import tf32
-from resolvent.training.normalisation import Normaliser
-from resolvent.training.tensors import as_samples, batch_size, coordinate_tensor, function_tensor
+from resolvent.training.normalisation import Normaliser, dtype_of
+from resolvent.training.tensors import (
+    as_samples,
+    batch_size,
+    coordinate_tensor,
+    function_tensor,
+    stored_type,
+)
 
 if TYPE_CHECKING:
     import xarray
@@ -81,17 +87,20 @@ def first_tested(card: Path, record: RunRecord, counts: dict[str, int], most: in
 
 def target_scale(train: Source) -> Scale:
     """Return mean and standard deviation (channels,) of the training targets, in physical units."""
-    targets = (function_tensor(block.targets, block.target_grid) for block in blocks(train))
+    targets = (
+        function_tensor(block.targets, block.target_grid, stored_type(block.targets))
+        for block in blocks(train)
+    )
     fitted = Normaliser.fitted(targets, "scalar")
     return fitted.mean.numpy(), fitted.deviation.numpy()
 
 
 @torch.no_grad()
 def predict(operator: nn.Module, samples: Samples, device: torch.device) -> np.ndarray:
-    """Return the predictions in the shape of the targets, in float64; the operator computes in float32."""
+    """Return the predictions in the shape of the targets, in float64, by the operator in its own precision."""
     operator.eval()
     coordinates = coordinate_tensor(samples.grid).to(device)
-    inputs = function_tensor(samples.inputs, samples.grid)
+    inputs = function_tensor(samples.inputs, samples.grid, dtype_of(operator))
     size = batch_size(samples.grid, BATCH_VALUES, len(samples))
     on_gpu = device.type == "cuda"
     # A user's script has torch's default, which allows TF32 for convolutions.

@@ -28,7 +28,7 @@ AHEAD = 4  # batches prefetched
 
 @dataclass(frozen=True)
 class Batch:
-    """A batch of samples on the device, in float32.
+    """A batch of samples on the device, in the type that the operator is to be given.
 
     inputs        (samples, ...space, channels).
     targets       (samples, ...space) or (samples, channels, ...space), possibly on a coarser grid.
@@ -58,9 +58,15 @@ class Batch:
 class InMemory:
     """All samples on the device."""
 
-    def __init__(self, samples: Samples, device: torch.device, settings: TrainingSettings | None = None):
+    def __init__(
+        self,
+        samples: Samples,
+        device: torch.device,
+        settings: TrainingSettings | None = None,
+        dtype: torch.dtype = torch.float32,
+    ):
         self.coordinates = coordinate_tensor(samples.grid).to(device)
-        self.samples = _tensors(samples, settings).map(lambda tensor: tensor.to(device))
+        self.samples = _tensors(samples, settings, dtype).map(lambda tensor: tensor.to(device))
 
     def __len__(self) -> int:
         return len(self.samples)
@@ -76,8 +82,14 @@ class InMemory:
 class Streamed:
     """Samples that stay in the store: threads read at most AHEAD batches, identical to `InMemory`."""
 
-    def __init__(self, split: Split, device: torch.device, settings: TrainingSettings | None = None):
-        self.split, self.device, self.settings = split, device, settings
+    def __init__(
+        self,
+        split: Split,
+        device: torch.device,
+        settings: TrainingSettings | None = None,
+        dtype: torch.dtype = torch.float32,
+    ):
+        self.split, self.device, self.settings, self.dtype = split, device, settings, dtype
         self.coordinates = coordinate_tensor(split.grid).to(device)
 
     def __len__(self) -> int:
@@ -99,8 +111,10 @@ class Streamed:
     def _read(self, members: np.ndarray) -> Batch:
         # Gradients are computed from the stored values in double precision.
         exact = self.settings is not None and self.settings.gradient_weight > 0
+        exact = exact or self.dtype == torch.float64
         samples = self.split.read(members, None if exact else np.float32)
-        batch = _tensors(with_gradients(samples, self.split, members, self.settings), self.settings)
+        with_them = with_gradients(samples, self.split, members, self.settings)
+        batch = _tensors(with_them, self.settings, self.dtype)
         return batch.map(Tensor.pin_memory) if self.device.type == "cuda" else batch
 
 
@@ -115,12 +129,15 @@ def with_gradients(
 
 
 def training_data(
-    source: Source, device: torch.device, settings: TrainingSettings | None = None
+    source: Source,
+    device: torch.device,
+    settings: TrainingSettings | None = None,
+    dtype: torch.dtype = torch.float32,
 ) -> InMemory | Streamed:
     """Return batches of samples in memory (`Samples`), or batches streamed from the store (`Split`)."""
     if isinstance(source, Split):
-        return Streamed(source, device, settings)
-    return InMemory(source, device, settings)
+        return Streamed(source, device, settings, dtype)
+    return InMemory(source, device, settings, dtype)
 
 
 def read_where_it_fits(
@@ -162,9 +179,9 @@ def _check_varying(targets: np.ndarray) -> None:
         )
 
 
-def _tensors(samples: Samples, settings: TrainingSettings | None) -> Batch:
-    """Return the samples in float32, with gradients and coefficients if the regulariser needs them."""
-    inputs = function_tensor(samples.inputs, samples.grid)
+def _tensors(samples: Samples, settings: TrainingSettings | None, dtype: torch.dtype) -> Batch:
+    """Return the samples, with gradients and coefficients in float32 if the regulariser needs them."""
+    inputs = function_tensor(samples.inputs, samples.grid, dtype)
     gradients = coefficients = None
     if settings is not None and settings.gradient_weight > 0:
         known = samples.gradients
@@ -172,5 +189,5 @@ def _tensors(samples: Samples, settings: TrainingSettings | None) -> Batch:
         _check_varying(samples.targets)
         gradients = torch.from_numpy(known.astype(np.float32))
         coefficients = inputs.squeeze(-1) if settings.gradient_coefficient == "input" else None
-    targets = as_samples(function_tensor(samples.targets, samples.target_grid))
+    targets = as_samples(function_tensor(samples.targets, samples.target_grid, dtype))
     return Batch(inputs, targets, gradients, coefficients)

@@ -35,7 +35,7 @@ from resolvent.training.distributed.group import ALONE, Group, SharedOperator
 from resolvent.training.errors import TrainingError
 from resolvent.training.interruption import Interruption, interruption
 from resolvent.training.losses import build_loss, relative_l2, weights_of
-from resolvent.training.normalisation import NormalisedOperator
+from resolvent.training.normalisation import NormalisedOperator, dtype_of
 from resolvent.training.optimisers import build_optimiser
 from resolvent.training.recorded import Recorded
 from resolvent.training.settings import TrainingSettings
@@ -121,9 +121,10 @@ class Trainer:
         self.resume_path = self.directory / "resume.pt"
         self.operator = operator.to(device)
         self.shared = SharedOperator(self.operator, group)
-        self.train = training_data(train, device, settings)
-        self.validation = training_data(validation, device)
-        self.test = None if test is None else training_data(test, device)
+        self.dtype = dtype_of(operator)
+        self.train = training_data(train, device, settings, self.dtype)
+        self.validation = training_data(validation, device, dtype=self.dtype)
+        self.test = None if test is None else training_data(test, device, dtype=self.dtype)
         self.validation_batch = batch_size(validation.grid, VALIDATION_VALUES, VALIDATION_BATCH)
         self.tested_at_once = self.validation_batch  # by this process, of each batch
         self.steps_per_epoch = len(train) // settings.batch_size
@@ -260,7 +261,7 @@ class Trainer:
         for number, part in enumerate(parts, start=1):
             with self.shared.passes(last=number == len(parts)):
                 with forward_precision(self.device, self.settings.precision):
-                    prediction = self.shared(part.inputs, self.train.coordinates).float()
+                    prediction = self.shared(part.inputs, self.train.coordinates).to(self.dtype)
                 share = len(part) / self.settings.batch_size
                 loss = share * self.loss(
                     self._in_loss_units(as_samples(prediction)),

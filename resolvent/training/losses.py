@@ -64,7 +64,15 @@ def relative_l2(prediction: Tensor, target: Tensor, weights: Tensor | None = Non
     error, size = (prediction - target) ** 2, target**2
     if weights is not None:
         error, size = weights * error, weights * size
-    return (_sum(error) / _sum(size)).sqrt()
+    return root(_sum(error) / _sum(size))
+
+
+def root(squares: Tensor) -> Tensor:
+    """Return the square root, with the derivative 0 at 0, where that of `Tensor.sqrt` is infinite.
+
+    A prediction may equal its target in every digit, and 0 times infinity is NaN.
+    """
+    return squares.clamp_min(torch.finfo(squares.dtype).tiny).sqrt()
 
 
 @dataclass(frozen=True)
@@ -117,7 +125,7 @@ class RelativeLoss:
                 below = coefficient * below
             ratios = _sum(above) / _sum(below) * (below[0].numel() / above[0].numel())
         gradients = self.gradient_weight * last.spacing * ratios
-        return loss + (gradients.mean() if self.squared else gradients.sqrt().mean())
+        return loss + (gradients.mean() if self.squared else root(gradients).mean())
 
 
 class RelativeH1Loss:
@@ -142,11 +150,11 @@ class RelativeH1Loss:
         space = tuple(range(-self.grid.dimension, 0))
         if self.unit_spacing:
             slope = reduce(torch.add, map(torch.square, torch.gradient(values, dim=space)))
-            return values.square().flatten(1).mean(1).sqrt() + slope.flatten(1).mean(1).sqrt()
+            return root(values.square().flatten(1).mean(1)) + root(slope.flatten(1).mean(1))
         self.weights, *self.points = (array.to(values.device) for array in (self.weights, *self.points))
         axes = zip(space, self.grid.axes, self.points, strict=True)
         slopes = [_slope(values, axis, x.to(values.dtype), at) for at, axis, x in axes]
-        return _sum(self.weights * (values.square() + reduce(torch.add, map(torch.square, slopes)))).sqrt()
+        return root(_sum(self.weights * (values.square() + reduce(torch.add, map(torch.square, slopes)))))
 
 
 class OwnLoss:

@@ -17,12 +17,15 @@ from torch.nn import functional
 from resolvent.common.moments import Moments
 from resolvent.datasets.loading import Source, blocks
 from resolvent.training.settings import TrainingSettings
-from resolvent.training.tensors import function_tensor
+from resolvent.training.tensors import function_tensor, stored_type
 
 # Added to standard deviations, as in the papers, since they vanish where a boundary condition holds.
 FLOOR = 1e-5
 LARGEST_SHARE = 1e-2  # upper bound of the floor relative to a channel's deviation, for data of small size
-ROUNDING = 1e-7  # relative to a mean: a smaller deviation in single precision is only rounding
+# Relative to a mean: a smaller deviation of numbers of this type is only rounding.
+ROUNDING = {torch.float32: 1e-7, torch.float64: 1e-15}
+# Largest |mean| / deviation that float32 may hold: its rounding is then below 1e-5 deviations.
+FAR = 100.0
 
 
 class Normaliser(nn.Module):
@@ -44,22 +47,36 @@ class Normaliser(nn.Module):
     @classmethod
     def fitted(cls, blocks: Iterable[Tensor], normalisation: str) -> Normaliser:
         """Return the normaliser of training samples, given in blocks (samples, ...space, channels)."""
-        moments = Moments()
+        moments, dtype = Moments(), torch.float32
         for values in blocks:
             _add(moments, values, normalisation)
-        return cls.of(moments)
+            dtype = values.dtype
+        return cls.of(moments, dtype)
 
     @classmethod
-    def of(cls, moments: Moments) -> Normaliser:
-        """Return the normaliser with these moments; adds 1e-5 to the deviation, or less for small data."""
+    def of(cls, moments: Moments, dtype: torch.dtype) -> Normaliser:
+        """Return the normaliser with these moments; adds 1e-5 to the deviation, or less for small data.
+
+        `dtype` is the type of the stored numbers.
+        """
         mean, points = moments.mean, tuple(range(moments.mean.ndim - 1))
         deviation, size = moments.variance.sqrt(), moments.mean.abs()
         if points:
             own, size = moments.variance.mean(points).sqrt(), size.amax(points)
         else:
             own = deviation
-        floor = torch.clamp(LARGEST_SHARE * own, max=FLOOR).maximum(ROUNDING * size)
+        floor = torch.clamp(LARGEST_SHARE * own, max=FLOOR).maximum(ROUNDING[dtype] * size)
         return cls(mean, deviation + torch.where(floor > 0, floor, FLOOR))
+
+    @property
+    def far(self) -> bool:
+        """Return whether a function that varies has a mean more than FAR deviations from zero."""
+        points = tuple(range(self.mean.ndim - 1))
+        size, deviation = self.mean.abs(), self.deviation
+        if points:
+            size, deviation = size.amax(points), deviation.square().mean(points).sqrt()
+        varies = deviation > 2 * ROUNDING[torch.float64] * size
+        return bool((varies & (size > FAR * deviation)).any())
 
     def normalise(self, u: Tensor) -> Tensor:
         """Convert from physical units, (batch, ...space, channels); computes in double precision."""
@@ -84,6 +101,8 @@ class NormalisedOperator(nn.Module):
     """An operator in physical units, from an `operator` in the units of the normalisers `input` and `output`.
 
     zero_boundary  whether to set the prediction to zero on the boundary.
+    dtype          of the functions that it is to be given: float64 if float32 would round away the variation
+                   around a large mean. It then also returns float64; the `operator` computes in float32.
     """
 
     def __init__(
@@ -92,17 +111,25 @@ class NormalisedOperator(nn.Module):
         super().__init__()
         self.operator, self.input, self.output = operator, input, output
         self.zero_boundary = zero_boundary
+        far = any(side.far for side in (input, output) if side is not None)
+        self.dtype = torch.float64 if far else torch.float32
 
     def forward(self, u: Tensor, x: Tensor) -> Tensor:
         """Map u (batch, ...space, channels) at x (...space, dimension), all in physical units."""
+        exact = self.dtype == u.dtype == torch.float64
         if self.input is not None:
             u = self.input.normalise(u)
-        v = self.operator(u, x)
+        v = self.operator(u.float() if exact else u, x)
         if self.output is not None:
-            v = self.output.restore(v)
+            v = self.output.restore(v.double() if exact else v)
         if self.zero_boundary:
             v = functional.pad(v[:, 1:-1, 1:-1], (0, 0, 1, 1, 1, 1))
         return v
+
+
+def dtype_of(operator: nn.Module) -> torch.dtype:
+    """Return the type of the functions that an operator in physical units is to be given."""
+    return operator.dtype if isinstance(operator, NormalisedOperator) else torch.float32
 
 
 def in_physical_units(operator: nn.Module, settings: TrainingSettings, train: Source) -> nn.Module:
@@ -111,9 +138,11 @@ def in_physical_units(operator: nn.Module, settings: TrainingSettings, train: So
         return _around(operator, settings, None, None)
     inputs, targets = Moments(), Moments()
     for block in blocks(train):
-        _add(inputs, function_tensor(block.inputs, block.grid), settings.normalisation)
-        _add(targets, function_tensor(block.targets, block.target_grid), settings.normalisation)
-    return _around(operator, settings, Normaliser.of(inputs), Normaliser.of(targets))
+        u = function_tensor(block.inputs, block.grid, stored_type(block.inputs))
+        v = function_tensor(block.targets, block.target_grid, stored_type(block.targets))
+        _add(inputs, u, settings.normalisation)
+        _add(targets, v, settings.normalisation)
+    return _around(operator, settings, Normaliser.of(inputs, u.dtype), Normaliser.of(targets, v.dtype))
 
 
 def _add(moments: Moments, values: Tensor, normalisation: str) -> None:

@@ -10,9 +10,15 @@ from resolvent.solvers.common.grid import AnyGrid
 from resolvent.training.errors import TrainingError
 
 
-def function_tensor(values: np.ndarray, grid: AnyGrid) -> Tensor:
-    """Convert functions as in `datasets.loading.Samples` to float32 (samples, ...space, channels)."""
-    return as_functions(torch.from_numpy(np.asarray(values, dtype=np.float32)), grid)
+def function_tensor(values: np.ndarray, grid: AnyGrid, dtype: torch.dtype = torch.float32) -> Tensor:
+    """Convert functions as in `datasets.loading.Samples` to (samples, ...space, channels)."""
+    kind = np.float64 if dtype == torch.float64 else np.float32
+    return as_functions(torch.from_numpy(np.asarray(values, dtype=kind)), grid)
+
+
+def stored_type(values: np.ndarray) -> torch.dtype:
+    """Return float64 for numbers in double precision, else float32."""
+    return torch.float64 if values.dtype == np.float64 else torch.float32
 
 
 def as_functions(samples: Tensor, grid: AnyGrid) -> Tensor:

@@ -75,7 +75,7 @@ experiments:
     dataset: own_evolution
     models: [fno]
     resolutions: [32]
-    training: {epochs: 50, batch_size: 8, normalisation: scalar}
+    training: {epochs: 50, batch_size: 8, normalisation: scalar, loss_units: standardised, gradient_weight: 0}
 """
 
 

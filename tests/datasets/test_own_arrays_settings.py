@@ -249,7 +249,7 @@ def test_the_ends_of_functions_are_measured_along_each_axis():
     outside = max(
         abs(1.5 * end - 0.5 * next_one) for end, next_one in ((1, 3), (5, 4), (2, 3), (-8, -5), (-2, -4))
     )
-    assert found == {"seam": 2.0, "both_ends": 6 / 8, "at_ends": 1.0, "half_cell": outside / 8}
+    assert found == {"seam": 2.0, "both_ends": 6 / 13, "at_ends": 1.0, "half_cell": outside / 8}
     along_x = np.tile([0.0, 1, 2, 1], (1, 4, 1))
     one, other = seam(along_x, [1, 2]), seam(np.swapaxes(along_x, 1, 2) * np.array([1, 1, 1, 3]), [1, 2])
     assert (one["seam"], one["both_ends"], one["at_ends"]) == (1.0, 0.5, 1.0)
@@ -282,6 +282,17 @@ def test_samples_are_counted_that_are_odd():
         "input that distinguishes them.",
         "Input and target are equal in 1 sample.",
     ]
+
+
+@pytest.mark.parametrize(("mean", "dtype", "few"), [(300, "f4", False), (1e5, "f4", True), (1e5, "f8", False)])
+def test_numbers_too_far_apart_for_their_variation_are_a_warning(mean, dtype, few):
+    drawn = np.random.default_rng(0).normal(mean, 0.01 if mean > 300 else 1, size=(6, 2, POINTS))
+    stored = drawn.astype(dtype).astype(np.float64)
+    found = findings_of(task().channels, {"x": "nodes"}, [([("train", 0)] * 6, stored)])
+    remarks = [words for words in warnings_of(found, {"x": "nodes"}) if "too few digits" in words]
+    assert len(remarks) == (2 if few else 0)
+    if few:
+        assert "numbers near 1e+05 are 0.0078 apart" in remarks[0]
 
 
 def test_costs_of_reading_are_those_of_the_variables_that_are_read_whole(tmp_path):

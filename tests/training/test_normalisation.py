@@ -3,9 +3,14 @@
 import numpy as np
 import pytest
 import torch
-from training_fixtures import SMALL_FNO_2D, rough_samples
+from training_fixtures import SMALL_FNO_2D, rough_samples, small_trainer, smooth_samples
 
+from resolvent.datasets.loading import Samples
+from resolvent.evaluation.conditions import predict, target_scale
+from resolvent.evaluation.metrics import measure
 from resolvent.models.build import build
+from resolvent.solvers.common.grid import Grid
+from resolvent.training.losses import RelativeH1Loss, RelativeLoss, central_gradient
 from resolvent.training.normalisation import Normaliser, in_physical_units, restored
 from resolvent.training.settings import TrainingSettings
 from resolvent.training.tensors import coordinate_tensor, function_tensor
@@ -79,3 +84,61 @@ def test_each_of_the_two_can_be_had_alone(normalisation, boundary):
     v = operator(function_tensor(train.inputs, train.grid), coordinate_tensor(train.grid))
     assert bool(v[:, 0].any()) == (boundary == "free")
     assert (len(list(operator.buffers())) == 4) == (normalisation == "pointwise")
+
+
+# Mean and deviation of data, and the types that hold three digits of the variation.
+LADDER = [
+    *((0.0, 1.0, kind) for kind in (np.float64, np.float32)),
+    *((300.0, 1.0, kind) for kind in (np.float64, np.float32)),
+    *((mean, 1.0, np.float64) for mean in (1e5, 1e8, 1e12)),
+    (300.0, 1e-3, np.float64),
+    (1e5, 1e-2, np.float64),
+]
+
+
+def errors_in_deviations(folder, mean, deviation, dtype):
+    """Train on data of this mean and deviation; return the standardised error of each test sample."""
+
+    def samples(count, seed=0):
+        plain = smooth_samples(count, seed=seed)
+        moved = (mean + deviation * values for values in (plain.inputs, plain.targets))
+        return Samples(plain.grid, *(values.astype(dtype) for values in moved))
+
+    trainer = small_trainer(
+        folder, samples=samples, epochs=12, normalisation="scalar", loss_units="standardised", gradient_weight=0
+    )
+    progress = trainer.fit()
+    assert progress.diverged_epoch is None
+    test = samples(8, seed=2)
+    prediction = predict(trainer.operator, test, torch.device("cpu"))
+    return measure(prediction, test.targets, test.grid, target_scale(samples(16)))["standardised_relative_l2"]
+
+
+@pytest.fixture(scope="module")
+def of_the_variation_alone(tmp_path_factory):
+    return errors_in_deviations(tmp_path_factory.mktemp("plain"), 0.0, 1.0, np.float64)
+
+
+@pytest.mark.parametrize(("mean", "deviation", "dtype"), LADDER)
+def test_a_small_variation_around_a_large_mean_is_learned_as_the_variation_alone(
+    tmp_path, of_the_variation_alone, mean, deviation, dtype
+):
+    errors = errors_in_deviations(tmp_path, mean, deviation, dtype)
+    # Training amplifies rounding, and the papers add up to a hundredth to a small deviation.
+    np.testing.assert_allclose(errors, of_the_variation_alone, rtol=0.1)
+    assert errors.mean() < 0.4  # something is learned
+
+
+def test_a_prediction_that_equals_its_target_has_a_gradient():
+    grid = Grid("periodic", 16)
+    target = torch.randn(4, 16)
+    gradient = central_gradient(target, grid)
+    losses = [
+        RelativeLoss(grid, 0.5, squared=False),
+        RelativeH1Loss(grid, unit_spacing=False),
+        RelativeH1Loss(grid, unit_spacing=True),
+    ]
+    for loss in losses:
+        prediction = target.clone().requires_grad_()
+        loss(prediction, target, gradient).backward()
+        assert not prediction.grad.any(), loss

@@ -17,12 +17,13 @@ from resolvent.datasets.imported.series import Channel
 
 JUMP = 4.0  # jump at the seam over the largest inner jump, above which functions are not periodic
 SEAMLESS = 1.0  # the same ratio, below which the seam is as smooth as the inside
-REPEATED = 1e-7  # difference relative to the largest value, below which the last value repeats the first
+REPEATED = 1e-7  # difference relative to the range, below which the last value repeats the first
 FEWEST_VALUES, UNRELATED = 300, 0.1  # values that show noise, and correlation of neighbours below which it is
 # Samples of a split, and share of pairs in which one of two splits is larger.
 FEWEST_COMPARED, SORTED = 5, 0.95
 FAR = 10.0  # largest |mean| / deviation without normalisation
 SIZES = 0.3, 1 / 0.3  # smallest and largest deviation without normalisation
+COARSE = 1e-3  # distance of neighbouring numbers of a type, in deviations, above which it holds too few digits
 
 
 def seam(values: np.ndarray, axes: Iterable[int]) -> dict[str, float]:
@@ -30,11 +31,11 @@ def seam(values: np.ndarray, axes: Iterable[int]) -> dict[str, float]:
 
     seam        jump from the last value to the first, relative to the largest jump between neighbours inside:
                 median over samples, maximum over axes.
-    both_ends   largest difference of the last value from the first, relative to the largest value.
+    both_ends   largest difference of the last value from the first, relative to the range of values.
     at_ends     largest value at the ends, relative to the largest value.
     half_cell   the same, extrapolated half a cell beyond the ends.
     """
-    largest = float(np.abs(values).max()) or 1.0
+    largest, extent = float(np.abs(values).max()) or 1.0, float(np.ptp(values)) or 1.0
     ratios, ends, edges, beyond = [], [], [], []
     for axis in axes:
         along = np.moveaxis(values, axis, -1)
@@ -42,7 +43,7 @@ def seam(values: np.ndarray, axes: Iterable[int]) -> dict[str, float]:
         jump = np.abs(along[..., 0] - along[..., -1]).reshape(len(values), -1).max(axis=1)
         smooth = inside > 0
         ratios.append(float(np.median(jump[smooth] / inside[smooth])) if smooth.any() else 0.0)
-        ends.append(float(jump.max()) / largest)
+        ends.append(float(jump.max()) / extent)
         edges.append(float(np.abs(along[..., [0, -1]]).max()) / largest)
         outside = 1.5 * along[..., [0, -1]] - 0.5 * along[..., [1, -2]]
         beyond.append(float(np.abs(outside).max()) / largest)
@@ -52,7 +53,7 @@ def seam(values: np.ndarray, axes: Iterable[int]) -> dict[str, float]:
 def repeats_ends(values: np.ndarray, axes: Iterable[int]) -> bool:
     """Return whether the last values along all of some axes repeat the first, but the second last do not."""
     ends = [np.moveaxis(values, axis, -1)[..., [0, -2, -1]] for axis in axes]
-    least = REPEATED * (np.abs(values).max() or 1.0)
+    least = REPEATED * (np.ptp(values) or 1.0)
     same = all(np.abs(part[..., 0] - part[..., 2]).max() <= least for part in ends)
     return same and all(np.abs(part[..., 1] - part[..., 2]).max() > least for part in ends)
 
@@ -105,12 +106,14 @@ def findings_of(
     functions = {one.stored: number for number, one in enumerate(channels) if one.space}
     ends: dict[str, list[dict[str, float]]] = {}
     splits, digests, rows = list[str](), list[tuple[bytes, bytes]](), list[np.ndarray]()
+    single = np.ones(len(channels), bool)  # whether all numbers of a channel fit into single precision
     for names, drawn in batches:
         splits += [split for split, _ in names]
         digests += [
             (_digest(sample[roles == "input"]), _digest(sample[roles == "target"])) for sample in drawn
         ]
         flat = drawn.reshape(*drawn.shape[:2], -1)
+        single &= (flat == flat.astype(np.float32)).all(axis=(0, 2))
         size = np.sqrt((flat**2).mean(2))
         rows.append(np.stack([flat.min(2), flat.max(2), flat.mean(2), flat.var(2), size]))
         for name, number in functions.items():
@@ -136,10 +139,16 @@ def findings_of(
         found["seam"] = float(np.median([one["seam"] for one in of_batches]))
         at_the_ends[name] = {key: float(f"{value:.3g}") for key, value in found.items()}
     deviations = np.sqrt(variances.mean(axis=0) + means.var(axis=0))
+    spacings = np.where(single, np.spacing(largest.astype(np.float32)), np.spacing(largest))
     return {
         "mean_and_standard_deviation": {
             name: [float(f"{mean:.6g}"), float(f"{deviation:.6g}")]
             for name, mean, deviation in zip(stored, means.mean(axis=0), deviations, strict=True)
+        },
+        "spacing_of_numbers": {
+            name: float(f"{spacing:.3g}")
+            for name, spacing, deviation in zip(stored, spacings, deviations, strict=True)
+            if spacing > COARSE * deviation > 0
         },
         "constant_samples": {name: int((low == high)[:, number].sum()) for name, number in functions.items()},
         "inputs_in_two_splits": shared,
@@ -161,7 +170,14 @@ def _digest(values: np.ndarray) -> bytes:
 
 def warnings_of(findings: dict, kinds: dict[str, str]) -> list[str]:
     """Return a sentence for each oddity in `findings`, for a grid with axes of these kinds."""
-    words = unscaled(findings["mean_and_standard_deviation"])
+    moments = findings["mean_and_standard_deviation"]
+    words = unscaled(moments)
+    for name, spacing in findings["spacing_of_numbers"].items():
+        mean, deviation = moments[name]
+        words.append(
+            f"'{name}' is stored with too few digits: its numbers near {mean:.4g} are {spacing:.2g} apart, and "
+            f"its standard deviation is {deviation:.2g}. Store it in double precision, or without its mean."
+        )
     total = counted(findings["samples_looked_at"], "sample")
     for name, count in findings["constant_samples"].items():
         words += [f"'{name}' is constant in {count} of {total}."] if count else []
@@ -203,11 +219,13 @@ def unscaled(moments: dict[str, tuple[float, float]]) -> list[str]:
     for name, (mean, deviation) in moments.items():
         far, (low, high) = abs(mean) > FAR * deviation, SIZES
         if deviation and (far or not low <= deviation <= high):
-            why = "even a model that learned nothing may have a small error"
-            why = why if far else "the training may diverge or be slow"
+            remedy, why = "normalisation: scalar", "the training may diverge or be slow"
+            if far:
+                remedy += " and loss_units: standardised"
+                why = "a model that learned nothing may have a small loss"
             found.append(
                 f"'{name}' has the mean {mean:.4g} and the standard deviation {deviation:.4g}: train with "
-                f"normalisation: scalar, since otherwise {why}."
+                f"{remedy}, since otherwise {why}."
             )
     return found
 

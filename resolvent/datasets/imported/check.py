@@ -357,12 +357,11 @@ def _add_experiment(content: dict, entry: str, block: dict, case: Case) -> None:
     """Add an experiment with a model for the grid, if there is one."""
     grids, sizes = block["grid"], [case.size(axis) for axis in SPACE if case.size(axis)]
     training: dict[str, Any] = {"epochs": 50, "batch_size": min(8, block["samples"]["train"])}
-    training["normalisation"] = "scalar"
+    training |= {"normalisation": "scalar", "loss_units": "standardised", "gradient_weight": 0}
     if "uneven" in (grids.values() if isinstance(grids, dict) else [grids]):
         if len(sizes) not in ON_UNEVEN_POINTS:
             return  # no architecture supports uneven points in this dimension
         model = ON_UNEVEN_POINTS[len(sizes)]
-        training["gradient_weight"] = 0
     else:
         model, architecture, modes = MODELS[len(sizes)]
         if (few := min(sizes) // 2) < modes or not model:
@@ -371,7 +370,6 @@ def _add_experiment(content: dict, entry: str, block: dict, case: Case) -> None:
                 "label": "FNO",
                 "architecture": architecture,
                 "settings": {"modes": min(few, modes)},
-                "training": {"gradient_weight": 0},  # as `fno` and `fno2d`, and for several targets
             }
     content["experiments"][entry] = {
         "title": entry.replace("_", " "),
