@@ -97,7 +97,7 @@ def target_scale(train: Source) -> Scale:
 
 @torch.no_grad()
 def predict(operator: nn.Module, samples: Samples, device: torch.device) -> np.ndarray:
-    """Return the predictions in the shape of the targets, in float64, by the operator in its own precision."""
+    """Return the predictions of an operator, in its own precision, as float64 in the shape of the targets."""
     operator.eval()
     coordinates = coordinate_tensor(samples.grid).to(device)
     inputs = function_tensor(samples.inputs, samples.grid, dtype_of(operator))

@@ -136,6 +136,9 @@ class Trainer:
         self.optimizer = build_optimiser(operator, settings)
         self.schedule = schedule_of(self.optimizer, settings, self.steps_per_epoch)
         self.progress = Progress(settings.batch_size)
+        self.losses = torch.zeros(
+            self.steps_per_epoch, device=device
+        )  # of this process, by step of the epoch
         self.passes = Recorded(self._accumulated, device, recordable and group.size == 1)
 
     def fit(self) -> Progress:
@@ -163,6 +166,16 @@ class Trainer:
             assert validation_error is not None
             self._choose(len(progress.history), validation_error)
         return progress
+
+    def words_of_divergence(self) -> str:
+        """Return what is known about why the last epoch diverged: its first step, loss, errors and rate."""
+        epoch, rate, loss, error, validation_error, _ = self.progress.history[-1]
+        (steps,) = (~self.losses.isfinite()).nonzero(as_tuple=True)
+        if len(steps):
+            what = f"the loss is not finite from step {int(steps[0]) + 1} of {self.steps_per_epoch}"
+        else:
+            what = f"loss {loss:.3g}, mean relative error {error:.3g} (validation: {validation_error:.3g})"
+        return f"diverged in epoch {epoch}: {what}; learning rate {rate:.3g}"
 
     def _choose(self, epoch: int, validation_error: float) -> None:
         """Select the current weights for the checkpoint."""
@@ -199,6 +212,7 @@ class Trainer:
         # Sums over this process's shares; the first process adds the sums of an interrupted epoch.
         before = [progress.loss, progress.error] if self.group.first else [0.0, 0.0]
         totals = torch.tensor(before, device=self.device)
+        self.losses.zero_()
         learning_rate = self.optimizer.param_groups[0]["lr"]
         for step in range(progress.steps, self.steps_per_epoch):
             if stop := self.group.largest(asked.signal or 0):
@@ -210,7 +224,9 @@ class Trainer:
                     f"stopped by {Signals(stop).name} in epoch {epoch}, after {step} of "
                     f"{self.steps_per_epoch} steps; the state is saved: run the same command to resume"
                 )
-            totals += self._gradients(next(batches))
+            sums = self._gradients(next(batches))
+            totals += sums
+            self.losses[step] = sums[0]  # read only if the epoch diverges: no step waits for it
             self._clip()
             learning_rate = self.optimizer.param_groups[0]["lr"]
             self.optimizer.step()

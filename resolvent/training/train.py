@@ -9,6 +9,7 @@ from importlib.metadata import packages_distributions, version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import nn
 
@@ -126,13 +127,19 @@ def train_in_group(
     )
     progress = trainer.fit()
     if group.first:
-        if progress.diverged_epoch == 1 and settings.normalisation == "none":
-            # A likely reason is data whose size is far from 1.
+        if progress.diverged_epoch is not None:
+            print(trainer.words_of_divergence(), file=sys.stderr)
             functions = {"inputs": some.inputs, "targets": some.targets}
-            for remark in unscaled(
-                {name: (float(f.mean()), float(f.std())) for name, f in functions.items()}
-            ):
-                print(f"diverged in the first epoch: {remark}", file=sys.stderr)
+            moments = {name: (float(f.mean()), float(f.std())) for name, f in functions.items()}
+            for name, (mean, deviation) in moments.items():
+                spacing = np.spacing(np.float32(abs(mean)))
+                print(
+                    f"{name}: mean {mean:.4g}, standard deviation {deviation:.3g}; numbers in single "
+                    f"precision near the mean are {spacing:.1g} apart",
+                    file=sys.stderr,
+                )
+            if settings.normalisation == "none":  # a likely reason is data whose size is far from 1
+                print(*unscaled(moments), sep="\n", file=sys.stderr)
         network = {
             "architecture": run["architecture"],
             "settings": model,

@@ -284,7 +284,9 @@ def test_samples_are_counted_that_are_odd():
     ]
 
 
-@pytest.mark.parametrize(("mean", "dtype", "few"), [(300, "f4", False), (1e5, "f4", True), (1e5, "f8", False)])
+@pytest.mark.parametrize(
+    ("mean", "dtype", "few"), [(300, "f4", False), (1e5, "f4", True), (1e5, "f8", False)]
+)
 def test_numbers_too_far_apart_for_their_variation_are_a_warning(mean, dtype, few):
     drawn = np.random.default_rng(0).normal(mean, 0.01 if mean > 300 else 1, size=(6, 2, POINTS))
     stored = drawn.astype(dtype).astype(np.float64)

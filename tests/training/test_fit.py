@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import re
 
 import numpy as np
 import pytest
@@ -78,6 +79,8 @@ def test_a_learning_rate_that_explodes_is_a_diverged_run(tmp_path):
     trainer = small_trainer(tmp_path, **kind)
     progress = trainer.fit()
     assert progress.diverged_epoch == len(progress.history) < 10
+    words = trainer.words_of_divergence()
+    assert re.match(rf"diverged in epoch {progress.diverged_epoch}: .*loss .*; learning rate \d", words)
     cost = trainer.measured_cost(threads=1)
     assert cost["status"] == "diverged"
     assert cost["diverged_epoch"] == progress.diverged_epoch
@@ -90,6 +93,9 @@ def test_a_loss_that_is_not_a_number_is_a_diverged_run(tmp_path):
     with torch.no_grad():
         next(trainer.operator.parameters()).fill_(math.nan)
     assert trainer.fit().diverged_epoch == 1
+    assert trainer.words_of_divergence() == (
+        "diverged in epoch 1: the loss is not finite from step 1 of 4; learning rate 0.00895"
+    )
 
 
 def test_the_schedule_starts_and_ends_low_and_peaks_where_asked(tmp_path):

@@ -105,7 +105,12 @@ def errors_in_deviations(folder, mean, deviation, dtype):
         return Samples(plain.grid, *(values.astype(dtype) for values in moved))
 
     trainer = small_trainer(
-        folder, samples=samples, epochs=12, normalisation="scalar", loss_units="standardised", gradient_weight=0
+        folder,
+        samples=samples,
+        epochs=12,
+        normalisation="scalar",
+        loss_units="standardised",
+        gradient_weight=0,
     )
     progress = trainer.fit()
     assert progress.diverged_epoch is None

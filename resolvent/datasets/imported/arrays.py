@@ -64,7 +64,7 @@ class ArraysDataset(FilesDataset):
     Only used samples are read. For an evolution, input and target are the same variable at different times.
     """
 
-    version, checks_version = 1, 1
+    version, checks_version = 1, 2
     equation: Literal["arrays"] = Field(description="arrays from files, without solving an equation")
     source: str | list[str] | dict[str, str | list[str] | dict[str, str | list[str]]] = Field(
         description="a file (.npz, .npy, .mat, HDF5, NetCDF, .pt), a Zarr store, or the address of one; "

@@ -23,7 +23,9 @@ FEWEST_VALUES, UNRELATED = 300, 0.1  # values that show noise, and correlation o
 FEWEST_COMPARED, SORTED = 5, 0.95
 FAR = 10.0  # largest |mean| / deviation without normalisation
 SIZES = 0.3, 1 / 0.3  # smallest and largest deviation without normalisation
-COARSE = 1e-3  # distance of neighbouring numbers of a type, in deviations, above which it holds too few digits
+COARSE = (
+    1e-3  # distance of neighbouring numbers of a type, in deviations, above which it holds too few digits
+)
 
 
 def seam(values: np.ndarray, axes: Iterable[int]) -> dict[str, float]:
@@ -175,8 +177,8 @@ def warnings_of(findings: dict, kinds: dict[str, str]) -> list[str]:
     for name, spacing in findings["spacing_of_numbers"].items():
         mean, deviation = moments[name]
         words.append(
-            f"'{name}' is stored with too few digits: its numbers near {mean:.4g} are {spacing:.2g} apart, and "
-            f"its standard deviation is {deviation:.2g}. Store it in double precision, or without its mean."
+            f"'{name}' is stored with too few digits: its numbers near {mean:.4g} are {spacing:.2g} apart, "
+            f"and its standard deviation is {deviation:.2g}. Store it in double precision or without its mean."
         )
     total = counted(findings["samples_looked_at"], "sample")
     for name, count in findings["constant_samples"].items():
