@@ -178,7 +178,7 @@ def warnings_of(findings: dict, kinds: dict[str, str]) -> list[str]:
         mean, deviation = moments[name]
         words.append(
             f"'{name}' is stored with too few digits: its numbers near {mean:.4g} are {spacing:.2g} apart, "
-            f"and its standard deviation is {deviation:.2g}. Store it in double precision or without its mean."
+            f"and its standard deviation is {deviation:.2g}. Use double precision, or subtract the mean."
         )
     total = counted(findings["samples_looked_at"], "sample")
     for name, count in findings["constant_samples"].items():
