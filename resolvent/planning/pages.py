@@ -205,6 +205,7 @@ def planned_study(plan: Plan, papers: dict[str, PaperPlan]) -> dict:
         )
     planned = study.Study(
         name=plan.configuration.name,
+        about=plan.configuration.about,
         experiments=experiments,
         datasets={
             name: study.PlannedDataset(

@@ -87,6 +87,7 @@ def built(tmp_path_factory, writers):
     folder, (write_run, write_baselines) = tmp_path_factory.mktemp("front"), writers
     plan = Study(
         name="small",
+        about="What <it> is.",
         experiments={
             "burgers": planned("Burgers & co", "burgers", SEEDS["burgers"]),
             "second": planned("A single seed", "second", SEEDS["second"]),
@@ -218,6 +219,7 @@ def test_it_says_what_was_run_and_every_link_leads_somewhere(written):
         ("Fno Burgers &amp; co", "not ranked"),  # two seeds are left
         ("Galerkin A single seed", "not ranked"),
     }  # fmt: skip
+    assert "<p>What &lt;it&gt; is.</p>" in html
     assert "Galerkin is the best, with 0.2" in text_of(html)
     assert "Galerkin has the lowest error" in text_of(html)  # of the single seed
     assert html.count('class="number best"') == 1
@@ -230,8 +232,8 @@ def test_it_says_what_was_run_and_every_link_leads_somewhere(written):
         assert words in card.replace("Waves", "waves"), words
     assert '<svg class="picture"' in html
     papers = text_of(html[html.index('id="papers"') : html.index('id="again"')])
-    assert "Reproduced, 1 of 2: Table 2a." in papers
-    assert "Not reproduced by this configuration, 1 Table 3." in papers
+    assert "Reproduced: Table 2a." in papers
+    assert "Table 3" not in papers  # the paper's own page names what this study does not reproduce
     assert "Calvello" not in papers
 
 
@@ -377,7 +379,7 @@ def test_before_anything_has_run_there_is_a_page_already(study):
     assert "Not generated yet." in page
     assert "Training took" not in page
     assert "No ranking" not in page  # there is nothing to rank
-    assert "Planned, 1 of 2: Table 2a." in page
+    assert "Planned: Table 2a." in page
     assert broken_links(study) == []
     assert len(results.rows) == 6
 

@@ -67,6 +67,7 @@ class Study:
     """The plan of a study."""
 
     name: str
+    about: str = ""
     experiments: dict[str, PlannedExperiment] = field(default_factory=dict)
     datasets: dict[str, PlannedDataset] = field(default_factory=dict)
     papers: dict[str, PlannedPaper] = field(default_factory=dict)

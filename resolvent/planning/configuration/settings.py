@@ -399,6 +399,7 @@ class Configuration(Settings):
         description="results go to <results_root>/<name>. All names are folders: "
         "lower-case letters, digits and '_'"
     )
+    about: str = Field("", description="what the study is, in the first lines of its front page")
     data_root: DataRoot = Field(
         "data",
         description="folder of the stores, shared by all configurations: a path below the working folder, an "
