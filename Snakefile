@@ -45,7 +45,7 @@ from resolvent.planning.configuration.read import read_again, with_defaults
 from resolvent.planning.configuration.likeness import placed
 from resolvent.planning.gpus import remark_without_gpu
 from resolvent.planning.job import hand_down_no_gpu, prepare_environment
-from resolvent.planning.prediction.forecast import print_forecast
+from resolvent.planning.prediction.forecast import print_forecast, print_forecast_of_dry_run
 from resolvent.planning.prediction.needs import Needs, placement
 from resolvent.planning.provenance import command, provenance
 from resolvent.planning.pages import PaperPlan, planned_study, show_what_there_is, sum_up
@@ -114,6 +114,11 @@ include: "workflow/rules/evaluation.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/papers.smk"
 include: "workflow/rules/front_page.smk"
+
+
+# Snakemake has no event for the end of a dry run.
+if workflow.is_main_process:
+    atexit.register(lambda: workflow.dryrun and print_forecast_of_dry_run(workflow, needs))
 
 
 FRONT_PAGE = Path(rules.front_page.output.page)

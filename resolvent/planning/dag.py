@@ -105,6 +105,12 @@ def jobs_behind(workflow, rule: str) -> list:
     return workflow.async_run(reached())
 
 
+def planned_jobs(workflow) -> list:
+    """Return the jobs of a plan that write files; none without a plan. A dry run counts all as finished."""
+    planned = workflow.dag.needrun_jobs(exclude_finished=False) if workflow.dag else []
+    return [job for job in planned if job.output]
+
+
 def names_of_targets(workflow) -> set[str]:
     return {job.name for job in workflow.dag.targetjobs}
 

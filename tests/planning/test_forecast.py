@@ -19,7 +19,7 @@ def test_hours_are_those_of_jobs_that_are_not_done(tmp_path):
     assert hours([one, other, solve]) == (0.5, 1.0)
     rule, *_, total, _, summary = forecast([one, other, solve], cores=2, gpus=4).splitlines()
     assert rule.split() == " ".join(HEADER).split()
-    assert total.split() == ["total", "3", "1", "0.50", "1.00", "2.0", "3.00"]
+    assert total.split() == ["total", "3", "1", "0.50", "1.00", "1.0", "h", "2.0", "3.00"]
     assert summary.startswith("About 0.2 hours on 2 cores and 4 GPUs")
 
 

@@ -75,7 +75,12 @@ def test_the_installed_package_knows_the_tasks(site, tmp_path):
 
 def test_the_installed_workflow_plans_the_demo_in_an_empty_folder(site, tmp_path):
     words = ("-m", "resolvent", "snakemake", "-n", "--cores", "2", "--configfile", "demo")
-    planned = job_counts(printed(site, tmp_path, *words))
+    output = printed(site, tmp_path, *words)
+    planned = job_counts(output)
+    rows = re.findall(r"^(\w+) +([\d,]+) +0 +[\d.]+ .* +[\d.]+", output, re.MULTILINE)  # of the forecast
+    forecast = {rule: int(count) for rule, count in rows}
+    assert forecast.pop("total") == sum(forecast.values())
+    assert forecast | {"all": 1} == planned
     assert planned["train"] == planned["evaluate"] == 9
     assert planned["solve_burgers"] == 2
     assert (planned["report_burgers"], planned["paper_page"]) == (1, 1)

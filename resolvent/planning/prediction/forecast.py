@@ -16,61 +16,84 @@ from typing import Any
 from resolvent.common.counts import counted
 from resolvent.common.files import write_text
 from resolvent.common.machine import machine_memory
+from resolvent.figures.common.numbers import duration
 from resolvent.planning.configuration.load import remarks
 from resolvent.planning.gpus import GpuError, devices_for
 from resolvent.planning.prediction.costs import Need, drawing
 from resolvent.planning.prediction.needs import Needs
 
-HEADER = ("rule", "jobs", "done", "core-hours", "GPU-hours", "GB of a job", "GB on disk")
+HEADER = ("rule", "jobs", "done", "core-hours", "GPU-hours", "longest job", "GB of a job", "GB on disk")
 COLUMNS = ("rule", "output", "seconds", "memory_bytes", "disk_bytes")  # of the table with one row per job
 TRAININGS = ("train", "train_short")
 
 
 @dataclass(frozen=True)
 class Job:
-    """A job: its output files, and its predicted resources; each of its `processes` has its own device."""
+    """A job: its output files, and its predicted resources; each of its `processes` has its own device.
+
+    `planned` is whether it runs although its outputs may exist.
+    """
 
     rule: str
     outputs: tuple[str, ...]
     need: Need
     gpu: bool = False
     processes: int = 1
+    planned: bool = False
 
     @property
     def done(self) -> bool:
-        return all(Path(file).exists() for file in self.outputs)
+        return not self.planned and all(Path(file).exists() for file in self.outputs)
 
 
-def jobs(workflow, gpu: bool) -> list[Job]:
-    """Return every job of `rule all`, done or not; `gpu` is whether there are GPUs."""
-    from resolvent.planning.dag import jobs_behind  # can only be imported inside Snakemake
+def jobs(workflow, gpu: bool, of_dry_run: bool = False) -> list[Job]:
+    """Return every job of `rule all`, done or not, or those that a dry run has planned.
+
+    `gpu` is whether there are GPUs.
+    """
+    from resolvent.planning.dag import jobs_behind, planned_jobs  # can only be imported inside Snakemake
 
     listed = []
-    for job in jobs_behind(workflow, "all"):
+    for job in planned_jobs(workflow) if of_dry_run else jobs_behind(workflow, "all"):
         # The resources of the rule, not of the job: `--set-resources` changes requests, but not predictions.
         asked: dict[str, Any] = (job.rule.ruleinfo.resources or ((), {}))[1]
         predicted = getattr(asked.get("runtime"), "need", None)
         need = predicted(job.wildcards) if predicted else drawing(1)
         processes = asked.get("processes", 1)
         processes = processes(job.wildcards) if callable(processes) else processes
-        listed.append(Job(job.rule.name, tuple(job.output), need, gpu and "gpu" in asked, processes))
+        on_gpu = gpu and "gpu" in asked
+        listed.append(Job(job.rule.name, tuple(job.output), need, on_gpu, processes, planned=of_dry_run))
     order = [rule.name for rule in workflow.rules]
     return sorted(listed, key=lambda job: (order.index(job.rule), job.outputs))
 
 
 def print_forecast(workflow, needs: Needs, table: Path) -> None:
-    gpus = workflow.global_resources.get("gpu").value or 0
-    # The default profile allows one GPU, which this host may not have. `--resources gpu=2` may be a question
-    # about another host.
-    if workflow.nodes is None and not any(word.startswith("gpu=") for word in sys.argv):
-        gpus = min(gpus, usable_gpus(needs.plan.configuration.gpu_jobs_per_device))
-    needs.gpu = gpus > 0
+    """Print the forecast of the study, and write a row for each of its jobs into `table`."""
+    gpus = _gpus(workflow, needs)
     listed = jobs(workflow, needs.gpu)
     rows = [(job.rule, job.outputs[0], job.need.seconds, job.need.bytes, job.need.disk) for job in listed]
     write_text(table, "".join(",".join(map(str, row)) + "\n" for row in [COLUMNS, *rows]))
     print(forecast(listed, workflow.cores or 1, gpus))
     for words in remarks(needs.plan.configuration):
         print(f"Warning: {words}")
+
+
+def print_forecast_of_dry_run(workflow, needs: Needs) -> None:
+    """Print the forecast of the jobs that `snakemake -n` has planned, if it has planned any."""
+    gpus = _gpus(workflow, needs)
+    if listed := jobs(workflow, needs.gpu, of_dry_run=True):
+        print(forecast(listed, workflow.cores or 1, gpus))
+
+
+def _gpus(workflow, needs: Needs) -> int:
+    """Return how many GPUs the forecast is for, and tell `needs` whether there are any."""
+    gpus = workflow.global_resources.get("gpu").value or 0
+    # The default profile allows one GPU, which this host may not have. `--resources gpu=2` may be a question
+    # about another host.
+    if workflow.nodes is None and not any(word.startswith("gpu=") for word in sys.argv):
+        gpus = min(gpus, usable_gpus(needs.plan.configuration.gpu_jobs_per_device))
+    needs.gpu = gpus > 0
+    return gpus
 
 
 def usable_gpus(jobs_per_device: int) -> int:
@@ -137,6 +160,7 @@ def _row(rule: str, members: list[Job]) -> tuple[str, ...]:
         f"{sum(job.done for job in members):,}",
         f"{core_hours:.2f}",
         f"{gpu_hours:.2f}" if any(job.gpu for job in members) else "",
+        duration(max((job.need.seconds for job in members if not job.done), default=0)),
         f"{max(job.need.bytes for job in members) / 1e9:.1f}",
         f"{disk / 1e9:.2f}" if disk else "",
     )
