@@ -147,17 +147,20 @@ def test_a_retry_asks_for_twice_the_memory_and_twice_the_time(record):
 
 
 def test_jobs_of_operators_go_to_the_partition_with_gpus_and_all_else_to_the_other(record):
-    of_operators = [*record.of("rule_train"), *record.of("rule_evaluate"), *record.of("rule_inference")]
+    rules = ("train", "evaluate", "inference", "estimates")
+    of_operators = [job for rule in rules for job in record.of(f"rule_{rule}")]
     assert {(job["Partition"], job["TresPerJob"]) for job in of_operators} == {("gpu", "gres:gpu:1")}
     others = [job for job in record.jobs if job not in of_operators]
     assert {job["Partition"] for job in others} == {"cpu"}
 
 
 def test_small_jobs_share_submissions(record):
-    """The pages of the runs are alone: they need no report, and do not wait for operators to be timed."""
+    """Those that are alone: pages of runs, which need no report and do not wait for operators to be timed;
+    and inference, whose times no other job may disturb, so that estimates are alone too.
+    """
     shared = ("dataset_page", "baselines", "report")
     assert [len(record.of(f"rule_{group}_")) for group in shared] == [1] * len(shared)
-    alone = ("solve_burgers", "finalise_burgers", "inference", "run_pages_burgers")
+    alone = ("solve_burgers", "finalise_burgers", "inference", "estimates", "run_pages_burgers")
     assert [len(record.of(f"rule_{rule}")) for rule in alone] == [1] * len(alone)
     trained_and_evaluated, retried = 2 * len(MODELS), 2
     assert len(record.jobs) == len(shared) + len(alone) + trained_and_evaluated + retried

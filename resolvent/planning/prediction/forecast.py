@@ -86,7 +86,7 @@ def print_forecast_of_dry_run(workflow, needs: Needs) -> None:
 
 
 def _gpus(workflow, needs: Needs) -> int:
-    """Return how many GPUs the forecast is for, and tell `needs` whether there are any."""
+    """Return how many GPUs the forecast is for; with none, the times in `needs` are those of a CPU."""
     gpus = workflow.global_resources.get("gpu").value or 0
     # The default profile allows one GPU, which this host may not have. `--resources gpu=2` may be a question
     # about another host.
