@@ -399,7 +399,6 @@ class Configuration(Settings):
         description="results go to <results_root>/<name>. All names are folders: "
         "lower-case letters, digits and '_'"
     )
-    about: str = Field("", description="what the study is, in the first lines of its front page")
     data_root: DataRoot = Field(
         "data",
         description="folder of the stores, shared by all configurations: a path below the working folder, an "
@@ -409,6 +408,7 @@ class Configuration(Settings):
         "results",
         description="folder of runs, tables and reports: a path below the working folder, or absolute",
     )
+    about: str = Field("", description="what the study is, in the first lines of its front page")
     training_threads: int = Field(
         1, ge=1, description="CPU threads of a training process; changes the last digits"
     )
