@@ -287,7 +287,7 @@ class Experiment(Settings):
         description="ε of the noise on the inputs in training, in units of the training inputs' pointwise "
         "standard deviation: one draw a sample, the same in every epoch; for equation darcy_inverse",
     )
-    test_noise: list[Annotated[float, Field(ge=0)]] | None = Field(
+    test_noise: Annotated[list[Annotated[float, Field(ge=0)]], Field(min_length=1)] | None = Field(
         None, description="test levels ε of noise, which include the training level; default: only that level"
     )
     noise_realisations: int = Field(
