@@ -45,8 +45,7 @@ NUM_MODES, NUM_STEPS = 192, 480  # defaults if only one of the two is given, and
 LEAST_ACCURACY = 1e-12  # best adaptive accuracy; rounding errors are near 1e-13
 FEWEST_STEPS = 8  # the lowest rung of the adaptive choice
 MOST_MODES = 8000  # adaptive limit: three quarters of the highest rung
-# Both solvers lose the relative accuracy, as they were measured, when e^-11 to e^-30 of the velocity is left.
-MOST_DECAY = 10
+MOST_DECAY = 10  # of the longest wave; the solvers were measured to fail once e^-11 to e^-30 of it is left
 CAO_DEVIATION = GaussianDistribution(sigma=25.0, tau=5.0, gamma=2.0).deviation  # of cao_burgers
 PILOT = 8  # samples that determine the first discretisation of all samples
 CHOSEN_BATCH = 256  # samples solved together adaptively; large, for full vector lanes
@@ -156,8 +155,8 @@ class BurgersDataset(BurgersSettings):
         decay = (2 * math.pi) ** 2 * self.viscosity
         if decay * self.final_time > MOST_DECAY:
             raise ValueError(
-                f"final_time {self.final_time:g} leaves nothing of the velocity, whose longest wave decays as "
-                f"exp(-{decay:.3g} t); accepted at viscosity {self.viscosity:g}: at most "
+                f"final_time {self.final_time:g} leaves nothing of the velocity, whose longest wave decays "
+                f"as exp(-{decay:.3g} t); accepted at viscosity {self.viscosity:g}: at most "
                 f"{MOST_DECAY / decay:.3g}"
             )
         modes, steps = self.expected_discretisation()

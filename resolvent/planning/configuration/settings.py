@@ -439,6 +439,16 @@ class Configuration(Settings):
         ArchitectureCostSettings(), description="sizes at which parameters and operations are counted"
     )
 
+    @property
+    def number_of_trainings(self) -> int:
+        """Return the number of trainings of the whole study, with the short runs of `tuning`."""
+        number = 0
+        for experiment in self.experiments.values():
+            short_runs = len(experiment.tuning.candidates) if experiment.tuning else 0
+            runs = len(experiment.models) * len(experiment.resolutions)
+            number += runs * (len(experiment.seeds) + short_runs)
+        return number
+
 
 def model_settings(model: Model, resolution: Resolution, dataset: DatasetSettings) -> ArchitectureSettings:
     """Return the settings of the model's architecture at a resolution; `ValueError` if they are invalid."""
