@@ -353,7 +353,7 @@ def test_a_folder_called_as_a_configuration_of_the_package_does_not_hide_it(tmp_
     assert start.own_overlay("test") == "test"
 
 
-def test_control_c_waits_for_snakemake(monkeypatch):
+def test_control_c_waits_for_snakemake(monkeypatch, capsys):
     """Snakemake has the signal as well, and would be killed in the middle of ending its jobs."""
     answers = [KeyboardInterrupt, KeyboardInterrupt, 7]
 
@@ -368,6 +368,7 @@ def test_control_c_waits_for_snakemake(monkeypatch):
 
     monkeypatch.setattr(start.subprocess, "Popen", Process)
     assert start.start_snakemake(["-n"]) == 7
+    assert capsys.readouterr().err == "stopped; the same command resumes\n"
     assert "RESOLVENT_COMMAND" not in os.environ  # or what is built later has this command on its pages
 
 
