@@ -63,9 +63,11 @@ class Lorenz63Dataset(TrajectoryDataset):
     def _accuracy_is_in_reach(self):
         # For other parameters the growth of errors is not known in advance.
         growth = GROWTH * ((self.sigma, self.rho, self.beta) == (10.0, 28.0, 8 / 3))
-        least, latest = ROUNDING * math.exp(min(growth * self.final_time, 700)), self.final_time
-        if growth and self.accuracy > ROUNDING:
-            latest = math.log(self.accuracy / ROUNDING) / growth
+        # With a step of one's own: the rounding of a single operation, which no step avoids.
+        rounding = ROUNDING if self.step is None else 2.0**-53
+        least, latest = rounding * math.exp(min(growth * self.final_time, 700)), self.final_time
+        if growth and self.accuracy > rounding:
+            latest = math.log(self.accuracy / rounding) / growth
         hint = f" at final_time {self.final_time:g}; or final_time {latest:.3g} or less" * (
             latest < self.final_time
         )
