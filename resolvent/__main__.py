@@ -119,6 +119,9 @@ def run(
     ] = None,
     cores: Cores = "all",
     configfile: Configs = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Also start a study without a name, or of more than 500 trainings.")
+    ] = False,
 ) -> None:
     """Run or resume a study: build whatever is missing, out of date or interrupted.
 
@@ -128,7 +131,8 @@ def run(
     named = context.meta[AFTER_DASHES]
     begun = time.time() - 1  # file systems round times down
     words = [*(targets or []), "--cores", cores, *_configured(configfile), *named]
-    if status := start_snakemake(words):
+    planned = any(word[:2] == "-n" or word in ("--dry-run", "--dryrun") for word in words)
+    if status := start_snakemake(words, confirmed=bool(yes or named or planned)):
         raise typer.Exit(status)
     folder = study_folder(configfile or [])
     page = folder / "index.html"

@@ -60,11 +60,12 @@ INFERENCE_COLUMNS = {
     "threads": "number of threads, one per processor core",
     "train_seconds": "training time in seconds; this and the next columns are empty for a solver",
     "data_seconds": "time to generate training and validation samples, in seconds; empty for imported data",
+    "search_seconds": "training time of the short runs of `tuning` and of seeds that diverged, in seconds",
     "solver": "the fastest solver that is at least as accurate as the model; empty if there is none",
     "solver_one_seconds": "`one_seconds` of this solver",
     "solver_many_seconds": "`many_seconds` of this solver",
     "queries": "break-even: number of batched predictions after which the time saved equals the time for "
-    "data and training; `inf`: never",
+    "data, training and search; `inf`: never",
     "timed_on": "device of the times in `queries`; for several, those of training, model and solver",
 }
 IDENTITY = ("resolution", "seed", "config_hash")  # distinguishes the runs of a model

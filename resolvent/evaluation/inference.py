@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import groupby, islice
+from itertools import groupby
 from pathlib import Path
 from time import perf_counter, process_time
 
@@ -32,7 +32,7 @@ from resolvent.training import checkpoints
 from resolvent.training.checkpoints import trained_operator
 from resolvent.training.devices import choose_device, device_name
 
-VERSION = 1  # raised whenever the numbers change (docs/jobs.md)
+VERSION = 2  # raised whenever the numbers change (docs/jobs.md)
 SAMPLES = 32  # samples in a batch, over which errors are averaged
 SHORTEST = 0.1  # minimum seconds of a timing
 ON_GPU = {"gpu": 1, "cpu": 0}  # whether JAX solvers run on a GPU, by platform
@@ -56,10 +56,13 @@ def measure_inference(
     """
     torch.set_num_threads(threads)
     device = choose_device(gpus)
-    finished: list[tuple[CostRecord, Path]] = []  # one run for each model and resolution
+    # One run for each model and resolution, with the seconds of its seeds that diverged.
+    finished: list[tuple[CostRecord, Path, float]] = []
     for _, folders in groupby(runs, key=lambda folder: folder.parent):
-        of_seeds = ((read_record(folder / "cost.json", CostRecord), folder) for folder in folders)
-        finished += list(islice((seed_run for seed_run in of_seeds if seed_run[0].status == "finished"), 1))
+        costs = {folder: read_record(folder / "cost.json", CostRecord) for folder in folders}
+        lost = sum(cost.train_seconds for cost in costs.values() if cost.status != "finished")
+        timed_runs = [(cost, folder, lost) for folder, cost in costs.items() if cost.status == "finished"]
+        finished += timed_runs[:1]
     sample_seconds = seconds_to_make(read_card(card)) if finished else math.nan
     task = build_task(settings_of(read_card(test_card)["settings"]))
     solver_device = device_name(torch.device("cuda" if task.on_gpu and lanes_here(ON_GPU) else "cpu"))
@@ -69,7 +72,7 @@ def measure_inference(
 
     rows: list[dict] = []
     solved: dict[tuple, list[dict]] = {}
-    for cost, folder in finished:
+    for cost, folder, lost in finished:
         record = read_record(folder / "run.json", RunRecord)
         samples = first_tested(test_card, record, counts, SAMPLES)
         alike = (record.resolution, record.noise, record.grids)
@@ -89,7 +92,9 @@ def measure_inference(
         row = {"error": error_of(answer(samples), samples)} | timed(answer, samples)
         row |= {"kind": "model", "key": record.model, "label": record.label, "device": device_name(device)}
         made = sum(record.training[f"{split}_samples"] for split in ("train", "validation"))
+        short_runs = record.tuning["candidates"] if record.tuning else []
         row |= {"train_seconds": cost.train_seconds, "data_seconds": made * sample_seconds, **shared}
+        row["search_seconds"] = lost + sum(candidate["train_seconds"] for candidate in short_runs)
         rows.append(row | beside_the_fastest(row, solved[alike], cost.device))
     save_table(pandas.DataFrame(rows, columns=list(INFERENCE_COLUMNS)), output)
 
@@ -101,7 +106,7 @@ def beside_the_fastest(model: dict, solvers: list[dict], trained_on: str) -> dic
         return {}
     fastest = min(accurate, key=lambda solver: solver["many_seconds"])
     gain = fastest["many_seconds"] - model["many_seconds"]
-    spent = model["train_seconds"] + np.nan_to_num(model["data_seconds"])
+    spent = model["train_seconds"] + model["search_seconds"] + np.nan_to_num(model["data_seconds"])
     devices = {"training": trained_on, "model": model["device"], "solver": fastest["device"]}
     several = "; ".join(f"{what} on {device}" for what, device in devices.items())
     return {

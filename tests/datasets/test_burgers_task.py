@@ -129,7 +129,7 @@ def test_a_request_out_of_reach_is_refused_with_the_nearest_that_is_not(keys, wo
 
 
 def test_the_loosest_accuracy_still_expects_modes_and_steps():
-    task = build_task(small_settings(accuracy=1.0))
+    task = build_task(small_settings(accuracy=0.1))
     assert min(task.settings.expected_discretisation()) >= 4
     assert task.settings.seconds_per_sample() > 0
     assert np.isfinite(task.solve_on_grid(np.sin(2 * np.pi * np.arange(64) / 64)[None])).all()

@@ -20,7 +20,13 @@ from resolvent.evaluation.inference import (
 
 FAST = {"label": "fast", "device": "a", "error": 1e-1, "one_seconds": 1e-3, "many_seconds": 1e-4}
 SLOW = {"label": "slow", "device": "a", "error": 1e-3, "one_seconds": 1e-2, "many_seconds": 1e-3}
-MODEL = {"device": "a", "train_seconds": 60.0, "data_seconds": 30.0, "many_seconds": 5e-4}
+MODEL = {
+    "device": "a",
+    "train_seconds": 60.0,
+    "data_seconds": 30.0,
+    "search_seconds": 0.0,
+    "many_seconds": 5e-4,
+}
 
 
 @pytest.mark.parametrize(
@@ -54,6 +60,8 @@ def test_a_model_is_held_against_the_fastest_solver_that_is_as_accurate():
     assert beside["timed_on"] == "a"
     elsewhere = beside_the_fastest(MODEL | {"error": 1e-2}, [FAST, SLOW], "b")
     assert elsewhere == beside | {"timed_on": "training on b; model on a; solver on a"}
+    searched = beside_the_fastest(MODEL | {"error": 1e-2, "search_seconds": 15.0}, [FAST, SLOW], "a")
+    assert searched["queries"] == math.ceil(105 / (1e-3 - 5e-4))
     assert beside_the_fastest(MODEL | {"error": 0.2}, [FAST, SLOW], "a")["queries"] == math.inf
     as_fast = {"error": 1e-2, "many_seconds": SLOW["many_seconds"]}
     assert beside_the_fastest(MODEL | as_fast, [SLOW], "a")["queries"] == math.inf
@@ -100,6 +108,9 @@ def test_operators_and_solvers_are_timed_on_the_same_samples(study, monkeypatch)
         assert row["error"] == pytest.approx(errors.mean(), rel=1e-4)
         assert row["train_seconds"] == read_record(run / "cost.json", CostRecord).train_seconds
         assert row["label"] == "Tiny"
+    lost = read_record(runs[1] / "cost.json", CostRecord).train_seconds  # of the seed that diverged
+    assert lost > 0
+    assert list(models["search_seconds"]) == [0.0, lost]
     (data_seconds,) = set(models["data_seconds"])
     assert math.isnan(seconds_to_make({"imported": {}}))
     assert 0 < data_seconds < 60

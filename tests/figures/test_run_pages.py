@@ -175,6 +175,9 @@ def test_commands_and_code_are_of_the_run(make_run, tmp_path):
     assert 'open_dataset("card.json", "test", 512)' in words
     several = loading(run, {"inputs": ["x", "y_initial"]}, "card.json")
     assert f'load_run("{run.directory}")' in several
+    assert making("snakemake datasets --configfile x.yaml -R solve_burgers") == (
+        "snakemake --cores 2 --configfile x.yaml"
+    )
     assert making("snakemake -c4", "a b.csv") == "snakemake --cores 2 'a b.csv'"
     assert making("snakemake --configfile=x.yaml -n", "a.csv").endswith("a.csv --configfile=x.yaml")
     (tmp_path / "store.zarr").mkdir()

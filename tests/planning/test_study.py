@@ -37,7 +37,7 @@ def test_paths_are_seen_from_the_folder_of_the_study(tmp_path):
     for name, dataset in study.datasets.items():
         assert (plan.results / dataset.card).resolve() == (ROOT / plan.datasets[name].card).resolve()
     assert study.experiments["burgers"].finest == 128
-    assert study.command == "snakemake"
+    assert study.command == "snakemake --cores 2"
 
 
 @pytest.mark.parametrize("failed", [False, True])
@@ -56,8 +56,10 @@ def test_after_a_failure_no_command_is_recommended(failed, tmp_path, monkeypatch
 def test_a_plan_is_written_only_where_it_is_another(tmp_path):
     path = tmp_path / "study.json"
     study = {"name": "mine", "experiments": {}, "datasets": {}, "papers": {}}
-    write_study(path, study, command="first", provenance={"machine": "one"})
-    write_study(path, study, command="second", provenance={})
-    assert (read_study(tmp_path).command, read_study(tmp_path).provenance) == ("first", {"machine": "one"})
-    write_study(path, study | {"name": "other"}, command="third", provenance={})
-    assert (read_study(tmp_path).command, read_study(tmp_path).name) == ("third", "other")
+    first, second, third = (f"snakemake --cores 2 --configfile {name}.yaml" for name in ("a", "b", "c"))
+    write_study(path, study, command=first, provenance={"machine": "one"})
+    write_study(path, study, command=second, provenance={})
+    assert (read_study(tmp_path).command, read_study(tmp_path).provenance) == (first, {"machine": "one"})
+    single = "snakemake datasets --cores 8 --configfile c.yaml -R solve_burgers"
+    write_study(path, study | {"name": "other"}, command=single, provenance={})
+    assert (read_study(tmp_path).command, read_study(tmp_path).name) == (third, "other")

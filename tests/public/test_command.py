@@ -240,7 +240,7 @@ def test_another_error_of_a_value_is_not_hidden(monkeypatch):
 
 def test_what_runs_is_snakemake_with_the_options_that_it_is_given(monkeypatch):
     started = []
-    monkeypatch.setattr(command, "start_snakemake", lambda words: started.append(words) or 0)
+    monkeypatch.setattr(command, "start_snakemake", lambda words, **_: started.append(words) or 0)
     printed("run", "finalise_burgers", "--cores", "2", "--configfile", "demo", "-n", "--keep-going")
     printed("plan", "--cores", "4", "--configfile", "cao2021")
     printed("snakemake", "--help", "-n")
@@ -254,7 +254,7 @@ def test_what_runs_is_snakemake_with_the_options_that_it_is_given(monkeypatch):
 def test_two_dashes_stay_before_the_targets(monkeypatch):
     """Otherwise Snakemake takes the targets for values of the option before them."""
     started = []
-    monkeypatch.setattr(command, "start_snakemake", lambda words: started.append(words) or 1)
+    monkeypatch.setattr(command, "start_snakemake", lambda words, **_: started.append(words) or 1)
     for words in (
         "run --resources gpu=2 --cores 16 --configfile demo -- burgers darcy",
         "snakemake --cores 16 --resources gpu=2 -- burgers",
@@ -285,7 +285,7 @@ def test_a_run_ends_with_the_leaderboard_of_its_study(words, status, written, sh
     page.touch()
     os.utime(page, (1, 1))
     folders = []
-    monkeypatch.setattr(command, "start_snakemake", lambda _: (written and page.touch()) or status)
+    monkeypatch.setattr(command, "start_snakemake", lambda _, **__: (written and page.touch()) or status)
     monkeypatch.setattr(terminal, "show", lambda folder, **_: folders.append(folder.resolve()))
     done = CliRunner().invoke(command.app, ["run", "--configfile", "mine.yaml", *words.split()])
     assert done.exit_code == status, done.output
@@ -353,7 +353,7 @@ def test_a_folder_called_as_a_configuration_of_the_package_does_not_hide_it(tmp_
     assert start.own_overlay("test") == "test"
 
 
-def test_control_c_waits_for_snakemake(monkeypatch):
+def test_control_c_waits_for_snakemake(monkeypatch, capsys):
     """Snakemake has the signal as well, and would be killed in the middle of ending its jobs."""
     answers = [KeyboardInterrupt, KeyboardInterrupt, 7]
 
@@ -368,6 +368,7 @@ def test_control_c_waits_for_snakemake(monkeypatch):
 
     monkeypatch.setattr(start.subprocess, "Popen", Process)
     assert start.start_snakemake(["-n"]) == 7
+    assert capsys.readouterr().err == "stopped; the same command resumes\n"
     assert "RESOLVENT_COMMAND" not in os.environ  # or what is built later has this command on its pages
 
 
@@ -412,3 +413,39 @@ def test_the_front_page_is_found(here, tmp_path):
     (tmp_path / "one/index.html").touch()
     said = printed("open", "one", "--results", tmp_path)
     assert said.strip() == (tmp_path / "one/index.html").as_uri()
+
+
+LARGE = """name: large
+build: {experiments: [burgers]}
+experiments:
+  burgers:
+    models: [fno]
+    shown: null
+    seeds: [SEEDS]
+"""
+
+
+def test_a_study_without_a_name_or_of_many_trainings_wants_yes(own_folder, monkeypatch):
+    started = []
+    ended = SimpleNamespace(wait=lambda: 1)
+    snakemake = SimpleNamespace(Popen=lambda words, env: started.append(words) or ended)
+    monkeypatch.setattr(start, "subprocess", snakemake)
+    (own_folder / "nameless.yaml").write_text("datasets: {burgers: {viscosity: 0.1}}\n")
+    (own_folder / "large.yaml").write_text(LARGE.replace("SEEDS", ", ".join(map(str, range(501)))))
+    refused = {
+        "run": "no configuration has a `name`, so the results would go to results/laptop",
+        "run --configfile nameless.yaml": "so the results would go to results/laptop",
+        "run --configfile large.yaml": "the study has 501 trainings left, about ",
+    }
+    for words, said in refused.items():
+        result = CliRunner().invoke(command.app, words.split())
+        assert isinstance(result.exception, FileError)
+        assert said in str(result.exception)
+        assert "--yes" in str(result.exception)
+        assert not started
+        for confirmed in ("--yes", "-n"):
+            CliRunner().invoke(command.app, [*words.split(), confirmed])
+            assert started.pop()
+    (own_folder / "results/laptop").mkdir(parents=True)  # begun here before
+    CliRunner().invoke(command.app, ["run"])
+    assert started

@@ -16,6 +16,7 @@ from resolvent.datasets.imported.files import UNEVEN, FilesDataset, FilesTask, a
 from resolvent.datasets.imported.series import Channel, Series, channels_of
 from resolvent.datasets.imported.sources import found_pools, pools_of
 from resolvent.datasets.storage.layout import SPACE, SPLITS, Group, Variable, space_group
+from resolvent.datasets.tasks.settings import LEAST_PRECISE
 from resolvent.solvers.common.grid import Grid, Nodes, Product, product
 
 if TYPE_CHECKING:
@@ -132,7 +133,10 @@ class ArraysDataset(FilesDataset):
     stored_as: Literal["float64", "float32"] = Field("float64", description="precision of the stored numbers")
     about: About = Field(About(), description="description of the data on the page")
     accuracy: float = Field(
-        1e-6, gt=0, description="largest accepted relative L2 difference of the store from the files"
+        1e-6,
+        gt=0,
+        le=LEAST_PRECISE,
+        description="largest accepted relative L2 difference of the store from the files",
     )
 
     @model_validator(mode="before")

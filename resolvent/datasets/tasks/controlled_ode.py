@@ -10,7 +10,7 @@ from pydantic import Field
 from resolvent.common.norms import relative_l2
 from resolvent.datasets.storage.layout import Group, Variable, time_group
 from resolvent.datasets.tasks.error_budget import error_facts
-from resolvent.datasets.tasks.settings import ACCURACY, Known
+from resolvent.datasets.tasks.settings import ACCURACY, LEAST_PRECISE, Known
 from resolvent.datasets.tasks.task import Baseline, Motion
 from resolvent.datasets.tasks.trajectories import TrajectoryDataset, TrajectoryTask
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from resolvent.solvers.common.grid import AnyGrid
 
 INPUT, TARGET = "control", "state"
+CHECK_SECONDS = 4e-3  # to integrate one sample over a unit of time, for each sine: the j-th is as fast as j
 CHECKED_SAMPLES = 32  # samples integrated in time to check the closed form
 
 
@@ -43,7 +44,7 @@ class ControlledOdeDataset(TrajectoryDataset):
     accuracy: float = Field(
         1e-9,
         ge=1e-11,
-        le=1,
+        le=LEAST_PRECISE,
         description=f"{ACCURACY}; the minimum is the accuracy of the integrator that checks",
     )
 
@@ -52,6 +53,9 @@ class ControlledOdeDataset(TrajectoryDataset):
 
     def seconds_per_sample(self) -> float:
         return 6e-4 * len(self.observations)
+
+    def longest_wait(self) -> float:
+        return CHECK_SECONDS * CHECKED_SAMPLES * self.num_terms * self.final_time
 
     def cheap_answer(self, inputs: np.ndarray, prediction: np.ndarray, grid: AnyGrid) -> np.ndarray:
         return self.task().solver.state(inputs)

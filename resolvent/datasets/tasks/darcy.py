@@ -20,6 +20,7 @@ from resolvent.datasets.tasks.distributions import OnSquare, named
 from resolvent.datasets.tasks.error_budget import against_computed_again, error_facts
 from resolvent.datasets.tasks.settings import (
     FEW_SAMPLES,
+    LEAST_PRECISE,
     Known,
     SidePoints,
     SpaceDataset,
@@ -73,7 +74,7 @@ class DarcySettings(SpaceDataset):
     )
     tolerance: float | None = Field(
         None,
-        gt=0,
+        ge=1e-14,
         lt=1,
         description="relative residual at which conjugate gradients stop; none: they stop when the estimated "
         "error of the pressure is below `accuracy`",
@@ -81,7 +82,7 @@ class DarcySettings(SpaceDataset):
     accuracy: float = Field(
         1e-9,
         gt=0,
-        lt=1,
+        le=LEAST_PRECISE,
         description="largest accepted relative L2 difference from a direct solution of the same equations; a "
         "dataset that misses it is not finalised",
     )

@@ -6,10 +6,12 @@ import math
 from typing import Annotated, Any, Self
 
 import numpy as np
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, model_validator
 
 from resolvent.common.settings import Settings
 from resolvent.solvers.random_fields.distributions import DISTRIBUTIONS
+
+LEAST_DEVIATION = 1e-30  # of functions in single precision, so that their squares need double precision only
 
 
 class GaussianDistribution(Settings):
@@ -31,6 +33,23 @@ class GaussianDistribution(Settings):
     def louder(self, factor: float) -> Self:
         """Return the distribution with its amplitude multiplied by a factor."""
         return self.model_copy(update={"sigma": factor * self.sigma})
+
+    @property
+    def deviation(self) -> float:
+        """Return the pointwise standard deviation on the circle, of orthonormal waves 2πk, k ≤ 256."""
+        wavenumbers = 2 * math.pi * np.arange(1, 257)
+        variance = 2 * (np.hypot(wavenumbers, self.tau) ** (-2 * self.gamma)).sum()
+        return self.sigma * math.sqrt(float(variance))
+
+    @model_validator(mode="after")
+    def _in_single_precision(self):
+        if not LEAST_DEVIATION < self.deviation < 1 / LEAST_DEVIATION:
+            raise ValueError(
+                f"sigma {self.sigma:g}, tau {self.tau:g} and gamma {self.gamma:g} give functions of size "
+                f"{self.deviation:.2g}; accepted in single precision: {LEAST_DEVIATION:g} to "
+                f"{1 / LEAST_DEVIATION:g}"
+            )
+        return self
 
     def stretched(self, factor: float, dimension: int) -> Self:
         """Return the distribution with its correlation length multiplied by a factor, at equal variance.

@@ -18,6 +18,7 @@ from resolvent.datasets.tasks.settings import (
     ACCURACY,
     CHEAP,
     FEW_SAMPLES,
+    LEAST_PRECISE,
     Known,
     SpaceDataset,
     SquareGrids,
@@ -105,7 +106,7 @@ class KolmogorovDataset(SpaceDataset):
         description="largest time step; none: adaptive for each sample to reach `accuracy` (etdrk4), or "
         f"{STEP:g} if num_modes is given",
     )
-    accuracy: float = Field(2e-5, ge=1e-15, le=1, description=ACCURACY)
+    accuracy: float = Field(2e-5, ge=1e-15, le=LEAST_PRECISE, description=ACCURACY)
 
     @property
     def chosen(self) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from resolvent.common.settings import Seed, Settings, without_defaults
 
@@ -37,6 +37,7 @@ CHEAP = 1e-3  # relative L2 error of `cheap_answer`
 # For the `example` of an equation.
 FEW_SAMPLES: dict[str, Any] = {"samples": {"train": 3, "validation": 1, "test": 2}, "samples_per_shard": 4}
 
+LEAST_PRECISE = 0.1  # the largest accuracy: labels with a tenth of error are no labels
 ACCURACY = "largest relative L2 error allowed; a dataset that misses it is not finalised"
 
 
@@ -128,7 +129,7 @@ class DatasetSettings(Settings):
     samples: SplitSizes = Field(SplitSizes(), description="samples per split")
     samples_per_shard: int = Field(256, ge=1, le=10**6, description="samples per generation job")
     seed: Seed = Field(1127802, description="seed of all random draws")
-    accuracy: float = Field(1e-6, ge=1e-15, le=1, description=ACCURACY)
+    accuracy: float = Field(1e-6, ge=1e-15, le=LEAST_PRECISE, description=ACCURACY)
 
     def task(self) -> Task:
         raise NotImplementedError(
@@ -168,12 +169,19 @@ class DatasetSettings(Settings):
         raise ValueError(f"{self.equation} has no iterative solver that starts from a prediction")
 
     def shifted(self, shift: str, factor: float) -> Self:
-        """Return these settings, shifted by a factor. Raises `ValueError` for a name not in `shifts`."""
+        """Return these settings, shifted by a factor.
+
+        Raises `ValueError` for a name not in `shifts`, and for a factor whose settings cannot be solved.
+        """
         if shift not in self.shifts:
             accepted = ", ".join(self.shifts) or "none"
             raise ValueError(f"{self.equation} cannot be shifted in {shift}; accepted: {accepted}")
         changed = self.model_copy(update=self.shifts[shift](self, factor))
-        return type(self).model_validate(changed.model_dump())
+        try:
+            return type(self).model_validate(changed.model_dump())
+        except ValidationError as error:
+            reasons = [problem["msg"].removeprefix("Value error, ") for problem in error.errors()]
+            raise ValueError("; ".join(reasons)) from None
 
     def with_contents(self) -> Self:
         """Return the settings with facts of source files; `DatasetError` if a file contradicts them."""
@@ -212,6 +220,22 @@ class DatasetSettings(Settings):
         """Predict the seconds to solve one sample on a core of 2.5 GHz, to a factor of three."""
         return SECONDS_PER_VALUE * self.out_channels * sum(map(self.num_points, self.resolutions))
 
+    def longest_wait(self) -> float:
+        """Predict the longest time in seconds that a job computes without reporting progress, at least.
+
+        By default the time of one sample, which is saved with its batch.
+        """
+        return self.seconds_per_sample()
+
+    def check_progress(self, stall_minutes: float) -> None:
+        """Raise `ValueError` if jobs would be killed, since they report no progress for `stall_minutes`."""
+        if (minutes := self.longest_wait() / 60) > stall_minutes:
+            raise ValueError(
+                f"a job would compute for {minutes / 60:.2g} hours without progress, and is killed after "
+                f"{stall_minutes:g} minutes (stall_minutes); accepted: a shorter time, larger steps, fewer "
+                "modes or a larger accuracy"
+            )
+
     def bytes_of_solving(self) -> float:
         """Predict the bytes that a generation job needs in addition to the samples of its shard."""
         return 0.0
@@ -239,9 +263,8 @@ def check_least_accuracy(
 ) -> None:
     """Raise `ValueError` if rounding errors prevent an adaptive solver from reaching the accuracy."""
     if accuracy < least:
-        raise ValueError(
-            f"accuracy {accuracy:g} is out of reach of {limit}; accepted: {least:.2g} or more{hint}"
-        )
+        enough = f"{least:.2g} or more" if least <= LEAST_PRECISE else "none"
+        raise ValueError(f"accuracy {accuracy:g} is out of reach of {limit}; accepted: {enough}{hint}")
 
 
 class SpaceDataset(DatasetSettings):

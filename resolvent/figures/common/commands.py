@@ -25,10 +25,14 @@ def loading(run: Run, card: dict, card_file: str) -> str:
     return "\n".join(["import resolvent", *lines])
 
 
-def making(command: str, target: str) -> str:
-    """Return the command that remakes the file `target` with the configuration in `command`."""
+def making(command: str, target: str = "") -> str:
+    """Return the command that remakes the file `target`, by default the whole study.
+
+    It has the configuration of `command`, without the targets and options of one invocation, such as `-R`.
+    """
     begun = ["resolvent", "snakemake"] if command.startswith("resolvent ") else ["snakemake"]
-    return shlex.join([*begun, "--cores", "2", target, *configuration_of(command)])
+    targets = [target] if target else []
+    return shlex.join([*begun, "--cores", "2", *targets, *configuration_of(command)])
 
 
 def configuration_of(command: str) -> list[str]:

@@ -13,6 +13,7 @@ from pydantic.dataclasses import dataclass
 
 from resolvent.common.errors import FileError
 from resolvent.common.files import read_json, write_json
+from resolvent.figures.common.commands import making
 
 STUDY_FILE = "study.json"
 EXACT = ConfigDict(extra="forbid")  # an unknown key belongs to another version
@@ -83,7 +84,7 @@ def write_study(path: str | Path, planned: dict, *, command: str, provenance: di
     path = Path(path)
     existing = read_json(path, "the plan of the study") if path.is_file() else {}
     if {key: existing.get(key) for key in planned} != json.loads(json.dumps(planned)):
-        write_json(path, {**planned, "command": command, "provenance": provenance})
+        write_json(path, {**planned, "command": making(command), "provenance": provenance})
 
 
 def read_study(folder: str | Path) -> Study:

@@ -53,6 +53,11 @@ def problems(configuration: Configuration, datasets: list[str]) -> Iterator[str]
         for name in getattr(configuration, section):
             if name in taken:
                 yield f"{section}.{name}: {name!r} is reserved for a folder; choose another name"
+    for name, dataset in configuration.datasets.items():
+        try:
+            dataset.check_progress(configuration.stall_minutes)
+        except ValueError as error:
+            yield f"datasets.{name}: {error}"
     for name, model in configuration.models.items():
         yield from _model_problems(name, model)
         yield from partial_problems(model.training, ("models", name, "training"))
@@ -89,7 +94,7 @@ def _experiment_problems(
                     fault = "`tuning` chooses this setting for every model; remove it here or from `tuning`"
                     yield f"{at}.{part}.{key}.{setting}: {fault}"
     named = {key: getattr(experiment, key) for key in ("training_of", "processes_of", "nodes_of", "models")}
-    named["shown"] = [experiment.shown] if experiment.shown else []
+    named["shown"] = [] if experiment.shown is None else [experiment.shown]
     for key, models in named.items():
         for model in models:
             if model not in configuration.models:
@@ -98,7 +103,7 @@ def _experiment_problems(
         yield f"{at}.dataset: {unknown('dataset', experiment.dataset, datasets)}"
         return
     dataset = configuration.datasets[experiment.dataset]
-    test_name = experiment.test_dataset or experiment.dataset
+    test_name = experiment.dataset if experiment.test_dataset is None else experiment.test_dataset
     if test_name not in configuration.datasets:
         yield f"{at}.test_dataset: {unknown('dataset', test_name, datasets)}"
         return
@@ -164,14 +169,31 @@ def _data_problems(
         if any(given) and not dataset.inverse:
             solved = f"dataset '{experiment.dataset}' solves {dataset.equation}"
             yield f"{at}.{key}: noise is only for equation darcy_inverse; {solved}; accepted: 0"
-    for shift, factor in experiment.stress.shifts:
-        try:
-            dataset.shifted(shift, factor)
-        except ValueError as error:
-            reason = " ".join(str(error).split())
-            yield f"{at}.stress.{shift}: {factor:g}: dataset '{experiment.dataset}': {reason}"
+    yield from _stress_problems(configuration, at, experiment, test_name)
     if experiment.noise not in experiment.tested_noise:
         yield f"{at}.test_noise: {experiment.tested_noise} lacks the training noise {experiment.noise}"
+
+
+def _stress_problems(
+    configuration: Configuration, at: str, experiment: Experiment, test_name: str
+) -> Iterator[str]:
+    """Yield the shifts that cannot be solved, or that start from other functions than the test samples."""
+    stress, dataset = experiment.stress, configuration.datasets[experiment.dataset]
+    tested = configuration.datasets[test_name]
+    available = experiment.samples.test or tested.samples.test
+    if "samples" in stress.model_fields_set and stress.samples > available:
+        yield f"{at}.stress.samples: {stress.samples} asked for; the experiment has {available} test samples"
+    trained, shown = (
+        settings.model_dump(exclude=NOT_OF_FUNCTIONS | {"seed"}) for settings in (dataset, tested)
+    )
+    if stress.shifts and trained != shown:
+        same = f"the functions of '{experiment.dataset}' are shifted, but '{test_name}' has others"
+        yield f"{at}.stress: {same}; accepted: a test_dataset of the same distribution, or no shifts"
+    for shift, factor in stress.shifts:
+        try:
+            dataset.shifted(shift, factor).check_progress(configuration.stall_minutes)
+        except ValueError as error:
+            yield f"{at}.stress.{shift}: {factor:g}: dataset '{experiment.dataset}': {error}"
 
 
 def _unlike(test_name: str, test_dataset, name: str, dataset) -> str:

@@ -287,7 +287,7 @@ class Experiment(Settings):
         description="ε of the noise on the inputs in training, in units of the training inputs' pointwise "
         "standard deviation: one draw a sample, the same in every epoch; for equation darcy_inverse",
     )
-    test_noise: list[Annotated[float, Field(ge=0)]] | None = Field(
+    test_noise: Annotated[list[Annotated[float, Field(ge=0)]], Field(min_length=1)] | None = Field(
         None, description="test levels ε of noise, which include the training level; default: only that level"
     )
     noise_realisations: int = Field(
@@ -439,6 +439,16 @@ class Configuration(Settings):
     architecture_costs: ArchitectureCostSettings = Field(
         ArchitectureCostSettings(), description="sizes at which parameters and operations are counted"
     )
+
+    @property
+    def number_of_trainings(self) -> int:
+        """Return the number of trainings of the whole study, with the short runs of `tuning`."""
+        number = 0
+        for experiment in self.experiments.values():
+            short_runs = len(experiment.tuning.candidates) if experiment.tuning else 0
+            runs = len(experiment.models) * len(experiment.resolutions)
+            number += runs * (len(experiment.seeds) + short_runs)
+        return number
 
 
 def model_settings(model: Model, resolution: Resolution, dataset: DatasetSettings) -> ArchitectureSettings:

@@ -386,6 +386,7 @@ def inference() -> Numbers:
     from resolvent.evaluation.inference import beside_the_fastest
 
     model = {"error": 0.1, "many_seconds": 1e-3, "train_seconds": 60.0, "data_seconds": 5.0, "device": "cpu"}
+    model["search_seconds"] = 0.0
     solvers = [
         {"label": str(error), "error": error, "many_seconds": seconds, "one_seconds": 1.0, "device": "cpu"}
         for error, seconds in ((0.2, 1e-4), (0.1, 1e-2), (0.01, 2e-2))

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from shutil import disk_usage
 from typing import Any
@@ -120,6 +121,20 @@ def forecast(listed: list[Job], cores: int, gpus: int) -> str:
         "two or three; predictions for GPUs are guesses."
     )
     return "\n".join([*lines, "", about, *(f"Warning: {shortage}" for shortage in shortages(listed))])
+
+
+def trainings_left(needs: Needs) -> tuple[int, float]:
+    """Return the number of trainings without a result, short runs included, and their predicted hours."""
+    number, seconds, plan = 0, 0.0, needs.plan
+    for name, experiment in plan.configuration.experiments.items():
+        for model, resolution in product(experiment.models, experiment.resolutions):
+            costs = needs.costs_of_seeds(name, model, resolution)
+            left = sum(not Path(file).exists() for file in costs)
+            number, seconds = number + left, seconds + left * needs.train(name, model, resolution).seconds
+            for candidate in experiment.tuning.candidates if experiment.tuning and left else ():
+                number += 1
+                seconds += needs.train_short(name, model, resolution, candidate).seconds
+    return number, seconds / 3600
 
 
 def shortages(listed: Iterable[Job]) -> Iterator[str]:
