@@ -132,7 +132,8 @@ def run(
     begun = time.time() - 1  # file systems round times down
     words = [*(targets or []), "--cores", cores, *_configured(configfile), *named]
     planned = any(word[:2] == "-n" or word in ("--dry-run", "--dryrun") for word in words)
-    if status := start_snakemake(words, confirmed=bool(yes or named or planned)):
+    aimed = targets and not targets[0].startswith("-")  # at what is to be built
+    if status := start_snakemake(words, confirmed=bool(yes or named or planned or aimed)):
         raise typer.Exit(status)
     folder = study_folder(configfile or [])
     page = folder / "index.html"

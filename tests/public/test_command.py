@@ -443,7 +443,7 @@ def test_a_study_without_a_name_or_of_many_trainings_wants_yes(own_folder, monke
         assert said in str(result.exception)
         assert "--yes" in str(result.exception)
         assert not started
-        for confirmed in ("--yes", "-n"):
+        for confirmed in ("--yes", "-n", "burgers"):
             CliRunner().invoke(command.app, [*words.split(), confirmed])
             assert started.pop()
     (own_folder / "results/laptop").mkdir(parents=True)  # begun here before
