@@ -235,7 +235,13 @@ def test_a_pipeline_whose_data_root_is_an_address(server, tmp_path, tmp_path_fac
         "build": {"experiments": ["burgers"], "datasets": []},
         "datasets": {"burgers": {"samples": {"train": 8, "validation": 2, "test": 2}}},
         "experiments": {
-            "burgers": {"models": ["fno"], "shown": "fno", "samples": {"train": 8}, "training": {"epochs": 1}}
+            "burgers": {
+                "models": ["fno"],
+                "shown": "fno",
+                "samples": {"train": 8},
+                "training": {"epochs": 1},
+                "stress": {"samples": 2},
+            }
         },
     }
     checkpoint = "results/test/burgers/fno/n64/seed1127802/checkpoint.pt"
