@@ -136,9 +136,8 @@ class Trainer:
         self.optimizer = build_optimiser(operator, settings)
         self.schedule = schedule_of(self.optimizer, settings, self.steps_per_epoch)
         self.progress = Progress(settings.batch_size)
-        self.losses = torch.zeros(
-            self.steps_per_epoch, device=device
-        )  # of this process, by step of the epoch
+        # Of this process, by step of the epoch.
+        self.losses = torch.zeros(self.steps_per_epoch, device=device)
         self.passes = Recorded(self._accumulated, device, recordable and group.size == 1)
 
     def fit(self) -> Progress:
@@ -335,6 +334,7 @@ class Trainer:
                 for part in batch.split(self.tested_at_once):
                     prediction = as_samples(self.operator(part.inputs, coordinates))
                     errors.append(relative_l2(prediction, part.targets, self.weights))
+                    alive()
                 return torch.cat(errors)
             except (RuntimeError, MemoryError) as fault:
                 if not is_out_of_memory(fault):

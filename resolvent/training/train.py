@@ -139,7 +139,8 @@ def train_in_group(
                     file=sys.stderr,
                 )
             if settings.normalisation == "none":  # a likely reason is data whose size is far from 1
-                print(*unscaled(moments), sep="\n", file=sys.stderr)
+                for remark in unscaled(moments):
+                    print(remark, file=sys.stderr)
         network = {
             "architecture": run["architecture"],
             "settings": model,

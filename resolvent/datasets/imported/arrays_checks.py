@@ -23,9 +23,8 @@ FEWEST_VALUES, UNRELATED = 300, 0.1  # values that show noise, and correlation o
 FEWEST_COMPARED, SORTED = 5, 0.95
 FAR = 10.0  # largest |mean| / deviation without normalisation
 SIZES = 0.3, 1 / 0.3  # smallest and largest deviation without normalisation
-COARSE = (
-    1e-3  # distance of neighbouring numbers of a type, in deviations, above which it holds too few digits
-)
+# Distance of neighbouring numbers of a type, in deviations, above which it holds too few digits.
+COARSE = 1e-3
 
 
 def seam(values: np.ndarray, axes: Iterable[int]) -> dict[str, float]:
