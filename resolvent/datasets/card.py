@@ -21,7 +21,7 @@ from resolvent.common.settings import settings_hash
 from resolvent.datasets.errors import DatasetError, damaged
 from resolvent.datasets.storage.addresses import card_beside, located
 from resolvent.datasets.storage.generation import remove_parts
-from resolvent.datasets.storage.layout import grid_facts
+from resolvent.datasets.storage.layout import group_facts
 from resolvent.datasets.storage.object_store import opened, put
 from resolvent.datasets.storage.reading import StoredArray
 from resolvent.datasets.storage.store import Stored, digest
@@ -58,16 +58,7 @@ def finalise(task: Task, store: Path, receipts: list[Path], card: Path, code_ver
         **more,
         "inputs": list(task.inputs),
         "targets": list(task.targets),
-        "groups": {
-            group.name: {
-                "grid": grid_facts(group.grid),
-                "variables": {
-                    v.name: {"long_name": v.long_name, "units": v.units, "dimensions": ["sample", *v.axes]}
-                    for v in group.variables
-                },
-            }
-            for group in task.layout.groups
-        },
+        "groups": {group.name: group_facts(group) for group in task.layout.groups},
         "samples": task.layout.samples,
         "seed": task.settings.seed,
         "precision": task.precision,
