@@ -28,7 +28,7 @@ def test_the_printed_call_opens_the_layout_of_the_well(name, times, card_of, tmp
     for index in range(len(data)):
         item = data[index]
         np.testing.assert_allclose(item["input_time_grid"], times[:1], atol=1e-12)
-        np.testing.assert_allclose(item["output_time_grid"], times[1:], atol=1e-12)
+        np.testing.assert_allclose(item.get("output_time_grid", []), times[1:], atol=1e-12)
         answer = item["output_fields"] if name == "burgers" else item["input_fields"]
         given = item["input_fields"][0] if name == "burgers" else item["constant_fields"]
         np.testing.assert_array_equal(given[..., 0], stored.inputs[index].T)

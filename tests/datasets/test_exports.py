@@ -138,7 +138,7 @@ def test_a_loader_of_croissant_reads_the_first_samples_of_a_folder_for_the_hub(n
     for split in FEW:
         table = f"first-samples-{split}"
         (described,) = (one.description for one in dataset.metadata.record_sets if one.name == table)
-        group = re.search(r"in (.+);", described)[1]
+        group = re.search(r" in (\S+);", described)[1]
         stored = load_arrays(cards[name], group, split, 2)
         assert {*facts["inputs"], *facts["targets"]} <= set(stored)
         records = list(dataset.records(table))
