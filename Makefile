@@ -44,8 +44,9 @@ test: browser
 test-docs: browser
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m docs tests/documentation
 
-# Also those that take long, and repeat at length what others hold.
+# Also those that take long, and repeat at length what others hold, and those with packages that read our exports.
 test-all: browser
+	$(call install,dev$(comma)docs$(comma)clients)
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not faults"
 
 # For the tests of the pages: a Chromium that is at hand, or Debian's where this is root, or Playwright's.

@@ -272,6 +272,7 @@ def export(
     allow: Allow = None,
 ) -> None:
     """Export a dataset in another layout, or as a folder for the Hugging Face hub."""
+    from resolvent.datasets.exports import call_of_the_well
     from resolvent.datasets.loading import read_card
     from resolvent.planning.export import export as exported
     from resolvent.public.consent import check_allowed
@@ -282,6 +283,8 @@ def export(
     points = int(resolution) if resolution is not None and resolution.isdecimal() else resolution
     files = exported(card, to, out, points)
     print(f"{out}: {counted(len(files), 'file')}")
+    if to == "well":
+        print(f"To open it: from the_well.data import WellDataset; {call_of_the_well(files)}")
 
 
 @app.command(rich_help_panel=USE)

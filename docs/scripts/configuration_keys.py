@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
 from resolvent.datasets.imported.arrays import About, GroupSplits
+from resolvent.datasets.imported.files import Credit
 from resolvent.datasets.tasks import registry as equations
 from resolvent.datasets.tasks.distributions import CircleDistribution, GaussianDistribution, TorusDistribution
 from resolvent.datasets.tasks.settings import SplitSizes
@@ -39,6 +40,7 @@ def keys() -> str:
         (f"{DATASET}.samples", SplitSizes),
         (f"{DATASET}.groups, equation arrays", GroupSplits),
         (f"{DATASET}.about, equation arrays", About),
+        (f"{DATASET}.about, equations burgers and darcy with a source", Credit),
         ("build", settings.Build),
         ("recipes.<architecture>.<paper or code>", settings.Recipe),
         ("models.<name>", settings.Model),

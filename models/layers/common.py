@@ -55,15 +55,19 @@ def stack(layer: Callable[[], nn.Module], count: int, *, equal: bool) -> nn.Modu
 
 
 def cached(make: Callable) -> Callable:
-    """Cache the last 16 results of a function that returns tensors, but not while `torch.export` traces.
+    """Cache the last 16 results of a function that returns tensors, except while a program is traced.
 
-    The tensors of the tracer have no values: in the cache they would be those of all later calls.
+    Tensors of a tracer (torch.export, torch.compile, torch.jit, fake tensors) have no values, or belong to
+    its program: in the cache they would be those of all later calls.
     """
     kept = lru_cache(maxsize=16)(make)
 
     @wraps(make)
     def matrices(*sizes):
-        return make(*sizes) if torch.compiler.is_exporting() else kept(*sizes)
+        traced = torch.compiler.is_compiling() or torch.jit.is_tracing()
+        # A mode that replaces tensors, such as that of fake tensors, also replaces this one.
+        replaced = type(torch.empty(0)) is not torch.Tensor
+        return make(*sizes) if traced or replaced else kept(*sizes)
 
     return matrices
 

@@ -21,7 +21,7 @@ from resolvent.common.settings import settings_hash
 from resolvent.datasets.errors import DatasetError, damaged
 from resolvent.datasets.storage.addresses import card_beside, located
 from resolvent.datasets.storage.generation import remove_parts
-from resolvent.datasets.storage.layout import grid_facts
+from resolvent.datasets.storage.layout import group_facts
 from resolvent.datasets.storage.object_store import opened, put
 from resolvent.datasets.storage.reading import StoredArray
 from resolvent.datasets.storage.store import Stored, digest
@@ -58,16 +58,7 @@ def finalise(task: Task, store: Path, receipts: list[Path], card: Path, code_ver
         **more,
         "inputs": list(task.inputs),
         "targets": list(task.targets),
-        "groups": {
-            group.name: {
-                "grid": grid_facts(group.grid),
-                "variables": {
-                    v.name: {"long_name": v.long_name, "units": v.units, "dimensions": ["sample", *v.axes]}
-                    for v in group.variables
-                },
-            }
-            for group in task.layout.groups
-        },
+        "groups": {group.name: group_facts(group) for group in task.layout.groups},
         "samples": task.layout.samples,
         "seed": task.settings.seed,
         "precision": task.precision,
@@ -151,9 +142,13 @@ def _statistics(values: xarray.DataArray, scheduler: Any) -> dict[str, float]:
     lazy = {key: getattr(blocks, key)() for key in ("mean", "std", "min", "max")}
     computed = xarray.Dataset(lazy).compute(scheduler=scheduler)
     numbers = {key: float(computed[key]) for key in lazy}
-    # Six decimals of the largest magnitude do not depend on the order of summation; + 0.0 removes -0.0.
-    unit = 10.0 ** np.ceil(np.log10(max(abs(numbers["min"]), abs(numbers["max"]), 1e-300)))
-    return {key: float(f"{round(number / unit, 6) * unit + 0.0:.6g}") for key, number in numbers.items()}
+    # Six decimals of the largest magnitude, or of a smaller range around a large mean, do not depend on the
+    # order of summation; + 0.0 removes -0.0.
+    size = max(abs(numbers["min"]), abs(numbers["max"]), 1e-300)
+    spread = numbers["max"] - numbers["min"]
+    unit = min(size, spread) if spread > 0 else size
+    decimals = 6 - int(np.ceil(np.log10(unit)))
+    return {key: round(number, decimals) + 0.0 for key, number in numbers.items()}
 
 
 def _scheduler() -> AbstractContextManager[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,8 @@ class Content:
     """One group of a finished dataset, for export.
 
     card      the dataset card; `path`: its file.
-    group     name of the group, "n512"; `grid`, `axes`: its grid, and its axes by name, as stored.
+    group     name of the group, "n512"; `grid`: its grid; `axes`: the axes of the grid by name.
+    coordinates  stored coordinates of each axis by name; `axis_words`: their attributes in the store.
     splits    positions of the samples of every non-empty split; `members`: positions of all samples.
     shapes    shape of a sample of each input and target, () for a number; `dtype`: of all arrays.
     evolves   whether the target is the input at a later time.
@@ -56,10 +57,24 @@ class Content:
         self.split_of_each = np.repeat(list(self.splits), [len(members) for members in self.splits.values()])
         self.variables: dict[str, dict] = {name: facts["variables"][name] for name in names}
         arrays: Any = open_store(self.path.with_suffix(".zarr"))[self.group]
+        self.coordinates = {name: arrays[name][:] for name in self.axes}
+        self.axis_words = {name: dict(arrays[name].attrs) for name in self.axes}
         self.shapes: dict[str, tuple[int, ...]] = {name: arrays[name].shape[1:] for name in names}
         self.dtype = np.dtype(arrays[names[0]].dtype)
         alone = len(self.card["inputs"]) == len(self.card["targets"]) == 1
         self.evolves = alone and build_task(settings_of(self.card["settings"])).input_answers
+
+    def times(self) -> list[dict[str, Any]]:
+        """Return the times in the layout of The Well, with their units: of input and target, or of targets.
+
+        Empty if they are unknown, or if targets of different times would be one.
+        """
+        names = [*self.card["inputs"], *self.card["targets"]] if self.evolves else self.card["targets"]
+        keys = ("time", "time_units", "calendar")
+        times = [{key: value for key, value in self.variables[name].items() if key in keys} for name in names]
+        if not self.evolves:
+            times = times[:1] if all(time == times[0] for time in times) else []
+        return times if all(times) else []
 
     def whole(self) -> dict[str, np.ndarray]:
         """Read all samples of every variable."""
@@ -112,14 +127,22 @@ def _write_well_file(content: Content, members: range, path: Path) -> None:
         )
         dimensions, conditions = file.create_group("dimensions"), file.create_group("boundary_conditions")
         dimensions.attrs["spatial_dims"] = axes
-        dimensions["time"] = np.arange(2.0 if content.evolves else 1.0)
+        times, count_of_times = content.times(), 2 if content.evolves else 1
+        dimensions["time"] = [time["time"] for time in times] or np.arange(float(count_of_times))
         dimensions["time"].attrs["sample_varying"] = False
+        if not times:
+            dimensions["time"].attrs["long_name"] = "number of the state from 0; times are unknown, or none"
+        elif units := times[0].get("time_units"):
+            dimensions["time"].attrs["units"] = units
+            if calendar := times[0].get("calendar"):
+                dimensions["time"].attrs["calendar"] = calendar
         for axis in axes:
             along = content.axes[axis]
             around = along.kind == "periodic" or getattr(along, "period", None)
             kind = "PERIODIC" if around else "OPEN"
-            dimensions[axis] = along.coordinates
+            dimensions[axis] = content.coordinates[axis]
             dimensions[axis].attrs.update(sample_varying=False, time_varying=False)
+            dimensions[axis].attrs.update(_unit_of(content.axis_words[axis]))
             condition = conditions.create_group(f"{axis}_{kind.lower()}")
             condition.attrs.update(associated_dims=[axis], associated_fields=[], bc_type=kind)
             condition.attrs.update(sample_varying=False, time_varying=False)
@@ -133,6 +156,7 @@ def _write_well_file(content: Content, members: range, path: Path) -> None:
         for name in numbers:
             scalars[name] = np.concatenate([values for _, values in content.blocks(name, members)])
             scalars[name].attrs.update(sample_varying=True, time_varying=False)
+            scalars[name].attrs.update(_unit_of(content.variables[name]))
         chosen = {name: [name] for name, shape in content.shapes.items() if shape}
         if content.evolves:  # one field, named by the common words of the names of input and target
             pair = [content.card["inputs"][0], content.card["targets"][0]]
@@ -142,8 +166,8 @@ def _write_well_file(content: Content, members: range, path: Path) -> None:
         fields.attrs["field_names"] = list(chosen)
         for field, names in chosen.items():
             constant = not content.evolves and field in content.card["inputs"]
-            times = () if constant else (len(names),)
-            shape = (count, *times, *reversed(content.shapes[names[0]]))
+            along_time = () if constant else (len(names),)
+            shape = (count, *along_time, *reversed(content.shapes[names[0]]))
             array = fields.create_dataset(field, shape=shape, dtype=content.dtype)
             for time, name in enumerate(names):
                 for rows, values in content.blocks(name, members):
@@ -152,22 +176,51 @@ def _write_well_file(content: Content, members: range, path: Path) -> None:
             array.attrs.update(
                 dim_varying=[True] * grid.dimension, sample_varying=True, time_varying=not constant
             )
+            array.attrs.update(_unit_of(content.variables[names[0]]))
+
+
+def call_of_the_well(files: list[Path]) -> str:
+    """Return the Python code that opens files in the layout of The Well with its package."""
+    import h5py
+
+    split, folder = files[0].parent.name, files[0].parents[2]
+    with h5py.File(files[0]) as file:
+        alone = len(file["dimensions/time"]) == 1
+    # By default an output of the package is a later time, and a stationary solution has none.
+    steps = ", n_steps_input=1, n_steps_output=0" if alone else ""
+    return f'WellDataset(path="{folder}", well_split_name="{split}"{steps})'
 
 
 def write_netcdf(content: Content, out: Path) -> list[Path]:
-    """Write one NetCDF-4 file with names, units, coordinates, and the split of each sample as `split`."""
+    """Write one NetCDF-4 file with names, coordinates, and the split of each sample as `split`.
+
+    Variables have their units, and the times of functions at one time, where these are known.
+    """
     import xarray
 
-    coordinates = {name: (name, axis.coordinates) for name, axis in content.axes.items()}
+    coordinates = {
+        name: (name, values, _described(content.axis_words[name]))
+        for name, values in content.coordinates.items()
+    }
     data = xarray.Dataset(coords={**coordinates, "split": ("sample", content.split_of_each)})
     for name, values in content.whole().items():
         facts = content.variables[name]
-        words = {"long_name": facts["long_name"], "units": facts["units"]}
-        data[name] = (tuple(facts["dimensions"]), values, words)
+        data[name] = (tuple(facts["dimensions"]), values, _described(facts))
     data.attrs.update(title=content.name, Conventions="CF-1.11")
     data.attrs[CARD] = json_text(content.card)
     write_atomically(out, lambda temporary: data.to_netcdf(temporary, engine="h5netcdf"))
     return [out]
+
+
+def _unit_of(words: Mapping[str, Any]) -> dict[str, str]:
+    """Return the attribute of a known unit; none for an unknown one, since empty means 1 in NetCDF."""
+    return {"units": words["units"]} if words["units"] else {}
+
+
+def _described(words: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the attributes of an array in the store or on the card for NetCDF."""
+    keys = ("long_name", "time", "time_units", "calendar")
+    return {key: words[key] for key in keys if key in words} | _unit_of(words)
 
 
 LAYOUTS: dict[str, Callable[[Content, Path], list[Path]]] = {"well": write_well, "netcdf": write_netcdf}

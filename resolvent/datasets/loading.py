@@ -23,6 +23,8 @@ from resolvent.solvers.common.grid import AnyGrid, Grid
 
 BATCH = 32  # samples on the finest grid that are read at once
 BLOCK_VALUES = 2**26  # values per block in `blocks`: 512 MB in double precision
+# Largest |mean| / deviation that float32 may hold: its rounding is then below 1e-5 deviations.
+FAR = 100.0
 Members = range | np.ndarray  # indices in a split
 
 
@@ -156,6 +158,14 @@ class Split:
 
     def __len__(self) -> int:
         return self.count
+
+    @property
+    def far(self) -> bool:
+        """Return whether an input or target has a mean more than FAR deviations from zero."""
+        names = [f"{self.group}/{name}" for name in self.card["inputs"]]
+        names += [f"{self.target_group}/{name}" for name in self.card["targets"]]
+        statistics = [self.card["statistics"][name] for name in names]
+        return any(abs(numbers["mean"]) > FAR * numbers["std"] > 0 for numbers in statistics)
 
     def read(self, members: Members, dtype: DTypeLike | None = None) -> Samples:
         """Read the samples at these indices of the split, in this order, in the stored or given precision."""

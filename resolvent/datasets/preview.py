@@ -24,7 +24,7 @@ import scipy
 from resolvent.common.digests import save_arrays
 from resolvent.datasets.loading import load_arrays, read_card
 from resolvent.datasets.spectra import powers, wavenumbers
-from resolvent.datasets.storage.layout import grid_from_facts, named_axes
+from resolvent.datasets.storage.layout import grid_from_facts, stored_axes
 from resolvent.datasets.tasks.registry import build_task, settings_of
 from resolvent.solvers.common.grid import AnyGrid, Nodes
 
@@ -56,13 +56,14 @@ def write_preview(card_path: Path, output: Path) -> None:
                 dims, shown = dims[1:], shown[:, grid.shape[0] // 2]
             content[f"{role}/{name}"] = shown
             content |= _facts_of(name, arrays[name], dims, grid)
+            axes = stored_axes(facts["grid"])
+            content |= {f"axis/{name}/{dim}": axes[dim] for dim in dims if dim in axes}
         seen |= set(facts["variables"])
     save_arrays(output, content)
 
 
 def _facts_of(name: str, values: np.ndarray, dims: list[str], grid: AnyGrid) -> dict[str, np.ndarray]:
-    content, own = {f"dims/{name}": np.array(dims, dtype=str)}, named_axes(grid)
-    content |= {f"axis/{name}/{dim}": own[dim].coordinates for dim in dims if dim in own}
+    content = {f"dims/{name}": np.array(dims, dtype=str)}
     content[f"histogram/{name}/counts"], content[f"histogram/{name}/edges"] = np.histogram(
         values, int(np.clip(np.sqrt(values.size), 8, BINS))
     )

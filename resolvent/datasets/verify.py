@@ -19,7 +19,7 @@ from resolvent.common.files import everything_below, read_json
 from resolvent.common.settings import settings_hash
 from resolvent.datasets.errors import damaged, in_one_line
 from resolvent.datasets.storage.addresses import located
-from resolvent.datasets.storage.layout import grid_from_facts, named_axes
+from resolvent.datasets.storage.layout import stored_axes
 from resolvent.datasets.storage.reading import UNREADABLE, StoredArray, open_store
 from resolvent.datasets.storage.store import digest
 
@@ -158,9 +158,9 @@ def _faults_of_group(root: zarr.Group, name: str, facts: dict, card: dict) -> li
     if list(group["split"][:]) != expected:
         sizes_of_splits = ", ".join(f"{size} {split}" for split, size in card["samples"].items())
         faults.append(f"'split' is not {sizes_of_splits}")
-    own, sizes = named_axes(grid_from_facts(facts["grid"])), {axis: len(group[axis][:]) for axis in axes}
+    own, sizes = stored_axes(facts["grid"]), {axis: len(group[axis][:]) for axis in axes}
     for axis in sorted(axes):
-        if axis in own and not np.array_equal(group[axis][:], own[axis].coordinates):
+        if axis in own and not np.array_equal(group[axis][:], own[axis]):
             faults.append(f"the coordinates '{axis}' differ from the grid on the card")
     for key, words in facts["variables"].items():
         array = group[key]
@@ -171,9 +171,9 @@ def _faults_of_group(root: zarr.Group, name: str, facts: dict, card: dict) -> li
             faults.append(f"'{key}' has the dimensions {array.metadata.dimension_names}")
         if array.dtype not in (np.float32, np.float64) or str(array.dtype) not in card["precision"]:
             faults.append(f"'{key}' is {array.dtype}, the card says: {card['precision']}")
-        for word in ("long_name", "units"):
-            if array.attrs.get(word) != words[word]:
-                faults.append(f"'{key}' has {word} {array.attrs.get(word)!r}, the card says {words[word]!r}")
+        for word in ("long_name", "units", "time", "time_units", "calendar"):
+            if (stored_word := array.attrs.get(word)) != (stated := words.get(word)):
+                faults.append(f"'{key}' has {word} {stored_word!r}, the card says {stated!r}")
     return faults
 
 

@@ -48,7 +48,7 @@ def give(name: str, folder: Path, form: str = "npz", cores: int = 1) -> list[Pat
                 asked[f"predictions/{group_name(resolution)}{ENDINGS[form]}"] = samples.targets.shape
             written.append(path)
     shutil.copy(FOLDER / f"{name}.yaml", folder / "task.yaml")
-    write_text(folder / "README.md", _readme(name, task, written, form, asked))
+    write_text(folder / "README.md", _readme(name, task, written, form, asked, samples.inputs.dtype.name))
     remove(folder / MADE)
     return [*written, folder / "task.yaml", folder / "README.md"]
 
@@ -84,7 +84,12 @@ def _write(path: Path, samples: Samples, *, with_targets: bool) -> None:
 
 
 def _readme(
-    name: str, task: NamedTask, files: list[Path], form: str, shapes: dict[str, tuple[int, ...]]
+    name: str,
+    task: NamedTask,
+    files: list[Path],
+    form: str,
+    shapes: dict[str, tuple[int, ...]],
+    precision: str,
 ) -> str:
     front = {"pretty_name": name, "license": "mit", "tags": ["operator-learning", "pde"]}
     head = f"---\n{yaml.safe_dump(front, sort_keys=False)}---\n\n" if form == "huggingface" else ""
@@ -99,8 +104,8 @@ Given: {task.given}. Asked: {task.asked}.
 {listed}
 
 `inputs` and `targets` have the shape (samples, ...space), or (samples, channels, ...space) for several
-functions, in physical units and double precision; in two dimensions, space is (y, x). Parameters of a sample
-that are single numbers are stored as constant functions, after all other functions. Test files have no
+functions, in physical units, as {precision} numbers; in two dimensions, space is (y, x). Parameters of a
+sample that are single numbers are stored as constant functions, after all other functions. Test files have no
 targets.
 
 ## Evaluate your predictions

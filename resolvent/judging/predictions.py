@@ -255,7 +255,7 @@ def _program(path: Path) -> Answer:
 
     @torch.no_grad()
     def answer(samples: Samples, group: str) -> np.ndarray:
-        functions = function_tensor(samples.inputs, samples.grid)
+        functions = function_tensor(samples.inputs, samples.grid, taken[0].dtype)
         coordinates = [coordinate_tensor(samples.grid)] if len(taken) == 2 else []
         size = batch_size if isinstance(batch_size, int) else len(functions)
         answers = []

@@ -58,10 +58,10 @@ def _folder(card: Path, out: Path) -> list[Path]:
         shutil.copy2(card, copied)
         settings = {"name": name, "build": {"datasets": [name]}, "datasets": {name: facts["settings"]}}
         write_text(part / "dataset.yaml", yaml.safe_dump(settings, sort_keys=False, allow_unicode=True))
-        table, near = part / "samples.csv", str(copied.with_suffix(".zarr"))
-        first = (_write_first_samples(copied, table), table)
+        group, tables = _write_first_samples(copied, part / "samples")
+        near, first = str(copied.with_suffix(".zarr")), (group, tables)
         write_croissant(part / "croissant.json", card=copied, store=near, page="README.md", first=first)
-        write_text(part / "README.md", _readme(facts))
+        write_text(part / "README.md", _readme(facts, {split: f"samples/{split}.csv" for split in tables}))
         name_of, words = licence(facts)
         text = (HOME / "LICENSE").read_text("utf-8") if name_of == "MIT" else f"{name_of}\n\n{words}\n"
         write_text(part / "LICENSE", text)
@@ -72,34 +72,47 @@ def _folder(card: Path, out: Path) -> list[Path]:
     return sorted(file for file in out.rglob("*") if file.is_file())
 
 
-def _write_first_samples(card: Path, table: Path) -> str:
-    """Write the first samples of each split, and return their group, the smallest that has most variables."""
+def _write_first_samples(card: Path, folder: Path) -> tuple[str, dict[str, Path]]:
+    """Write a table of the first samples of each split to `folder`; return their group, and the tables.
+
+    The group is the smallest that has most variables.
+    """
     facts = read_card(card)
     ranks = {
         name: (-len(group["variables"]), grid_from_facts(group["grid"]).size)
         for name, group in facts["groups"].items()
     }
-    group, rows = min(ranks, key=lambda name: ranks[name]), []
-    for split, size in facts["samples"].items():
-        arrays = load_arrays(card, group, split, min(FEW, size)) if size else {}
+    group = min(ranks, key=lambda name: ranks[name])
+    sizes = {split: size for split, size in facts["samples"].items() if size}
+    tables = {split: folder / f"{split}.csv" for split in sizes}
+    folder.mkdir()
+    for split, table in tables.items():
+        arrays = load_arrays(card, group, split, min(FEW, sizes[split]))
+        rows = [("split", *facts["groups"][group]["variables"])]
         for sample in zip(*arrays.values(), strict=True):
             rows.append((split, *(" ".join(map(str, values.ravel())) for values in sample)))
-    with table.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows([("split", *facts["groups"][group]["variables"]), *rows])
-    return group
+        with table.open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows(rows)
+    return group, tables
 
 
-def _readme(facts: dict) -> str:
+def _readme(facts: dict, tables: dict[str, str]) -> str:
+    """Return the text of README.md; `tables` are the paths of the first samples of each split."""
     name, total = facts["dataset"], sum(facts["samples"].values())
-    known, equation = licence(facts)[0], facts["equation"]
+    (known, about_licence), equation = licence(facts), facts["equation"]
+    citation = bibtex(facts)
+    if citation.startswith("@"):
+        citation = f"```bibtex\n{citation}\n```"
     front = {
         "pretty_name": name,
-        "license": "mit" if known == "MIT" else "other",
+        "license": {"MIT": "mit", "unknown": "unknown"}.get(known, "other"),
         "size_categories": [next((size for size, most in SIZES.items() if total < most), "n>1B")],
         "tags": ["operator-learning", "pde", "croissant", facts["settings"]["equation"].replace(":", "-")],
     }
-    if known != "MIT":
+    if front["license"] == "other":
         front |= {"license_name": known, "license_link": "LICENSE"}
+    files = [{"split": split, "path": table} for split, table in tables.items()]
+    front["configs"] = [{"config_name": "first_samples", "data_files": files}]
     path = f"{name}/{facts['settings_hash']}.json"
     code = "\n\n".join(
         f"{words}:\n\n```python\n{lines}\n```"
@@ -123,6 +136,14 @@ Operator: {equation["operator"]}. Source: {equation["source"]}.
 
 {code}
 
+A look at the first samples, arrays as text, with the Python package `datasets`:
+
+```python
+import datasets
+
+first = datasets.load_dataset(".", split="{next(iter(tables))}")
+```
+
 ## Verify and regenerate
 
 `{SUMS}` lists the SHA-256 of every file; the card holds the digest of the numbers:
@@ -132,11 +153,13 @@ Operator: {equation["operator"]}. Source: {equation["source"]}.
 
 {_made_again(facts)}
 
+## Licence
+
+{known}: {about_licence}
+
 ## Cite
 
-```bibtex
-{bibtex(facts)}
-```
+{citation}
 """
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -107,16 +108,26 @@ class StoredDataset(xarray.DataTree):
         return samples.inputs, samples.targets
 
     def jax(self, split: str, n: int | str | None = None) -> tuple[Any, Any]:
-        """Return the result of `numpy` as JAX arrays, in float32 unless JAX uses double precision."""
-        import jax.numpy as jnp
+        """Return the result of `numpy` as JAX arrays, in float32 unless JAX uses double precision.
 
+        Warns if float32 would round away a variation around a large mean.
+        """
+        import jax
+
+        if self._split(split, n).far and not jax.config.read("jax_enable_x64"):
+            warnings.warn(
+                f"{self.attrs['dataset']}: float32 rounds away digits of a small variation around a "
+                'large mean; to keep them: jax.config.update("jax_enable_x64", True)',
+                stacklevel=2,
+            )
         inputs, targets = self.numpy(split, n)
-        return jnp.asarray(inputs), jnp.asarray(targets)
+        return jax.numpy.asarray(inputs), jax.numpy.asarray(targets)
 
     def torch(self, split: str, n: int | str | None = None, *, streaming: bool = False) -> Any:
         """Return a `torch.utils.data.Dataset` of pairs (input, target), each (...space, channels) in float32.
 
-        Its `coordinates`, (...space, dimension), are the second argument of this package's operators.
+        They are in float64 if float32 would round away a variation around a large mean. Its
+        `coordinates`, (...space, dimension), are the second argument of this package's operators.
 
         Parameters
         ----------

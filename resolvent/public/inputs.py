@@ -67,14 +67,15 @@ def grid_of(record: RunRecord, channels: int, shape: tuple[int, ...], inputs: An
         asked = " x ".join(map(str, space[:1] if alike else space))
         raise TrainingError(f"{record.model} cannot predict on {asked} points: {error}") from None
     for name, axis in zip(names, grid.axes, strict=True):
-        coordinate = positions.get(name, axis.coordinates)
-        if len(coordinate) != axis.points or not np.allclose(
-            coordinate, axis.coordinates, rtol=1e-6, atol=1e-7
+        coordinate, origin = positions.get(name, axis.coordinates), record.grid.get("origin", {}).get(name, 0)
+        # As in the dataset, or counted from the left end.
+        lines = [axis.coordinates + origin, axis.coordinates]
+        if len(coordinate) != axis.points or not any(
+            np.allclose(coordinate, line, rtol=1e-6, atol=1e-7) for line in lines
         ):
             kind = axis.kind.replace("_", " ") if isinstance(axis, Grid) else "uneven, as in training"
             expected, got = (
-                f"{len(line)} values from {line[0]:g} to {line[-1]:g}"
-                for line in (axis.coordinates, coordinate)
+                f"{len(line)} values from {line[0]:g} to {line[-1]:g}" for line in (lines[0], coordinate)
             )
             raise TrainingError(
                 f"the coordinate {name} of the inputs has {got}; for {axis.points} values per function the "

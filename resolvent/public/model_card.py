@@ -82,7 +82,7 @@ def text(run: TrainedRun, programs: list[str], licence: str | None) -> str:
     parts += ["## Files", _table("file content", [(f"`{name}`", WORDS[name]) for name in sorted(files)])]
     parts += ["## Licence", licence or "No licence is stated for these weights."]
     if card is not None:
-        parts += ["## Citation", f"```bibtex\n{bibtex(card)}\n```"]
+        parts += ["## Citation", f"Of the data:\n\n```bibtex\n{bibtex(card)}\n```"]
     return "\n\n".join(parts) + "\n"
 
 

@@ -17,6 +17,8 @@ MEMBERS = 256  # samples read at a time in stored precision
 class InMemory(TensorDataset):
     """Pairs (input, target), each (...space, channels) in float32, in physical units.
 
+    They are in float64 if float32 would round away a variation around a large mean.
+
     coordinates, target_coordinates  (...space, dimension), of the grids of inputs and targets.
     """
 
@@ -81,7 +83,9 @@ def _generators(seed: int, number: int) -> tuple[torch.Generator, torch.Generato
 
 def _tensors(split: Split, members: range) -> tuple[Tensor, Tensor]:
     samples = split.read(members)
-    return function_tensor(samples.inputs, split.grid), function_tensor(samples.targets, split.target_grid)
+    dtype = torch.float64 if split.far else torch.float32
+    inputs = function_tensor(samples.inputs, split.grid, dtype)
+    return inputs, function_tensor(samples.targets, split.target_grid, dtype)
 
 
 def _coordinates(split: Split) -> tuple[Tensor, Tensor]:

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from resolvent.common.moments import Moments
-from resolvent.datasets.loading import Source, blocks
+from resolvent.datasets.loading import FAR, Source, blocks
 from resolvent.training.settings import TrainingSettings
 from resolvent.training.tensors import function_tensor, stored_type
 
@@ -24,8 +24,6 @@ FLOOR = 1e-5
 LARGEST_SHARE = 1e-2  # upper bound of the floor relative to a channel's deviation, for data of small size
 # Relative to a mean: a smaller deviation of numbers of this type is only rounding.
 ROUNDING = {torch.float32: 1e-7, torch.float64: 1e-15}
-# Largest |mean| / deviation that float32 may hold: its rounding is then below 1e-5 deviations.
-FAR = 100.0
 
 
 class Normaliser(nn.Module):

@@ -19,10 +19,9 @@ from resolvent.common.records import HISTORY_COLUMNS, CostRecord, write_record
 from resolvent.common.settings import settings_hash
 from resolvent.datasets.imported.arrays_checks import unscaled
 from resolvent.datasets.loading import FreshSplit, Samples, Source, Split, read_card, training_noise
-from resolvent.datasets.storage.layout import grid_facts
+from resolvent.datasets.storage.layout import grid_facts, group_name
 from resolvent.models.build import build, parameter_counts
 from resolvent.models.registry import ARCHITECTURES, resolve, settings_class
-from resolvent.solvers.common.grid import AnyGrid
 from resolvent.training import checkpoints
 from resolvent.training.data import read_where_it_fits
 from resolvent.training.devices import choose_device
@@ -147,7 +146,9 @@ def train_in_group(
             "training": settings.model_dump(mode="json"),
         }
         of_run |= {"config_hash": settings_hash(run)}
-        _write(trainer, progress, network, of_run, train.grid, threads)
+        stored = read_card(path)["groups"][group_name(resolution)]["grid"]
+        grid = grid_facts(train.grid) | {key: stored[key] for key in ("origin",) if key in stored}
+        _write(trainer, progress, network, of_run, grid, threads)
 
 
 def recordable(architecture: str, settings: dict, loss: str) -> bool:
@@ -187,7 +188,7 @@ def versions_of(operator: nn.Module) -> dict[str, str]:
 
 
 def _write(
-    trainer: Trainer, progress: Progress, network: dict, of_run: dict, grid: AnyGrid, threads: int
+    trainer: Trainer, progress: Progress, network: dict, of_run: dict, grid: dict, threads: int
 ) -> None:
     """Write the files of the run.
 
@@ -215,7 +216,7 @@ def _write(
         "versions": versions_of(trainer.operator),
         "epoch": progress.best_epoch,
         "identity": trainer.identity,
-        "grid": grid_facts(grid),
+        "grid": grid,
         **of_run,
     }
     checkpoints.save(checkpoint, trainer.directory / "checkpoint.pt")

@@ -11,6 +11,7 @@ import pytest
 import xarray
 import yaml
 from chosen import chosen
+from dataset_fixtures import make_dataset
 
 from resolvent.common.files import read_json, write_json
 from resolvent.datasets.errors import DatasetError
@@ -19,6 +20,7 @@ from resolvent.datasets.imported.check import check_file
 from resolvent.datasets.loading import load_arrays, load_samples, read_card
 from resolvent.datasets.tasks.registry import settings_of
 from resolvent.datasets.verify import faults_of_dataset
+from resolvent.figures.dataset.card import UNKNOWN_CITATION, bibtex, licence
 from resolvent.planning.export import _made_again, export
 
 FEW = {"train": 3, "validation": 2, "test": 2}
@@ -84,6 +86,8 @@ def test_the_layout_of_the_well_has_what_its_specification_asks_for(name, cards,
             assert set(file[group].attrs["field_names"]) == set(file[group])
         for one in (*file["t0_fields"].values(), *file["scalars"].values()):
             assert one.attrs["sample_varying"]
+        assert list(file["dimensions/time"]) == ([0, 1 / (2 * np.pi)] if name == "burgers" else [0])
+        assert ("long_name" in file["dimensions/time"].attrs) == (name == "darcy")
         times = len(file["dimensions/time"])
         assert file[f"t0_fields/{field}"].shape == (3, times, *[finest(cards[name])] * len(axes))
         kinds = {one.attrs["bc_type"] for one in file["boundary_conditions"].values()}
@@ -130,23 +134,24 @@ def test_a_loader_of_croissant_reads_the_first_samples_of_a_folder_for_the_hub(n
     dataset = mlcroissant.Dataset(jsonld=tmp_path / "shared/croissant.json")
     assert not dataset.metadata.ctx.issues.errors
     assert not dataset.metadata.ctx.issues.warnings
-    records, facts = list(dataset.records("first-samples")), read_card(cards[name])
-    (described,) = (one.description for one in dataset.metadata.record_sets if one.name == "first-samples")
-    group = re.search(r"in (.+);", described)[1]
-    assert [record["first-samples/split"].decode() for record in records] == [
-        split for split in FEW for _ in range(2)
-    ]
-    for index, record in enumerate(records):
-        stored = load_arrays(cards[name], group, list(FEW)[index // 2], 2)
+    facts = read_card(cards[name])
+    for split in FEW:
+        table = f"first-samples-{split}"
+        (described,) = (one.description for one in dataset.metadata.record_sets if one.name == table)
+        group = re.search(r" in (\S+);", described)[1]
+        stored = load_arrays(cards[name], group, split, 2)
         assert {*facts["inputs"], *facts["targets"]} <= set(stored)
-        for variable, values in stored.items():
-            np.testing.assert_array_equal(record[f"first-samples/{variable}"], values[index % 2].ravel())
+        records = list(dataset.records(table))
+        assert [record[f"{table}/split"].decode() for record in records] == [split, split]
+        for index, record in enumerate(records):
+            for variable, values in stored.items():
+                np.testing.assert_array_equal(record[f"{table}/{variable}"], values[index].ravel())
 
 
 def test_a_folder_for_the_hub_can_be_verified_and_made_again(cards, tmp_path):
     out = tmp_path / "shared"
     export(cards["burgers"], "huggingface", out)
-    files = {"README.md", "LICENSE", "SHA256SUMS", "croissant.json", "samples.csv", "dataset.yaml", "burgers"}
+    files = {"README.md", "LICENSE", "SHA256SUMS", "croissant.json", "samples", "dataset.yaml", "burgers"}
     assert {path.name for path in out.iterdir()} == files
     _, front, page = (out / "README.md").read_text(encoding="utf-8").split("---\n", 2)
     assert yaml.safe_load(front)["license"] == "mit"
@@ -170,3 +175,67 @@ def test_a_folder_for_the_hub_can_be_verified_and_made_again(cards, tmp_path):
     assert f"{card.relative_to(moved)}: FAILED" in damaged.stdout
     assert "LICENSE: FAILED open or read" in damaged.stdout
     assert any("its attributes differ from the card" in fault for fault in faults_of_dataset(card))
+
+
+@pytest.fixture(scope="module")
+def weather(tmp_path_factory):
+    """Return the card of an imported NetCDF file with units, dates and coordinates that do not begin at 0."""
+    folder = tmp_path_factory.mktemp("weather")
+    x, y = np.arange(10.0, 90.0, 20.0), np.arange(-87.5, 90.0, 35.0)
+    data = xarray.Dataset(coords={"lat": ("lat", y, {"units": "degrees_north"}), "lon": x})
+    data["time"] = ("time", np.arange("2020-01-01", "2020-01-02", 6, dtype="datetime64[h]").astype("M8[ns]"))
+    values = 280 + np.random.default_rng(0).random((9, 4, len(y), len(x)))
+    data["t2m"] = (("sample", "time", "lat", "lon"), values, {"units": "K"})
+    encoding = {"time": {"units": "hours since 2020-01-01", "dtype": "float64"}}
+    data.to_netcdf(folder / "era.nc", engine="h5netcdf", encoding=encoding)
+    sizes = {"finest": {"y": len(y), "x": len(x)}, "resolutions": [len(x)]}
+    entry = {
+        "equation": "arrays", "source": str(folder / "era.nc"), "input": "t2m", "target": "t2m",
+        "grid": "nodes", "axes": ["sample", "time", "y", "x"], **sizes,
+        "samples": {"train": 5, "validation": 2, "test": 2}, "coordinates": {"y": "lat", "x": "lon"},
+    }  # fmt: skip
+    return make_dataset(folder / "era", settings_of(entry).with_contents())
+
+
+def test_units_dates_and_the_origin_of_imported_files_are_in_store_and_exports(weather, tmp_path):
+    latitudes, times = np.arange(-87.5, 90.0, 35.0), [0.0, 18.0]
+    assert faults_of_dataset(weather) == []
+    (path,) = export(weather, "netcdf", tmp_path / "era.nc")
+    exported = xarray.open_dataset(path, engine="h5netcdf")
+    export(weather, "huggingface", tmp_path / "shared")
+    (copied,) = tmp_path.glob("shared/*/*.zarr")
+    for data in (exported, xarray.open_dataset(copied, group="n4", engine="zarr", consolidated=False)):
+        np.testing.assert_array_equal(data.y, latitudes)
+        np.testing.assert_array_equal(data.x, [10, 30, 50, 70])
+        assert data.y.attrs["units"] == "degrees_north"
+        assert not data.x.attrs.get("units")  # the file has none
+        functions = [data["t2m_at_0"], data["t2m_at_last"]]
+        for function, time in zip(functions, times, strict=True):
+            assert (function.attrs["units"], function.attrs["time"]) == ("K", time)
+            assert function.attrs["time_units"] == "hours since 2020-01-01"
+        assert functions[1].attrs["long_name"] == "t2m at 2020-01-01 18:00"
+    assert "units" not in exported.x.attrs
+    with h5py.File(export(weather, "well", tmp_path / "well")[0]) as file:
+        np.testing.assert_array_equal(file["dimensions/y"], latitudes)
+        assert (list(file["dimensions/time"]), file["dimensions/time"].attrs["units"]) == (
+            times, "hours since 2020-01-01",
+        )  # fmt: skip
+        assert file["dimensions/y"].attrs["units"] == "degrees_north"
+        assert file["t0_fields/t2m"].attrs["units"] == "K"
+
+
+def test_third_party_data_are_cited_as_their_user_states_and_never_as_ours(weather, tmp_path):
+    facts = read_card(weather)
+    export(weather, "huggingface", tmp_path / "shared")
+    page = (tmp_path / "shared/README.md").read_text(encoding="utf-8")
+    assert yaml.safe_load(page.split("---\n")[1])["license"] == "unknown"
+    texts = [page, json.loads((tmp_path / "shared/croissant.json").read_text())["citeAs"]]
+    for text in texts:
+        assert UNKNOWN_CITATION in text
+        assert "@software" not in text
+    assert "about, licence" in page
+    facts["imported"] |= {"source": "Li et al. (arXiv:2010.08895)"}
+    assert bibtex(facts).count("@") == 1
+    assert "2010.08895" in bibtex(facts)
+    facts["imported"] |= {"citation": "A. Author, 2020", "licence": "CC0"}
+    assert (bibtex(facts), licence(facts)[0]) == ("A. Author, 2020", "CC0")

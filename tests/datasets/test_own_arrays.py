@@ -3,10 +3,12 @@
 import functools
 import http.server
 import re
+import warnings
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import torch
 import yaml
 import zarr
 from array_files import (
@@ -24,6 +26,7 @@ from chosen import chosen
 from dataset_fixtures import make_dataset
 from serving import serving
 
+import resolvent
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.check import check_file
 from resolvent.datasets.imported.readers.source import open_source
@@ -67,6 +70,23 @@ def test_a_dataset_is_stored_with_a_card_that_claims_no_error(tmp_path):
     path.unlink()
     with pytest.raises(DatasetError, match=r"data\.npz does not exist; .* read from data\.npz with the SHA"):
         _check_sources(SimpleNamespace(card=facts, directory=tmp_path), settings_of(facts["settings"]))
+
+
+@pytest.mark.parametrize(("mean", "kind"), [(0.0, torch.float32), (101325.0, torch.float64)])
+def test_torch_has_the_digits_of_a_small_variation_on_a_large_mean(tmp_path, mean, kind):
+    values = {name: mean + 1e-2 * numbers for name, numbers in arrays().items()}
+    path = write_npz(tmp_path / "data.npz", values)
+    card = make_dataset(tmp_path / "made", settings(str(path)), name="mine")
+    for streaming in (False, True):
+        pairs = [*resolvent.open_dataset(card).torch("test", streaming=streaming)]
+        targets = torch.stack([v for _, v in pairs])[..., 0]
+        assert targets.dtype == kind
+        expected = torch.from_numpy(values["u"][11:]) - mean
+        found = (targets - mean).sort(0).values  # a stream has another order
+        torch.testing.assert_close(found.double(), expected.sort(0).values, rtol=0, atol=1e-8)
+    with warnings.catch_warnings(record=True) as said:
+        resolvent.open_dataset(card).jax("test")
+    assert ["jax_enable_x64" in str(warning.message) for warning in said] == [True] * bool(mean)
 
 
 def test_input_and_target_may_be_two_files_or_channels_of_one(tmp_path):

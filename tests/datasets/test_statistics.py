@@ -36,6 +36,16 @@ def test_statistics_are_those_of_all_samples(store, small_blocks):
         assert found[f"n8/{name}"] == pytest.approx(expected, abs=1e-5 * np.abs(numbers).max())
 
 
+@pytest.mark.parametrize(("mean", "deviation"), [(0, 1.0), (300, 1e-3), (101325, 1e-2), (1e8, 1.0), (7, 0.0)])
+def test_statistics_keep_the_digits_of_a_small_variation(mean, deviation, tmp_path):
+    values = mean + deviation * np.random.default_rng(3).normal(size=(40, 8))
+    tree = xarray.DataTree.from_dict({"/n8": xarray.Dataset({"u": (("sample", "x"), values)})})
+    tree.to_zarr(tmp_path / "u.zarr", zarr_format=3, consolidated=False)
+    found = statistics(tmp_path / "u.zarr")["n8/u"]
+    expected = {"mean": values.mean(), "std": values.std(), "min": values.min(), "max": values.max()}
+    assert found == pytest.approx(expected, rel=0, abs=2e-5 * max(deviation, 1e-12 * mean))
+
+
 def test_a_cluster_finds_the_same_numbers(store, small_blocks, monkeypatch):
     here = statistics(store[0])
     with LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None) as cluster:

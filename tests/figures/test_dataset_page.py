@@ -184,7 +184,9 @@ def test_the_page_links_to_what_belongs_to_it_and_says_how_to_make_and_open_the_
 @ONE_KIND
 def test_what_a_check_of_imported_data_found_is_said_first_and_latex_becomes_mathematics(dataset, tmp_path):
     summary = "imported; labels off by 3.1e-16 in the median, 0.0e+00 at best"
-    edited(dataset, "imported", summary=summary, tolerance=1e-3, warnings=["Another time fits."])
+    source = "Li et al. (2021, arXiv:2010.08895)"
+    words = ["Another time fits."]
+    edited(dataset, "imported", summary=summary, tolerance=1e-3, warnings=words, source=source)
     tried = {"median_relative_l2": 2e-7, "samples": 8}
     edited(dataset, "error_budget", by_convention={"on_nodes": tried, "in_cells": tried | {"samples": 3}})
     latex = r"\frac{du}{dt} = \nu < 1, \quad u(0) = 1"

@@ -93,6 +93,15 @@ def test_what_is_given_has_no_labels_of_the_test_and_says_how_to_be_judged(given
     assert "    predictions/n64.npz  (5, 64)\n" in said
 
 
+def test_the_page_of_a_task_states_the_precision_of_its_files(place, tmp_path):
+    give("darcy-v0", tmp_path / "darcy")
+    with np.load(tmp_path / "darcy/train_n33.npz") as train:
+        assert train["inputs"].dtype == train["targets"].dtype == np.float32
+    page = (tmp_path / "darcy/README.md").read_text()
+    assert "in physical units, as float32 numbers" in page
+    assert "double" not in page
+
+
 @pytest.mark.parametrize("form", ["netcdf", "zarr", "huggingface"])
 def test_other_formats_have_the_same_numbers(given, form, tmp_path):
     give("burgers-v0", tmp_path / "away", form)

@@ -86,6 +86,11 @@ def test_a_default_that_changes_counts_as_moved_and_a_new_setting_does_not():
     assert shift_of("training", 1, known) == ""
     known["defaults"]["epochs"] = 7
     assert shift_of("training", 1, known) == "the default of epochs is 7, not 100"
+    known = json.loads(files.file_of_version("imported_burgers", 1).read_text())
+    known["defaults"]["initial_distribution"]["another"] = 1
+    assert shift_of("imported_burgers", 1, known) == ""
+    del known["defaults"]["initial_distribution"]["name"]
+    assert shift_of("imported_burgers", 1, known).startswith("the default of initial_distribution is")
 
 
 def test_numbers_are_made_where_there_are_none_and_never_replaced_unasked(

@@ -4,6 +4,7 @@ import shutil
 import subprocess
 import sys
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -19,12 +20,17 @@ from training_fixtures import RUN, finished_run
 import resolvent
 from resolvent.common.errors import FileError
 from resolvent.common.files import read_json, write_json
+from resolvent.datasets.loading import load_samples
 from resolvent.datasets.tasks.registry import settings_of
+from resolvent.judging.predictions import _program
 from resolvent.public import model_card
+from resolvent.public.export import write_program
 from resolvent.public.inputs import OutsideTraining, quantities, regridded
 from resolvent.public.weights import read_weights
 from resolvent.solvers.common.grid import Grid
 from resolvent.training.errors import TrainingError
+from resolvent.training.normalisation import NormalisedOperator, Normaliser
+from resolvent.training.tensors import coordinate_tensor
 
 
 @pytest.fixture
@@ -199,6 +205,21 @@ def test_a_new_process_exports_a_program_and_predicts_afterwards(study, tmp_path
     words = [sys.executable, "-W", "ignore", "-c", script]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_programs_of_data_far_from_zero_keep_their_digits(here, tmp_path):
+    run = resolvent.load_run(RUN)
+    mean, deviation = torch.tensor([101325.0], dtype=torch.float64), torch.tensor([1e-2], dtype=torch.float64)
+    normaliser = Normaliser(mean, deviation)
+    operator = NormalisedOperator(run.operator, input=normaliser, output=normaliser, zero_boundary=False)
+    write_program(run.record, operator, tmp_path / "model.pt2", None, 2)
+    samples = load_samples("data/burgers/burgers.json", run.record.grid["points"], "test", 4)
+    samples = replace(samples, inputs=101325.0 + 1e-2 * samples.inputs)
+    answers = _program(tmp_path / "model.pt2")(samples, "n64")
+    with torch.no_grad():
+        given = torch.from_numpy(samples.inputs)[..., None]
+        expected = operator(given, coordinate_tensor(samples.grid))[..., 0]
+    np.testing.assert_allclose(answers, expected, rtol=0, atol=1e-2 * 1e-4)
 
 
 def test_what_cannot_be_exported_is_one_line(here, exported, tmp_path):

@@ -11,8 +11,8 @@ from pydantic import BeforeValidator, Field, model_validator
 from resolvent.common.settings import Settings
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.arrays_checks import findings_of, warnings_of
-from resolvent.datasets.imported.axes import words_for_times
-from resolvent.datasets.imported.files import UNEVEN, FilesDataset, FilesTask, as_list
+from resolvent.datasets.imported.axes import Moment, moments_of, text_of, words_for_times
+from resolvent.datasets.imported.files import UNEVEN, Credit, FilesDataset, FilesTask, as_list
 from resolvent.datasets.imported.series import Channel, Series, channels_of
 from resolvent.datasets.imported.sources import found_pools, pools_of
 from resolvent.datasets.storage.layout import SPACE, SPLITS, Group, Variable, space_group
@@ -49,14 +49,12 @@ class GroupSplits(Settings):
         return self
 
 
-class About(Settings):
+class About(Credit):
     """Description on the page of data with an unknown equation."""
 
     equation: str = Field("an equation that is not stated", min_length=1, description="the equation in words")
     symbols: str = Field("not stated", description="the equation in symbols")
     operator: str = Field("", description="the operator in symbols; default: the names of input and target")
-    source: str = Field("not stated", description="authors of the data, and where they are described")
-    licence: str = Field("unknown", description="the licence of the data")
 
 
 class ArraysDataset(FilesDataset):
@@ -102,8 +100,8 @@ class ArraysDataset(FilesDataset):
     )
     origin: float | dict[AxisName, float] | None = Field(
         None,
-        description="coordinate of the left end, checked against the coordinates in the files; the store has "
-        "the left end at 0, and keeps uneven points",
+        description="coordinate of the left end, checked against the coordinates in the files, and stored; "
+        "models count positions from it; default: from the files, or 0",
     )
     coordinates: dict[AxisName | Literal["time"], str] = Field(
         {}, description="names of variables with the coordinates of x, y, z and time; default: by their names"
@@ -247,9 +245,13 @@ class ArraysDataset(FilesDataset):
         lengths = {axis: length or 1.0 for axis, length in lengths.items()}
         alike = len(set(lengths.values())) == 1
         stated = self.length if self.length is not None else lengths["x"] if alike else lengths
+        words = words_for_times(self.moments(series), bool(self.window_every))
+        return {"length": stated, "times": words | self.times}
+
+    def moments(self, series: Series) -> dict[int, Moment]:
+        """Return the times of inputs and targets by index, from the first file; empty if it has none."""
         named, windows = self.coordinates.get("time"), bool(self.window_every)
-        times = words_for_times(series.pairs[0], self.channels, named, windows)  # as in the first file
-        return {"length": stated, "times": times | self.times}
+        return moments_of(series.pairs[0], self.channels, named, windows)
 
     def grid_of(self, points: int, positions: dict[str, tuple[float, ...]]) -> Grid | Product:
         """Return the grid with `points` along x; `positions` are the files' points along uneven axes."""
@@ -279,16 +281,22 @@ class ArraysTask(FilesTask):
         self.input_answers = bool(evolves) and same
 
     def groups(self) -> tuple[Group, ...]:
-        settings, found, functions, scalars = self.settings, [], list[Variable](), list[Variable]()
-        for one in self.channels:
-            variable = Variable(one.stored, one.words, settings.units.get(one.variable, ""))
-            (functions if one.space else scalars).append(variable)
+        settings, groups, functions, scalars = self.settings, [], list[Variable](), list[Variable]()
+        moments = settings.moments(self.series)
+        for channel in self.channels:
+            file = self.series.pairs[0][channel.role]
+            unit = text_of(file.variables[channel.variable].attributes().get("units", ""))
+            variable = Variable(channel.stored, channel.words, settings.units.get(channel.variable, unit))
+            if channel.time in moments:
+                time, time_units, calendar = moments[channel.time]
+                variable = replace(variable, time=time, time_units=time_units, calendar=calendar)
+            (functions if channel.space else scalars).append(variable)
+        units = self.held.units | settings.units
         for points in settings.resolutions:
-            grid = settings.grid_of(points, self.held.positions if settings.uneven else {})
-            group = space_group(grid, *functions)
-            axes = tuple(replace(axis, units=settings.units.get(axis.name, "")) for axis in group.axes)
-            found.append(replace(group, axes=axes, variables=(*group.variables, *scalars)))
-        return tuple(found)
+            group = self.placed(space_group(settings.grid_of(points, self.held.positions), *functions))
+            axes = tuple(replace(axis, units=units.get(axis.name, "")) for axis in group.axes)
+            groups.append(replace(group, axes=axes, variables=(*group.variables, *scalars)))
+        return tuple(groups)
 
     def findings(self, stored: Stored) -> dict:
         every = stored.all_positions
@@ -308,7 +316,6 @@ class ArraysTask(FilesTask):
                 "summary": "imported; error not measured",
                 "warnings": [*warnings_of(budget, self.settings.along("grid")), *self.notes()],
                 **self.file_facts(),
-                "licence": self.settings.about.licence,
             }
         }
 

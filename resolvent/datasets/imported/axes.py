@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -130,10 +130,16 @@ def _allowed(values: np.ndarray) -> float:
 
 @dataclass
 class HeldAxes:
-    """Grid of all functions, from coordinates: axes whose values must be flipped, lengths, uneven points."""
+    """Grid of all functions, from coordinates: axes whose values must be flipped, lengths, uneven points.
+
+    origins  coordinates of the left ends of even axes, where all functions have the same.
+    units    units of the coordinates of each axis, where the file has them.
+    """
 
     falling: set[str] = field(default_factory=set)
     lengths: dict[str, float] = field(default_factory=dict)
+    origins: dict[str, float] = field(default_factory=dict, compare=False)
+    units: dict[str, str] = field(default_factory=dict, compare=False)
     positions: dict[str, tuple[float, ...]] = field(default_factory=dict)
 
 
@@ -183,15 +189,21 @@ def held_axes(
                 values = values[::-1]
             if first is None:
                 first = values
+                held.units[axis] = text_of(file.variables[name].attributes().get("units", ""))
                 if falls:
                     held.falling.add(axis)
                 if grid is None:
                     held.positions[axis] = tuple(map(float, values))
                 else:
-                    held.lengths[axis] = _length_of(
+                    held.lengths[axis], held.origins[axis] = _ends_of(
                         file, name, values, grid.kind, lengths[axis], origins[axis]
                     )
             compared = values - (values[0] - first[0] if grid is not None else 0.0)
+            if abs(values[0] - first[0]) > _allowed(values):
+                held.origins.pop(axis, None)
+                file.notes[f"'{name}' begins elsewhere than for the first function: {axis} begins at 0"] = (
+                    None
+                )
             other = np.abs(compared - first).max() > len(values) * _allowed(first)
             if other or falls != (axis in held.falling):
                 raise DatasetError(
@@ -201,17 +213,17 @@ def held_axes(
     return held
 
 
-def _length_of(
+def _ends_of(
     file: ArraysFile, name: str, values: np.ndarray, kind: str, length: float | None, origin: float | None
-) -> float:
-    """Return the length of the domain of increasing coordinates, without their rounding in single precision.
+) -> tuple[float, float]:
+    """Return length and left end of increasing coordinates, without their rounding in single precision.
 
     Raises `DatasetError` if they do not fit the length and the left end (`origin`) that the user states.
     """
     step = (values[-1] - values[0]) / (len(values) - 1)
     digits = 7 if np.array_equal(values, values.astype(np.float32)) else 12
     own = float(f"{step * (len(values) - (kind == 'nodes')):.{digits}g}")
-    begins = values[0] - (step / 2 if kind == "cell_centres" else 0.0)
+    begins = float(f"{values[0] - (step / 2 if kind == 'cell_centres' else 0.0):.{digits}g}")
     off = origin is not None and abs(begins - origin) > _allowed(values)
     if off or (length is not None and abs(own - length) > len(values) * _allowed(values)):
         stated = "" if length is None else f", length: {length:g}"
@@ -221,13 +233,21 @@ def _length_of(
             f"{step:g}; expected: grid: {kind}{stated}; as {kind} they have length: {own:.10g}, origin: "
             f"{begins:.6g}; set these, or another grid"
         )
-    return own
+    return own, begins
 
 
-def words_for_times(
+class Moment(NamedTuple):
+    """A time of a file, with the unit and the calendar there; in windows, a time after their start."""
+
+    value: float
+    units: str = ""
+    calendar: str = ""
+
+
+def moments_of(
     files: Mapping[str, ArraysFile], channels: list[Channel], named: str | None, windows: bool
-) -> dict[str, str]:
-    """Return words for the times of channels, by index, in the file's unit: "at time 20 s", a date.
+) -> dict[int, Moment]:
+    """Return the times of channels, by index; empty if the files have none.
 
     files    the file of each role; `named`: the variable with the times; None: search for it.
     windows  whether times count from the start of a window; `DatasetError` if steps in time then differ.
@@ -251,24 +271,35 @@ def words_for_times(
             f"{file.path}: the times '{name}' have steps from {steps.min():.6g} to {steps.max():.6g}, so "
             "windows would have different lead times; interpolate to equal steps, or leave out window_every"
         )
-    attributes, words = file.variables[name].attributes(), dict[str, str]()
-    unit = str(attributes.get("units", ""))
-    for time in times:
-        value = values[time + count if time < 0 else time]
+    attributes = file.variables[name].attributes()
+    unit, calendar = (text_of(attributes.get(key, "")) for key in ("units", "calendar"))
+    if windows:
+        unit = unit.partition(" since ")[0]
+        return {time: Moment(float(values[time] - values[0]), unit) for time in times}
+    return {time: Moment(float(values[time + count if time < 0 else time]), unit, calendar) for time in times}
+
+
+def words_for_times(moments: Mapping[int, Moment], windows: bool) -> dict[str, str]:
+    """Return words for times, by index, in the file's unit: "at time 20 s", "18 hours later", a date."""
+    words: dict[str, str] = {}
+    for time, moment in moments.items():
+        length = f"{moment.value:.7g} {moment.units}".strip()
         if windows:
-            later = f"{value - values[0]:.7g} {unit.partition(' since ')[0]}".strip()
-            words[str(time)] = f"{later} later" if time else "at the start"
-        elif " since " in unit:
-            words[str(time)] = f"at {_date(value, unit, str(attributes.get('calendar', 'standard')))}"
+            words[str(time)] = f"{length} later" if time else "at the start"
         else:
-            words[str(time)] = f"at time {value:.7g} {unit}".strip()
+            words[str(time)] = f"at {_date(moment)}" if " since " in moment.units else f"at time {length}"
     return words
 
 
-def _date(value: float, unit: str, calendar: str) -> str:
+def text_of(value: Any) -> str:
+    """Return an attribute of a file as text."""
+    return value.decode() if isinstance(value, bytes) else str(value)
+
+
+def _date(moment: Moment) -> str:
     from xarray.coding.times import decode_cf_datetime  # slow to import, and seldom needed
 
-    (date,) = decode_cf_datetime(np.array([value]), unit, calendar)
+    (date,) = decode_cf_datetime(np.array([moment.value]), moment.units, moment.calendar or "standard")
     # Dates of other calendars, such as one of 360 days, are Python objects.
     minute = np.datetime_as_string(date, "m") if isinstance(date, np.datetime64) else date
     return str(minute).replace("T", " ")

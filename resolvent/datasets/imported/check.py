@@ -21,7 +21,7 @@ from resolvent.common.errors import ResolventError, printable
 from resolvent.common.settings import CHOOSE, choose_one_of
 from resolvent.datasets.errors import DatasetError, in_one_line
 from resolvent.datasets.imported.arrays_checks import larger, repeats_ends, sorted_warnings
-from resolvent.datasets.imported.axes import axis_of, coordinates_of, is_even, line_of
+from resolvent.datasets.imported.axes import axis_of, coordinates_of, is_even, line_of, text_of
 from resolvent.datasets.imported.layouts import Case, Roles, cases_of, roles_of
 from resolvent.datasets.imported.readers.arrays_file import ArraysFile
 from resolvent.datasets.imported.readers.joined import SPLIT, SPLIT_VARIABLE
@@ -209,7 +209,7 @@ def _proposed(
     for name in (*(function.name for function in case.axes), *coordinates):
         unit = files[0].variables[name].attributes().get("units") if name in files[0].variables else None
         if unit is not None and coordinates.get(name) != "time":
-            units[coordinates.get(name, name)] = unit.decode() if isinstance(unit, bytes) else str(unit)
+            units[coordinates.get(name, name)] = text_of(unit)
     if units:
         proposal.add("units", units)
     if all(function.file.variables[function.name].single for function in case.axes):

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from pydantic import Field, model_validator
 
+from resolvent.common.settings import Settings
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.axes import HeldAxes, held_axes
 from resolvent.datasets.imported.readers.source import is_remote, open_source
 from resolvent.datasets.imported.series import Channel, Place, Series, read_rows
 from resolvent.datasets.imported.sources import check_digests, content_digest, paths_of
-from resolvent.datasets.storage.layout import SPACE, SPLITS, group_name
+from resolvent.datasets.storage.layout import SPACE, SPLITS, Group, group_name
 from resolvent.datasets.tasks.error_budget import against_computed_again
 from resolvent.datasets.tasks.settings import SpaceDataset
 from resolvent.datasets.tasks.task import Task
@@ -36,6 +37,14 @@ def as_list(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
 
 
+class Credit(Settings):
+    """Source, licence and citation of third-party data, for pages and exports."""
+
+    source: str = Field("not stated", description="authors of the data, and where they are described")
+    licence: str = Field("unknown", description="the licence of the data")
+    citation: str = Field("", description="how to cite the data: BibTeX or text; default: unknown")
+
+
 class FilesDataset(SpaceDataset):
     """Settings of datasets read from files with `finest` points along each axis; only used samples are read.
 
@@ -51,6 +60,8 @@ class FilesDataset(SpaceDataset):
         description="expected SHA-256 of each file (for addresses: of size and tag); other content is "
         "refused. Default: computed when planned",
     )
+
+    about: Credit = Field(Credit(), description="source, licence and citation of the data")
 
     if TYPE_CHECKING:
         finest: Any
@@ -118,6 +129,7 @@ class FilesDataset(SpaceDataset):
         for pair in series.pairs:
             held = held_axes(pair, self.channels, axes, lengths, origins, named)
             first = first or held
+            first.origins = dict(first.origins.items() & held.origins.items())
             if held != first:
                 raise DatasetError(
                     f"{pair['input'].path}: its coordinates differ from the first file's in direction, "
@@ -185,6 +197,18 @@ class FilesTask(Task):
     def held(self) -> HeldAxes:
         return self.settings.held(self.series)
 
+    def placed(self, group: Group) -> Group:
+        """Return the group with coordinates that begin at the left end in the files, or as the user states.
+
+        On an uneven axis, positions are those of the files already.
+        """
+        origins = self.settings.along("origin") | self.held.origins
+        axes = []
+        for axis in group.axes:
+            origin = 0.0 if axis.name in self.held.positions else origins[axis.name] or 0.0
+            axes.append(replace(axis, coordinates=axis.coordinates + origin, origin=origin))
+        return replace(group, axes=tuple(axes))
+
     def draw_one(self, seed: int, split: int, index: int) -> np.ndarray:
         return self.draw([(SPLITS[split], index)])[0]
 
@@ -242,4 +266,8 @@ class FilesTask(Task):
             file = series.files[path]
             shapes = {n: " × ".join(map(str, file.shape(n))) for n in names if n in file.variables}
             facts.append({"file": file.name, "format": file.version, "variables": shapes, "sha256": digest})
-        return {"files": facts, "samples_are": series.in_words()}
+        return {
+            "files": facts,
+            "samples_are": series.in_words(),
+            **self.settings.about.model_dump(include={*Credit.model_fields}),
+        }

@@ -112,7 +112,8 @@ class ImportedTask(FilesTask):
         """Solve (samples, ...) on the domain of length 1 with a convention; raises `SolverError`."""
 
     def groups(self) -> tuple[Group, ...]:
-        return tuple(stretched(group, self.settings.length) for group in self.generated.groups())
+        groups = self.generated.groups()
+        return tuple(self.placed(stretched(group, self.settings.length)) for group in groups)
 
     def baselines(self) -> dict[str, Baseline]:
         of_input, of_target = (self.settings.length**power for power in self.powers)

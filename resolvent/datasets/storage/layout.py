@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -24,22 +25,37 @@ _GRID_IN_WORDS = {
 
 @dataclass(frozen=True, eq=False)
 class Axis:
-    """A named axis of a group, with its coordinates."""
+    """A named axis of a group, with its coordinates; those of the grid count from `origin`."""
 
     name: str
     coordinates: np.ndarray
     long_name: str
     units: str = "1"
+    origin: float = 0.0
 
 
 @dataclass(frozen=True)
 class Variable:
-    """A stored quantity: name, description, units, and the axes after the sample axis."""
+    """A stored quantity: name, description, units (empty if unknown), and the axes after the sample axis.
+
+    time  the time of a function at one time, with its unit and calendar as in NetCDF; None if unknown.
+    """
 
     name: str
     long_name: str
     units: str = "1"
     axes: tuple[str, ...] = ()
+    time: float | None = None
+    time_units: str = ""
+    calendar: str = ""
+
+    def attributes(self) -> dict[str, Any]:
+        """Return what the store and the card say in words about the quantity."""
+        about: dict[str, Any] = {"long_name": self.long_name, "units": self.units}
+        if self.time is not None:
+            about["time"] = self.time
+            about |= {key: getattr(self, key) for key in ("time_units", "calendar") if getattr(self, key)}
+        return about
 
 
 @dataclass(frozen=True)
@@ -155,6 +171,25 @@ def time_group(name: str, times: Nodes, variables: tuple[Variable, ...], numbers
     axis = Axis("time", times.coordinates, "time of observation")
     placed = (replace(variable, axes=("time",)) for variable in variables)
     return Group(name, times, (axis,), (*numbers, *placed))
+
+
+def group_facts(group: Group) -> dict:
+    """Return the description of a group for the card."""
+    origins = {axis.name: axis.origin for axis in group.axes if axis.origin}
+    return {
+        "grid": grid_facts(group.grid) | ({"origin": origins} if origins else {}),
+        "variables": {
+            variable.name: {**variable.attributes(), "dimensions": ["sample", *variable.axes]}
+            for variable in group.variables
+        },
+    }
+
+
+def stored_axes(facts: dict) -> dict[str, np.ndarray]:
+    """Return the coordinates of a group's axes by name, from the grid on the card, with its origin."""
+    origins = facts.get("origin", {})
+    axes = named_axes(grid_from_facts(facts))
+    return {name: axis.coordinates + origins.get(name, 0.0) for name, axis in axes.items()}
 
 
 def grid_facts(grid: AnyGrid) -> dict:

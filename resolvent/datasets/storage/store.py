@@ -82,7 +82,7 @@ def _create_group(root: zarr.Group, content: Group, layout: Layout) -> None:
             compressors=[BloscCodec(cname="lz4", clevel=5, shuffle="noshuffle"), Crc32cCodec()],
             config={"write_empty_chunks": True},
             dimension_names=("sample", *variable.axes),
-            attributes={"long_name": variable.long_name, "units": variable.units, "coordinates": "split"},
+            attributes={**variable.attributes(), "coordinates": "split"},
         )
 
 

@@ -257,11 +257,10 @@ class Burgers(Task):
             self.batch = CHOSEN_BATCH
 
     def groups(self) -> tuple[Group, ...]:
-        final = Variable(TARGET, f"velocity at time {self.settings.final_time:g}")
-        return tuple(
-            space_group(Grid("periodic", n), Variable(INPUT, "velocity at time 0"), final)
-            for n in self.settings.resolutions
-        )
+        time = self.settings.final_time
+        initial = Variable(INPUT, "velocity at time 0", time=0.0)
+        final = Variable(TARGET, f"velocity at time {time:g}", time=time)
+        return tuple(space_group(Grid("periodic", n), initial, final) for n in self.settings.resolutions)
 
     def draw_one(self, seed: int, split: int, index: int) -> np.ndarray:
         """Draw the Fourier coefficients (modes,) of an initial velocity."""

@@ -250,8 +250,8 @@ class Kolmogorov(Task):
 
     def groups(self) -> tuple[Group, ...]:
         variables = [
-            Variable(INPUT, f"vorticity at time {self.times[0]:g}"),
-            Variable(TARGET, f"vorticity at time {self.times[1]:g}"),
+            Variable(name, f"vorticity at time {time:g}", time=time)
+            for name, time in zip((INPUT, TARGET), self.times, strict=False)
         ]
         more: tuple[Axis, ...] = ()
         if self.settings.frames > 1:

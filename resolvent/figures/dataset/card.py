@@ -10,7 +10,9 @@ from markupsafe import Markup
 from resolvent.common.counts import counted
 
 REFERENCES = Path(__file__).parents[1] / "templates/references.bib"
-FILES = "li2021fourier"  # source of the public files that can be imported
+UNKNOWN_CITATION = (
+    "Unknown: cite the authors of the imported files. State it in the configuration: about, citation."
+)
 ARXIV = re.compile(r"arXiv:(\d{4}\.\d{4,5})")
 APART = re.compile(r",\s*\\quad\s*")  # between equations of a system: line break on a narrow page
 SHOWN = {"in_words", "in_symbols", "in_latex", "operator", "operator_in_latex", "source", "parameters"}
@@ -19,14 +21,22 @@ DISTRIBUTION = "distribution_of_the_"
 
 
 def bibtex(card: dict) -> str:
-    """Return BibTeX entries of the papers on the card's equation, then Resolvent's."""
+    """Return BibTeX entries of the papers on the card's equation, then Resolvent's.
+
+    For imported data, return the citation that their user states, or else the entries of the papers that are
+    their stated source, or else `UNKNOWN_CITATION`.
+    """
+    imported = card.get("imported")
+    if imported and imported.get("citation"):
+        return imported["citation"]
+    source = card["equation"]["source"] if imported is None else imported.get("source", "")
     text = REFERENCES.read_text(encoding="utf-8").strip()
     entries = {entry.partition("{")[2].partition(",")[0]: entry for entry in re.split(r"\n+(?=@)", text)}
-    wanted = set(ARXIV.findall(card["equation"]["source"]))
+    wanted = set(ARXIV.findall(source))
     chosen = [key for key, entry in entries.items() if wanted & set(ARXIV.findall(entry))]
-    if "imported" in card and FILES not in chosen and card["settings"]["equation"] != "arrays":
-        chosen.append(FILES)
-    return "\n\n".join(entries[key] for key in [*chosen, "resolvent"])
+    if imported is None:
+        chosen.append("resolvent")
+    return "\n\n".join(entries[key] for key in chosen) or UNKNOWN_CITATION
 
 
 def licence(card: dict) -> tuple[str, str]:
@@ -37,7 +47,8 @@ def licence(card: dict) -> tuple[str, str]:
     if "imported" not in card and ":" not in card["settings"]["equation"]:
         return "MIT", "The samples have the licence of Resolvent, which computed them."
     made = "were read from third-party files" if "imported" in card else "come from their authors' program"
-    return "unknown", f"The samples {made}; see their source for the licence."
+    where = " State it in the configuration: about, licence." if "imported" in card else ""
+    return "unknown", f"The samples {made}; see their source for the licence.{where}"
 
 
 def groups(card: dict) -> list[dict[str, str]]:

@@ -15,18 +15,23 @@ from resolvent.figures.common.results import read_json
 from resolvent.figures.dataset.card import bibtex, licence, points_of
 from resolvent.figures.dataset.error_budget import summary
 
-FIRST = "first-samples"  # no name of a group has a hyphen
+FIRST = "first-samples"  # of a split; no name of a group has a hyphen
 CONTEXT = Path(__file__).parents[1] / "templates/croissant_context.json"  # as the format prescribes it
 
 
 def write_croissant(
-    output: str | Path, *, card: str | Path, store: str, page: str, first: tuple[str, Path] | None = None
+    output: str | Path,
+    *,
+    card: str | Path,
+    store: str,
+    page: str,
+    first: tuple[str, dict[str, Path]] | None = None,
 ) -> None:
     """Write the metadata of the dataset of `card`; paths in it are relative to the folder of `output`.
 
     store  path or address of the store;  page  link to the dataset's page.
-    first  name of a group and a CSV file of its first samples, for loaders: one row per sample, arrays as
-           numbers separated by spaces.
+    first  name of a group, and for each split a CSV file of its first samples, for loaders: one row per
+           sample, arrays as numbers separated by spaces.
     The date of publication is that of the card.
     """
     card, folder, facts = Path(card), Path(output).parent, read_json(card)
@@ -71,12 +76,12 @@ def write_croissant(
             for name in facts["groups"]
         ],
     }
-    if first is not None:
-        group, table = first
-        description = f"The first samples of each split in {group}; arrays row by row."
-        content["distribution"].append(_file(table, folder, "table", description))
-        set_ = {"@type": "cr:RecordSet", "@id": FIRST, "name": FIRST, "description": description}
-        content["recordSet"].append(set_ | {"field": _fields(facts, group, FIRST)})
+    group, tables = first or ("", {})
+    for split, table in tables.items():
+        description, name = f"The first samples of {split} in {group}; arrays row by row.", f"{FIRST}-{split}"
+        content["distribution"].append(_file(table, folder, f"table-{split}", description))
+        records = {"@type": "cr:RecordSet", "@id": name, "name": name, "description": description}
+        content["recordSet"].append(records | {"field": _fields(facts, group, name, f"table-{split}")})
     write_text(Path(output), json_text(content))
 
 
@@ -114,8 +119,8 @@ def responsible(facts: dict) -> dict[str, str]:
     }
 
 
-def _fields(facts: dict, name: str, records: str) -> list[dict]:
-    """Return the variables of a group and the split as fields of `records`: the store, or the table.
+def _fields(facts: dict, name: str, records: str, table: str | None = None) -> list[dict]:
+    """Return the variables of a group and the split as fields of `records`, in the store or a table.
 
     A length that the card does not state is -1.
     """
@@ -128,8 +133,8 @@ def _fields(facts: dict, name: str, records: str) -> list[dict]:
     split = ", ".join(f"{size} {split}" for split, size in facts["samples"].items())
     for variable, stored in (*group["variables"].items(), ("split", None)):
         source: dict[str, Any] = {"fileSet": {"@id": "store"}, "extract": {"fileProperty": "content"}}
-        if records == FIRST:
-            source = {"fileObject": {"@id": "table"}, "extract": {"column": variable}}
+        if table:
+            source = {"fileObject": {"@id": table}, "extract": {"column": variable}}
         field: dict[str, Any] = {
             "@type": "cr:Field",
             "@id": f"{records}/{variable}",
@@ -140,7 +145,7 @@ def _fields(facts: dict, name: str, records: str) -> list[dict]:
         }
         if stored and (dims := stored["dimensions"][1:]):
             field |= {"isArray": True, "arrayShape": ",".join(str(lengths.get(dim, -1)) for dim in dims)}
-            if records == FIRST:
+            if table:
                 source["transform"] = {"separator": " "}
         fields.append(field)
     return fields

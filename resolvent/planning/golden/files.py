@@ -71,7 +71,7 @@ def shift_of(part: str, version: int, content: dict) -> str:
     """
     kept = json.loads(file_of_version(part, version).read_text(encoding="utf-8"))
     for name, default in kept["defaults"].items():  # a setting that is new changes nothing
-        if content["defaults"].get(name, "none") != default:
+        if not _holds(default, content["defaults"].get(name, "none")):
             return f"the default of {name} is {content['defaults'].get(name, 'gone')}, not {default}"
     before, after = kept["numbers"], content["numbers"]
     if before.keys() != after.keys():
@@ -118,6 +118,13 @@ def _values(entry: dict) -> np.ndarray:
 def _scale(entry: dict) -> float:
     largest = np.nan_to_num(abs(_values(entry))).max(initial=0.0)
     return max(largest, entry["norm"] / max(1.0, np.prod(entry["shape"]) ** 0.5), 1e-300)
+
+
+def _holds(before: Any, now: Any) -> bool:
+    """Return whether a default is as before; a setting that is new inside of it changes nothing either."""
+    if before and isinstance(before, dict) and isinstance(now, dict):
+        return all(key in now and _holds(value, now[key]) for key, value in before.items())
+    return now == before
 
 
 def _distance(before: Any, after: Any) -> float:
