@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 import shlex
+import signal
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
+
+import psutil
 
 from resolvent.common.errors import FileError
 from resolvent.planning.places import HOME, check_folder
@@ -40,7 +44,8 @@ def start_snakemake(words: list[str], confirmed: bool = True) -> int:
     words, files = _with_own_overlays(words)
     for before, word in pairwise(["--", *words]):
         is_target = word[:1] != "-" and word not in files and (before == "--" or before[:1] != "-")
-        if is_target and word.endswith((".yaml", ".yml")):
+        of_package = not files and word != "datasets" and own_overlay(word) != word
+        if is_target and (of_package or word.endswith((".yaml", ".yml"))):
             raise FileError(f"{word} is a configuration, not a rule or a result: write --configfile {word}")
     if (overlay := read_overlays(files)).problems:
         raise placed(ConfigurationError(overlay.problems), overlay)
@@ -52,6 +57,17 @@ def start_snakemake(words: list[str], confirmed: bool = True) -> int:
     start = [sys.executable, "-m", "snakemake", "--snakefile", str(HOME / "Snakefile")]
     environment = os.environ | {"RESOLVENT_COMMAND": typed}  # for the pages
     process, stopped = subprocess.Popen([*start, *words], env=environment), False
+
+    def end_all(*_: object) -> None:
+        """Forward SIGTERM, which reaches this process alone, to Snakemake and its jobs: trainings save."""
+        nonlocal stopped
+        stopped = True
+        snakemake = psutil.Process(process.pid)
+        for member in (snakemake, *snakemake.children(recursive=True)):
+            with suppress(psutil.NoSuchProcess):
+                member.terminate()
+
+    signal.signal(signal.SIGTERM, end_all)
     while True:
         try:
             status = process.wait()

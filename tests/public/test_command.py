@@ -4,10 +4,12 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from subprocess import PIPE
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
+import psutil
 import pytest
 import xarray
 from pydantic import BaseModel
@@ -333,6 +335,21 @@ def test_a_configuration_given_as_a_target_is_one_line(words, monkeypatch, capsy
     )
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("run demo", "demo is a configuration, not a rule or a result: write --configfile demo"),
+        (
+            "snakemake --configfile demo report_burgers",
+            "report_burgers: there is no such configuration; what is to be built is written before --configfile",
+        ),
+    ],
+)
+def test_a_configuration_and_a_target_in_each_others_place_are_one_line(words, said, monkeypatch, capsys):
+    monkeypatch.setattr(start.subprocess, "Popen", lambda *_, **__: pytest.fail("Snakemake was started"))
+    assert failing(monkeypatch, capsys, *words.split()) == f"resolvent: {said}\n"
+
+
 @pytest.mark.parametrize("made", [False, True])
 def test_a_dry_run_of_the_demo_succeeds(made, own_folder, monkeypatch):
     monkeypatch.setattr(command, "start_snakemake", lambda _: 0)
@@ -370,6 +387,34 @@ def test_control_c_waits_for_snakemake(monkeypatch, capsys):
     assert start.start_snakemake(["-n"]) == 7
     assert capsys.readouterr().err == "stopped; the same command resumes\n"
     assert "RESOLVENT_COMMAND" not in os.environ  # or what is built later has this command on its pages
+
+
+SNAKEMAKE_WITH_A_JOB = """
+import subprocess, sys
+job = subprocess.Popen(["sleep", "60"])
+print(job.pid, flush=True)
+job.wait()
+sys.exit(1)
+"""
+WITHOUT_SNAKEMAKE = f"""
+import subprocess, sys
+from resolvent.planning import start
+popen = subprocess.Popen
+start.subprocess.Popen = lambda *_, **__: popen([sys.executable, "-c", {SNAKEMAKE_WITH_A_JOB!r}])
+sys.exit(start.start_snakemake(["-n"]))
+"""
+
+
+def test_a_request_to_end_reaches_snakemake_and_its_jobs(tmp_path):
+    words = [sys.executable, "-c", WITHOUT_SNAKEMAKE]
+    with subprocess.Popen(words, cwd=tmp_path, stdout=PIPE, stderr=PIPE, text=True) as process:
+        job = int(process.stdout.readline())
+        process.terminate()
+        said = process.communicate(timeout=30)[1]
+    assert said == "stopped; the same command resumes\n"
+    assert process.returncode
+    if psutil.pid_exists(job):  # ended, and waits for the first process of a container to notice
+        assert psutil.Process(job).status() == psutil.STATUS_ZOMBIE
 
 
 def test_slurm_without_its_plugin_is_one_line(monkeypatch, capsys):

@@ -126,6 +126,8 @@ def read_file(file: Path) -> Read:
         raise ConfigurationError([words]) from None
     except (OSError, UnicodeError, yaml.reader.ReaderError, RecursionError) as error:
         words = f"cannot be read: {' '.join(str(error).split())}"
+        if isinstance(error, FileNotFoundError) and not file.suffix:
+            words = "there is no such configuration; what is to be built is written before --configfile"
         if isinstance(error, UnicodeDecodeError) and error.object.startswith((b"\xff\xfe", b"\xfe\xff")):
             words = f"is UTF-16; save it as UTF-8: iconv -f UTF-16 -t UTF-8 {shown} > utf8.yaml"
         raise ConfigurationError([f"{shown}: {words}"]) from None
