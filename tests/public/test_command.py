@@ -341,7 +341,8 @@ def test_a_configuration_given_as_a_target_is_one_line(words, monkeypatch, capsy
         ("run demo", "demo is a configuration, not a rule or a result: write --configfile demo"),
         (
             "snakemake --configfile demo report_burgers",
-            "report_burgers: there is no such configuration; what is to be built is written before --configfile",
+            "report_burgers: there is no such configuration; what is to be built is written before "
+            "--configfile",
         ),
     ],
 )
