@@ -26,7 +26,7 @@ OURS, THEIRS = 1000, 100  # test samples of our means and of the reported means
 # Shares of the variance over samples: common to all models, to all seeds of a model, and of one seed.
 SHARED, OWN, REMAINDER = 0.7, 0.2, 0.1
 FACTOR = 1.5  # of the errors of a worse model, and of all models
-TAILS = {"normal, s = 0.5": (0.5, True), "normal, s = 1": (1.0, True), "one-sided, s = 0.5": (0.5, False)}
+TAILS = {"normal, s = 0.5": (0.5, True), "normal, s = 1": (1.0, True), "skewed, s = 0.5": (0.5, False)}
 
 
 def draw(generator: np.random.Generator, shape: tuple, skewness: float, spread: float, normal: bool):
@@ -115,7 +115,7 @@ others. Numbers are per 100 tables: intervals of the common ratio that contain 1
 called equivalent, and called different if all our errors are {FACTOR:g} times as large; tables in which the
 intervals of all ratios, and of all deviations, contain 1. "Wrongly different" counts tables with such a row,
 "equivalent" counts rows; "found" means that one model with {FACTOR:g} times larger errors is called
-different. Widths are the upper over the lower end. "One-sided": the effects of samples are exponential."""
+different. Widths are the upper over the lower end. "Skewed": the effects of samples are exponential."""
     header = (
         "effects of samples", "seeds spread", "seeds", "correlation", "common ratio", "width", "equivalent",
         "different", "all ratios", "all deviations", "width", "wrongly different / equivalent", "found",

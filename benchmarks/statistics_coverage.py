@@ -156,7 +156,7 @@ def one_seed(given: Namespace) -> str:
         numbers = (mean.inside, mean.above, mean.below, median.inside, ratio.inside)
         rows.append((f"{skewness:g}", f"{samples}", *map(percent, numbers)))
     words = """\
-Number of 100 intervals that contain the truth. s is the standard deviation of the logarithm of the errors;
+How many of 100 intervals contain the truth. s is the standard deviation of the logarithm of the errors;
 with s = 1.5 their mean is three times their median."""
     header = ("s", "samples", "mean", "whole interval above", "below", "median", "ratio of two models")
     return f"{words}\n\n{table(header, rows)}"
@@ -177,7 +177,7 @@ def tails(given: Namespace) -> str:
         widths = (f"{np.quantile(high / low, share):.2f}" for share in (0.5, 1))
         rows.append((name, f"{samples}", *shares, *widths))
     words = """\
-Number of 100 intervals of a mean that contain the truth, and the ratio of the ends: the median and the
+How many of 100 intervals of a mean contain the truth, and the ratio of the ends: the median and the
 largest of all simulations. In the last three distributions, which are lognormal with s = 0.5, a share of the
 samples is harder."""
     header = ("distribution", "samples", "mean", "whole interval above", "below", "width", "largest width")
@@ -190,7 +190,7 @@ def seeds(given: Namespace) -> str:
     kinds = ((True, 0.5), (True, 1.0), (False, 0.5))
     for (normal, skewness), spread, number in product(kinds, (0.0, 0.05, 0.2), (1, 2, 3, 5, 10)):
         errors = Errors(skewness, spread, seeds=number, normal=normal)
-        row = [f"{skewness:g}" + ", one-sided" * (not normal), f"{100 * spread:g} %", f"{number}"]
+        row = [f"{skewness:g}" + ", skewed" * (not normal), f"{100 * spread:g} %", f"{number}"]
         for of in (of_mean, of_median, of_ratio):
             if normal or of is of_ratio:
                 found = of(errors, given.simulations)
@@ -201,8 +201,8 @@ def seeds(given: Namespace) -> str:
     words = """\
 The same for 64 samples, by the spread between seeds: the standard deviation of the logarithm of a seed's
 error. Width is the upper over the lower end, the median of the simulations. One seed has no information on
-the spread, so its intervals describe the trained network. "One-sided": the effects of samples are
-exponential, not normal."""
+the spread, so its intervals describe the trained network. "Skewed": the effects of samples are
+exponential instead of normal."""
     header = ("s", "spread", "seeds", "mean", "width", "median", "width", "ratio of two models", "width")
     return f"{words}\n\n{table(header, rows)}"
 
@@ -248,8 +248,8 @@ def reported(given: Namespace) -> str:
         rows.append((*names, inside, width, *map(percent, called[1:])))
     words = f"""\
 Ours are errors on {OURS:,} samples, theirs the mean over {THEIRS} other samples of one network with the same
-distribution of errors: the true ratio is 1. Number of 100 intervals that contain 1, and that exclude 1 if our
-errors are 1.2 and 1.5 times as large. Width is the upper over the lower end."""
+distribution of errors: the true ratio is 1. How many of 100 intervals contain 1, and how many exclude 1 if
+our errors are 1.2 and 1.5 times as large. Width is the upper over the lower end."""
     excluded = ("exclude 1, 1.2 times", "exclude 1, 1.5 times")
     header = ("s", "spread", "seeds", "contain 1", "width", *excluded)
     return f"{words}\n\n{table(header, rows)}"

@@ -13,7 +13,7 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 import torch
-from page_parts import paragraph, table, write_part
+from page_parts import folded, paragraph, table, write_part
 
 from resolvent.common.counts import counted
 from resolvent.common.norms import relative_l2
@@ -78,7 +78,7 @@ def section(results: Path) -> str | None:
         "equation", "architecture", "distribution", "estimated from", "training samples", "epochs", "error",
         "estimate", "rank correlation", "estimate / error",
     )  # fmt: skip
-    return f"{paragraph(about)}\n\n{table(heads, rows)}"
+    return f"{paragraph(about)}\n\n{folded(f'All {len(rows)} rows', table(heads, rows))}"
 
 
 def atlas(results: Path) -> str | None:
@@ -136,7 +136,7 @@ def coverage(results: Path) -> str | None:
         "tested with the calibration on the training distribution; two numbers are the range over shifts."
     )
     heads = ("experiment", "architecture", "distribution", "ball", "band")
-    return f"{paragraph(about)}\n\n{table(heads, rows)}"
+    return f"{paragraph(about)}\n\n{folded(f'All {len(rows)} rows', table(heads, rows))}"
 
 
 def _covered(

@@ -29,7 +29,7 @@ ACCURACY_ROWS = {
         "a sparse direct solver",
     ),
     ("darcy_cao", "discretisation error"): (
-        "[Darcy flow](equations/darcy.md), the grid itself",
+        "[Darcy flow](equations/darcy.md), discretisation error of the grid",
         "a finer grid",
     ),
     ("lorenz63_yz", "against diffrax dopri8"): (
