@@ -25,6 +25,92 @@ atexit.register(gc.freeze)
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted(path.stem for path in (ROOT / "docs/tutorials").glob("*.md"))
 
+# Words that readers search for, beside those of the text, by page and heading.
+SEARCH_WORDS = {
+    "changelog": {},  # not found by the search: it has all words
+    "cluster": {"On a cluster": ("slurm", "cluster")},
+    "datasets": {
+        "Your own data": (
+            "custom dataset",
+            "own data",
+            "own dataset",
+            "data format",
+            "csv",
+            "netcdf",
+            "hdf5",
+            "matlab",
+            "missing values",
+            "nan",
+            "time series",
+            "units",
+            "dates",
+            "windows of a time series",
+            "pdebench",
+        ),
+        "Share a dataset": (
+            "hugging face",
+            "huggingface",
+            "the well",
+            "croissant",
+            "export a dataset",
+            "upload",
+        ),
+        "In an object store": ("s3", "cloud"),
+    },
+    "extending": {"An optimiser": ("optimizer", "optimiser"), "A metric for every run": ("new metric",)},
+    "gpus": {
+        "One training on several GPUs": ("multiple gpus", "several gpus", "multi-gpu", "ddp"),
+        "Mixed precision": ("bfloat16", "amp", "half precision"),
+        "Out of memory": ("out of memory", "oom"),
+    },
+    "how-to-choose": {
+        "How to choose": ("which model", "learning rate", "batch size", "normalisation", "normalization"),
+        "Tuning and sweeps": ("hyperparameters", "grid search", "sweep"),
+    },
+    "jobs": {"Resuming after a kill": ("resume", "restart", "crash", "checkpoint resume")},
+    "limitations": {"Models and training": ("noise", "noisy data")},
+    "questions": {
+        "Are unstructured meshes and irregular domains supported?": (
+            "unstructured",
+            "irregular",
+            "mesh",
+            "meshes",
+            "irregular domain",
+            "geometry",
+            "point cloud",
+        ),
+        "Does it run on Windows?": ("windows", "wsl"),
+        "Does it run in Colab or a notebook?": ("colab", "google colab", "jupyter", "notebook"),
+        "Can I log to Weights & Biases (wandb)?": (
+            "wandb",
+            "weights and biases",
+            "tensorboard",
+            "mlflow",
+            "logging",
+        ),
+        "Is there early stopping?": ("early stopping", "patience"),
+        "Which licence do data and code have?": ("licence", "license"),
+        "How do I cite it?": ("cite", "citation", "bibtex"),
+    },
+    "statistics": {
+        "Time of a prediction and break-even": ("break-even",),
+        "Seeds that spread": ("number of seeds",),
+    },
+    "tutorials/own-equation": {
+        "Your own equation": ("new equation", "own equation", "custom equation", "new pde")
+    },
+    "tutorials/own-grids": {
+        "Rectangles, uneven points and boxes": ("uneven", "rectangular", "3d", "non-uniform grid")
+    },
+    "tutorials/own-model": {"Your own model": ("new model", "own model", "custom model", "own architecture")},
+    "use": {
+        "Export a model": ("torch export", "onnx", "safetensors", "deployment"),
+        "Out of distribution": ("out of distribution", "ood", "generalization"),
+        "Coverage": ("uncertainty", "conformal", "calibration"),
+    },
+    "models": {"`deeponet1d` and `deeponet2d`": ("deeponet", "branch and trunk")},
+}
+
 # docutils puts the index of an accented letter below it, not beside it.
 ACCENT = re.compile(
     r"<munderover>\s*(<mi>\w</mi>)\s*(<m[in]>\w+</m[in]>)\s*"
@@ -71,6 +157,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "Resolvent"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_search_scorer = str(ROOT / "docs/scripts/scorer.js")
 html_js_files = [("site.js", {"defer": "defer"})]
 templates_path = ["_templates"]
 html_show_sourcelink = False
@@ -110,6 +197,18 @@ def with_changes(app, name: str, source: list[str]) -> None:
         source[0] = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").replace("](docs/", "](")
 
 
+def with_search_words(app, name: str, source: list[str]) -> None:
+    """Put the words that readers search for before their headings, as entries of the index."""
+    if name in SEARCH_WORDS and not SEARCH_WORDS[name]:
+        source[0] = f"---\nnosearch: true\n---\n\n{source[0]}"
+    for heading, words in SEARCH_WORDS.get(name, {}).items():
+        line = re.compile(rf"^#+ {re.escape(heading)}$", re.MULTILINE)
+        if not line.search(source[0]):
+            raise ValueError(f"docs/conf.py: {name} has no heading '{heading}'")
+        entries = ", ".join(f"! {word}" for word in words)
+        source[0] = line.sub(lambda found: f"{found[0]}\n\n```{{index}} {entries}\n```", source[0], count=1)  # noqa: B023
+
+
 def without_signature_of_settings(app, what, name, obj, options, signature, returns):
     """Leave out the signatures of settings classes: the configuration reference has their keys."""
     if what == "class" and hasattr(obj, "model_fields"):
@@ -138,6 +237,7 @@ def setup(app) -> None:
         "mathml", inline_renderers=(as_mathml, None), block_renderers=(as_mathml, None)
     )
     app.connect("source-read", with_changes)
+    app.connect("source-read", with_search_words)
     app.connect("autodoc-process-docstring", prepare_docstring, priority=400)  # before napoleon
     app.connect("autodoc-process-signature", without_signature_of_settings)
     app.connect("build-finished", write_beside)

@@ -112,3 +112,43 @@ def test_tutorials_are_there_as_notebooks(site):
         assert code == [cell.source for cell in jupytext.read(path).cells if cell.cell_type == "code"]
         page = (site / f"tutorials/{path.stem}.html").read_text(encoding="utf-8")
         assert f'href="{path.stem}.ipynb" download' in page
+
+
+SEARCHES = {  # words of users, and pages of which one is to be among the first three results
+    "custom dataset": "datasets",
+    "irregular": "questions",
+    "unstructured": "questions",
+    "mesh": "questions",
+    "windows": "questions",
+    "license": "questions",
+    "wandb": "questions",
+    "colab": "questions",
+    "normalisation": "how-to-choose datasets",
+    "noise": "limitations datasets",
+    "learning rate": "how-to-choose",
+    "batch size": "how-to-choose",
+    "resume": "jobs questions",
+    "resume training": "questions jobs",
+    "missing values": "datasets questions",
+    "units": "datasets",
+    "hugging face": "datasets",
+    "seeds": "how-to-choose statistics",
+    "leaderboard": "questions formats",
+    "uncertainty": "use",
+    "slurm": "cluster quickstart",
+    "new model": "tutorials/own-model",
+    "mixed precision": "questions gpus",
+}
+
+
+def test_searches_of_users_find_the_right_page_among_the_first_three(site, browser):
+    page, missed = browser.new_page(), []
+    for words, wanted in SEARCHES.items():
+        page.goto(f"{(site / 'search.html').as_uri()}?q={words.replace(' ', '+')}")
+        page.wait_for_selector("ul.search > li:nth-child(3), p.search-summary:has-text('found')")
+        links = page.eval_on_selector_all("ul.search > li > a", "links => links.map(link => link.href)")
+        names = [link.partition(f"{site.name}/")[2].partition(".html")[0] for link in links[:3]]
+        if not set(names) & set(wanted.split()):
+            missed.append(f"{words}: {names}")
+    page.close()
+    assert missed == []
