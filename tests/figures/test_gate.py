@@ -316,6 +316,7 @@ def test_every_number_of_calvello_has_a_run_at_full_size():
 def test_a_number_stands_beside_a_run_on_the_public_files_whose_check_found_nothing():
     facts, _ = run_of("cao2021", "burgers", "fno_torch_1_8", 512)
     public = {"equation": "burgers", "source": "burgers_data_R10.mat", "sha256": ["0"]}
+    public["about"] = {"source": "Li et al. (2021)", "licence": "MIT"}
     imported = replace(facts, dataset_settings=dataset_of(public).model_dump(mode="json"))
     assert number(imported) == number(facts) is not None
     assert number(replace(imported, data_warnings=["The solutions differ from ours."])) is None

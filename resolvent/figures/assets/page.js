@@ -33,6 +33,18 @@
   const night = matchMedia("(prefers-color-scheme: dark)");
   const shown = new Map();
 
+  // Label powers of ten alone on logarithmic axes, or 1, 2 and 5 where fewer than two powers are in sight.
+  function labelPowers(plot) {
+    const changes = {};
+    for (const [key, axis] of Object.entries(plot.layout)) {
+      if (!/^[xy]axis\d*$/.test(key) || axis.type !== "log" || !axis.range) continue;
+      const powers = Math.floor(Math.max(...axis.range)) - Math.ceil(Math.min(...axis.range)) + 1;
+      const step = powers < 2 ? "D2" : Math.ceil(powers / 6);
+      if (axis.dtick !== step) changes[`${key}.dtick`] = step;
+    }
+    return Object.keys(changes).length ? Plotly.relayout(plot, changes) : plot;
+  }
+
   function show(plot, chart) {
     const options = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["lasso2d", "select2d"] };
     const redraw = () => {
@@ -45,10 +57,11 @@
         trace.text = trace.y.map((one) => scientific(one, 4));
         trace.hovertemplate = trace.hovertemplate.replace("%{y:.3e}", "%{text}");
       }
-      return Plotly.react(plot, parts[0], themed(parts[1]), options);
+      return Plotly.react(plot, parts[0], themed(parts[1]), options).then(labelPowers);
     };
+    const isNew = !shown.has(plot);
     shown.set(plot, redraw);
-    return redraw();
+    return redraw().then(() => isNew && plot.on("plotly_relayout", () => labelPowers(plot)));
   }
   night.addEventListener("change", () => shown.forEach((redraw) => redraw()));
 

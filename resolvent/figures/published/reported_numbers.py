@@ -105,7 +105,9 @@ def _differences(
     recorded, made_by = fields_of(facts), recipe if example.recipes else "paper"
     stated = conditions(example, table, recipe)
     expected, sources = expected_of(recorded, stated), sources_of(recorded, stated)
-    differ = list(differing(recorded, expected, made_by, sources))
+    # A setting and what was recorded of its effect may differ both: "optimiser adam", "optimiser Adam".
+    lines = {line.partition(" (")[0].lower(): line for line in differing(recorded, expected, made_by, sources)}
+    differ = list(lines.values())
     differ += [f"imported data differ from their description: {warning}" for warning in facts.data_warnings]
     low, high = example.source.parameters(record(facts), table) or (0, math.inf)
     count = getattr(cost, (table.counted if table else "") or example.source.counted)

@@ -92,7 +92,7 @@ SETTING = (
     when({"data.equation": "darcy"}, source=FT, data={"pressure": "restricted"}),
     # The public files: warnings of their check are listed as separate differences.
     when({"data.imported": True}, source="the files themselves",
-        data={**dict.fromkeys(("imported", "source", "sha256", "accuracy", "tolerance"), CHECKED),
+        data={**dict.fromkeys(("imported", "source", "sha256", "accuracy", "tolerance", "about"), CHECKED),
             **dict.fromkeys(("input", "target", "axes", "input_times", "target_times"), IN_THE_FILES),
             "method": UNUSED, "num_modes": UNUSED, "num_steps": UNUSED, "length": 1.0}),
     # The encoder in every example (Table 5, eq. 17).
