@@ -1,5 +1,6 @@
 """Every page of a finished study, opened from disk in a real browser with the network cut."""
 
+import math
 import re
 from collections import Counter
 from contextlib import ExitStack, suppress
@@ -153,6 +154,24 @@ def test_a_chart_shows_values_on_hovering_and_a_click_hides_a_line(browser, repo
         page.wait_for_function(
             "([one, was]) => getComputedStyle(one).opacity !== was", arg=[entry.element_handle(), before]
         )
+
+
+def test_logarithmic_axes_label_powers_alone_or_whole_numbers(browser, report):
+    with Reader(browser) as reader:
+        page = reader.open(report)
+        see_charts(page)
+        axes = page.evaluate("""[...document.querySelectorAll(".js-plotly-plot")].flatMap((plot) =>
+            Object.entries(plot.layout).filter(([name, axis]) => axis?.type === "log").map(([name, axis]) => {
+                const layer = `.${name.replace("axis", "")}tick text`;
+                return [axis.range, [...plot.querySelectorAll(layer)].map((text) => text.textContent)];
+            }))""")
+        labelled = [(ends, labels) for ends, labels in axes if labels]
+        assert len(labelled) >= 3
+        for (low, high), labels in labelled:
+            assert len(labels) >= 2, (low, high, labels)
+            for digit in set(labels) & set("23456789"):  # plotly's own are of an unknown power
+                assert low <= math.log10(int(digit)) <= high, labels
+        assert reader.faults == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

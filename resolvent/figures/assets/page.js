@@ -33,14 +33,37 @@
   const night = matchMedia("(prefers-color-scheme: dark)");
   const shown = new Map();
 
-  // Label powers of ten alone on logarithmic axes, or 1, 2 and 5 where fewer than two powers are in sight.
+  // Return the values to label on a logarithmic axis with fewer than two powers of ten, between 10^low and 10^high.
+  function labelledBetween(low, high) {
+    for (const digits of [[1, 2, 5], [1, 2, 3, 4, 5, 6, 7, 8, 9]]) {
+      const powers = [...new Set([Math.floor(low), Math.floor(high)])];
+      const values = powers.flatMap((power) => digits.map((digit) => Number(`${digit}e${power}`)));
+      const within = values.filter((value) => Math.log10(value) >= low && Math.log10(value) <= high);
+      if (within.length > 1) return within;
+    }
+    const [from, to] = [10 ** low, 10 ** high];
+    const step = Number(((to - from) / 3).toExponential(0));
+    const first = Math.ceil(from / step);
+    return Array.from({ length: Math.floor(to / step) - first + 1 }, (_, place) => (first + place) * step);
+  }
+
+  // Label powers of ten alone on logarithmic axes, or values between them where fewer than two are in sight.
   function labelPowers(plot) {
     const changes = {};
     for (const [key, axis] of Object.entries(plot.layout)) {
       if (!/^[xy]axis\d*$/.test(key) || axis.type !== "log" || !axis.range) continue;
-      const powers = Math.floor(Math.max(...axis.range)) - Math.ceil(Math.min(...axis.range)) + 1;
-      const step = powers < 2 ? "D2" : Math.ceil(powers / 6);
-      if (axis.dtick !== step) changes[`${key}.dtick`] = step;
+      const [low, high] = [Math.min(...axis.range), Math.max(...axis.range)];
+      const powers = Math.floor(high) - Math.ceil(low) + 1;
+      const ticks = { tickmode: "linear", tick0: 0, dtick: Math.ceil(powers / 6) };
+      if (powers < 2) {
+        ticks.tickmode = "array";
+        ticks.tickvals = labelledBetween(low, high);
+        const digits = high - low < 0.3 ? 3 : 1;
+        ticks.ticktext = ticks.tickvals.map((value) => scientific(value, digits));
+      }
+      for (const [name, value] of Object.entries(ticks)) {
+        if (String(axis[name]) !== String(value)) changes[`${key}.${name}`] = value;
+      }
     }
     return Object.keys(changes).length ? Plotly.relayout(plot, changes) : plot;
   }

@@ -77,13 +77,16 @@ def chart_resolutions(comparison: pd.DataFrame, looks: Looks):
         for (kind, key), group in shown.groupby(["kind", "key"], sort=False):
             group = group.sort_values("test_resolution")
             facts = group.iloc[0].to_dict()
+            # All baselines are grey: each is named on its line, not in the legend.
+            is_model = kind == "model"
             figure.add_scatter(
                 x=group["test_resolution"].map(str).to_list(), y=charts.rounded(group["value"].to_list()),
-                mode="lines+markers", name=facts["label"], legendgroup=f"{kind} {key}",
-                showlegend=(kind, key) not in named, marker=charts.marker_of(facts, looks),
-                line=charts.line_of(facts, looks),
-                text=[_hover(row) for row in group.itertuples()],
-                hovertemplate="%{text}<extra></extra>", row=number, col=1,
+                mode="lines+markers" if is_model else "lines+markers+text", name=facts["label"],
+                legendgroup=f"{kind} {key}", showlegend=is_model and (kind, key) not in named,
+                text=[facts["label"], *[""] * (len(group) - 1)], textposition="top right",
+                textfont={"color": style.BASELINE}, marker=charts.marker_of(facts, looks),
+                line=charts.line_of(facts, looks), customdata=[_hover(row) for row in group.itertuples()],
+                hovertemplate="%{customdata}<extra></extra>", row=number, col=1,
             )  # fmt: skip
             named.add((kind, key))
     tested = [str(resolution) for resolution in sorted(models["test_resolution"].unique())]

@@ -106,8 +106,8 @@ def _differences(
     stated = conditions(example, table, recipe)
     expected, sources = expected_of(recorded, stated), sources_of(recorded, stated)
     # A setting and what was recorded of its effect may differ both: "optimiser adam", "optimiser Adam".
-    lines = {line.partition(" (")[0].lower(): line for line in differing(recorded, expected, made_by, sources)}
-    differ = list(lines.values())
+    lines = differing(recorded, expected, made_by, sources)
+    differ = list({line.partition(" (")[0].lower(): line for line in lines}.values())
     differ += [f"imported data differ from their description: {warning}" for warning in facts.data_warnings]
     low, high = example.source.parameters(record(facts), table) or (0, math.inf)
     count = getattr(cost, (table.counted if table else "") or example.source.counted)
