@@ -4,6 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import h5py
 import numpy as np
 import pandas
 import pytest
@@ -122,6 +123,51 @@ def test_branch_and_trunk_of_deeponet_are_functions_and_their_points(folder):
     ):
         values = {"branch": branch, "trunk": points, "target": target[:, : len(points)]}
         assert words in check_file(write_npz(folder / "other.npz", values)).problem
+
+
+def test_unaligned_data_of_deeponet_are_refused(folder):
+    points = np.random.default_rng(0).uniform(size=(150, 1))
+    values = {"X_train0": waves(150, 100), "X_train1": points, "y_train": points**2}
+    problem = check_file(write_npz(folder / "unaligned.npz", values)).problem
+    assert "one value for each sample, at a point of its own (X_train1, y_train)" in problem
+
+
+def test_the_time_may_be_the_last_axis_of_the_target_alone(folder):
+    """The layout of the public Navier-Stokes files of Li et al. 2021, NavierStokes_V1e-5_N1200_T20.mat."""
+    u = waves(40, 16, 16, 12)
+    values = {"a": waves(40, 16, 16, seed=1), "u": u, "t": np.arange(1.0, 13.0)[:, None]}
+    report = check_file(write_npz(folder / "ns.npz", values))
+    block = chosen(
+        report, axes={"a": ["sample", "y", "x"], "u": ["sample", "y", "x", "time"]}, grid="periodic"
+    )
+    assert (block["input"], block["target"], block["target_times"]) == ("a", "u", [11])
+    np.testing.assert_array_equal(drawn(block), np.stack([values["a"], u[..., 11]], axis=1)[:28])
+    del values["t"]
+    problem = check_file(write_npz(folder / "no_times.npz", values)).problem
+    assert "if the last axis of 'u' (40 × 16 × 16 × 12) is time, add the times as t" in problem
+
+
+def test_an_axis_of_length_one_before_the_samples_is_refused_with_a_remedy(folder):
+    problem = check_file(write_npz(folder / "one.npz", {"tensor": waves(1, 10, 11, 64)})).problem
+    assert "the first axis of 'tensor' (1 × 10 × 11 × 64) has length 1: save np.squeeze(tensor, 0)" in problem
+
+
+def test_a_missing_sample_is_remarked(folder):
+    with h5py.File("groups.hdf5", "w") as file:
+        for number in (0, 1, 2, 3, 4, 5, 6, 8, 9, 10):
+            file[f"sims/sim{number}"] = waves(5, 16, 16, seed=number)
+    report = check_file("groups.hdf5")
+    assert "In groups.hdf5 'sims/sim7' is missing between sims/sim0 and sims/sim10." in report.warnings
+
+
+@pytest.mark.parametrize(
+    ("shape", "asked"), [((31, 31), True), ((961,), False), ((32, 32), True), ((256,), False)]
+)
+def test_a_flattened_grid_is_remarked(shape, asked, folder):
+    flat = {name: waves(60, *shape, seed=seed).reshape(60, -1) for seed, name in enumerate("au")}
+    warnings = check_file(write_npz(folder / "flat.npz", flat)).warnings
+    side = f"{shape[0]} × {shape[0]}"
+    assert any(f"as in a field of {side} points" in words for words in warnings) == asked
 
 
 @pytest.mark.parametrize("names", ["{}_{}", "{1}/{0}", "{1}_{0}"])

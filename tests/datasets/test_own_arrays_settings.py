@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 import pytest
-from array_files import write_npz
+from array_files import arrays, write_npz
 
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.arrays_checks import findings_of, grid_warnings, seam, warnings_of
@@ -305,7 +305,9 @@ def test_costs_of_reading_are_those_of_the_variables_that_are_read_whole(tmp_pat
     assert task(finest=64).settings.bytes_of_solving() == 0  # of a file that is missing
 
 
-def test_the_card_describes_the_data_as_they_are_described():
+def test_the_card_describes_the_data_as_they_are_described(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_npz(tmp_path / "data.npz", arrays(points=POINTS))
     about = {"equation": "heat", "symbols": "u_t = u_xx", "source": "me"}
     of = task(about=about, units={"a": "K", "x": "m"})
     assert of.description() == {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections import Counter
 from collections.abc import Iterable
 from itertools import combinations
@@ -23,6 +24,7 @@ FEWEST_VALUES, UNRELATED = 300, 0.1  # values that show noise, and correlation o
 FEWEST_COMPARED, SORTED = 5, 0.95
 FAR = 10.0  # largest |mean| / deviation without normalisation
 SIZES = 0.3, 1 / 0.3  # smallest and largest deviation without normalisation
+FEWEST_SIDE = 8  # points along the side of a square whose rows were joined
 # Distance of neighbouring numbers of a type, in deviations, above which it holds too few digits.
 COARSE = 1e-3
 
@@ -72,6 +74,20 @@ def is_noise(values: np.ndarray, axes: Iterable[int]) -> bool | None:
     along = [np.moveaxis(centred, axis, -1) for axis in axes]
     products = [abs(float((part[..., 1:] * part[..., :-1]).mean())) for part in along if part.shape[-1] > 1]
     return variance > 0 and max(products, default=variance) < UNRELATED * variance
+
+
+def flattened(values: np.ndarray) -> int:
+    """Return the side of the square that functions (samples, points) seem to be rows of, or 0.
+
+    In a flattened field the values one row apart are as near as neighbours; in a function of one variable
+    they are a side apart.
+    """
+    side = math.isqrt(values.shape[1])
+    if side**2 != values.shape[1] or side < FEWEST_SIDE:
+        return 0
+    rows = values.reshape(len(values), side, side)
+    within, across = (np.sqrt(np.mean(np.diff(rows, axis=axis) ** 2)) for axis in (2, 1))
+    return side if across < min(3 * within, 0.5 * values.std()) else 0
 
 
 def larger(train: np.ndarray, test: np.ndarray) -> float:

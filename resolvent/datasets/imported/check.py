@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 import yaml
 
-from resolvent.common.counts import FEW_TEST_SAMPLES, of_few
+from resolvent.common.counts import FEW_TEST_SAMPLES, counted, of_few
 from resolvent.common.errors import ResolventError, printable
 from resolvent.common.settings import CHOOSE, choose_one_of
 from resolvent.datasets.errors import DatasetError, in_one_line
-from resolvent.datasets.imported.arrays_checks import larger, repeats_ends, sorted_warnings
+from resolvent.datasets.imported.arrays_checks import flattened, larger, repeats_ends, sorted_warnings
 from resolvent.datasets.imported.axes import axis_of, coordinates_of, is_even, line_of, text_of
 from resolvent.datasets.imported.layouts import Case, Roles, cases_of, roles_of
 from resolvent.datasets.imported.readers.arrays_file import ArraysFile
@@ -154,7 +154,7 @@ def _look_into(report: Report, sources: list[Any], opened: list[list[ArraysFile]
         _add_experiment(content, entry, block, case)
         looked_at = dict.fromkeys(one.file for one in case.axes)
         notes = [f"In {file.name} {note}." for file in looked_at for note in file.notes]
-        for warning in (*notes, of_few(block["samples"]["test"])):
+        for warning in (*notes, *_flattened(case), of_few(block["samples"]["test"])):
             if warning and warning not in report.warnings:
                 report.warnings.append(warning)
     if problem and not content["datasets"]:
@@ -168,6 +168,19 @@ def _look_into(report: Report, sources: list[Any], opened: list[list[ArraysFile]
         content["build"][kind] = [choose_one_of(list(content[kind]))]
         report.reasons["", kind] = "the names have the axes, which the file does not decide"
     report.configuration = {key: value for key, value in content.items() if value}
+
+
+def _flattened(case: Case) -> list[str]:
+    """Return a warning for functions of x that look like the rows of a square."""
+    words = []
+    for one, axes in case.axes.items():
+        side = flattened(one.values(axes)) if [axis for axis in axes if axis in SPACE] == ["x"] else 0
+        if side:
+            words.append(
+                f"Values of '{one.name}' are alike {side} points apart, as in a field of {side} × {side} "
+                f"points in one row; if it is one, save it as (samples, {side}, {side})."
+            )
+    return words
 
 
 def _flow(value: Any) -> str:
@@ -322,9 +335,12 @@ def _add_splits(
     held = tested or max(validation, FEW_TEST_SAMPLES if units >= 4 * FEW_TEST_SAMPLES else units // 5)
     train = units - validation - (0 if tested else held) - (4 if alone else 0)  # windows between splits
     if train < 1:
-        raise DatasetError(
-            f"{proposal.block['source']}: has {count} samples; expected: at least 3, one for each split"
-        )
+        shape, name = case.first.shape, case.first.name
+        remedy = "expected: at least 3, one for each split"
+        if shape[0] == 1 and len(shape) > 2:
+            sizes = " × ".join(map(str, shape))
+            remedy = f"the first axis of '{name}' ({sizes}) has length 1: save np.squeeze({name}, 0)"
+        raise DatasetError(f"{proposal.block['source']}: has {counted(count, 'sample')}; {remedy}")
     sizes = {"train": train, "validation": validation, "test": held}
     proposal.add("samples", {split: size * each for split, size in sizes.items()}, reason)
     for one, axes in case.axes.items() if case.size("sample") and not tested else ():

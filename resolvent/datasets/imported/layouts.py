@@ -88,9 +88,12 @@ def readings(
             continue
         for axes in dict.fromkeys((layout, *permutations(layout))):
             undecided = fits(axes, shape, names, lengths)
-            # Another than the usual order needs evidence for all axes of space.
+            # Another than the usual order needs evidence for all axes of space; but the time, if it is known,
+            # may also be last, as in the public files of Li et al. 2021.
+            time_last = axes[0] == "sample" and axes[-1] == "time" and undecided == list(axes[:-1])
+            in_order = [axis for axis in layout if axis != "time"] == list(axes[:-1])
             usual = axes == layout or undecided in ([], ["sample"], ["channel"], ["time"])
-            if undecided is not None and usual:
+            if undecided is not None and (usual or (time_last and in_order)):
                 possible[axes] = undecided
     fewest = min(map(len, possible.values()), default=0)
     best = [axes for axes, undecided in possible.items() if len(undecided) == fewest]
@@ -164,7 +167,18 @@ def _lengths(file: ArraysFile, lines: Mapping[str, np.ndarray], name: str) -> di
 
 
 def _require_grid(file: ArraysFile, functions: list[Function]) -> None:
-    """Raise `DatasetError` if the names and shapes in a file are those of a mesh, or of scattered points."""
+    """Raise `DatasetError` if the names and shapes in a file are those of a mesh, or of scattered points.
+
+    Also for a function and, for each sample, one value of the target at a point of its own (DeepONet,
+    unaligned).
+    """
+    long = [one for one in functions if len(one.shape) == 2 and one.shape[1] > FEW]
+    short = [name for name, shape in file.shapes.items() if len(shape) == 2 and shape[1] <= 3]
+    if len(long) == 1 and [file.shapes[name][0] for name in short] == [long[0].shape[0]] * 2:
+        raise DatasetError(
+            f"{file.path}: '{long[0].name}' has one value for each sample, at a point of its own "
+            f"({', '.join(short)}); expected: the target of each sample at the same points"
+        )
     sizes, points = {size for one in functions for size in one.shape}, list[str]()
     lone: dict[str, int] = {}  # numbers of coordinates of points, by name
     for name, shape in file.shapes.items():
@@ -304,10 +318,13 @@ def cases_of(roles: Roles) -> list[Case]:
             case = Case({one: axes_of[one] for one in kept}, "; ".join(reasons) if all(reasons) else "")
             cases.setdefault(tuple(case.axes.items()), case)
     if not cases:
-        words = " and ".join(f"'{one.name}' ({' × '.join(map(str, one.shape))})" for one in every)
+        named = [f"'{one.name}' ({' × '.join(map(str, one.shape))})" for one in every]
+        remedy = "interpolate them to one grid, with the same samples"
+        if every[-1].shape[:-1] == every[0].shape:
+            remedy = f"if the last axis of {named[-1]} is time, add the times as t"
         raise DatasetError(
-            f"{every[0].file.path}: input and target differ in grid or number of samples, {words}: "
-            "interpolate them to one grid, with the same samples"
+            f"{every[0].file.path}: input and target differ in grid or number of samples, "
+            f"{' and '.join(named)}: {remedy}"
         )
     most = max(len(case.axes) for case in cases.values())
     return [case for case in cases.values() if len(case.axes) == most]

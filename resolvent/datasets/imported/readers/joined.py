@@ -40,6 +40,9 @@ def joined(file: ArraysFile) -> ArraysFile:
         numbers = sorted(map(int, family))
         counted = numbers in ([*range(len(numbers))], [*range(1, len(numbers) + 1)])
         if len(numbers) > 1 and (SAMPLE.fullmatch(prefix) or (grouped and not prefix and counted)):
+            begin, end = f"{before}{prefix}{numbers[0]}", f"{before}{prefix}{numbers[-1]}"
+            for missing in sorted({*range(numbers[0], numbers[-1])} - {*numbers})[:1]:
+                file.notes[f"'{before}{prefix}{missing}' is missing between {begin} and {end}"] = None
             _join_samples(file, before, prefix, dict(sorted(family.items(), key=lambda item: int(item[0]))))
             if grouped and file.version == "HDF5":
                 file.version = "HDF5, a group for each sample"
