@@ -338,8 +338,8 @@ def _add_splits(
         shape, name = case.first.shape, case.first.name
         remedy = "expected: at least 3, one for each split"
         if shape[0] == 1 and len(shape) > 2:
-            sizes = " × ".join(map(str, shape))
-            remedy = f"the first axis of '{name}' ({sizes}) has length 1: save np.squeeze({name}, 0)"
+            of_axes = " × ".join(map(str, shape))
+            remedy = f"the first axis of '{name}' ({of_axes}) has length 1: save np.squeeze({name}, 0)"
         raise DatasetError(f"{proposal.block['source']}: has {counted(count, 'sample')}; {remedy}")
     sizes = {"train": train, "validation": validation, "test": held}
     proposal.add("samples", {split: size * each for split, size in sizes.items()}, reason)
