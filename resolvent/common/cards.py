@@ -6,9 +6,9 @@ Equations may add keys to a card.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Annotated, Any, Literal, NotRequired
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired
 
-from pydantic import AfterValidator, ConfigDict, Discriminator, Field, Tag
+from pydantic import AfterValidator, ConfigDict, Discriminator, Field, Tag, with_config
 from typing_extensions import TypedDict
 
 STRICT = ConfigDict(extra="allow", strict=True, allow_inf_nan=False)
@@ -16,10 +16,10 @@ Count = Annotated[int, Field(ge=0)]
 Names = Annotated[list[str], Field(min_length=1)]
 
 
+@with_config(STRICT)
 class AxisFacts(TypedDict):
     """A grid that is equal along all its axes, or an axis; uneven points have `positions`."""
 
-    __pydantic_config__ = STRICT
     kind: Literal["periodic", "nodes", "cell_centres", "explicit", "product"]
     points: NotRequired[Annotated[int, Field(ge=2)]]
     length: NotRequired[Annotated[float, Field(gt=0)]]
@@ -52,26 +52,29 @@ def _complete(grid: AxisFacts) -> AxisFacts:
     return grid
 
 
-GridFacts = Annotated[AxisFacts, AfterValidator(_complete)]
+if TYPE_CHECKING:
+    GridFacts = dict[str, Any]  # `grid_from_facts` reads the mapping
+else:
+    GridFacts = Annotated[AxisFacts, AfterValidator(_complete)]
 
 
+@with_config(STRICT)
 class VariableFacts(TypedDict):
-    __pydantic_config__ = STRICT
     long_name: str
     units: str
     dimensions: Names
 
 
+@with_config(STRICT)
 class GroupFacts(TypedDict):
-    __pydantic_config__ = STRICT
     grid: GridFacts
     variables: dict[str, VariableFacts]
 
 
+@with_config(STRICT)
 class EquationFacts(TypedDict):
     """An equation, or a distribution, in words and symbols; other keys are shown as they are."""
 
-    __pydantic_config__ = STRICT
     in_words: Annotated[str, Field(min_length=1)]
     in_symbols: str
     operator: str
@@ -81,44 +84,44 @@ class EquationFacts(TypedDict):
     parameters: NotRequired[dict[str, Any]]
 
 
+@with_config(STRICT)
 class ImportedFacts(TypedDict):
     """Facts of samples that were read from files."""
 
-    __pydantic_config__ = STRICT
     summary: str
     warnings: list[str]
     files: list[dict[str, Any]]
     licence: NotRequired[str]
 
 
+@with_config(STRICT)
 class SolverFacts(TypedDict):
     """The solver; other keys are shown as they are."""
 
-    __pydantic_config__ = STRICT
     method: str
 
 
+@with_config(STRICT)
 class SettingsFacts(TypedDict):
     """Settings of a dataset, which the class of its equation validates."""
 
-    __pydantic_config__ = STRICT
     equation: str
 
 
+@with_config(STRICT)
 class Summary(TypedDict):
     """Statistics of an array."""
 
-    __pydantic_config__ = STRICT
     mean: float
     std: float
     min: float
     max: float
 
 
+@with_config(STRICT)
 class Check(TypedDict):
     """An entry of the error budget with measured errors."""
 
-    __pydantic_config__ = STRICT
     samples: Count
     of: Count
     median_relative_l2: float
@@ -135,10 +138,10 @@ BudgetEntry = Annotated[
 ]
 
 
+@with_config(STRICT)
 class Card(TypedDict):
     """The card of a dataset."""
 
-    __pydantic_config__ = STRICT
     dataset: str
     settings_hash: str
     content_hash: str
@@ -187,10 +190,10 @@ def _in_symbols(entry: Any) -> bool:
 WHOLE_CARD: type[Card] = Annotated[Card, AfterValidator(_consistent)]  # type: ignore[assignment]
 
 
+@with_config(STRICT)
 class Receipt(TypedDict):
     """The receipt of a shard."""
 
-    __pydantic_config__ = STRICT
     shard: Count
     code_versions: dict[str, Any]
     digests: dict[str, str]

@@ -12,9 +12,9 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, NotRequired, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NotRequired, TypeVar
 
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
 from resolvent.common.cards import STRICT, Count, GridFacts
@@ -92,10 +92,10 @@ class _Strict:
     __pydantic_config__: ClassVar[ConfigDict] = STRICT | ConfigDict(extra="forbid")
 
 
+@with_config(STRICT)
 class Training(TypedDict):
     """Training settings, which the network's weights repeat, and numbers of samples."""
 
-    __pydantic_config__ = STRICT
     noise: NotRequired[float]
     noise_samples: NotRequired[Count]
     train_samples: Count
@@ -103,32 +103,37 @@ class Training(TypedDict):
     test_samples: Count
 
 
+@with_config(STRICT)
 class MetricWords(TypedDict):
     """Words for a metric."""
 
-    __pydantic_config__ = STRICT
     label: str
     description: str
 
+
+if TYPE_CHECKING:
+    TrainingFacts = dict[str, Any]  # settings are found by their names
+else:
+    TrainingFacts = Training
 
 # Points along each axis, or the name of a set of times.
 Resolution = Annotated[int, Field(ge=1)] | Annotated[str, Field(pattern="^[A-Za-z]")]
 
 
+@with_config(STRICT)
 class Candidate(TypedDict):
     """Result of a short run."""
 
-    __pydantic_config__ = STRICT
     settings: dict[str, Any]
     validation_relative_l2: float | None
     diverged_epoch: int | None
     train_seconds: float
 
 
+@with_config(STRICT)
 class Tuning(TypedDict):
     """Content of tuned.json, `TunedRecord`, inside a run's record."""
 
-    __pydantic_config__ = STRICT
     epochs: int
     seed: int
     candidates: list[Candidate]
@@ -158,7 +163,7 @@ class RunRecord(_Strict):
     dataset: str
     dataset_settings: dict[str, Any]
     dataset_hash: str
-    training: Training
+    training: TrainingFacts
     config_hash: str
     code_versions: dict[str, Any]
     versions: dict[str, str]

@@ -67,7 +67,7 @@ def read_card(path: Path) -> dict:
     `FileError` if the card is damaged.
     """
     try:
-        card = checked(WHOLE_CARD, read_json(path, "the dataset card"), str(path))
+        card: Any = checked(WHOLE_CARD, read_json(path, "the dataset card"), str(path))
     except FileNotFoundError:
         raise DatasetError(f"no dataset card at {path}: the dataset is not finished; run snakemake") from None
     store = Path(path).with_suffix(".zarr")

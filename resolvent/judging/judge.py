@@ -12,6 +12,7 @@ from typing import Any, Literal, NotRequired
 import jinja2
 import numpy as np
 import pandas as pd
+from pydantic import with_config
 from typing_extensions import TypedDict
 
 from resolvent.common.cards import STRICT, Count
@@ -53,10 +54,10 @@ SOLVER = "classical solver"  # prefix of their names
 LIBRARIES = ("resolvent", "jax", "numpy", "scipy", "torch")
 
 
+@with_config(STRICT)
 class JudgedRow(TypedDict):
     """Errors of a model or solver on a grid in a metric; null where there is no finite number."""
 
-    __pydantic_config__ = STRICT
     who: str
     grid: str
     metric: str
@@ -68,10 +69,10 @@ class JudgedRow(TypedDict):
     largest: float | None
 
 
+@with_config(STRICT)
 class RecordedRow(TypedDict):
     """A recorded mean error of an exported run, measured again."""
 
-    __pydantic_config__ = STRICT
     grid: str
     metric: str
     recorded: float
@@ -79,19 +80,19 @@ class RecordedRow(TypedDict):
     confirmed: bool | None
 
 
+@with_config(STRICT)
 class SolverTime(TypedDict):
     """Time of a classical solver."""
 
-    __pydantic_config__ = STRICT
     grid: str
     solver: str
     seconds_per_sample: float
 
 
+@with_config(STRICT)
 class Judgement(TypedDict):
     """Content of judged.json."""
 
-    __pydantic_config__ = STRICT
     task: str
     source: str
     files: dict[str, Any]
