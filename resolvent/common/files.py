@@ -6,14 +6,16 @@ import errno
 import glob
 import hashlib
 import json
+import math
 import os
 import shutil
 import tokenize
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -28,6 +30,7 @@ FULL_DISK = {
 DAMAGED_NUMPY = (
     ValueError, KeyError, EOFError, NotImplementedError, zipfile.BadZipFile, zlib.error, tokenize.TokenError
 )  # fmt: skip
+LARGEST = 2**64  # integers of records are smaller
 OWN_DIGEST = "sha256"  # key of a JSON file: the SHA-256 of all its other keys
 REFUSED = {
     errno.EACCES: "permission denied: choose a data_root or results_root that you may write to",
@@ -105,6 +108,7 @@ def read_json(path: Path, what: str) -> dict:
     """
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
+        foreign = next(_foreign(content), None)
     except FileNotFoundError:
         raise
     except OSError as error:
@@ -112,7 +116,9 @@ def read_json(path: Path, what: str) -> dict:
     except (ValueError, RecursionError) as error:  # no JSON, or no text
         raise FileError(f"{what} {path} is damaged ({error}); delete it and run snakemake") from None
     if not isinstance(content, dict):
-        raise FileError(f"{what} {path} is damaged (not a JSON object); delete it and run snakemake")
+        foreign = "not a JSON object"
+    if foreign is not None:
+        raise FileError(f"{what} {path} is damaged ({foreign}); delete it and run snakemake")
     written = content.pop(OWN_DIGEST, None)
     if written is not None and written != _content_digest(content):
         raise FileError(
@@ -120,6 +126,20 @@ def read_json(path: Path, what: str) -> dict:
             f"from its key '{OWN_DIGEST}')"
         )
     return content
+
+
+def _foreign(content: Any, place: str = "") -> Iterator[str]:
+    """Yield a line for each value that `write_json` does not write, though Python reads it from JSON."""
+    if isinstance(content, dict | list):
+        entries = content.items() if isinstance(content, dict) else enumerate(content)
+        for key, value in entries:
+            yield from _foreign(value, f"{place}.{key}" if place else str(key))
+    elif isinstance(content, float) and not math.isfinite(content):
+        yield f"'{place}' is {content}, which is not a finite number"
+    elif isinstance(content, int) and abs(content) > LARGEST:
+        yield f"'{place}' is an integer of more than 64 bits"
+    elif isinstance(content, str) and any("\ud800" <= char <= "\udfff" for char in content):
+        yield f"'{place}' is not text: it has half a character"
 
 
 def write_json(path: Path, content: dict) -> None:

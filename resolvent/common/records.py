@@ -1,4 +1,4 @@
-"""JSON records of runs and baselines, and the columns of their tables.
+"""JSON records of runs and baselines, the columns of their tables, and the reader of all records.
 
 `resolvent.training` and `resolvent.evaluation` write them; the figures and `resolvent.load_run` read them. A
 record identifies its run, and `run.json`, written last, has the SHA-256 of the run's tables and predictions,
@@ -8,13 +8,16 @@ so an altered file or a file of another run is refused. docs/formats.md defines 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NotRequired, TypeVar
 
-from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
+from typing_extensions import TypedDict
 
+from resolvent.common.cards import STRICT, Count, GridFacts
 from resolvent.common.digests import check_present, file_digest
 from resolvent.common.errors import FileError
 from resolvent.common.files import read_json, write_json
@@ -72,6 +75,7 @@ IDENTITY = ("resolution", "seed", "config_hash")  # distinguishes the runs of a 
 NETWORK = ("architecture", "settings", "training")  # determines the operator
 # Keys of a record's `training` in addition to the keys of the training settings.
 COUNTS = {"noise", "noise_samples", "train_samples", "validation_samples", "test_samples"}
+REGENERATE = "delete it and run snakemake"
 FORMER = {"energy_joules"}  # keys of cost.json that version 1.0 wrote: ignored
 RUN_FILES = ("history.csv", "errors.csv", "predictions.nc")  # with digests in run.json
 CHECKPOINT = "checkpoint.pt"  # also with a digest in run.json, unless the run was exported
@@ -85,7 +89,55 @@ _adapter = cache(TypeAdapter)
 class _Strict:
     """Base class of records: keys without default are required, unknown keys and wrong types are errors."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True)
+    __pydantic_config__: ClassVar[ConfigDict] = STRICT | ConfigDict(extra="forbid")
+
+
+@with_config(STRICT)
+class Training(TypedDict):
+    """Training settings, which the network's weights repeat, and numbers of samples."""
+
+    noise: NotRequired[float]
+    noise_samples: NotRequired[Count]
+    train_samples: Count
+    validation_samples: Count
+    test_samples: Count
+
+
+@with_config(STRICT)
+class MetricWords(TypedDict):
+    """Words for a metric."""
+
+    label: str
+    description: str
+
+
+if TYPE_CHECKING:
+    TrainingFacts = dict[str, Any]  # settings are found by their names
+else:
+    TrainingFacts = Training
+
+# Points along each axis, or the name of a set of times.
+Resolution = Annotated[int, Field(ge=1)] | Annotated[str, Field(pattern="^[A-Za-z]")]
+
+
+@with_config(STRICT)
+class Candidate(TypedDict):
+    """Result of a short run."""
+
+    settings: dict[str, Any]
+    validation_relative_l2: float | None
+    diverged_epoch: int | None
+    train_seconds: float
+
+
+@with_config(STRICT)
+class Tuning(TypedDict):
+    """Content of tuned.json, `TunedRecord`, inside a run's record."""
+
+    epochs: int
+    seed: int
+    candidates: list[Candidate]
+    chosen: dict[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,31 +149,35 @@ class RunRecord(_Strict):
     label: str
     architecture: str
     recipe: str | None = None
-    settings: dict
+    settings: dict[str, Any]
     look: list | None = None
     cut_off: float | None = None
     grids: str
-    grid: dict
+    grid: GridFacts
     coarse_points: int | None
-    resolution: int | str
-    test_resolutions: list
-    test_noise: list
+    resolution: Resolution
+    test_resolutions: list[Resolution]
+    test_noise: list[float]
     noise_realisations: int
     seed: int
     dataset: str
-    dataset_settings: dict
+    dataset_settings: dict[str, Any]
     dataset_hash: str
-    training: dict
+    training: TrainingFacts
     config_hash: str
-    code_versions: dict
-    versions: dict
-    computation: dict = field(default_factory=dict)
-    data_warnings: list = field(default_factory=list)
-    targets: dict = field(default_factory=dict)
+    code_versions: dict[str, Any]
+    versions: dict[str, str]
+    computation: dict[str, Any] = field(default_factory=dict)
+    data_warnings: list[str] = field(default_factory=list)
+    targets: dict[str, Any] = field(default_factory=dict)
     prediction_spread: float | None = None
-    metrics: dict = field(default_factory=dict)
-    files: dict = field(default_factory=dict)
-    tuning: dict | None = None
+    metrics: dict[str, MetricWords] = field(default_factory=dict)
+    files: dict[str, str] = field(default_factory=dict)
+    tuning: Tuning | None = None
+
+    def __post_init__(self) -> None:
+        if any(type(tested) is not type(self.resolution) for tested in self.test_resolutions):
+            raise ValueError("'test_resolutions' are not of the kind of 'resolution', numbers or names")
 
     @property
     def noise(self) -> float:
@@ -133,7 +189,7 @@ class RunRecord(_Strict):
 class CostRecord(_Strict):
     """cost.json of a run: how training ended, and its measured times and memory."""
 
-    resolution: int | str
+    resolution: Resolution
     seed: int
     config_hash: str
     status: str
@@ -162,8 +218,13 @@ class TunedRecord(_Strict):
 
     epochs: int
     seed: int
-    candidates: list
-    chosen: dict
+    candidates: list[Candidate]
+    chosen: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        tried = [json.dumps(candidate["settings"], sort_keys=True) for candidate in self.candidates]
+        if json.dumps(self.chosen, sort_keys=True) not in tried:
+            raise ValueError("'chosen' is none of the settings of 'candidates'")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,26 +243,78 @@ class BaselinesRecord(_Strict):
 
     experiment: str
     dataset_hash: str
-    costs: dict
-    metrics: dict
-    files: dict
+    costs: dict[str, dict[str, BaselineCost]]
+    metrics: dict[str, MetricWords]
+    files: dict[str, str]
 
-    def cost_of(self, resolution: int | str, name: str) -> BaselineCost:
-        """Return the cost of the baseline `name` at `resolution`. Raises `FileError` if there is none."""
-        where = f"the cost of the baseline {name} at {resolution}"
+    def cost_of(self, resolution: int | str, name: str, path: Path) -> BaselineCost:
+        """Return the cost of the baseline `name` at `resolution`, of the record in the file `path`.
+
+        Raises `FileError` if there is none.
+        """
         cost = self.costs.get(str(resolution), {}).get(name)
-        if not isinstance(cost, dict):
-            raise FileError(f"{where} is missing: delete the cost.json of the baselines and run snakemake")
-        return _built(BaselineCost, cost, where)
+        if cost is None:
+            raise FileError(f"{path}: 'costs.{resolution}.{name}' is missing: {REGENERATE}")
+        return cost
 
 
-def read_record(path: Path | str, kind: type[Record]) -> Record:
+def read_record(path: Path | str, kind: type[Record], *, remedy: str = REGENERATE) -> Record:
     """Read a record of type `kind` from the JSON file `path`. Raises `FileError` if there is no valid one."""
     try:
         content = read_json(Path(path), "the record")
     except FileNotFoundError:
         raise FileError(f"{path} is missing", remedy=f"make it with `snakemake {path}`") from None
-    return _built(kind, content, str(path))
+    return checked(kind, content, str(path), remedy=remedy)
+
+
+def checked(kind: type[Record], content: dict, where: str, *, remedy: str = REGENERATE) -> Record:
+    """Return the content of a JSON file as a record of type `kind`, a data class or the type of a mapping.
+
+    `where` names the file. Raises `FileError` with the file and the first invalid key.
+    """
+    content = {key: value for key, value in content.items() if key not in FORMER}
+    for fault in faults_in(kind, content):
+        raise FileError(f"{where}: {fault}: {remedy}")
+    if not is_dataclass(kind):
+        return content  # type: ignore[return-value]
+    record = _adapter(kind).validate_json(json.dumps(content))
+    mappings = {key: value for key, value in content.items() if isinstance(value, dict)}
+    # They keep the order of their keys, which pages show.
+    same = {key: value for key, value in mappings.items() if value == getattr(record, key)}
+    return replace(record, **same)
+
+
+def faults_in(kind: type, content: Any) -> list[str]:
+    """Return one line for each key of `content` that is missing, unknown or of the wrong type."""
+    try:
+        _adapter(kind).validate_json(json.dumps(content))  # in strict mode a dict is not accepted as a record
+    except ValidationError as error:
+        return lines_of(error, content)
+    return []
+
+
+def lines_of(error: ValidationError, content: Any) -> list[str]:
+    """Return one line for each invalid key of `content`: the key, and what is accepted."""
+    messages: dict[str, list[str]] = {}
+    for fault in error.errors():
+        place = _place(content, fault["loc"], fault["type"])
+        messages.setdefault(f"'{place}': " if place else "", []).append(
+            fault["msg"].removeprefix("Value error, ")
+        )
+    return [place + " or ".join(dict.fromkeys(faults)) for place, faults in messages.items()]
+
+
+def _place(content: Any, location: Iterable[Any], fault: str) -> str:
+    """Return the keys and indices of a value, without pydantic's names of alternative types."""
+    *_, last = names = [*location] or [""]
+    keys = []
+    for name in names:
+        try:
+            content = content[name]
+        except (KeyError, IndexError, TypeError):
+            continue
+        keys.append(str(name))
+    return ".".join([*keys, str(last)] if fault == "missing" else keys)
 
 
 def write_record(path: Path | str, record: Any) -> None:
@@ -241,7 +354,7 @@ def check_same_network(path: Path, weights: dict, record: dict) -> None:
     """Raise `FileError` if the weights in `path` belong to another run or network than run.json."""
     check_same_run(path, {name: weights.get(name) for name in IDENTITY}, record)
     for name in NETWORK:
-        given, expected = json.loads(json.dumps([weights.get(name), record[name]]))
+        given, expected = _distinct(json.loads(json.dumps([weights.get(name), record[name]])))
         if not isinstance(given, dict) or not isinstance(expected, dict):
             if given != expected:
                 stated = "its settings" if isinstance(expected, dict) else expected
@@ -255,18 +368,15 @@ def check_same_network(path: Path, weights: dict, record: dict) -> None:
                 raise _of_another_run(path, f"{name}.{key}", given[key], expected.get(key, "nothing"))
 
 
+def _distinct(value: Any) -> Any:
+    """Return JSON in which true and false are text, because in Python they equal 1 and 0."""
+    if isinstance(value, dict):
+        return {key: _distinct(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [_distinct(entry) for entry in value]
+    return str(value) if isinstance(value, bool) else value
+
+
 def _of_another_run(path: Path, name: str, given: Any, expected: Any) -> FileError:
     remedy = "export or download the run again" if path.name == WEIGHTS else "delete it and run snakemake"
     return FileError(f"{path} belongs to another run ({name} {given} instead of {expected}): {remedy}")
-
-
-def _built(kind: type[Record], content: dict, where: str) -> Record:
-    content = {key: value for key, value in content.items() if key not in FORMER}
-    try:
-        adapter: TypeAdapter[Record] = _adapter(kind)  # type: ignore[arg-type]
-        return adapter.validate_json(json.dumps(content))  # in strict mode a dict is not accepted as a record
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise FileError(
-            f"{where}: '{first['loc'][0]}': {first['msg']}: delete it and run snakemake"
-        ) from None

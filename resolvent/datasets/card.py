@@ -14,9 +14,11 @@ import numpy as np
 import xarray
 import zarr
 
-from resolvent.common.files import read_json, text_with_digest, write_json
+from resolvent.common.cards import WHOLE_CARD, Receipt
+from resolvent.common.files import text_with_digest, write_json
 from resolvent.common.machine import DASK_SCHEDULER
 from resolvent.common.norms import square_norm
+from resolvent.common.records import checked, read_record
 from resolvent.common.settings import settings_hash
 from resolvent.datasets.errors import DatasetError, damaged
 from resolvent.datasets.storage.addresses import card_beside, located
@@ -42,7 +44,7 @@ def finalise(task: Task, store: Path, receipts: list[Path], card: Path, code_ver
     for left in store.glob("zarr.*.partial"):  # left by a killed job
         left.unlink()
     place = located(store)
-    shards = [read_json(path, "the receipt") for path in receipts]
+    shards = [read_record(path, Receipt) for path in receipts]
     content = _verified_digest(task, store, dict(zip(receipts, shards, strict=True)), code_versions)
     estimated = {
         name: np.concatenate([receipt["errors"][name] for receipt in shards]) for name in shards[0]["errors"]
@@ -69,6 +71,8 @@ def finalise(task: Task, store: Path, receipts: list[Path], card: Path, code_ver
         "identity": identity,
         "library_versions": {name: version(name) for name in LIBRARIES},
     }
+    made = f"the card of {place}, described by {type(task).__name__}"
+    checked(WHOLE_CARD, facts, made, remedy="correct the description and run snakemake")
     zarr.open_group(opened(place), mode="r+", zarr_format=3).attrs.put(facts)
     if isinstance(place, str):
         put(card_beside(place), text_with_digest(facts).encode())
@@ -77,7 +81,7 @@ def finalise(task: Task, store: Path, receipts: list[Path], card: Path, code_ver
     return facts
 
 
-def _verified_digest(task: Task, store: Path, receipts: dict[Path, dict], code_versions: dict) -> str:
+def _verified_digest(task: Task, store: Path, receipts: dict[Path, Receipt], code_versions: dict) -> str:
     """Check all numbers against the receipts; reject NaN, infinity and zero targets; return the digest."""
     content, place, targets = hashlib.sha256(), located(store), " and ".join(task.targets)
     stored = cache(partial(StoredArray, store))

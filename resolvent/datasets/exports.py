@@ -14,7 +14,7 @@ from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.loading import BATCH, places_of, read_card
 from resolvent.datasets.storage.layout import grid_from_facts, group_name, named_axes, resolution_of
 from resolvent.datasets.storage.reading import open_store, read_array
-from resolvent.datasets.tasks.registry import build_task, settings_of
+from resolvent.datasets.tasks.registry import build_task, settings_on
 from resolvent.solvers.common.grid import AnyGrid, Grid, Nodes, Product
 
 CARD = "resolvent_card"  # attribute with the dataset card as JSON
@@ -62,7 +62,7 @@ class Content:
         self.shapes: dict[str, tuple[int, ...]] = {name: arrays[name].shape[1:] for name in names}
         self.dtype = np.dtype(arrays[names[0]].dtype)
         alone = len(self.card["inputs"]) == len(self.card["targets"]) == 1
-        self.evolves = alone and build_task(settings_of(self.card["settings"])).input_answers
+        self.evolves = alone and build_task(settings_on(self.card, path)).input_answers
 
     def times(self) -> list[dict[str, Any]]:
         """Return the times in the layout of The Well, with their units: of input and target, or of targets.

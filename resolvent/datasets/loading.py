@@ -11,14 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from resolvent.common.cards import WHOLE_CARD
 from resolvent.common.files import read_json
+from resolvent.common.records import checked
 from resolvent.datasets.errors import DatasetError, damaged
 from resolvent.datasets.gradients import central_differences, gradient
 from resolvent.datasets.noise import Noise, pointwise_standard_deviation
 from resolvent.datasets.storage.addresses import located
 from resolvent.datasets.storage.layout import grid_from_facts, group_name, resolution_of
 from resolvent.datasets.storage.reading import StoredArray, open_store, read_array
-from resolvent.datasets.tasks.registry import build_task, settings_of
+from resolvent.datasets.tasks.registry import build_task, settings_on
 from resolvent.solvers.common.grid import AnyGrid, Grid
 
 BATCH = 32  # samples on the finest grid that are read at once
@@ -67,7 +69,7 @@ def read_card(path: Path) -> dict:
     `FileError` if the card is damaged.
     """
     try:
-        card = read_json(path, "the dataset card")
+        card: Any = checked(WHOLE_CARD, read_json(path, "the dataset card"), str(path))
     except FileNotFoundError:
         raise DatasetError(f"no dataset card at {path}: the dataset is not finished; run snakemake") from None
     store = Path(path).with_suffix(".zarr")
@@ -256,7 +258,7 @@ class FreshSplit(Split):
 
     def __init__(self, *given, **options):
         super().__init__(*given, **options)
-        self.task = build_task(settings_of(self.card["settings"]))
+        self.task = build_task(settings_on(self.card))
         self.solving = Lock()
 
     def _finest(self, own: Grid, target: str, as_coded: bool) -> Grid:

@@ -25,7 +25,7 @@ from resolvent.common.digests import save_arrays
 from resolvent.datasets.loading import load_arrays, read_card
 from resolvent.datasets.spectra import powers, wavenumbers
 from resolvent.datasets.storage.layout import grid_from_facts, stored_axes
-from resolvent.datasets.tasks.registry import build_task, settings_of
+from resolvent.datasets.tasks.registry import build_task, settings_on
 from resolvent.solvers.common.grid import AnyGrid, Nodes
 
 VERSION = 1  # raised whenever the numbers change (docs/jobs.md)
@@ -98,7 +98,7 @@ def write_motion(card_path: Path, output: Path) -> None:
     """
     card = read_card(card_path)
     split = next(name for name in ("test", "validation", "train") if card["samples"][name])
-    motion = build_task(settings_of(card["settings"])).motion((split, 0))
+    motion = build_task(settings_on(card)).motion((split, 0))
     content = {
         "sample": np.array(f"{split} 0"),
         "kind": np.array(motion.kind),

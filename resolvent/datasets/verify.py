@@ -13,28 +13,17 @@ from typing import Any
 import numpy as np
 import zarr
 
+from resolvent.common.cards import WHOLE_CARD, Check, Receipt
 from resolvent.common.counts import counted
 from resolvent.common.errors import ResolventError, printable
 from resolvent.common.files import everything_below, read_json
+from resolvent.common.records import faults_in
 from resolvent.common.settings import settings_hash
 from resolvent.datasets.errors import damaged, in_one_line
 from resolvent.datasets.storage.addresses import located
 from resolvent.datasets.storage.layout import stored_axes
 from resolvent.datasets.storage.reading import UNREADABLE, StoredArray, open_store
 from resolvent.datasets.storage.store import digest
-
-# Required keys and types of cards, receipts and checks; equations may add more.
-CARD: dict[str, type] = {
-    "dataset": str, "settings_hash": str, "content_hash": str, "equation": dict, "inputs": list,
-    "targets": list, "groups": dict, "samples": dict, "seed": int, "precision": str, "stated_accuracy": float,
-    "error_budget": dict, "statistics": dict, "settings": dict, "identity": dict, "library_versions": dict,
-}  # fmt: skip
-RECEIPT: dict[str, type] = {
-    "shard": int, "code_versions": dict, "digests": dict, "checksums": dict, "errors": dict,
-}  # fmt: skip
-CHECK: dict[str, type] = {
-    "samples": int, "of": int, "median_relative_l2": float, "largest_relative_l2": float,
-}  # fmt: skip
 
 
 def verify(paths: list[Path]) -> int:
@@ -74,7 +63,7 @@ def faults_of_dataset(card_path: Path) -> list[str]:
         return [f"{card_path}: is missing: the dataset is not finished"]
     except (ResolventError, OSError) as error:
         return [in_one_line(error)]
-    if faults := _wrong_types(card, CARD):
+    if faults := faults_in(WHOLE_CARD, card):
         return [f"{card_path}: {fault}" for fault in faults]
     faults = [f"{card_path}: {fault}" for fault in _faults_of_card(card, card_path)]
     if dict(root.attrs) != card:
@@ -89,16 +78,6 @@ def faults_of_dataset(card_path: Path) -> list[str]:
         return faults or _faults_of_numbers(card, card_path, store, root)
     except (ResolventError, KeyError, ValueError, TypeError, OSError) as error:
         return [*faults, f"{located(store)}: {in_one_line(error)}"]
-
-
-def _wrong_types(content: dict, expected: dict[str, type]) -> list[str]:
-    faults = [f"the key '{key}' is missing" for key in expected if key not in content]
-    for key, value in content.items():
-        kind = expected.get(key, object)
-        accepted = (int, float) if kind is float else kind
-        if not isinstance(value, accepted) or (key in expected and isinstance(value, bool)):
-            faults.append(f"'{key}' is {str(value)[:60]!r}, not of the type {kind.__name__}")
-    return faults
 
 
 def _faults_of_card(card: dict, path: Path) -> list[str]:
@@ -116,7 +95,7 @@ def _faults_of_card(card: dict, path: Path) -> list[str]:
         if not key.startswith("against_") or "not_available" in entry:
             continue
         checked = True
-        if wrong := _wrong_types(entry, CHECK):
+        if wrong := faults_in(Check, entry):
             faults += [f"error_budget.{key}: {fault}" for fault in wrong]
         elif not entry["largest_relative_l2"] <= card["stated_accuracy"]:
             faults.append(
@@ -125,9 +104,6 @@ def _faults_of_card(card: dict, path: Path) -> list[str]:
             )
     if not checked and "imported" not in card:
         faults.append("error_budget: no entry 'against_…': nothing was checked")
-    variables = {name for group in card["groups"].values() for name in group.get("variables", {})}
-    for key in ("inputs", "targets"):
-        faults += [f"'{key}' names {name!r}, which no group has" for name in set(card[key]) - variables]
     return faults
 
 
@@ -170,7 +146,7 @@ def _faults_of_group(root: zarr.Group, name: str, facts: dict, card: dict) -> li
         if list(array.metadata.dimension_names or ()) != words["dimensions"]:
             faults.append(f"'{key}' has the dimensions {array.metadata.dimension_names}")
         if array.dtype not in (np.float32, np.float64) or str(array.dtype) not in card["precision"]:
-            faults.append(f"'{key}' is {array.dtype}, the card says: {card['precision']}")
+            faults.append(f"'{key}' is {array.dtype}, the card says: 'precision' {card['precision']}")
         for word in ("long_name", "units", "time", "time_units", "calendar"):
             if (stored_word := array.attrs.get(word)) != (stated := words.get(word)):
                 faults.append(f"'{key}' has {word} {stored_word!r}, the card says {stated!r}")
@@ -188,10 +164,10 @@ def _faults_of_numbers(card: dict, path: Path, store: Path, root: Any) -> list[s
         receipt: dict = {"digests": {}}
         if receipt_path.exists():
             receipt = read_json(receipt_path, "the receipt")
-            wrong = _wrong_types(receipt, RECEIPT)
-            wrong += [] if wrong or receipt["shard"] == number else [f"is of shard {receipt['shard']}"]
+            wrong = faults_in(Receipt, receipt)
+            wrong += [] if wrong or receipt["shard"] == number else [f"'shard' is {receipt['shard']}"]
             if not wrong and receipt["code_versions"] != card["identity"].get("versions"):
-                wrong.append("is of another version than the card")
+                wrong.append("'code_versions' is of another version than the card")
             faults += [f"{receipt_path}: {fault}" for fault in wrong]
         for name in names:
             try:

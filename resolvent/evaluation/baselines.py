@@ -17,7 +17,7 @@ from resolvent.common.outside import find
 from resolvent.common.records import BaselineCost, BaselinesRecord, file_digests, write_record
 from resolvent.common.runs import metric_columns
 from resolvent.datasets.loading import Samples, Source, Split, blocks, read_card, training_noise
-from resolvent.datasets.tasks.registry import build_task, settings_of
+from resolvent.datasets.tasks.registry import build_task, settings_on
 from resolvent.datasets.tasks.task import Task
 from resolvent.evaluation.conditions import CPU, Condition, error_rows, measured, target_scale
 from resolvent.evaluation.metrics import METRICS, Metric, Scale, metric_words, metrics_with
@@ -121,7 +121,7 @@ def measured_baselines(
     return baselines(
         read_where_it_fits(Split(card, resolution, "train", counts["train"], noise=unit), CPU),
         list(measured(tested, [resolution], levels=[noise], realisations=realisations, counts=counts)),
-        build_task(settings_of(read_card(tested)["settings"])),
+        build_task(settings_on(read_card(tested), tested)),
         metrics,
         own,
     )

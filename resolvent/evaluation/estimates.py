@@ -17,7 +17,7 @@ from resolvent.common.norms import relative_l2
 from resolvent.common.records import ESTIMATE_COLUMNS, UNSHIFTED, CostRecord, RunRecord, read_record
 from resolvent.common.runs import save_table
 from resolvent.datasets.loading import FreshSplit, Samples, read_card, training_noise
-from resolvent.datasets.tasks.registry import settings_of
+from resolvent.datasets.tasks.registry import settings_on
 from resolvent.datasets.tasks.settings import DatasetSettings
 from resolvent.evaluation.conditions import first_tested, predict
 from resolvent.evaluation.without_labels import Predict, known_of
@@ -53,7 +53,7 @@ def measure_estimates(
     records = {run: read_record(run / "run.json", RunRecord) for run in finished}
     tables = []
     for shift, factor in [(UNSHIFTED, 1.0), *shifts]:
-        settings = settings_of((tested if shift == UNSHIFTED else facts)["settings"])
+        settings = settings_on(tested if shift == UNSHIFTED else facts)
         if shift != UNSHIFTED:
             settings = settings.shifted(shift, factor)
         # The dataset's layout, with new samples in place of the test split.

@@ -23,7 +23,7 @@ from resolvent.common.norms import relative_l2
 from resolvent.common.records import INFERENCE_COLUMNS, CostRecord, RunRecord, read_record
 from resolvent.common.runs import save_table
 from resolvent.datasets.loading import Samples, read_card
-from resolvent.datasets.tasks.registry import build_task, settings_of
+from resolvent.datasets.tasks.registry import build_task, settings_on
 from resolvent.datasets.tasks.task import Task
 from resolvent.evaluation.conditions import first_tested, predict
 from resolvent.solvers.common.errors import SolverError
@@ -64,7 +64,7 @@ def measure_inference(
         timed_runs = [(cost, folder, lost) for folder, cost in costs.items() if cost.status == "finished"]
         finished += timed_runs[:1]
     sample_seconds = seconds_to_make(read_card(card)) if finished else math.nan
-    task = build_task(settings_of(read_card(test_card)["settings"]))
+    task = build_task(settings_on(read_card(test_card), test_card))
     solver_device = device_name(torch.device("cuda" if task.on_gpu and lanes_here(ON_GPU) else "cpu"))
 
     def error_of(answers: np.ndarray, samples: Samples) -> float:
@@ -122,7 +122,7 @@ def seconds_to_make(card: dict) -> float:
     """Return the seconds to solve a sample, in batches as in generation jobs; NaN for imported data."""
     if "imported" in card:
         return math.nan
-    task = build_task(settings_of(card["settings"]))
+    task = build_task(settings_on(card))
     batch = [("train", index) for index in range(min(task.batch, task.settings.samples.train))]
     task.compute_with_errors(batch)  # compiles
     start = perf_counter()

@@ -17,7 +17,7 @@ from resolvent.common import norms
 from resolvent.common.errors import EvaluationError
 from resolvent.common.norms import square_norm
 from resolvent.common.outside import find
-from resolvent.common.records import CONDITION_COLUMNS
+from resolvent.common.records import CONDITION_COLUMNS, MetricWords
 from resolvent.datasets.gradients import gradient
 from resolvent.solvers.common.grid import AnyGrid
 
@@ -138,7 +138,7 @@ def measure(
     return errors
 
 
-def metric_words(names: Iterable[str], metrics: tuple[Metric, ...] = METRICS) -> dict[str, dict[str, str]]:
+def metric_words(names: Iterable[str], metrics: tuple[Metric, ...] = METRICS) -> dict[str, MetricWords]:
     """Return label and description of the metrics `names`, for the record of a run."""
     known = {metric.name: metric for metric in metrics}
     return {name: {"label": known[name].label, "description": known[name].description} for name in names}

@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.table import Table
 
 from resolvent.common.errors import FileError
-from resolvent.common.files import read_json
-from resolvent.judging.judge import KINDS, RECORD
+from resolvent.common.records import read_record
+from resolvent.judging.judge import RECORD, Judgement
 
 ORDER = ["test", "grid", "relative_l2"]
 
@@ -29,34 +29,29 @@ def board(folders: Sequence[Path]) -> pd.DataFrame:
 
 
 def _rows(folder: Path) -> Iterator[dict[str, Any]]:
-    try:
-        record = read_json(folder / RECORD, "the judgement")
-    except FileNotFoundError:
-        raise FileError(
-            f"{folder} has no {RECORD}: make it with `resolvent evaluate … --out {folder}`"
-        ) from None
-    try:
-        rows = [row for row in record["rows"] if row["who"] == record["label"]]
-        rows = [row for row in rows if row["metric"] == "relative_l2"]
-        if not rows or record["kind"] not in KINDS:
-            raise KeyError("kind")
-        recorded = record.get("recorded", [])
-        confirmed = "confirmed" if all(row["confirmed"] is not False for row in recorded) else "not confirmed"
-        for row in rows:
-            yield {
-                "test": str(record["task"]),
-                "grid": str(row["grid"]),
-                "model": str(record["label"]),
-                "relative_l2": float(row["mean"]),
-                "samples": int(row["samples"]),
-                "judged": record["kind"],
-                "recorded_errors": confirmed if recorded else "",
-                "date": str(record["date"]),
-                "versions": " ".join(f"{name} {number}" for name, number in record["versions"].items()),
-                "folder": str(folder),
-            }
-    except (AttributeError, KeyError, TypeError, ValueError):
-        raise FileError(f"{folder / RECORD} is damaged: evaluate again") from None
+    path = folder / RECORD
+    if not path.exists():
+        raise FileError(f"{folder} has no {RECORD}: make it with `resolvent evaluate … --out {folder}`")
+    record = read_record(path, Judgement, remedy="evaluate again")
+    rows = [row for row in record["rows"] if row["who"] == record["label"]]
+    rows = [row for row in rows if row["metric"] == "relative_l2"]
+    if not rows:
+        raise FileError(f"{path}: 'rows' has no relative_l2 of 'label': evaluate again")
+    recorded = record.get("recorded", [])
+    confirmed = "confirmed" if all(row["confirmed"] is not False for row in recorded) else "not confirmed"
+    for row in rows:
+        yield {
+            "test": record["task"],
+            "grid": row["grid"],
+            "model": record["label"],
+            "relative_l2": float(row["mean"]),
+            "samples": row["samples"],
+            "judged": record["kind"],
+            "recorded_errors": confirmed if recorded else "",
+            "date": record["date"],
+            "versions": " ".join(f"{name} {number}" for name, number in record["versions"].items()),
+            "folder": str(folder),
+        }
 
 
 def print_board(table: pd.DataFrame, console: Console) -> None:

@@ -7,12 +7,15 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NotRequired
 
 import jinja2
 import numpy as np
 import pandas as pd
+from pydantic import with_config
+from typing_extensions import TypedDict
 
+from resolvent.common.cards import STRICT, Count
 from resolvent.common.errors import EvaluationError, FileError
 from resolvent.common.files import read_json, write_atomically, write_json, write_text
 from resolvent.common.norms import relative_l2
@@ -41,6 +44,7 @@ KINDS = {
     "program": "the program was run here; how it was trained, and on which samples, was not judged",
     "run": "the exported weights were run here; on which samples they were trained was not judged",
 }
+Kind = Literal["predictions", "program", "run"]  # the keys of KINDS
 WITHOUT_LABELS = {
     "energy_error": "relative error in the energy norm",
     "to_solver": "distance to the answer of a cheap solver",
@@ -48,6 +52,66 @@ WITHOUT_LABELS = {
 NOTE = "Means over the test samples with 95 % intervals. Time: of one sample, where the model was run here."
 SOLVER = "classical solver"  # prefix of their names
 LIBRARIES = ("resolvent", "jax", "numpy", "scipy", "torch")
+
+
+@with_config(STRICT)
+class JudgedRow(TypedDict):
+    """Errors of a model or solver on a grid in a metric; null where there is no finite number."""
+
+    who: str
+    grid: str
+    metric: str
+    samples: Count
+    mean: float
+    low: float | None
+    high: float | None
+    median: float | None
+    largest: float | None
+
+
+@with_config(STRICT)
+class RecordedRow(TypedDict):
+    """A recorded mean error of an exported run, measured again."""
+
+    grid: str
+    metric: str
+    recorded: float
+    measured: float | None
+    confirmed: bool | None
+
+
+@with_config(STRICT)
+class SolverTime(TypedDict):
+    """Time of a classical solver."""
+
+    grid: str
+    solver: str
+    seconds_per_sample: float
+
+
+@with_config(STRICT)
+class Judgement(TypedDict):
+    """Content of judged.json."""
+
+    task: str
+    source: str
+    files: dict[str, Any]
+    label: str
+    kind: Kind
+    judged: str
+    test_set: str
+    stated_accuracy: float
+    rows: list[JudgedRow]
+    recorded: NotRequired[list[RecordedRow]]
+    remarks: list[str]
+    not_judged_on: list[str]
+    classical: list[SolverTime]
+    as_accurate: SolverTime | None
+    without_labels: list[dict[str, Any]]
+    seconds_per_sample: dict[str, float | None]
+    date: str
+    machine: str
+    versions: dict[str, str]
 
 
 def judge(

@@ -234,7 +234,18 @@ def _live(location: str) -> Answer:
 
     def answer(samples: Samples, group: str) -> np.ndarray:
         # A copy: a model may change its inputs, which classical solvers receive too.
-        return np.asarray(unmasked(model.predict(samples.inputs.copy(), coordinates_of(samples.grid))))
+        returned = model.predict(samples.inputs.copy(), coordinates_of(samples.grid))
+        try:
+            values = np.asarray(unmasked(returned))
+        except ValueError:  # lists of unequal lengths
+            values = np.empty(0, object)
+        if values.dtype.kind in "OUS" or values.ndim == 0:
+            shape = samples.targets.shape
+            raise EvaluationError(
+                f"{location}: predict() returned {type(returned).__name__} on {group}, no array of numbers; "
+                f"expected: the shape {shape}, as the targets"
+            )
+        return values
 
     return answer
 

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import numpy as np
 import yaml
-from pydantic import Field, ValidationError
+from pydantic import Field, model_validator
 
 from resolvent.common.errors import FileError
+from resolvent.common.records import Resolution
 from resolvent.common.settings import Settings, settings_hash
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.tasks.registry import AnyDataset
@@ -34,10 +35,16 @@ class NamedTask(Settings):
     given: str = Field(description="what a model is given for a test sample")
     asked: str = Field(description="what it is asked for")
     metric: str = Field("relative_l2", description="by which models are ordered")
-    tested: list[int | str] = Field(description="resolutions of the test; the first orders")
+    tested: list[Resolution] = Field(description="resolutions of the test; the first orders")
     dataset: AnyDataset = Field(description="settings of the dataset, all of them")
     first: Marks = Field(default={}, description="marks of the first test sample")
     test: Marks = Field(default={}, description="marks of all test samples")
+
+    @model_validator(mode="after")
+    def _tested_on_grids_of_the_dataset(self) -> NamedTask:
+        if other := [n for n in self.tested if n not in self.dataset.resolutions]:
+            raise ValueError(f"tested: the dataset has no resolution {other[0]}")
+        return self
 
 
 def names() -> list[str]:
@@ -51,7 +58,7 @@ def read_task(name: str) -> NamedTask:
         raise FileError(f"unknown task '{name}'; accepted: {', '.join(names())}")
     try:
         return NamedTask.model_validate(yaml.safe_load((FOLDER / f"{name}.yaml").read_text("utf-8")))
-    except (ValidationError, yaml.YAMLError) as error:
+    except (ValueError, yaml.YAMLError) as error:  # no UTF-8, no YAML, or no task
         reason = " ".join(str(error).split())
         raise FileError(f"{FOLDER / name}.yaml is damaged: reinstall the package ({reason})") from None
 

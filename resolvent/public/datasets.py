@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 import xarray
 
+from resolvent.common.cards import WHOLE_CARD, Card
 from resolvent.common.errors import FileError
 from resolvent.common.files import read_json
+from resolvent.common.records import checked
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.loading import Split, places_of, read_card
 from resolvent.datasets.storage import addresses
@@ -186,6 +188,7 @@ def _opened(name: Path | str, data: Path | str) -> StoredDataset:
         raise DatasetError(f"the store {place} cannot be opened ({error}): run snakemake again") from None
     if "content_hash" not in tree.attrs:
         raise DatasetError(f"{place} is not finished: it has no card; run snakemake again")
+    checked(WHOLE_CARD, dict(tree.attrs), str(place))
     result = StoredDataset.from_dict(tree.to_dict())
     object.__setattr__(result, "_place", place)
     return result
@@ -223,9 +226,9 @@ def card_of(name: Path | str, data: Path | str = addresses.LOCAL_FOLDER) -> Path
     raise DatasetError(f"{data} has no finished dataset '{name}'; accepted: {accepted}; finished: {there}")
 
 
-def cards_below(roots: list[Path], name: str) -> Iterator[dict]:
+def cards_below(roots: list[Path], name: str) -> Iterator[Card]:
     """Yield the cards of all datasets in the folders `roots`, in each those of the dataset `name` first."""
     for root in roots:
         for path in sorted(root.glob("*/*.json"), key=lambda path: (path.parent.name != name, path)):
             with suppress(FileError, FileNotFoundError):
-                yield read_json(path, "the dataset card")
+                yield checked(WHOLE_CARD, read_json(path, "the dataset card"), str(path))

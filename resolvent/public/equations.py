@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,8 @@ def solve(equation: str, values: Any, **parameters: Any) -> np.ndarray:
     for parameter in accepts:
         if parameter.default is parameter.empty and parameter.name not in parameters:
             raise ValueError(f"{equation} needs the parameter {parameter.name!r}")
+        if parameter.name in parameters:
+            _check_number(equation, parameter, parameters[parameter.name])
     fields, single = _checked(values, equation, settings.known)
     if settings.known.fewest_modes and (jump := seam(fields, range(1, fields.ndim))["seam"]) > JUMP:
         warnings.warn(
@@ -78,14 +81,25 @@ def solve(equation: str, values: Any, **parameters: Any) -> np.ndarray:
         if not settings.known.fewest_modes or "num_modes" not in str(error):
             raise
         # The number of points determines the number of modes, so the remedy is more points.
-        points, observe = fields.shape[-1], settings.known.observe
+        points = fields.shape[-1]
         remedy = (
             f"give values on n = {4 * (settings.known.num_modes(points) + 1)} points or more (now {points}): "
-            f"{observe}({observe.replace('observe', 'coefficients_of')}(values), n) of "
-            "resolvent.solvers.common.fourier"
+            "scipy.signal.resample(values, n, axis=-1) adds points to a periodic function along an axis"
         )
         raise SolverError(error.finding, remedy) from None
     return solution[0] if single else solution
+
+
+def _check_number(equation: str, parameter: inspect.Parameter, value: Any) -> None:
+    """Raise `ValueError` if a parameter that is annotated as a number is none, or text where arrays are."""
+    kinds = {"float": Real, "int": Integral}
+    kind = getattr(parameter.annotation, "__name__", str(parameter.annotation))
+    wrong = "float" in kind and (isinstance(value, str) or (value is None and "None" not in kind))
+    if kind in kinds:
+        wrong = isinstance(value, bool) or not isinstance(value, kinds[kind])
+    if wrong:
+        expected = "an integer" if kind == "int" else "a number" if kind == "float" else "numbers"
+        raise ValueError(f"{equation}: {parameter.name} must be {expected}, got {value!r:.60}")
 
 
 def _checked(values: Any, equation: str, known: Known) -> tuple[np.ndarray, bool]:

@@ -121,7 +121,10 @@ def _chosen(path: Path, there: list[str], run: TrainedRun, variables: Sequence[s
     trained_on = [quantity.name for quantity in run.inputs or ()]
     names = list(variables) or (trained_on if set(trained_on) <= set(there) and trained_on else there)
     if not variables and names is there and len(there) != 1:
-        raise FileError(f"{path} has the variables {', '.join(there) or 'none'}: name the input variables")
+        raise FileError(
+            f"{path} has the variables {', '.join(there) or 'none'}: name the inputs (in a terminal, "
+            "--variable NAME)"
+        )
     for name in names:
         if name not in there:
             raise FileError(f"{path} has no variable '{name}'; it has {', '.join(there) or 'none'}")

@@ -47,6 +47,8 @@ def grid_of(record: RunRecord, channels: int, shape: tuple[int, ...], inputs: An
     differ), or the coordinates of a DataArray, are checked. Raises `TrainingError` if they do not fit the
     run.
     """
+    if 0 in shape[:1]:
+        raise TrainingError(f"inputs of shape {shape} have no samples: give at least one")
     trained = grid_from_facts(record.grid)
     space = shape[-trained.dimension :]
     functions = 1 if len(shape) == 1 + trained.dimension else shape[1] if len(shape) > 1 else 0

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from resolvent.common.counts import counted
 from resolvent.common.errors import FileError
-from resolvent.common.files import read_json
 from resolvent.figures.common.commands import making
 from resolvent.figures.dataset.card import bibtex
+from resolvent.figures.front.study import read_study
 
 if TYPE_CHECKING:
     from resolvent.public.runs import TrainedRun
@@ -75,10 +75,10 @@ def text(run: TrainedRun, programs: list[str], licence: str | None) -> str:
         f"{cost.train_seconds:.0f} s on {cost.device} with {cost.threads} threads; the weights are those of "
         f"epoch {cost.best_epoch}. Versions: {versions}.",
     ]
-    with suppress(FileError, FileNotFoundError, IndexError):  # without the study, the command is unknown
-        study = read_json(Path(run.directory).parents[3] / "study.json", "the plan of the study")
+    with suppress(FileError, IndexError):  # without the study, the command is unknown
+        study = read_study(Path(run.directory).parents[3])
         target = Path(*run.directory.resolve().parts[-6:], "errors.csv").as_posix()
-        parts += ["Command to retrain it:", f"    {making(study['command'], target)}"]
+        parts += ["Command to retrain it:", f"    {making(study.command, target)}"]
     parts += ["## Files", _table("file content", [(f"`{name}`", WORDS[name]) for name in sorted(files)])]
     parts += ["## Licence", licence or "No licence is stated for these weights."]
     if card is not None:

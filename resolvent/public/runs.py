@@ -10,12 +10,14 @@ from typing import Any
 
 import xarray
 
+from resolvent.common.cards import WHOLE_CARD
 from resolvent.common.errors import FileError
 from resolvent.common.files import read_json
 from resolvent.common.predictions import node_name
-from resolvent.common.records import CHECKPOINT, WEIGHTS, check_file, check_same_network
+from resolvent.common.records import CHECKPOINT, WEIGHTS, check_file, check_same_network, checked
 from resolvent.common.runs import Run, read_run
 from resolvent.datasets.storage.addresses import LOCAL_FOLDER, local_folder
+from resolvent.models.registry import resolve
 from resolvent.public.consent import Allowed, check_allowed
 from resolvent.public.datasets import ENDINGS, cards_below
 from resolvent.public.inputs import (
@@ -29,6 +31,7 @@ from resolvent.public.inputs import (
     warn_unknown,
 )
 
+ANEW = "copy or download it again"  # remedy for a file outside of a study
 RECORD, CARD = "run.json", "dataset.json"
 LEVELS = "study/experiment/model/n512/seed1127802"  # parts of a complete name
 
@@ -244,24 +247,17 @@ class TrainedRun(Run):
     def equation(self) -> Any:
         """Return the settings of the dataset, whose equation may be code of the run's authors.
 
-        Raises `TrainingError` if the card of the dataset is not available, and `FileError` if its settings
-        are invalid, or their code was not allowed (`load_run`).
+        Raises `TrainingError` if the card of the dataset is not available, `DatasetError` if its settings are
+        invalid, and `FileError` if their code was not allowed (`load_run`).
         """
-        from resolvent.datasets.tasks.registry import settings_of
+        from resolvent.datasets.tasks.registry import settings_on
         from resolvent.training.errors import TrainingError
 
         if self.card is None:
             words = f"the card of the dataset {self.record.dataset}, which names the equation, was not found"
             raise TrainingError(f"{words}: use load_run(…, data=<folder of the datasets>)")
-        settings = self.card.get("settings", {})
-        check_allowed(self.directory, [str(settings.get("equation"))], self.allow)
-        try:
-            return settings_of(settings)
-        except ValueError as error:
-            reason = " ".join(str(error).split())
-            raise FileError(
-                f"the card of {self.directory} has invalid settings of the dataset: {reason}"
-            ) from None
+        check_allowed(self.directory, [self.card["settings"]["equation"]], self.allow)
+        return settings_on(self.card, f"the card of {self.directory}")
 
     def export(self, folder: Path | str, **how: Any) -> Path:
         """Export the run: see `resolvent.public.export.export_run`."""
@@ -276,7 +272,7 @@ class TrainedRun(Run):
         place = None if self.data is None else Path(self.data)
         named = place.with_suffix(".json") if place is not None and place.suffix in ENDINGS else None
         if (path := own if own.is_file() else named) is not None:
-            card = read_json(path, "the dataset card")
+            card = checked(WHOLE_CARD, read_json(path, "the dataset card"), str(path), remedy=ANEW)
             if card.get("content_hash") != record.dataset_hash:
                 raise FileError(f"{path} is not the card of the dataset that {self.directory / RECORD} names")
             return card
@@ -289,11 +285,13 @@ class TrainedRun(Run):
         if self.data is not None:
             place = Path(self.data)
             return [place.parent.parent if place.suffix in ENDINGS else local_folder(str(place))]
+        from resolvent.figures.front.study import read_study
+
         folders = [Path(LOCAL_FOLDER)]
         # A run outside of a study may be in a folder with fewer parents.
         with suppress(FileError, FileNotFoundError, IndexError, KeyError):
             study = self.directory.resolve().parents[3] / "study.json"
-            planned = read_json(study, "the plan of the study")["datasets"][self.record.dataset]["card"]
+            planned = read_study(study.parent).datasets[self.record.dataset].card
             folders.insert(0, (study.parent / planned).parents[1])
         return folders
 
@@ -342,6 +340,10 @@ class TrainedRun(Run):
             raise TrainingError(f"{self.directory} {words}: {remedy}")
         checkpoint = self.checkpoint
         check_allowed(self.directory, [self.record.architecture], self.allow)
+        try:
+            resolve(self.record.architecture, self.record.settings)
+        except ValueError as error:
+            raise FileError(f"{self.directory / RECORD}: 'settings': {error}: {ANEW}") from None
         operator: Any = trained_operator(checkpoint)
         return operator.eval()
 

@@ -8,6 +8,7 @@ from operator import itemgetter
 from pathlib import Path
 
 from resolvent.common.records import (
+    Candidate,
     CostRecord,
     TunedRecord,
     check_same_run,
@@ -28,7 +29,7 @@ def choose_settings(
     `short_runs` are from `resolvent.planning.plan.Plan.short_runs`, by folder. The first of equal errors
     wins. Raises `FileError` if a folder has no cost.json, or the cost.json of another run.
     """
-    tried = []
+    tried: list[Candidate] = []
     for folder, run in short_runs.items():
         path = Path(folder) / "cost.json"
         cost = read_record(path, CostRecord)

@@ -91,9 +91,9 @@ def test_a_file_is_vouched_for_as_it_was(tmp_path):
     write_record(tmp_path / "cost.json", record)
     record = read_record(tmp_path / "cost.json", BaselinesRecord)
     assert check_file(file, record) == file
-    assert record.cost_of(64, "identity") == costs["64"]["identity"]
-    with pytest.raises(FileError, match="the cost of the baseline identity at 128 is missing"):
-        record.cost_of(128, "identity")
+    assert record.cost_of(64, "identity", tmp_path / "cost.json") == costs["64"]["identity"]
+    with pytest.raises(FileError, match=r"cost\.json: 'costs\.128\.identity' is missing"):
+        record.cost_of(128, "identity", tmp_path / "cost.json")
     file.write_text("sample,relative_l2\n0,0.002\n")
     with pytest.raises(
         FileError, match=r"errors\.csv was altered or belongs to another run: delete it and run"

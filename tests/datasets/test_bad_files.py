@@ -338,6 +338,15 @@ def test_a_small_file_that_unpacks_to_much_is_refused(name, tmp_path, monkeypatc
     assert re.search("more than 200 times its size; save it uncompressed, .* smaller chunks", report.problem)
 
 
+def test_a_tensor_that_repeats_its_numbers_is_refused_before_it_is_copied(tmp_path):
+    numbers = torch.zeros(1).expand(10**6, 10**6)
+    torch.save({"a": numbers, "u": numbers}, tmp_path / "data.pt")
+    assert (tmp_path / "data.pt").stat().st_size < 4096
+    report = check_file(tmp_path / "data.pt")
+    assert report.configuration is None
+    assert "a tensor that repeats its numbers (expanded)" in report.problem
+
+
 def test_it_is_refused_before_it_is_unpacked(tmp_path):
     assert arrays_file.SMALL == REAL
     bomb_npz(tmp_path / "data.npz", 9 * REAL // 8)

@@ -2,9 +2,10 @@
 
 import re
 import tomllib
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
-from types import SimpleNamespace
+from types import SimpleNamespace, UnionType
+from typing import Annotated, NotRequired, Union, get_args, get_origin, get_type_hints
 
 import pytest
 import yaml
@@ -25,8 +26,7 @@ from benchmarks.__main__ import PAGE as PERFORMANCE
 from benchmarks.runner import measure_parts
 from benchmarks.summary import BARS, OF_GEMM, summary
 from resolvent.__main__ import app
-from resolvent.common import predictions, records
-from resolvent.datasets import verify
+from resolvent.common import cards, predictions, records
 from resolvent.figures.common import comparison
 from resolvent.figures.experiment import scaling
 from resolvent.figures.front import leaderboard
@@ -38,7 +38,7 @@ TYPES = {
     "float": "number",
     "dict": "mapping",
     "list": "list",
-    "None": "null",
+    "NoneType": "null",
 }
 
 
@@ -101,9 +101,9 @@ def test_the_specification_has_the_columns_and_words_of_a_table(name, columns):
 @pytest.mark.parametrize(
     ("name", "kind"),
     [
-        ("card", verify.CARD),
-        ("check", verify.CHECK),
-        ("receipt", verify.RECEIPT),
+        ("card", cards.Card),
+        ("check", cards.Check),
+        ("receipt", cards.Receipt),
         ("run", records.RunRecord),
         ("cost", records.CostRecord),
         ("tuned", records.TunedRecord),
@@ -112,15 +112,27 @@ def test_the_specification_has_the_columns_and_words_of_a_table(name, columns):
     ],
 )
 def test_the_specification_has_the_keys_and_types_of_a_record(name, kind):
-    if isinstance(kind, dict):
-        expected = [[key, TYPES[one.__name__]] for key, one in kind.items()]
+    hints = get_type_hints(kind, include_extras=True)
+    if not is_dataclass(kind):  # more keys of some cards are described in words
+        expected = [
+            [key, words_of(hint)] for key, hint in hints.items() if get_origin(hint) is not NotRequired
+        ]
     else:
         expected = []
         for one in fields(kind):
-            types = " or ".join(TYPES[part.strip()] for part in str(one.type).split("|"))
             optional = one.default is not MISSING or one.default_factory is not MISSING
-            expected.append([one.name, types + ", optional" * optional])
+            expected.append([one.name, words_of(hints[one.name]) + ", optional" * optional])
     assert [[key, types] for key, types, _ in rows(name)] == expected
+
+
+def words_of(annotation) -> str:
+    """Return the words for a type: "integer or text", "mapping"."""
+    origin, parts = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return words_of(parts[0])
+    if origin in (Union, UnionType):
+        return " or ".join(map(words_of, parts))
+    return TYPES.get((origin or annotation).__name__, "mapping")  # a mapping with keys of its own
 
 
 def test_the_specification_has_the_columns_of_the_leaderboard():

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import yaml
 from pages import links
-from run_files import save_arrays
+from run_files import save_arrays, whole_card
 
 from resolvent.figures.common.charts import plotly_chart
 from resolvent.figures.common.exhibit import Sources
@@ -33,7 +33,8 @@ ONE_KIND = pytest.mark.parametrize("dataset", ["curve"], indirect=True)  # for w
 
 
 def error_facts(samples, median, largest, **more):
-    return {"samples": samples, "median_relative_l2": median, "largest_relative_l2": largest, **more}
+    errors = {"median_relative_l2": median, "largest_relative_l2": largest}
+    return {"samples": samples, "of": 1003, **errors, **more}
 
 
 @pytest.fixture(params=KINDS)
@@ -44,7 +45,7 @@ def dataset(request, tmp_path):
     generator = np.random.default_rng(0)
     variable = {"units": "1", "dimensions": ["sample", *dims]}
     variables = {"a": {**variable, "long_name": "coefficient"}, "p": {**variable, "long_name": "pressure"}}
-    card = {
+    card = whole_card({
         "dataset": f"a_{request.param}", "settings": {"equation": "darcy"}, "solver": {"method": "ours"},
         "equation": {
             "in_words": "flow <through> a medium", "in_symbols": "-∇·(a∇p) = 1", "operator": "a ↦ p",
@@ -60,7 +61,7 @@ def dataset(request, tmp_path):
             "discretisation_error": error_facts(2, 1e-3, 4.4e-3),
             "rounding_to_float32": 6e-8,
         },
-    }  # fmt: skip
+    })  # fmt: skip
     content = {"samples": np.array(["test 0", "test 1", "test 2"])}
     for role, name in (("input", "a"), ("target", "p")):
         values = generator.normal(size=shape)

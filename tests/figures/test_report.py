@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from exhibits import given, without_rendering
 from pages import links, missing
-from run_files import save_arrays, write_estimates, write_inference
+from run_files import save_arrays, whole_card, write_estimates, write_inference
 
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.exhibit import Exhibit, Sources
@@ -19,15 +19,23 @@ from resolvent.figures.experiment.verdict import about_labels, verdicts
 from resolvent.figures.run.page import write_run_pages
 from resolvent.planning.places import HOME
 
+VARIABLES = {"initial_velocity": {"long_name": "before"}, "velocity": {"long_name": "after"}}
 CARD = {
     "dataset": "burgers_cao",
-    "equation": {"symbols": "∂ₜu + u ∂ₓu = ν ∂ₓₓu"},
+    "equation": {"in_symbols": "∂ₜu + u ∂ₓu = ν ∂ₓₓu"},
+    "groups": {"n512": {"variables": VARIABLES}},
+    "samples": {"train": 1, "validation": 1, "test": 64},
+    "settings": {"equation": "burgers"},
     "stated_accuracy": 1e-7,
     "error_budget": {
-        "against_cole_hopf": {"largest_relative_l2": 2.2e-9, "median_relative_l2": 3e-10, "samples": 64},
+        "against_cole_hopf": {
+            "largest_relative_l2": 2.2e-9,
+            "median_relative_l2": 3e-10,
+            "samples": 64,
+            "of": 64,
+        },
         "solved_on": "n8192",
     },
-    "resolutions": [512, 2048],
     "inputs": ["initial_velocity"],
     "targets": ["velocity"],
     "sources": [{"name": "<script>alert(1)</script>"}],
@@ -67,7 +75,7 @@ def make_report(make_run, make_baselines, tmp_path, monkeypatch):
             more = {"rollout_file": runs[filmed] / "rollout.npz"}
         baselines, card = make_baselines(), tmp_path / "card.json"
         write_comparison(runs, [baselines], tmp_path / "comparison.csv")
-        card.write_text(json.dumps(CARD))
+        card.write_text(json.dumps(whole_card(CARD)))
         shared = {"title": "Burgers", "card": card, "root": tmp_path}
         shared |= {"provenance": {"git revision": "abc1234", "machine": "two cores"}}
         write_run_pages(
@@ -143,8 +151,8 @@ def test_the_labels_are_those_of_the_test_samples(make_report, monkeypatch):
 
 
 def test_imported_labels_that_were_compared_are_not_called_unmeasured(make_report, monkeypatch):
-    monkeypatch.setitem(CARD, "imported", {"summary": "imported", "warnings": []})
-    errors = {"largest_relative_l2": 4e-2, "median_relative_l2": 3e-3, "samples": 64}
+    monkeypatch.setitem(CARD, "imported", {"summary": "imported", "warnings": [], "files": []})
+    errors = {"largest_relative_l2": 4e-2, "median_relative_l2": 3e-3, "samples": 64, "of": 64}
     monkeypatch.setitem(CARD, "error_budget", {"labels_against_our_solver": errors})
     page = make_report()
     assert "differ from our solutions by a median relative L² error of 3.00 × 10⁻³" in page

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from pages import links, missing
-from run_files import one_level, replace_errors, vouched
+from run_files import one_level, replace_errors, vouched, whole_card
 
 from resolvent.common.predictions import tree_of, write_predictions
 from resolvent.figures.common.charts import picked, rounded, thinned
@@ -19,7 +19,18 @@ from resolvent.figures.experiment import error_location
 from resolvent.figures.run import data
 from resolvent.figures.run.page import write_run_pages
 
-CARD = {"dataset": "burgers_cao", "inputs": ["initial_velocity"], "error_budget": {}}
+VARIABLES = {"initial_velocity": {"long_name": "before"}, "velocity": {"long_name": "after"}}
+CARD = whole_card(
+    {
+        "dataset": "burgers_cao",
+        "equation": {},
+        "groups": {"n512": {"variables": VARIABLES}},
+        "inputs": ["initial_velocity"],
+        "targets": ["velocity"],
+        "samples": {"train": 1, "validation": 1, "test": 64},
+        "settings": {"equation": "burgers"},
+    }
+)
 
 
 @pytest.fixture
@@ -110,7 +121,7 @@ def test_functions_far_from_zero_keep_their_variation(make_run, tmp_path):
 
 
 def test_fields_are_thinned_to_true_values(make_run, tmp_path):
-    run = make_run("fno2d", architecture="fno2d", attention=None, resolution=97, dimension=2)
+    run = make_run("fno2d", architecture="fno2d", attention=None, resolution=98, dimension=2)
     (run,) = read_runs([run])
     data.write_run_data(run, tmp_path / "run.js", ("coefficient", "pressure"))
     found = content(tmp_path / "run.js")
@@ -120,7 +131,7 @@ def test_fields_are_thinned_to_true_values(make_run, tmp_path):
     assert found["x"][-1] == 1
     target = np.array(found["samples"][3]["target"])
     assert target.shape == (1, 64, 64)
-    kept = picked(97, 64)
+    kept = picked(98, 64)
     expected = run.predictions_at()["target"].values[0][:, kept][:, :, kept]
     np.testing.assert_allclose(target, expected, rtol=1e-3, atol=1e-12)
 

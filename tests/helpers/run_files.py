@@ -104,3 +104,19 @@ def one_level(
 def square(x):
     """Axes of a square with the coordinates `x` on each side."""
     return {"y": x, "x": x}
+
+
+def whole_card(card):
+    """Return a dataset card with these facts, and of every other required key something that is accepted."""
+    grid = {"kind": "periodic", "points": 8, "length": 1.0, "dimension": 1}
+    groups = {}
+    for group, facts in card["groups"].items():
+        variables = {name: {"units": "1", "dimensions": ["sample", "x"]} | words
+                     for name, words in facts["variables"].items()}  # fmt: skip
+        groups[group] = {"grid": grid} | facts | {"variables": variables}
+    arrays = [f"{group}/{name}" for group, facts in groups.items() for name in facts["variables"]]
+    other = {"settings_hash": "5" * 12, "content_hash": "c" * 64, "seed": 1, "precision": "float64"}
+    other |= {"identity": {}, "library_versions": {}, "stated_accuracy": 1e-6, "error_budget": {}}
+    other["statistics"] = {name: dict.fromkeys(("mean", "std", "min", "max"), 0.0) for name in arrays}
+    equation = {"in_words": "w", "in_symbols": "s", "operator": "u ↦ v", "source": "ours"} | card["equation"]
+    return other | card | {"groups": groups, "equation": equation}

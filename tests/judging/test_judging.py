@@ -240,10 +240,11 @@ def test_judgements_are_listed_the_better_first(judged):
 
 
 @pytest.mark.parametrize("change", [{"kind": "other"}, {"rows": []}, {"rows": 3}, {"versions": None}])
-def test_a_damaged_judgement_is_refused_in_one_line(judged, change, tmp_path):
+def test_a_damaged_judgement_is_refused_by_its_field(judged, change, tmp_path):
     record = read_json(judged / "better/judged.json", "")
     (tmp_path / "judged.json").write_text(json.dumps(record | change))
-    with pytest.raises(FileError, match=r"judged\.json is damaged: evaluate again"):
+    (field,) = change
+    with pytest.raises(FileError, match=rf"judged\.json: '{field}'.*: evaluate again$"):
         board([tmp_path])
 
 
@@ -330,12 +331,18 @@ def test_what_a_model_from_outside_raises_is_one_line(data, tmp_path, monkeypatc
     (tmp_path / "raises.py").write_text(
         "class Load:\n    def load(self): 1 / 0\n    def predict(self, *given): pass\n"
         "class Predict:\n    def predict(self, *given):\n        {}['mine']\n"
+        "class Nothing:\n    def predict(self, *given): pass\n"
+        "class Text:\n    def predict(self, *given): return 'done'\n"
+        "class Ragged:\n    def predict(self, *given): return [[1], [1, 2]]\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
     for source, message in (
         (str(tmp_path / "small.pt2"), r"small\.pt2 failed on n64: "),
         (str(tmp_path / "damaged.pt2"), r"damaged\.pt2 failed on opening: "),
         ("raises:Load", r"raises:Load failed on load\(\): ZeroDivisionError: .* \(raises\.py, line 2\)"),
+        ("raises:Nothing", r"raises:Nothing: predict\(\) returned NoneType on n64, .* shape \(5, 64\)"),
+        ("raises:Text", r"raises:Text: predict\(\) returned str on n64, no array of numbers"),
+        ("raises:Ragged", r"raises:Ragged: predict\(\) returned list on n64, no array of numbers"),
         ("raises:Predict", r"raises:Predict failed on n64: KeyError: 'mine' \(raises\.py, line 6\)"),
     ):
         with pytest.raises(EvaluationError, match=message) as refused:

@@ -179,7 +179,7 @@ SLIPS = [
     ("experiments.burgers.training.loader_seed", False, "a valid integer, got False"),
     ("experiments.burgers", "galerkin", "'galerkin'"),
     ("experiments.burgers.training", 100, "expected a mapping of keys"),
-    ("experiments.burgers.resolutions", 128, "a valid list, got 128"),
+    ("experiments.burgers.resolutions", 128, "expected a list, got 128; write [128]"),
     ("experiments.burgers.resolutions", [128.5],
      "the name of a set of times, got 128.5", "experiments.burgers.resolutions.0"),
     ("experiments.burgers.training.epochs", "1e2", "a valid integer, got '1e2'"),

@@ -167,7 +167,7 @@ def test_estimates_of_an_equation_of_the_authors_ask_for_consent(folder):
         with pytest.raises(FileError, match=r"folder needs code by its authors, folder\.evil:Own: read it"):
             run.predict(np.zeros((1, 64)), **ask)
     in_settings(folder, equation="burgerz")
-    with pytest.raises(FileError, match="invalid settings of the dataset: unknown equation 'burgerz'"):
+    with pytest.raises(ResolventError, match="unknown equation 'burgerz'"):
         load_run("folder").calibrate()
 
 
@@ -237,6 +237,7 @@ def server():
         yield address, asked
 
 
+FROM_FILES = {"summary": "imported", "warnings": [], "files": []}
 IMPORTED = {
     "equation": "arrays", "input": ["u"], "target": ["v"], "axes": ["sample", "x"], "finest": 64,
     "grid": "periodic", "samples": {"train": 1, "validation": 1, "test": 1}, "sha256": ["0" * 64],
@@ -252,7 +253,7 @@ SOURCES = {
 def test_no_address_is_contacted_before_it_was_allowed(name, folder, server):
     at, asked = server
     settings = IMPORTED | {"source": SOURCES[name](at)}
-    in_record(folder, "dataset.json", settings=settings, imported={"files": []})
+    in_record(folder, "dataset.json", settings=settings, imported=FROM_FILES)
     with pytest.raises(FileError, match=f"folder would contact {at}/u.npz: .*--allow {at}/u.npz") as refused:
         evaluate()
     assert "nothing was run or contacted" in str(refused.value)
@@ -266,7 +267,7 @@ def test_no_address_is_contacted_before_it_was_allowed(name, folder, server):
 def test_imported_data_have_no_new_samples_and_no_address_is_contacted_for_them(folder, server):
     at, asked = server
     settings = IMPORTED | {"source": at + "/u.npz"}
-    in_record(folder, "dataset.json", settings=settings, imported={"files": []})
+    in_record(folder, "dataset.json", settings=settings, imported=FROM_FILES)
     with pytest.raises(ResolventError, match="the dataset burgers is read from files: it has no new samples"):
         load_run("folder").calibrate()
     assert not asked
@@ -275,7 +276,7 @@ def test_imported_data_have_no_new_samples_and_no_address_is_contacted_for_them(
 def test_an_allowed_address_is_contacted(folder, server):
     at, asked = server
     source = IMPORTED | {"source": at + "/u.npz"}
-    in_record(folder, "dataset.json", settings=source, imported={"files": []})
+    in_record(folder, "dataset.json", settings=source, imported=FROM_FILES)
     with pytest.raises(ResolventError, match="cannot be read"):
         evaluate(allow=[f"{at}/u.npz"])
     assert asked
@@ -283,7 +284,7 @@ def test_an_allowed_address_is_contacted(folder, server):
 
 def test_a_file_that_samples_were_imported_from_is_held_to_its_digest_before_it_is_opened(folder):
     Path("u.h5").write_bytes(b"\x89HDF\r\n\x1a\n, which links to files of this machine")
-    in_record(folder, "dataset.json", settings=IMPORTED | {"source": "u.h5"}, imported={"files": []})
+    in_record(folder, "dataset.json", settings=IMPORTED | {"source": "u.h5"}, imported=FROM_FILES)
     with pytest.raises(ResolventError, match=r"u\.h5: its SHA-256 is .*; expected: 0000"):
         evaluate()
     settings = IMPORTED | {"source": "/dev/zero"}
@@ -331,7 +332,7 @@ def test_a_board_has_what_was_run_whatever_it_is_called(folder):
     assert set(table["model"]) == {"Galerkin transformer (fno1d), trained on 64, seed 3"}
     assert set(table["recorded_errors"]) == {"confirmed"}
     in_record(Path("judged"), "judged.json", label="Another")
-    with pytest.raises(FileError, match="damaged: evaluate again"):
+    with pytest.raises(FileError, match="has no relative_l2 of 'label': evaluate again"):
         board([Path("judged")])
 
 

@@ -4,6 +4,7 @@ import doctest
 
 import numpy as np
 import pytest
+import scipy.signal
 import xarray
 
 import resolvent
@@ -41,13 +42,14 @@ def test_a_longer_circle_is_the_same_problem_in_other_units():
 
 def test_the_way_to_more_modes_is_more_points_and_it_leads_there():
     with pytest.raises(
-        SolverError, match=r"; give values on n = 772 points or more \(now 64\): observe\(coeff"
+        SolverError, match=r"; give values on n = 772 points or more \(now 64\): scipy\.signal\.resample"
     ):
         resolvent.solve("burgers", WAVE, viscosity=3e-3)
-    fine = observe(coefficients_of(WAVE[None]), 772)
+    fine = scipy.signal.resample(WAVE[None], 772, axis=-1)
+    np.testing.assert_allclose(fine, observe(coefficients_of(WAVE[None]), 772), atol=1e-13)
     assert np.isfinite(resolvent.solve("burgers", fine, viscosity=3e-3)).all()
     random = 30 * np.random.default_rng(0).normal(size=(16, 16))
-    with pytest.raises(SolverError, match=r"give values on n = 172 points or more \(now 16\): observe_2d\("):
+    with pytest.raises(SolverError, match=r"give values on n = 172 points or more \(now 16\): scipy\.signal"):
         resolvent.solve("kolmogorov", random, viscosity=1e-4)
 
 
@@ -96,6 +98,13 @@ TAKES = "burgers takes the initial velocity as real numbers, "
         ("burgers", WAVE, {"viscosty": 1}, "unknown parameter 'viscosty'; did you mean 'viscosity'"),
         ("burgers", WAVE, {"method": "euler"}, "unknown method 'euler'; accepted: split-step"),
         ("burgers", WAVE, {"viscosity": 0.0}, "viscosity must be positive"),
+        ("burgers", WAVE, {"viscosity": "a"}, "burgers: viscosity must be a number, got 'a'"),
+        ("burgers", WAVE, {"viscosity": None}, "burgers: viscosity must be a number, got None"),
+        ("burgers", WAVE, {"viscosity": True}, "burgers: viscosity must be a number, got True"),
+        ("burgers", WAVE, {"num_steps": 2.5}, "burgers: num_steps must be an integer, got 2.5"),
+        ("darcy", np.ones((9, 9)), {"source": "a"}, "darcy: source must be numbers, got 'a'"),
+        ("lorenz63", [1.0, 1.0, 1.0], {"times": "a"}, "lorenz63: times must be numbers, got 'a'"),
+        ("kolmogorov", np.ones((16, 16)), {"viscosity": [1]}, r"viscosity must be a number, got \[1\]"),
         ("burgers", np.fft.rfft(WAVE), {}, r"got complex128 .*: values on a grid, not coefficients"),
         ("burgers", WAVE > 0, {}, TAKES + r"\(samples, n\) or \(n,\); got bool"),
         ("burgers", WAVE[None, None], {}, TAKES + r".*; got shape \(1, 1, 64\)"),

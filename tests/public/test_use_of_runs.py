@@ -117,6 +117,7 @@ UNFIT = {
     "must be real numbers, got <U": lambda u: u.astype(str),
     "inputs are not finite: samples ": lambda u: np.where(u > 1, np.nan, u),
     "inputs are not finite: samples 0, 1": lambda u: np.ma.masked_less(u, 0),
+    r"inputs of shape \(0, 128\) have no samples: give at least one": lambda u: u[:0],
     r"inputs of shape \(128,\) do not fit fno: give \(samples, n\)": lambda u: u[0],
     r"shape \(6, 2, 128\) do not fit fno: give \(samples, n\)": lambda u: np.stack([u] * 2, axis=1),
     r"shape \(6, 1, 1, 128\) do not fit fno: give \(samples, n\)": lambda u: u[:, None, None],

@@ -22,7 +22,8 @@ from numcodecs import blosc
 from numpy.typing import DTypeLike
 from zarr.codecs import BytesCodec, Crc32cCodec, ShardingCodec
 
-from resolvent.common.files import read_json
+from resolvent.common.cards import Receipt
+from resolvent.common.records import read_record
 from resolvent.datasets.errors import DatasetError, damaged, gone, in_one_line
 from resolvent.datasets.storage.addresses import located
 from resolvent.datasets.storage.object_store import opened, ranges_of
@@ -116,8 +117,8 @@ class StoredArray:
             self._hold(google_crc32c.value(content[:-CHECKSUM]), content, f"the index of shard {shard}")
             receipt = Path(self.path).with_suffix(".shards") / f"{shard}.json"
             # A copy of a dataset may have only the store and its card.
-            facts = read_json(receipt, "the receipt") if receipt.exists() else {}
-            self.receipts[shard] = facts.get("checksums", {}).get(self.name, [])
+            checksums = read_record(receipt, Receipt)["checksums"] if receipt.exists() else {}
+            self.receipts[shard] = checksums.get(self.name, [])
             self.indices[shard] = content[:-CHECKSUM].view("<u8").reshape(-1, 2).copy()
 
     def _key(self, shard: int) -> str:

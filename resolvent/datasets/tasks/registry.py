@@ -6,12 +6,16 @@ User-defined equations need no entry: the configuration names the module and cla
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BeforeValidator, SerializeAsAny
+from pydantic import BeforeValidator, SerializeAsAny, ValidationError
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from resolvent.common.outside import LOCATION, find
+from resolvent.common.records import lines_of
+from resolvent.datasets.errors import DatasetError, in_one_line
 from resolvent.datasets.tasks.settings import DatasetSettings
 
 if TYPE_CHECKING:
@@ -74,6 +78,21 @@ def settings_of(content: Any) -> DatasetSettings:
             "no_equation", "equation is required; accepted: {accepted}", {"accepted": ", ".join(EQUATIONS)}
         )
     return settings_class(str(content["equation"]), "source" in content).model_validate(content)
+
+
+def settings_on(card: Mapping[str, Any], path: Path | str | None = None) -> DatasetSettings:
+    """Return the settings on the dataset card in the file `path`; without one, the message names the dataset.
+
+    Raises `DatasetError` if they are invalid.
+    """
+    try:
+        return settings_of(card["settings"])
+    except ValidationError as error:
+        fault = lines_of(error, card["settings"])[0]
+    except ValueError as error:
+        fault = in_one_line(error)
+    where = path or f"the card of the dataset {card['dataset']}, {card['settings_hash']}.json"
+    raise DatasetError(f"{where}: settings: {fault}")
 
 
 # The settings of a dataset of any equation, inside a configuration.

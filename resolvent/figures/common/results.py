@@ -16,9 +16,10 @@ import numpy as np
 import pandas as pd
 
 from resolvent.common import files, runs
+from resolvent.common.cards import WHOLE_CARD
 from resolvent.common.digests import check_digest, check_present
 from resolvent.common.predictions import AT_ALL_LEVELS, functions, node_name
-from resolvent.common.records import BaselineCost
+from resolvent.common.records import BaselineCost, read_record
 from resolvent.common.runs import read_table as read_table
 from resolvent.figures.common.errors import ResultError
 
@@ -110,7 +111,10 @@ def read_baselines(directories: Iterable[str | Path]) -> list[Baseline]:
         record, errors = runs.read_baselines_table(directory)
         for place, rows in errors.groupby(["resolution", "baseline"], sort=False):
             resolution, key = cast(tuple[Any, str], place)
-            cost, noise = record.cost_of(resolution, key), float(rows["noise"].iloc[0])
+            cost, noise = (
+                record.cost_of(resolution, key, Path(directory) / "cost.json"),
+                float(rows["noise"].iloc[0]),
+            )
             baselines.append(Baseline(key, cost.label, resolution, noise, rows, cost))
     return baselines
 
@@ -120,8 +124,10 @@ def resolution_in_words(resolution: int | str) -> str:
     return f"times {resolution}" if isinstance(resolution, str) else f"n = {resolution}"
 
 
-def read_json(path: str | Path) -> dict:
-    return files.read_json(check_present(path), "the file")
+def read_card(path: str | Path) -> dict:
+    """Return a dataset card."""
+    card: Any = read_record(check_present(path), WHOLE_CARD)
+    return card
 
 
 def read_arrays(path: str | Path) -> dict[str, np.ndarray]:

@@ -7,6 +7,7 @@ from xml.etree.ElementTree import tostring
 from latex2mathml.converter import convert_to_element
 from markupsafe import Markup
 
+from resolvent.common.cards import DISTRIBUTION
 from resolvent.common.counts import counted
 
 REFERENCES = Path(__file__).parents[1] / "templates/references.bib"
@@ -17,7 +18,6 @@ ARXIV = re.compile(r"arXiv:(\d{4}\.\d{4,5})")
 APART = re.compile(r",\s*\\quad\s*")  # between equations of a system: line break on a narrow page
 SHOWN = {"in_words", "in_symbols", "in_latex", "operator", "operator_in_latex", "source", "parameters"}
 SAYS_MORE = re.compile("[a-z]{4}")  # a word, which the formula in LaTeX does not have
-DISTRIBUTION = "distribution_of_the_"
 
 
 def bibtex(card: dict) -> str:

@@ -5,13 +5,14 @@ group is a set of records, and each sample is a record.
 """
 
 import hashlib
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from resolvent.common.files import json_text, write_text
 from resolvent.figures.common.page import relative
-from resolvent.figures.common.results import read_json
+from resolvent.figures.common.results import read_card
 from resolvent.figures.dataset.card import bibtex, licence, points_of
 from resolvent.figures.dataset.error_budget import summary
 
@@ -34,12 +35,12 @@ def write_croissant(
            sample, arrays as numbers separated by spaces.
     The date of publication is that of the card.
     """
-    card, folder, facts = Path(card), Path(output).parent, read_json(card)
+    card, folder, facts = Path(card), Path(output).parent, read_card(card)
     place = store if "://" in store else relative(store, folder)
     equation, (licence_name, about) = facts["equation"], licence(facts)
     authors = "The authors of the imported files" if "imported" in facts else "The Resolvent developers"
     content = {
-        "@context": read_json(CONTEXT),
+        "@context": json.loads(CONTEXT.read_text(encoding="utf-8")),
         "@type": "sc:Dataset",
         "conformsTo": ["http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0"],
         "name": facts["dataset"],
@@ -107,8 +108,9 @@ def responsible(facts: dict) -> dict[str, str]:
     origin = "All samples come from one distribution and one set of parameters of the equation"
     if "imported" in facts:
         origin = "The samples were read from third-party files"
+    method = facts.get("solver", {}).get("method", "not stated")
     return {
-        "rai:dataCollection": f"Solver: {facts['solver']['method']}. {facts['precision']}.",
+        "rai:dataCollection": f"Solver: {method}. {facts['precision']}.",
         "rai:dataLimitations": _errors(facts),
         "rai:dataBiases": f"{origin}{f' ({distribution})' if distribution else ''}: errors on them do not "
         "predict errors elsewhere.",

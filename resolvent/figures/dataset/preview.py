@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from resolvent.figures.common.results import read_arrays, read_json
+from resolvent.figures.common.results import read_arrays, read_card
 
 COLOURS = {"input": "#0072b2", "target": "#d55e00"}
 MORE_COLOURS = ("#00805e", "#b0418a", "#4b4fb5", "#a87000")  # of second inputs and targets
@@ -38,7 +38,7 @@ class DatasetPreview:
     """
 
     def __init__(self, card: str | Path, preview: str | Path):
-        self.card, self.content = read_json(card), read_arrays(preview)
+        self.card, self.content = read_card(card), read_arrays(preview)
         self.samples = [str(label) for label in self.content["samples"]]
         names = {"input": self.card["inputs"], "target": self.card["targets"]}
         spare = iter(MORE_COLOURS)

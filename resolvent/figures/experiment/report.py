@@ -119,7 +119,7 @@ def write_report(
     curves = scaling.scaling_table(read["curves"] if read["scaled"] else [])
     if read["scaled"]:
         save_table(curves, folder / "scaling.csv")
-    errors, facts, samples = headline(comparison), results.read_json(card), int(comparison["samples"].max())
+    errors, facts, samples = headline(comparison), results.read_card(card), int(comparison["samples"].max())
     timed, estimates = inference_table(read["inference"]), estimates_table(read["estimates"])
     timed_on = sorted(set(read["inference"]["device"].dropna()))
     render(

@@ -1,6 +1,7 @@
 """Tuning of training settings in an experiment, as text and table; equal effort for every model."""
 
 from resolvent.common.counts import counted, value_in_words
+from resolvent.common.records import Tuning
 from resolvent.figures.common.numbers import UNIT, duration, in_units, power
 from resolvent.figures.common.results import Run
 from resolvent.figures.common.table import Cell, Column, Table, as_html
@@ -48,12 +49,12 @@ def tuning_of(runs: list[Run]) -> dict | None:
     }
 
 
-def _row(run: Run, tuning: dict) -> list[Cell]:
+def _row(run: Run, tuning: Tuning) -> list[Cell]:
     cells = [Cell(run.label), Cell(run.where)]
     for candidate in tuning["candidates"]:
         chosen, epoch = candidate["settings"] == tuning["chosen"], candidate["diverged_epoch"]
         note, error = "chosen" * chosen, candidate["validation_relative_l2"]
-        if epoch is None:
+        if error is not None:
             cells.append(Cell(in_units(error, UNIT), note=note, value=error, bold=chosen))
         else:
             cells.append(Cell(f"diverged (epoch {epoch})", note=note, value=float("nan"), lost=True))
@@ -61,7 +62,7 @@ def _row(run: Run, tuning: dict) -> list[Cell]:
     return [*cells, Cell(duration(seconds), value=seconds)]
 
 
-def _tried(tuning: dict, name: str) -> list:
+def _tried(tuning: Tuning, name: str) -> list:
     return list(dict.fromkeys(candidate["settings"][name] for candidate in tuning["candidates"]))
 
 

@@ -13,7 +13,7 @@ from resolvent.figures.common.commands import size_of
 from resolvent.figures.common.exhibit import Section
 from resolvent.figures.common.numbers import DASH, ratio_in_words
 from resolvent.figures.common.page import STUDY_PAGES, render
-from resolvent.figures.common.results import read_json
+from resolvent.figures.common.results import read_card
 from resolvent.figures.dataset.error_budget import summary
 from resolvent.figures.dataset.preview import DatasetPreview
 from resolvent.figures.front import leaderboard
@@ -96,7 +96,7 @@ def _dataset_card(results: Results, name: str) -> dict:
         return card | {"made": False}
     if results.there(planned.preview):
         card["picture"] = _picture(DatasetPreview(folder / planned.card, folder / planned.preview))
-    facts, store = read_json(folder / planned.card), folder / planned.store
+    facts, store = read_card(folder / planned.card), folder / planned.store
     errors = summary(facts)
     return card | {
         "made": True,

@@ -8,15 +8,16 @@ import json
 from dataclasses import field
 from pathlib import Path
 
-from pydantic import ConfigDict, ValidationError
+from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 
-from resolvent.common.errors import FileError
 from resolvent.common.files import read_json, write_json
+from resolvent.common.records import Resolution, read_record
 from resolvent.figures.common.commands import making
 
 STUDY_FILE = "study.json"
-EXACT = ConfigDict(extra="forbid")  # an unknown key belongs to another version
+# An unknown key belongs to another version.
+EXACT = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
 
 @dataclass(frozen=True, config=EXACT)
@@ -26,7 +27,7 @@ class PlannedRow:
     model: str
     label: str
     recipe: str | None
-    resolution: int | str
+    resolution: Resolution
     noise: float
     runs: dict[str, str]  # folders by seed
 
@@ -38,9 +39,13 @@ class PlannedExperiment:
     title: str
     dataset: str
     page: str
-    finest: int | str
+    finest: Resolution
     papers: list[str]  # with tables or figures from it
     rows: list[PlannedRow]
+
+    def __post_init__(self) -> None:
+        if any(type(row.resolution) is not type(self.finest) for row in self.rows):
+            raise ValueError("the 'resolution' of 'rows' is not of the kind of 'finest', a number or a name")
 
 
 @dataclass(frozen=True, config=EXACT)
@@ -89,12 +94,4 @@ def write_study(path: str | Path, planned: dict, *, command: str, provenance: di
 
 def read_study(folder: str | Path) -> Study:
     """Read study.json. Raises `FileError` if it is missing, damaged or of another version."""
-    path = Path(folder) / STUDY_FILE
-    try:
-        return Study(**read_json(path, "the plan of the study"))
-    except FileNotFoundError:
-        raise FileError(f"{path} is missing", remedy=f"make it with `snakemake {path}`") from None
-    except ValidationError as error:
-        first = error.errors()[0]
-        words = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
-        raise FileError(f"{path} is from another version ({words}): delete it and run snakemake") from None
+    return read_record(Path(folder) / STUDY_FILE, Study)

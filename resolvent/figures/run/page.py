@@ -10,7 +10,7 @@ from resolvent.figures.common.comparison import leading, mean_error, with_facts
 from resolvent.figures.common.exhibit import Section, Sources, draw_sections
 from resolvent.figures.common.numbers import in_bytes
 from resolvent.figures.common.page import RUN_DATA, RUN_PAGE, relative, render
-from resolvent.figures.common.results import Run, has_map, read_json, read_runs
+from resolvent.figures.common.results import Run, has_map, read_card, read_runs
 from resolvent.figures.common.style import appearances
 from resolvent.figures.common.table import as_html
 from resolvent.figures.experiment.comparison import compare
@@ -64,7 +64,7 @@ def write_run_pages(
 
     `title` is the experiment's, `card` the file of the test dataset, `quantities` its input and target.
     """
-    loaded, facts, card = read_runs(runs), read_json(card), Path(card)
+    loaded, facts, card = read_runs(runs), read_card(card), Path(card)
     looks, experiment, root = appearances(loaded), Path(experiment), Path(root)
     report, store = experiment / "report.html", card.with_suffix(".zarr")
     above = [("Experiments", "index.html#experiments"), (title, relative(report, root))]

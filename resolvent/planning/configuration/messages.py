@@ -38,6 +38,9 @@ def explain(
             yield f"{where}.equation: {unknown('equation', problem['ctx']['equation'], EQUATIONS)}"
         elif problem["type"] == "value_error":
             yield f"{where}: {problem['ctx']['error']}"
+        elif problem["type"] == "list_type":
+            given = shown(problem["input"])
+            yield f"{where}: expected a list, got {given}; write [{given}]"
         elif problem["type"] in NO_MAPPING:
             yield f"{where}: expected a mapping of keys, got {shown(problem['input'])}"
         else:

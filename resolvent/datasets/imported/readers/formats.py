@@ -31,6 +31,7 @@ from resolvent.datasets.imported.readers.arrays_file import (
     of_type,
 )
 
+LARGEST_REPEATED = 2**30  # bytes of a tensor that may repeat its numbers: a copy of it
 ARRAY, TENSOR = "array", "tensor"  # names for the only variable of a file without names
 
 
@@ -90,6 +91,7 @@ def open_torch(path: Path | str, content: Any) -> ArraysFile:
             "sparse": str(tensor.layout) != "torch.strided",
             "a tensor without values (meta)": tensor.is_meta,
             "complex": tensor.is_complex(),
+            "a tensor that repeats its numbers (expanded)": _repeats(tensor),
         }
         try:
             given = of_type(torch.empty(0, dtype=dtype).numpy().dtype)
@@ -97,6 +99,13 @@ def open_torch(path: Path | str, content: Any) -> ArraysFile:
             given = {"kind": str(dtype)}
         given["kind"] = next((kind for kind, applies in kinds.items() if applies), given["kind"])
         return Variable(shape, lambda selection: tensor.detach()[selection].to(dtype).numpy(), **given)
+
+    def _repeats(tensor: Any) -> bool:
+        """Return whether a large tensor has fewer stored numbers than its shape: its copy may not fit."""
+        if tensor.is_nested or str(tensor.layout) != "torch.strided":
+            return False
+        size = tensor.numel() * tensor.element_size()
+        return size > LARGEST_REPEATED and tensor.untyped_storage().nbytes() < size
 
     def tensors(content: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
         if isinstance(content, torch.Tensor):
