@@ -31,7 +31,7 @@ from resolvent.planning.start import own_overlay, start_snakemake, study_folder
 TO_SNAKEMAKE = {"allow_extra_args": True, "ignore_unknown_options": True}
 AFTER_DASHES = "after --"  # key of `context.meta`
 STUDIES, USE, REST = "Studies", "Data and trained models", "Workflow"
-JUDGED = "Evaluate and compare"
+EVALUATE = "Evaluate and compare"
 
 
 class KeepingDashes(TyperCommand):
@@ -335,16 +335,16 @@ def verify(
     raise typer.Exit(verified(paths))
 
 
-@app.command(rich_help_panel=JUDGED)
+@app.command(rich_help_panel=EVALUATE)
 def tasks() -> None:
-    """List the tasks that models can be judged on."""
+    """List the tasks that models can be evaluated on."""
     from resolvent.judging.tasks import names, read_task
 
     for name in names():
         print(f"{name:20}{read_task(name).title}")
 
 
-@app.command(rich_help_panel=JUDGED)
+@app.command(rich_help_panel=EVALUATE)
 def task(
     name: Annotated[str, typer.Argument(help="A task of `resolvent tasks`.")],
     to: Annotated[Path, typer.Option(help="A new folder.")],
@@ -358,7 +358,7 @@ def task(
     print(f"{to}: {counted(len(files), 'file')}; README.md has the instructions")
 
 
-@app.command(rich_help_panel=JUDGED)
+@app.command(rich_help_panel=EVALUATE)
 def evaluate(
     source: Annotated[
         str,
@@ -371,7 +371,7 @@ def evaluate(
         str | None,
         typer.Option(help="A task of `resolvent tasks`; by default, an exported run's own test samples."),
     ] = None,
-    out: Annotated[Path, typer.Option(help="Folder for record, page and tables.")] = Path("judged"),
+    out: Annotated[Path, typer.Option(help="Folder for record, page and tables.")] = Path("evaluation"),
     label: Annotated[str, typer.Option(help="Name in tables.")] = "",
     certify: Annotated[bool, typer.Option("--certify", help="Also estimate errors without labels.")] = False,
     data: Annotated[Path, typer.Option(help="Folder for the test samples.")] = Path("data"),
@@ -398,12 +398,12 @@ def evaluate(
         raise typer.Exit(1)
 
 
-@app.command(rich_help_panel=JUDGED)
+@app.command(rich_help_panel=EVALUATE)
 def compare(
     folders: Annotated[list[Path], typer.Argument(help="Folders written by `evaluate`.")],
     csv: Annotated[Path | None, typer.Option(help="Also write the table to this file.")] = None,
 ) -> None:
-    """Compare judgements of `evaluate` on each test set, the lowest error first."""
+    """Compare evaluations on each test set, the lowest error first."""
     from resolvent.judging.board import board, print_board, write_board
     from resolvent.public.describe import Terminal
 

@@ -1,5 +1,5 @@
 // Scores of the site's search: pages that answer a question come before references, which have nearly all words.
-const GUIDES = /^(questions|quickstart|concepts|how-to-choose|use|datasets|models|gpus|cluster|jobs|judged|extending|limitations|statistics|tutorials\/)/;
+const GUIDES = /^(questions|quickstart|concepts|how-to-choose|use|datasets|models|gpus|cluster|jobs|evaluate|extending|limitations|statistics|tutorials\/)/;
 
 // eslint-disable-next-line no-unused-vars
 var Scorer = {

@@ -1,4 +1,4 @@
-"""The board: judgements of `resolvent evaluate` on each test, the lowest error first."""
+"""The board: evaluations of `resolvent evaluate` on each test, the lowest error first."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from rich.table import Table
 
 from resolvent.common.errors import FileError
 from resolvent.common.records import read_record
-from resolvent.judging.judge import RECORD, Judgement
+from resolvent.judging.judge import RECORD, Evaluation
 
 ORDER = ["test", "grid", "relative_l2"]
 
 
 def board(folders: Sequence[Path]) -> pd.DataFrame:
-    """Return a row for each judgement in `folders` and each grid, ordered by test, grid and error.
+    """Return a row for each evaluation in `folders` and each grid, ordered by test, grid and error.
 
     Tests have the same name only if they have the same test samples. Raises `FileError` if a folder has no
-    judgement, or a damaged one.
+    evaluation, or a damaged one.
     """
     return pd.DataFrame([row for folder in folders for row in _rows(folder)]).sort_values(
         ORDER, ignore_index=True
@@ -30,9 +30,11 @@ def board(folders: Sequence[Path]) -> pd.DataFrame:
 
 def _rows(folder: Path) -> Iterator[dict[str, Any]]:
     path = folder / RECORD
+    if not path.exists() and (folder / "judged.json").exists():
+        raise FileError(f"{folder} has judged.json, the record of version 1.0: evaluate again")
     if not path.exists():
         raise FileError(f"{folder} has no {RECORD}: make it with `resolvent evaluate … --out {folder}`")
-    record = read_record(path, Judgement, remedy="evaluate again")
+    record = read_record(path, Evaluation, remedy="evaluate again")
     rows = [row for row in record["rows"] if row["who"] == record["label"]]
     rows = [row for row in rows if row["metric"] == "relative_l2"]
     if not rows:
@@ -46,7 +48,7 @@ def _rows(folder: Path) -> Iterator[dict[str, Any]]:
             "model": record["label"],
             "relative_l2": float(row["mean"]),
             "samples": row["samples"],
-            "judged": record["kind"],
+            "evaluated": record["kind"],
             "recorded_errors": confirmed if recorded else "",
             "date": record["date"],
             "versions": " ".join(f"{name} {number}" for name, number in record["versions"].items()),
@@ -58,15 +60,15 @@ def print_board(table: pd.DataFrame, console: Console) -> None:
     """Print the board, one table for each test."""
     for test, part in table.groupby("test", sort=False):
         printed = Table(title=str(test), title_justify="left")
-        for head in ("grid", "model", "error", "samples", "what was judged", "date"):
+        for head in ("grid", "model", "error", "samples", "what was evaluated", "date"):
             narrow = head in ("error", "samples", "date")
             printed.add_column(head, overflow="fold", no_wrap=narrow)
         for row in part.to_dict("records"):
-            judged = row["judged"]
+            evaluated = row["evaluated"]
             if row["recorded_errors"]:
-                judged += f", recorded errors {row['recorded_errors']}"
+                evaluated += f", recorded errors {row['recorded_errors']}"
             error, samples = f"{row['relative_l2']:.3e}", str(row["samples"])
-            printed.add_row(row["grid"], row["model"], error, samples, judged, row["date"])
+            printed.add_row(row["grid"], row["model"], error, samples, evaluated, row["date"])
         console.print(printed)
 
 

@@ -37,12 +37,12 @@ from resolvent.judging.predictions import Predictor, predictor
 from resolvent.judging.tasks import NamedTask, labels_of, names, read_task
 from resolvent.public.consent import Allowed
 
-RECORD, ERRORS, PAGE, TABLE = "judged.json", "errors.csv", "index.html", "row"
+RECORD, ERRORS, PAGE, TABLE = "evaluation.json", "errors.csv", "index.html", "row"
 OURS = tuple(metric for metric in METRICS if not metric.standardised)
 KINDS = {
-    "predictions": "only predictions were judged, not how they were made, nor whether the labels were known",
-    "program": "the program was run here; how it was trained, and on which samples, was not judged",
-    "run": "the exported weights were run here; on which samples they were trained was not judged",
+    "predictions": "only predictions were evaluated, not how they were made, nor whether the labels were known",
+    "program": "the program was run here; how it was trained, and on which samples, was not evaluated",
+    "run": "the exported weights were run here; on which samples they were trained was not evaluated",
 }
 Kind = Literal["predictions", "program", "run"]  # the keys of KINDS
 WITHOUT_LABELS = {
@@ -55,7 +55,7 @@ LIBRARIES = ("resolvent", "jax", "numpy", "scipy", "torch")
 
 
 @with_config(STRICT)
-class JudgedRow(TypedDict):
+class EvaluatedRow(TypedDict):
     """Errors of a model or solver on a grid in a metric; null where there is no finite number."""
 
     who: str
@@ -90,21 +90,21 @@ class SolverTime(TypedDict):
 
 
 @with_config(STRICT)
-class Judgement(TypedDict):
-    """Content of judged.json."""
+class Evaluation(TypedDict):
+    """Content of evaluation.json."""
 
     task: str
     source: str
     files: dict[str, Any]
     label: str
     kind: Kind
-    judged: str
+    evaluated: str
     test_set: str
     stated_accuracy: float
-    rows: list[JudgedRow]
+    rows: list[EvaluatedRow]
     recorded: NotRequired[list[RecordedRow]]
     remarks: list[str]
-    not_judged_on: list[str]
+    not_evaluated_on: list[str]
     classical: list[SolverTime]
     as_accurate: SolverTime | None
     without_labels: list[dict[str, Any]]
@@ -155,7 +155,7 @@ def judge(
         raise FileError(f"{out} is a file: choose another --out")
     groups = [group_name(resolution) for resolution in task.tested]
     asked = predictor(source, groups) if run is None else exported.predictor_of(run, groups)
-    existing = read_json(out / RECORD, "the judgement") if (out / RECORD).exists() else None
+    existing = read_json(out / RECORD, "the evaluation") if (out / RECORD).exists() else None
     identity = {"task": test, "source": asked.words, "files": asked.files}
     if existing is not None and {key: existing.get(key) for key in identity} != identity:
         raise FileError(f"{out} has the results of other predictions: choose another --out, or delete it")
@@ -177,18 +177,18 @@ def judge(
     facts = read_card(card)
     accuracy = facts.get("stated_accuracy") or 0.0
     of_source = errors[errors["who"] == who]
-    judged_groups = {grid.partition(",")[0] for grid in errors["grid"]}
+    evaluated_groups = {grid.partition(",")[0] for grid in errors["grid"]}
     record = {
         **identity,
         "label": who,
         "kind": asked.kind,
-        "judged": KINDS[asked.kind],
+        "evaluated": KINDS[asked.kind],
         "test_set": facts["content_hash"],
         "stated_accuracy": accuracy,
         "rows": list(_summaries(errors)),
         "recorded": [] if own is None else list(exported.recorded_and_measured(own, of_source, accuracy)),
         "remarks": list(asked.remarks),
-        "not_judged_on": [group for group in groups if group not in judged_groups],
+        "not_evaluated_on": [group for group in groups if group not in evaluated_groups],
         "classical": classical,
         "as_accurate": _fastest_as_accurate(errors, classical),
         "without_labels": estimates,
@@ -321,7 +321,7 @@ def _finite(numbers: dict[str, Any]) -> dict[str, float | None]:
 
 
 def table_of(record: dict, metric: str = "") -> Table:
-    """Return the table of a judgement: what was judged, and below it classical solvers.
+    """Return the table of an evaluation: what was evaluated, and below it classical solvers.
 
     The solvers are the fastest one as accurate as the predictions, and the most accurate one. With `metric`,
     the table has only the columns of that metric and omits the kind of source; times are next to the first
@@ -358,7 +358,7 @@ def table_of(record: dict, metric: str = "") -> Table:
         return line
 
     columns = [Column("model"), *(Column(grid, shown[name], "interval") for name, grid in places)]
-    columns += [Column(f"time on {first_grid}")] * with_time + [Column("what was judged")] * (not metric)
+    columns += [Column(f"time on {first_grid}")] * with_time + [Column("what was evaluated")] * (not metric)
     title, note = ("", "") if metric else (record["task"], NOTE)
     return Table(columns, [cells(label)], [cells(who) for who in dict.fromkeys(solvers)], title, note)
 
@@ -383,7 +383,7 @@ def in_words(record: dict) -> Iterable[str]:
         if row["metric"] == "relative_l2" and row["who"] == record["label"]:
             interval = ends(row["low"], row["high"], row["mean"])
             yield f"{row['who']}, {row['grid']}: relative L² error {scientific(row['mean'])} {interval}"
-    if missing := record["not_judged_on"]:
+    if missing := record["not_evaluated_on"]:
         yield f"No predictions on {', '.join(missing)}."
     yield from (f"Remark: {remark}." for remark in record["remarks"])
     yield beside_solvers(record)
@@ -396,7 +396,7 @@ def in_words(record: dict) -> Iterable[str]:
         yield f"{record['label']}, {estimate['grid']}, without labels: {words}"
     for row in record["recorded"]:
         yield f"{row['grid']}, {row['metric']}: recorded {scientific(row['recorded'])}, {again_in_words(row)}"
-    yield f"Judged: {record['judged']}."
+    yield f"Evaluated: {record['evaluated']}."
 
 
 def again_in_words(row: dict) -> str:
@@ -408,7 +408,7 @@ def again_in_words(row: dict) -> str:
 
 
 def page_of(record: dict, task: NamedTask) -> str:
-    """Return the page of a judgement as one self-contained HTML file."""
+    """Return the page of an evaluation as one self-contained HTML file."""
     loader = jinja2.FileSystemLoader(Path(__file__).parent)
     environment = jinja2.Environment(loader=loader, undefined=jinja2.StrictUndefined, autoescape=True)
     environment.filters["scientific"] = scientific
@@ -417,7 +417,7 @@ def page_of(record: dict, task: NamedTask) -> str:
     rows = [row for row in record["rows"] if row["who"] == record["label"]]
     leading = next(row for row in rows if row["metric"] == task.metric)
     metrics = dict.fromkeys([task.metric, *(row["metric"] for row in rows)])
-    return environment.get_template("judged.html.j2").render(
+    return environment.get_template("evaluation.html.j2").render(
         record=record, task=task, tables=[as_html(table_of(record, metric)) for metric in metrics],
         style=style, sort=sort, leading=leading, words=WITHOUT_LABELS, beside=beside_solvers(record),
         again=again_in_words,

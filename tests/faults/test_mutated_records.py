@@ -109,7 +109,7 @@ def console():
 
 
 def read_a_run(folder):
-    """Read all that a run tells in Python, in a terminal, on its pages and on its model card."""
+    """Read all of a run in Python, in a terminal, on its pages and on its model card."""
     run = resolvent.load_run(folder)
     inputs = np.sin(2 * np.pi * np.arange(64) / 64)[None]
     prediction = run.predict(inputs)
@@ -179,8 +179,8 @@ FAST = {
     "away/run.json": lambda path: read_a_run(path.parent),
     "away/cost.json": lambda path: read_a_run(path.parent),
     f"{RUN}/run.json": lambda path: read_a_run(path.parent),
-    "judged/judged.json": read_a_judgement,
-    "confirmed/judged.json": read_a_judgement,
+    "judged/evaluation.json": read_a_judgement,
+    "confirmed/evaluation.json": read_a_judgement,
     f"{EXPERIMENT}/baselines/cost.json": read_the_baselines,
     "results/tiny/study.json": read_the_plan,
     f"{EXPERIMENT}/fno/n64/tuned.json": lambda path: tuned_run({"training": {"epochs": 1}}, path),
@@ -260,7 +260,7 @@ def with_store(path, content):
         store.write_text(json.dumps(json.loads(store.read_text()) | {"attributes": content}))
 
 
-def is_told(message, path, place):
+def is_reported(message, path, place):
     """Return whether a message is a line with the file, or the run or store that it is of, and the field."""
     fields = {key for key in place if isinstance(key, str)} | {"unexpected", "the run of its folder"}
     named = any(str(file) in message for file in (path, path.parent, path.parent.with_suffix(".zarr")))
@@ -291,7 +291,7 @@ def test_a_mutated_record_is_refused_by_file_and_field_or_read_as_before(name, r
             same = plain(read(path)) == whole
             failure = "" if same or not other else "is read as another number"
         except ResolventError as error:
-            failure = "" if is_told(str(error), path, place) else str(error)
+            failure = "" if is_reported(str(error), path, place) else str(error)
         except Exception as error:
             where = traceback.extract_tb(error.__traceback__)[-1]
             failure = f"{type(error).__name__} in {where.filename}, line {where.lineno}: {error}"

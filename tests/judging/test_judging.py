@@ -137,7 +137,7 @@ def test_stored_predictions_are_judged_beside_the_classical_solver(given, data, 
     assert record["as_accurate"]["grid"] == "n64"
     assert record["kind"] == "predictions"
     assert list(record["files"]) == ["n64.npy"]
-    written = json.loads((tmp_path / "out/judged.json").read_text())
+    written = json.loads((tmp_path / "out/evaluation.json").read_text())
     assert {**record, "sha256": written["sha256"]} == written
     page = (tmp_path / "out/index.html").read_text()
     assert "whether the labels were known" in page
@@ -166,7 +166,7 @@ def test_one_hard_sample_is_judged_and_its_record_is_json(given, data, tmp_path,
     def refuse(constant):
         raise AssertionError(f"{constant} is no JSON")
 
-    written = json.loads((tmp_path / "out/judged.json").read_text(), parse_constant=refuse)
+    written = json.loads((tmp_path / "out/evaluation.json").read_text(), parse_constant=refuse)
     for row in written["rows"]:
         assert row["low"] <= row["mean"] <= row["high"] < 20 * row["mean"]
     one_sample = {"who": ["A"], "grid": ["n64"], "sample": [0]}
@@ -188,7 +188,7 @@ def test_predictions_on_the_first_grid_alone_are_judged_there(place, data, tmp_p
         judge(str(tmp_path / f"{name}.npz"), "burgers-v0", tmp_path / name, data=data)
         for name in ("some", "every")
     )
-    assert (one["not_judged_on"], both["not_judged_on"]) == (["n128"], [])
+    assert (one["not_evaluated_on"], both["not_evaluated_on"]) == (["n128"], [])
     assert one["rows"][0] | {"who": ""} == both["rows"][0] | {"who": ""}
     assert "No predictions on n128." in list(in_words(one))
     assert "No predictions were given on n128." in (tmp_path / "some/index.html").read_text()
@@ -228,23 +228,23 @@ def test_judgements_are_listed_the_better_first(judged):
     table = board([judged / "worse", judged / "better"])
     assert table["model"].tolist() == ["=the better", "=the worse"]
     assert table["relative_l2"].tolist() == pytest.approx([0.1, 0.2])
-    assert set(table["judged"]) == {"predictions"}
+    assert set(table["evaluated"]) == {"predictions"}
     console = Console(record=True, width=120)
     print_board(table, console)
     said = console.export_text()
     assert "burgers-v0" in said
     assert "predictions" in said
-    with pytest.raises(FileError, match=r"has no judged\.json: make it with `resolvent evaluate"):
+    with pytest.raises(FileError, match=r"has no evaluation\.json: make it with `resolvent evaluate"):
         board([judged])
-    assert table_of(read_json(judged / "better/judged.json", "")).rows[0][0] == Cell("=the better")
+    assert table_of(read_json(judged / "better/evaluation.json", "")).rows[0][0] == Cell("=the better")
 
 
 @pytest.mark.parametrize("change", [{"kind": "other"}, {"rows": []}, {"rows": 3}, {"versions": None}])
 def test_a_damaged_judgement_is_refused_by_its_field(judged, change, tmp_path):
-    record = read_json(judged / "better/judged.json", "")
-    (tmp_path / "judged.json").write_text(json.dumps(record | change))
+    record = read_json(judged / "better/evaluation.json", "")
+    (tmp_path / "evaluation.json").write_text(json.dumps(record | change))
     (field,) = change
-    with pytest.raises(FileError, match=rf"judged\.json: '{field}'.*: evaluate again$"):
+    with pytest.raises(FileError, match=rf"evaluation\.json: '{field}'.*: evaluate again$"):
         board([tmp_path])
 
 
@@ -256,7 +256,7 @@ def browser():
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_page_is_read_on_a_telephone(judged, browser, scheme, tmp_path):
-    record = read_json(judged / "better/judged.json", "")
+    record = read_json(judged / "better/evaluation.json", "")
     rows = [
         row | {"who": row["who"].replace("=the better", "Galerkin transformer")} for row in record["rows"]
     ]
@@ -613,7 +613,7 @@ def test_a_program_of_a_fixed_size_is_judged_on_the_grid_that_it_takes(place, da
                 judge(*arguments, data=data)
             continue
         record = judge(*arguments, data=data)
-        assert record["not_judged_on"] == ["n128"]
+        assert record["not_evaluated_on"] == ["n128"]
         assert any("m.pt2 failed on n128: " in remark for remark in record["remarks"])
 
 

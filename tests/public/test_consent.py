@@ -331,7 +331,7 @@ def test_a_board_has_what_was_run_whatever_it_is_called(folder):
     table = board([Path("judged")])
     assert set(table["model"]) == {"Galerkin transformer (fno1d), trained on 64, seed 3"}
     assert set(table["recorded_errors"]) == {"confirmed"}
-    in_record(Path("judged"), "judged.json", label="Another")
+    in_record(Path("judged"), "evaluation.json", label="Another")
     with pytest.raises(FileError, match="has no relative_l2 of 'label': evaluate again"):
         board([Path("judged")])
 

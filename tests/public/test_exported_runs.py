@@ -56,7 +56,7 @@ def test_the_errors_of_a_run_are_found_again_without_its_data(given, made, tmp_p
     assert ended.value.code == 0
     said = capsys.readouterr().out
     assert said.count(": confirmed\n") == 4  # two metrics on two grids
-    record = read_json(tmp_path / "out/judged.json", "")
+    record = read_json(tmp_path / "out/evaluation.json", "")
     recorded = pd.read_csv(given / "errors.csv").groupby("resolution")["relative_l2"].mean()
     measured = {row["grid"]: row["measured"] for row in record["recorded"] if row["metric"] == "relative_l2"}
     assert measured == pytest.approx({f"n{n}": mean for n, mean in recorded.items()}, rel=1e-5)
@@ -87,7 +87,7 @@ def test_a_run_is_judged_on_a_task_beside_other_models(given, made, tmp_path, mo
     judge(str(tmp_path / "theirs.npz"), "tiny-v1", tmp_path / "theirs", data=made)
     table = board([tmp_path / "run", tmp_path / "theirs"])
     assert table["test"].unique().tolist() == ["tiny-v1"]
-    assert set(table["judged"]) == {"run", "predictions"}
+    assert set(table["evaluated"]) == {"run", "predictions"}
     assert table["relative_l2"].is_monotonic_increasing
 
 
@@ -103,7 +103,7 @@ def test_better_errors_than_the_weights_have_are_not_confirmed(given, made, tmp_
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code == 1
-    record = read_json(tmp_path / "out/judged.json", "")
+    record = read_json(tmp_path / "out/evaluation.json", "")
     assert {row["metric"] for row in record["recorded"] if not row["confirmed"]} == {"relative_l2"}
     assert set(board([tmp_path / "out"])["recorded_errors"]) == {"not confirmed"}
 
