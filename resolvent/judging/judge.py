@@ -40,7 +40,7 @@ from resolvent.public.consent import Allowed
 RECORD, ERRORS, PAGE, TABLE = "evaluation.json", "errors.csv", "index.html", "row"
 OURS = tuple(metric for metric in METRICS if not metric.standardised)
 KINDS = {
-    "predictions": "only predictions were evaluated, not how they were made, nor whether the labels were known",
+    "predictions": "only predictions were evaluated, not how they were made, nor if labels were known",
     "program": "the program was run here; how it was trained, and on which samples, was not evaluated",
     "run": "the exported weights were run here; on which samples they were trained was not evaluated",
 }
