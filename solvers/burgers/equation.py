@@ -156,8 +156,12 @@ class BurgersSolver(ABC):
         apart = in_time = np.inf
         while apart > accuracy / 10 or in_time > accuracy:
             if len(found) == len(MODES):
-                finding = f"no discretisation reaches the accuracy {accuracy:.0e} for the first samples"
-                raise SolverError(finding, _out_of_reach(MODES[-1], cls.steps[step]))
+                if in_time <= accuracy or step == len(steps) - 1:
+                    finding = f"no discretisation reaches the accuracy {accuracy:.0e} for the first samples"
+                    raise SolverError(finding, _out_of_reach(MODES[-1], cls.steps[step]))
+                # The steps were too long for any number of modes to agree with the next, as over long times.
+                found, apart = [], np.inf
+                step = min(int(np.searchsorted(steps, 2 * steps[step])), len(steps) - 1)
             rungs = len(found), step
             found.append(cls.tried(initial_coefficients, rungs, viscosity, final_time, length))
             in_time = found[-1].in_steps[:, step].max()

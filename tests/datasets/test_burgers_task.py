@@ -133,3 +133,10 @@ def test_the_loosest_accuracy_still_expects_modes_and_steps():
     assert min(task.settings.expected_discretisation()) >= 4
     assert task.settings.seconds_per_sample() > 0
     assert np.isfinite(task.solve_on_grid(np.sin(2 * np.pi * np.arange(64) / 64)[None])).all()
+
+
+def test_over_a_long_time_the_pilot_takes_more_steps_where_more_modes_do_not_help():
+    task = build_task(small_settings(viscosity=3e-3, final_time=8.0, accuracy=1e-7))
+    _, errors = task.compute_with_errors([("train", 0), ("train", 1)])
+    assert (errors["steps"] > 16).all()  # at which solutions of no two numbers of modes agree
+    assert (errors["estimated"] <= task.settings.accuracy).all()
