@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from exhibits import given, without_rendering
 from rich.console import Console
-from run_files import write_estimates, write_inference
+from run_files import whole_card, write_estimates, write_inference
 
 from resolvent.common.files import write_json
 from resolvent.common.records import home_grid
@@ -29,9 +29,11 @@ from resolvent.figures.front.study import PlannedExperiment, PlannedRow, Study
 from resolvent.figures.front.terminal import print_leaderboard
 from resolvent.figures.run.page import write_run_pages
 
+NAMED = {name: {"long_name": name} for name in ("initial_velocity", "velocity")}
 CARD = {
-    "dataset": "burgers_cao", "equation": {"symbols": "∂ₜu"}, "stated_accuracy": 1e-7, "error_budget": {},
-    "resolutions": [512], "inputs": ["initial_velocity"], "targets": ["velocity"],
+    "dataset": "burgers_cao", "equation": {}, "groups": {"n512": {"variables": NAMED}}, "sources": [],
+    "samples": {"train": 1, "validation": 1, "test": 40}, "settings": {"equation": "burgers"},
+    "inputs": ["initial_velocity"], "targets": ["velocity"],
 }  # fmt: skip
 CASES = {
     "finer": ((512,), (1024, 2048), {512: 1024}),
@@ -106,7 +108,7 @@ def test_pages_name_the_test_grid_and_no_error_is_said_to_be_on_the_training_gri
     without_rendering(monkeypatch)
     trained, tested, homes, runs, baselines = study
     card = tmp_path / "card.json"
-    card.write_text(json.dumps(CARD))
+    card.write_text(json.dumps(whole_card(CARD)))
     timed = {"kind": "model", "key": "galerkin", "label": "galerkin", "error": 1e-3, "one_seconds": 1e-3}
     timed |= {"many_seconds": 1e-4, "train_seconds": 1.0}
     estimated = {"model": "galerkin", "label": "galerkin", "seed": 1, "shift": "none", "factor": 1.0}
@@ -165,13 +167,13 @@ def test_the_matrix_has_a_row_for_each_training_grid_and_frames_the_training_gri
 
 
 def test_samples_and_errors_by_point_of_a_field_are_of_the_home_grid(make_run):
-    (run,) = read_runs([make_run(dimension=2, resolution=17, tested=(33, 65))])
-    assert run.home == 33
-    assert run.shown("target").shape == (4, 33, 33)
+    (run,) = read_runs([make_run(dimension=2, resolution=16, tested=(32, 64))])
+    assert run.home == 32
+    assert run.shown("target").shape == (4, 32, 32)
     (image, *_) = error_location.draw([run], appearances([run]), Shown(run, run)).axes[0].images
-    assert image.get_array().shape == (33, 33)
+    assert image.get_array().shape == (32, 32)
     assert image.axes.get_title(loc="left") == "galerkin"
-    assert Shown(run, run).words == "galerkin, n = 17, tested on n = 33"
+    assert Shown(run, run).words == "galerkin, n = 16, tested on n = 32"
 
 
 def test_a_reported_number_is_not_compared_with_errors_on_another_grid(make_run, tmp_path):
