@@ -20,7 +20,7 @@ from resolvent.common.files import write_text
 from resolvent.evaluation.baselines import LABELS
 from resolvent.figures.common.comparison import Tested, by_condition, read_comparison
 from resolvent.figures.common.numbers import DASH, duration, ratio_in_words, scientific
-from resolvent.figures.common.results import on_training_grid, read_runs
+from resolvent.figures.common.results import on_home_grid, read_runs
 from resolvent.figures.front.leaderboard import by_experiment, with_interval
 from resolvent.figures.front.results import CLASSICAL, Results, read_results
 from resolvent.figures.front.study import STUDY_FILE, read_study
@@ -57,7 +57,7 @@ def write_default_run(root: Path) -> None:
     for name in sorted(results.study.experiments.keys() & compared.keys()):
         own = [job for job in jobs if Path(job["output"]).is_relative_to(plan.results / name)]
         trained = {str(row.planned.resolution) for row in results.of(name)}
-        tested = by_condition(on_training_grid(read_comparison(compared[name])))
+        tested = by_condition(on_home_grid(read_comparison(compared[name])))
         baselines = [one for one in tested if one.facts["kind"] == "baseline"]
         baselines = [one for one in baselines if str(one.facts["trained_resolution"]) in trained]
         fitted = {}  # training error at the best epoch, averaged over seeds

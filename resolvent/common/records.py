@@ -8,11 +8,11 @@ so an altered file or a file of another run is refused. docs/formats.md defines 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NotRequired, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NotRequired, TypeVar, cast
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
@@ -38,7 +38,7 @@ ESTIMATE_COLUMNS = {
     "model": "name of the model in the configuration",
     "label": "name in tables and figures",
     "architecture": "architecture of the model",
-    "resolution": "training resolution, also of these samples",
+    "resolution": "training resolution; the samples are on the run's home grid",
     "seed": "seed of the run",
     "shift": "parameter that was changed, a key of `stress`; `none`: the samples of the test split",
     "factor": "factor by which it was changed",
@@ -54,7 +54,8 @@ INFERENCE_COLUMNS = {
     "kind": "`model` or `solver`",
     "key": "name of the model in the configuration, or description of the solver",
     "label": "name in tables and figures",
-    "resolution": "points along each axis, or name of a set of times",
+    "resolution": "training resolution of the models: points along each axis, or name of a set of times; the "
+    "timed samples are on the home grid of their runs",
     "error": "mean relative L2 error of the timed samples",
     "samples": "number of timed samples, the first of the test split",
     "one_seconds": "median time for a single sample, in seconds",
@@ -83,6 +84,17 @@ WEIGHTS = "model.safetensors"  # of an exported run, in place of the checkpoint
 
 Record = TypeVar("Record")
 _adapter = cache(TypeAdapter)
+
+
+def home_grid(trained: int | str, tested: Collection[int | str]) -> int | str:
+    """Return the test resolution for which tables and figures state the errors of a run.
+
+    This is the training resolution if it was tested. Otherwise it is the nearest number of points, the larger
+    of two equally near; of sets of times, the first by name.
+    """
+    if isinstance(trained, str):
+        return trained if trained in tested else min(cast(Collection[str], tested))
+    return min(cast(Collection[int], tested), key=lambda points: (abs(points - trained), -points))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,6 +195,11 @@ class RunRecord(_Strict):
     def noise(self) -> float:
         """Noise level ε in training."""
         return float(self.training.get("noise", 0))
+
+    @property
+    def home(self) -> int | str:
+        """Test resolution of the errors in tables and figures, if they name no other (`home_grid`)."""
+        return home_grid(self.resolution, self.test_resolutions)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -72,9 +72,9 @@ class Run:
         return read_predictions(check_file(self.directory / "predictions.nc", self.record))
 
     def predictions_at(self, noise: float | None = None) -> xarray.Dataset:
-        """Return predictions at the training resolution and noise level `noise`; default: as in training."""
+        """Return predictions on the home grid at noise level `noise`; default: as in training."""
         noise = self.record.noise if noise is None else noise
-        return condition(self.predictions, self.record.resolution, noise)
+        return condition(self.predictions, self.record.home, noise)
 
 
 def read_run(directory: Path | str, kind: type[Run] = Run) -> Run:
@@ -110,7 +110,8 @@ def read_baselines_table(directory: Path | str) -> tuple[BaselinesRecord, pandas
             "experiment of its folder: delete this folder and run snakemake"
         )
     path = check_file(directory / "errors.csv", record)
-    return record, _numbers(path, parse_table(path, ("baseline", *ERROR_COLUMNS)))
+    # There are no rows if no test grid has training samples.
+    return record, _numbers(path, parse_table(path, ("baseline", *ERROR_COLUMNS), may_be_empty=True))
 
 
 def save_table(table: pandas.DataFrame, path: Path | str) -> None:

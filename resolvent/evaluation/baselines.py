@@ -14,7 +14,7 @@ from resolvent.common.errors import EvaluationError
 from resolvent.common.files import write_text
 from resolvent.common.norms import relative_l2
 from resolvent.common.outside import find
-from resolvent.common.records import BaselineCost, BaselinesRecord, file_digests, write_record
+from resolvent.common.records import ERROR_COLUMNS, BaselineCost, BaselinesRecord, file_digests, write_record
 from resolvent.common.runs import metric_columns
 from resolvent.datasets.loading import Samples, Source, Split, blocks, read_card, training_noise
 from resolvent.datasets.tasks.registry import build_task, settings_on
@@ -73,7 +73,7 @@ def write_baselines(
     own: Iterable[str] = (),
     test_card: Path | None = None,
 ) -> None:
-    """Measure the baselines of an experiment on all its grids; write errors.csv and, last, cost.json.
+    """Measure the baselines of an experiment at `resolutions`; write errors.csv and, last, cost.json.
 
     `card` and `test_card` (default: `card`) are of training and test data. Raises `EvaluationError` if
     user-defined `metrics` or baselines (`own`), "module:name", cannot be used.
@@ -89,7 +89,8 @@ def write_baselines(
         how = card, resolution, counts, noise, realisations, every_metric, added
         errors, costs[str(resolution)] = measured_baselines(*how, test_card)
         tables.append(errors)
-    errors = pandas.concat(tables)
+    # Without training samples on any test grid, there are no baselines.
+    errors = pandas.concat(tables or [pandas.DataFrame(columns=["baseline", *ERROR_COLUMNS])])
     write_text(folder / "errors.csv", errors.to_csv(index=False))
     record = BaselinesRecord(
         experiment=experiment,

@@ -79,9 +79,9 @@ def measured(
 
 
 def first_tested(card: Path, record: RunRecord, counts: dict[str, int], most: int) -> Samples:
-    """Return at most `most` of the test samples at `card`, as a run with this record is tested on them."""
-    noise = training_noise(card, record.resolution, counts["train"], record.noise)
-    split = Split(card, record.resolution, "test", counts["test"], grids=record.grids, noise=noise)
+    """Return at most `most` test samples at `card`, as a run with this record has them on its home grid."""
+    noise = training_noise(card, record.home, counts["train"], record.noise)
+    split = Split(card, record.home, "test", counts["test"], grids=record.grids, noise=noise)
     return split.read(range(min(most, counts["test"])))
 
 

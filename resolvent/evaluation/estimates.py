@@ -1,7 +1,7 @@
 """Errors of trained runs and their estimates without labels, also on shifted distributions.
 
 Sample k of a shift uses the random numbers of sample k of the test split, so that the same draws are
-compared. Its label is as accurate as the training labels.
+compared. Its label is as accurate as the test labels.
 """
 
 from __future__ import annotations
@@ -40,25 +40,25 @@ def measure_estimates(
     threads: int,
     gpus: int,
 ) -> None:
-    """Write errors and estimates of the finished `runs` on their training grids to the table `output`.
+    """Write errors and estimates of the finished `runs` on their home grids to the table `output`.
 
-    Uses the first `samples` test samples of `test_card`, and as many for every shift of the dataset `card`,
-    both with the noise of each run. `counts` is the number of samples of each split. Raises `SolverError` if
-    samples of a shift cannot be solved to the accuracy of the dataset.
+    Uses the first `samples` test samples of `test_card`, and as many for every shift of this dataset, both
+    with the noise of each run. `card` is of the training data, `counts` is the number of samples of each
+    split. Raises `SolverError` if samples of a shift cannot be solved to the accuracy of the dataset.
     """
     torch.set_num_threads(threads)
     device = choose_device(gpus)
-    facts, tested = read_card(card), read_card(test_card)
+    tested = read_card(test_card)
     finished = [run for run in runs if read_record(run / "cost.json", CostRecord).status == "finished"]
     records = {run: read_record(run / "run.json", RunRecord) for run in finished}
     tables = []
     for shift, factor in [(UNSHIFTED, 1.0), *shifts]:
-        settings = settings_on(tested if shift == UNSHIFTED else facts)
+        settings = settings_on(tested)
         if shift != UNSHIFTED:
             settings = settings.shifted(shift, factor)
         # The dataset's layout, with new samples in place of the test split.
-        layout = facts | {
-            "samples": facts["samples"] | {"test": 0},
+        layout = tested | {
+            "samples": tested["samples"] | {"test": 0},
             "settings": settings.model_dump(mode="json"),
         }
         drawn: dict[tuple, Samples] = {}
@@ -67,9 +67,9 @@ def measure_estimates(
             if key not in drawn and shift == UNSHIFTED:
                 drawn[key] = first_tested(test_card, record, counts, samples)
             elif key not in drawn:
-                noise = training_noise(card, record.resolution, counts["train"], record.noise)
+                noise = training_noise(card, record.home, counts["train"], record.noise)
                 how: dict[str, Any] = {"grids": record.grids, "noise": noise, "card": layout}
-                drawn[key] = FreshSplit("", record.resolution, "test", 0, **how).read(range(samples))
+                drawn[key] = FreshSplit("", record.home, "test", 0, **how).read(range(samples))
             operator = trained_operator(checkpoints.load(run / "checkpoint.pt"))
             assert operator is not None  # the run is finished
             operator = operator.to(device)

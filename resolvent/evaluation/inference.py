@@ -52,7 +52,7 @@ def measure_inference(
 
     `card` and `test_card` are of training and test data; `counts` is the number of samples of each split. Of
     the folders `runs`, all seeds of a model at a resolution follow each other: the first finished run is
-    timed, on its training grid and with its noise, and solvers if the targets are on the same grid.
+    timed, on its home grid and with its noise, and solvers if the targets are on the same grid.
     """
     torch.set_num_threads(threads)
     device = choose_device(gpus)

@@ -185,9 +185,9 @@ class Plan:
         return list(dict.fromkeys(self.run_folder(experiment, *run) for run in runs))
 
     def rolled_out(self, experiment: str) -> str | None:
-        """Return the folder of the run whose film is shown; None without later frames on its grid."""
+        """Return the folder of the run whose film is shown; None without later test frames on its grid."""
         tested, resolution = self.test_dataset_of(experiment).settings, self.finest(experiment)
-        if getattr(tested, "frames", 1) == 1 or resolution not in tested.resolutions:
+        if getattr(tested, "frames", 1) == 1 or resolution not in self.tested(experiment):
             return None
         return self.shown_candidates(experiment)[0]
 

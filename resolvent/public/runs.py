@@ -203,7 +203,8 @@ class TrainedRun(Run):
         samples
             Number of new samples. Their indices follow the validation samples'.
         resolution
-            Points along each axis, or the name of a set of times: by default as in training.
+            Points along each axis, or the name of a set of times: by default as in training or, if the run
+            was not tested there, the nearest test resolution.
 
         Returns
         -------
@@ -236,7 +237,7 @@ class TrainedRun(Run):
                 "for them would be too small for noisy inputs"
             )
         rank_of(level, samples)  # refuses too few samples before any is solved
-        asked = self.record.resolution if resolution is None else resolution
+        asked = self.record.home if resolution is None else resolution
         split = FreshSplit("", asked, "validation", 0, grids=self.record.grids, card=self.card)
         drawn = split.read(range(samples))
         values = Samples(drawn.grid, drawn.inputs, drawn.inputs)

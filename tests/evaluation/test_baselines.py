@@ -20,6 +20,7 @@ from resolvent.evaluation.baselines import (
     write_baselines,
 )
 from resolvent.evaluation.conditions import Condition
+from resolvent.figures.common.results import read_baselines
 from resolvent.solvers.common.errors import SolverError
 
 
@@ -206,3 +207,12 @@ def test_the_baselines_of_an_experiment_are_in_two_files(tmp_path_factory, tmp_p
         difference = np.linalg.norm(test.targets - train.targets.mean(axis=0), axis=1)
         expected = difference / np.linalg.norm(test.targets, axis=1)
         np.testing.assert_allclose(here["relative_l2"], [*expected, *expected], rtol=1e-12)
+
+
+def test_without_training_samples_on_a_test_grid_there_are_no_baselines(tmp_path_factory, tmp_path):
+    given = {"counts": {"train": 20, "validation": 4, "test": 6}, "noise": 0.0, "realisations": 1}
+    folder = tmp_path / "mine/baselines"
+    write_baselines(
+        made_once(tmp_path_factory, "burgers"), folder, experiment="mine", resolutions=[], **given
+    )
+    assert read_baselines([folder]) == []

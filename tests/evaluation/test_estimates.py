@@ -27,6 +27,7 @@ from resolvent.figures.experiment.estimates import (
 )
 from resolvent.planning.configuration.settings import Stress
 
+GRIDS = {64: "n = 64"}
 COUNTS = {"train": 20, "validation": 4, "test": 6}
 EQUATIONS = {
     "burgers": ["amplitude", "length_scale", "viscosity", "horizon"],
@@ -82,7 +83,7 @@ def test_the_figure_has_a_panel_for_each_shift_and_the_table_says_how_much_large
     figure = draw_stress(estimates, appearances(read_runs([study[1][0]])))
     assert all(file.exists() for file in save(figure, tmp_path / "stress.svg"))
     assert [panel.get_title(loc="left") for panel in figure.axes] == ["viscosity", "horizon"]
-    rows = estimates_table(estimates).rows
+    rows = estimates_table(estimates, GRIDS).rows
     distributions = ["as trained", "viscosity × 0.5", "viscosity × 2", "horizon × 2"]
     assert [row[2].text for row in rows] == distributions
     assert [row[4].text for row in rows] == 4 * ["a classical solver"]
@@ -117,13 +118,33 @@ def test_the_documentation_has_factors_of_degradation_and_the_coverage_of_balls(
 def test_without_shifts_the_table_has_what_is_known_as_trained(study):
     estimates = measured(study, "plain.csv", 64)
     assert len(estimates) == 2 * COUNTS["test"]
-    table = estimates_table(estimates)
+    table = estimates_table(estimates, GRIDS)
     assert [row[2].text for row in table.rows] == ["a classical solver"]
     assert len(table.columns) == len(table.rows[0]) == 7
-    nothing = estimates_table(estimates.iloc[:0])
+    nothing = estimates_table(estimates.iloc[:0], GRIDS)
     assert not nothing.rows
-    unknown = estimates_table(estimates.assign(to_solver=np.nan))
+    unknown = estimates_table(estimates.assign(to_solver=np.nan), GRIDS)
     assert [cell.text for cell in unknown.rows[0][2:]][::2] == ["—"] * 3
+
+
+def test_a_run_is_tested_on_its_home_grid_also_of_another_dataset(tmp_path_factory, tmp_path):
+    card, finer = (
+        made_once(tmp_path_factory, "burgers"),
+        made_once(
+            tmp_path_factory, "burgers", resolutions=[256], samples={"train": 1, "validation": 1, "test": 6}
+        ),
+    )
+    run = finished_run(card, tmp_path / "run", tested=(256,), test_card=finer)
+    how = {"shifts": [("viscosity", 2.0)], "samples": 6, "counts": COUNTS, "threads": 1, "gpus": 0}
+    measure_estimates(card, finer, [run], tmp_path / "estimates.csv", **how)
+    estimates, (loaded,) = read_estimates(tmp_path / "estimates.csv"), read_runs([run])
+    assert set(estimates["resolution"]) == {64}
+    unshifted = estimates.loc[estimates["shift"] == "none", "relative_l2"]
+    np.testing.assert_allclose(unshifted, loaded.errors["relative_l2"], rtol=1e-6)
+    assert set(loaded.errors["resolution"]) == {256}
+    shifted = estimates.loc[estimates["shift"] == "viscosity", "to_solver"]
+    assert len(shifted) == 6
+    assert np.isfinite(shifted).all()
 
 
 def test_summaries_are_means_of_all_and_orders_within_a_seed():

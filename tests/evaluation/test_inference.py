@@ -77,7 +77,7 @@ def study(tmp_path_factory):
     cost = read_record(diverged / "cost.json", CostRecord)
     write_record(diverged / "cost.json", replace(cost, status="diverged", diverged_epoch=1))
     runs = [
-        finished_run(card, folder / "runs/fno/n64/seed1", 64, (64,)),
+        finished_run(card, folder / "runs/fno/n64/seed1", 64, (128,)),  # timed where it was tested
         diverged,
         finished_run(card, folder / "runs/fno/n128/seed3", 128, (128,)),
     ]

@@ -354,8 +354,8 @@ def test_a_single_seed_has_one_short_line(finished):
     write_front_page(finished)
     page = (finished / "index.html").read_text()
     assert "<dd>in an object store</dd>" in page
-    assert ">no solver known</td>" in page
-    assert "“no solver known”: there is no classical solver for this grid" in text_of(page)
+    assert ">not run</td>" in page
+    assert "“not run”: no classical solver was run on this grid" in text_of(page)
     assert page.count("No ranking: it needs two models with at least three seeds each.") == 1
     assert "Bold" not in page
 
@@ -371,7 +371,7 @@ def test_what_is_missing_or_has_not_begun_is_said_and_the_rest_is_shown(finished
     assert "A single seed, Galerkin, n = 512: seed 1 missing." in words
     assert "nothing compared yet" in words
     assert ">not compared yet</td>" in page
-    assert "no solver known" not in words
+    assert "not run" not in words
     assert "A single seed no page yet" in words
     assert 'href="second/report.html"' not in page
     errors = {cells[0]: cells[1] for cells in rows_of(page, 'id="results"')}

@@ -10,6 +10,7 @@ from resolvent.figures.common.numbers import short_duration
 from resolvent.figures.common.style import name_all, new_figure
 from resolvent.figures.experiment.cost import INFERENCE, inference_table, read_inference
 
+GRIDS = {512: "n = 512"}
 MODEL = {"kind": "model", "resolution": 512, "threads": 1, "samples": 32, "train_seconds": 60.0}
 MODEL |= {"device": "b", "timed_on": "b"}
 SOLVER = {"kind": "solver", "key": "coarse", "label": "coarse solver", "resolution": 512, "samples": 32}
@@ -25,17 +26,19 @@ ACCURATE = MODEL | {
 
 
 def test_rows_say_what_pays_and_what_never_does(tmp_path):
-    table = inference_table(read_inference(write_inference(tmp_path, COARSE, FAST, SLOW, ACCURATE)))
+    table = inference_table(read_inference(write_inference(tmp_path, COARSE, FAST, SLOW, ACCURATE)), GRIDS)
     assert [[cell.text for cell in (row[0], *row[5:])] for row in table.rows] == [
         ["Linear", "none", "—", "—"],
         ["FNO", "coarse solver: 500 µs", "1.2 times slower", "never"],
         ["Galerkin", "coarse solver: 500 µs", "5 times faster", "150,000 functions"],
     ]
     assert not any(row[-1].warning for row in table.rows)
-    table = inference_table(read_inference(write_inference(tmp_path, FAST | {"many_seconds": 5e-4 / 99.7})))
+    table = inference_table(
+        read_inference(write_inference(tmp_path, FAST | {"many_seconds": 5e-4 / 99.7})), GRIDS
+    )
     assert table.rows[0][6].text == "100 times faster"
     elsewhere = "training on a; model on b; solver on b"
-    table = inference_table(read_inference(write_inference(tmp_path, FAST | {"timed_on": elsewhere})))
+    table = inference_table(read_inference(write_inference(tmp_path, FAST | {"timed_on": elsewhere})), GRIDS)
     assert table.rows[0][-1].warning == elsewhere
 
 

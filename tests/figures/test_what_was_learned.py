@@ -9,7 +9,7 @@ from run_files import replace_errors, vouched
 from scipy import stats
 
 from resolvent.figures.common.comparison import TO_LINEAR, TO_MEAN, by_condition, leading, read_comparison
-from resolvent.figures.common.results import on_training_grid
+from resolvent.figures.common.results import on_home_grid
 from resolvent.figures.common.table import as_latex
 from resolvent.figures.experiment.comparison import write_comparison
 from resolvent.figures.experiment.error_table import headline
@@ -65,7 +65,7 @@ def three_seeds(make_run, **levels):
 def compared(runs, baselines, tmp_path):
     write_comparison(runs, [baselines], tmp_path / "comparison.csv")
     table = read_comparison(tmp_path / "comparison.csv")
-    return table, {one.facts["key"]: one for one in by_condition(on_training_grid(table))}
+    return table, {one.facts["key"]: one for one in by_condition(on_home_grid(table))}
 
 
 def test_models_that_learned_nothing_are_neither_bold_nor_the_best(make_run, baselines, tmp_path):

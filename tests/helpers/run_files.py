@@ -68,9 +68,9 @@ def write_same_predictions(directory, parts, *made_of):
 
 
 def set_resolution(directory, resolution):
-    """Let the run in `directory` be trained at another resolution, by its records."""
-    for path in (directory / "run.json", directory / "cost.json"):
-        _change(path, resolution=resolution)
+    """Let the run in `directory` be trained and tested at another resolution, by its records."""
+    _change(directory / "run.json", resolution=resolution, test_resolutions=[resolution])
+    _change(directory / "cost.json", resolution=resolution)
 
 
 def replace_errors(directory, table):

@@ -128,7 +128,7 @@
         + (low ? `95 % interval over the samples ${scientific(low)} to ${scientific(high)}; it does not include the variation between seeds). `
           : `${one.value === other.value ? "both are the same run" : samples.length > 1 ? "no interval is computed for this many runs" : "one sample has no interval"}). `)
         + `The first run is better on ${wins}, the second on ${losses}${equal ? `; errors are equal on ${equal}` : ""}.`
-        + (a.where === b.where ? "" : " The two runs were trained and tested on different grids, with the same functions.");
+        + (a.where === b.where ? "" : " The grids of the two runs differ; the functions are the same.");
       const plot = find("errors");
       plot.closest("figure").classList.add("drawn");
       show(plot, () => scatter(samples, a, b));

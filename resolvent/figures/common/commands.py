@@ -19,7 +19,7 @@ def loading(run: Run, card: dict, card_file: str) -> str:
         if ":" in run.record.architecture:  # the authors' code, in the folder of the study
             named = f'resolvent.load_run({named}, allow=["."])'
         lines = [
-            f'test = resolvent.open_dataset("{card_file}", "test", {run.resolution!r})',
+            f'test = resolvent.open_dataset("{card_file}", "test", {run.home!r})',
             f'prediction = resolvent.predict({named}, test["{card["inputs"][0]}"])',
         ]
     return "\n".join(["import resolvent", *lines])

@@ -81,7 +81,7 @@ MODELS_COLUMNS = {
 }
 
 
-Place = tuple[int | str, float]  # resolution and input noise of training
+Place = tuple[int | str, int | str, float]  # resolutions of training and test, and input noise of training
 
 
 @dataclass
@@ -101,7 +101,8 @@ class Tested:
 
     @property
     def place(self) -> Place:
-        return self.facts["trained_resolution"], float(self.facts["trained_noise"])
+        facts = self.facts
+        return facts["trained_resolution"], facts["test_resolution"], float(facts["trained_noise"])
 
     @property
     def leads(self) -> str:

@@ -19,7 +19,7 @@ from resolvent.common import files, runs
 from resolvent.common.cards import WHOLE_CARD
 from resolvent.common.digests import check_digest, check_present
 from resolvent.common.predictions import AT_ALL_LEVELS, functions, node_name
-from resolvent.common.records import BaselineCost, read_record
+from resolvent.common.records import BaselineCost, home_grid, read_record
 from resolvent.common.runs import read_table as read_table
 from resolvent.figures.common.errors import ResultError
 
@@ -35,6 +35,7 @@ class Run(runs.Run):
     model = property(attrgetter("record.model"))
     label = property(attrgetter("record.label"))
     resolution = property(attrgetter("record.resolution"))
+    home = property(attrgetter("record.home"))
     noise = property(attrgetter("record.noise"))
     seed = property(attrgetter("record.seed"))
 
@@ -45,7 +46,7 @@ class Run(runs.Run):
 
     @property
     def where(self) -> str:
-        return resolution_in_words(self.resolution)
+        return grids_in_words(self.resolution, self.home)
 
     @property
     def name(self) -> str:
@@ -59,7 +60,7 @@ class Run(runs.Run):
     @property
     def shown_samples(self) -> list[int]:
         """Return the indices in the test split of the samples of `shown`."""
-        stored = self.predictions.children[node_name(self.resolution)].dataset
+        stored = self.predictions.children[node_name(self.home)].dataset
         return [int(sample) for sample in stored["sample"].values]
 
     def shown(self, name: str, noise: float | None = None) -> np.ndarray:
@@ -68,13 +69,13 @@ class Run(runs.Run):
         The prefix `extreme_` selects the samples with median, worst and best error.
         """
         if name in AT_ALL_LEVELS:
-            return functions(self.predictions.children[node_name(self.resolution)].dataset[name])
+            return functions(self.predictions.children[node_name(self.home)].dataset[name])
         return functions(self.predictions_at(noise)[name])
 
     def shown_errors(self, noise: float | None = None) -> pd.Series:
         """Return the relative L2 errors of the predictions in `shown` by sample."""
         errors, noise = self.errors, self.noise if noise is None else noise
-        shown_rows = (errors["resolution"] == self.resolution) & same_noise(errors["noise"], noise)
+        shown_rows = (errors["resolution"] == self.home) & same_noise(errors["noise"], noise)
         return errors[shown_rows & (errors["realisation"] == 0)].set_index("sample")["relative_l2"]
 
 
@@ -124,6 +125,24 @@ def resolution_in_words(resolution: int | str) -> str:
     return f"times {resolution}" if isinstance(resolution, str) else f"n = {resolution}"
 
 
+def grids_in_words(trained: int | str, tested: int | str) -> str:
+    """Return "n = 64", or "n = 64, tested on n = 256"."""
+    words = resolution_in_words(trained)
+    return words if trained == tested else f"{words}, tested on {resolution_in_words(tested)}"
+
+
+def trained_and_tested(trained: int | str, tested: int | str) -> str:
+    """Return "trained and tested on n = 64", or "trained on n = 64, tested on n = 256"."""
+    return f"trained {'and tested ' * (trained == tested)}on {grids_in_words(trained, tested)}"
+
+
+def home_in_words(runs: Iterable[Run]) -> str:
+    if not (elsewhere := [run for run in runs if run.home != run.resolution]):
+        return "the training grid"
+    in_time = isinstance(elsewhere[0].home, str)
+    return "the first set of test times" if in_time else "the test grid nearest to the training grid"
+
+
 def read_card(path: str | Path) -> dict:
     """Return a dataset card."""
     card: Any = read_record(check_present(path), WHOLE_CARD)
@@ -151,10 +170,20 @@ def same_noise(levels, others):
     return np.isclose(levels, others, rtol=1e-9, atol=0)
 
 
-def on_training_grid(comparison: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of a comparison with the grid and noise of training."""
-    home = with_training_noise(comparison)
-    return home[home["trained_resolution"] == home["test_resolution"]]
+def on_home_grid(comparison: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of a comparison with the noise of training, on the home grid of each training grid.
+
+    Baselines, which are fitted on the test grid, have a row beside the models of each training grid with this
+    home grid, and its training resolution.
+    """
+    comparison = with_training_noise(comparison)
+    models, baselines = (comparison[comparison["kind"] == kind] for kind in ("model", "baseline"))
+    parts = []
+    for trained, rows in models.groupby("trained_resolution", sort=False):
+        home = home_grid(cast(Any, trained), set(rows["test_resolution"]))
+        fitted = baselines[baselines["test_resolution"] == home].assign(trained_resolution=trained)
+        parts += [rows[rows["test_resolution"] == home], fitted]
+    return pd.concat(parts or [comparison]).sort_index(kind="stable")
 
 
 def with_training_noise(comparison: pd.DataFrame) -> pd.DataFrame:
@@ -197,8 +226,8 @@ def error_matrix(
 
 
 def errors_by_sample(run: Run) -> pd.Series:
-    """Return the relative L2 error of each test sample, with grid and noise of training, unless diverged."""
-    return error_matrix([run.errors], run.resolution, run.noise).mean()
+    """Return the relative L2 error of each test sample on the home grid; empty for a diverged run."""
+    return error_matrix([run.errors], run.home, run.noise).mean()
 
 
 @dataclass(frozen=True)
@@ -220,7 +249,8 @@ class Shown:
         if self.configured is None and self.others:
             return f"{name}, the run with the lowest median error"
         if self.configured is None or not self.replaces:
-            return self.run.label
+            elsewhere = f", {self.run.where}" if self.run.home != self.run.resolution else ""
+            return f"{self.run.label}{elsewhere}"
         lost = f"{self.configured.label} ({self.configured.where}, seed {self.configured.seed})"
         return f"{name}, shown because the configured run, {lost}, diverged"
 
@@ -229,8 +259,8 @@ def choose_shown(candidates: Iterable[str | Path], named: bool = True) -> Shown:
     """Choose one of several run folders; the first is the configured run if `named`.
 
     The configured run is chosen if it finished, otherwise the best finished run, or the first run if none
-    finished. The best run has the lowest median error over the test samples with its grid and noise of
-    training; runs on the first run's grid are preferred.
+    finished. The best run has the lowest median error over the test samples on its home grid with its noise
+    of training; runs on the first run's grid are preferred.
     """
     first, *others = [run for folder in candidates for run in read_runs([folder])]
     if named and np.isfinite(_median_error(first)):
@@ -242,7 +272,7 @@ def choose_shown(candidates: Iterable[str | Path], named: bool = True) -> Shown:
 
 
 def _median_error(run: Run) -> float:
-    errors = error_matrix([run.errors], run.resolution, run.noise)
+    errors = error_matrix([run.errors], run.home, run.noise)
     return np.nan if run.diverged or errors.empty else float(errors.median(axis=1).iloc[0])
 
 
@@ -266,7 +296,7 @@ class Spread(NamedTuple):
 
 
 def spectrum_of(run: Run) -> Spectrum | None:
-    """Return the spectrum with grid and noise of training; None for trajectories."""
+    """Return the spectrum on the home grid with the noise of training; None for trajectories."""
     stored = run.predictions_at()
     if "error_power" not in stored:
         return None
@@ -275,7 +305,7 @@ def spectrum_of(run: Run) -> Spectrum | None:
 
 
 def spread_of(run: Run) -> Spread | None:
-    """Return the error by point with grid and noise of training; None for files of earlier versions."""
+    """Return the error by point on the home grid; None for files of earlier versions."""
     stored = run.predictions_at()
     if "error_mean_square" not in stored:
         return None

@@ -26,6 +26,7 @@ class Cell:
     bold: bool = False  # among the best in its column
     lost: bool = False  # replaces a number
     prose: bool = False  # text, not a number
+    framed: bool = False
 
 
 EMPTY = Cell(DASH)
@@ -212,7 +213,8 @@ def _html_cell(cell: Cell, number: int) -> str:
     text = escape(cell.text)
     if number == 0:
         return f'<th scope="row">{text}</th>'
-    kind = "prose" if cell.prose else "number" + " lost" * cell.lost + " best" * cell.bold
+    marks = " lost" * cell.lost + " best" * cell.bold + " framed" * cell.framed
+    kind = "prose" if cell.prose else f"number{marks}"
     number_in_text = FIRST_NUMBER.match(cell.text.replace(",", ""))
     sorted_by = number_in_text.group() if number_in_text else ""
     if cell.value is not None:

@@ -259,7 +259,7 @@ def _compare_models(blocks: list[Block]) -> None:
 
 def _compare_with_baselines(blocks: list[Block]) -> None:
     """Add the ratios of each model's errors to those of the targets' mean and of a fitted linear operator."""
-    condition_of = itemgetter(*tidy.CONTEST, "metric", "trained_noise")
+    condition_of = itemgetter("test_resolution", "test_noise", "metric", "trained_noise")
     finished = [block for block in blocks if not block.errors.empty]
     baselines = {
         (block.facts["key"], *condition_of(block.facts)): block

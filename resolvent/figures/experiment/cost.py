@@ -14,7 +14,7 @@ from resolvent.figures.common.comparison import errors_of, leading, mean_error
 from resolvent.figures.common.exhibit import Exhibit
 from resolvent.figures.common.labels import label_points, label_right
 from resolvent.figures.common.numbers import scientific, short_duration
-from resolvent.figures.common.results import on_training_grid, read_table, resolution_in_words
+from resolvent.figures.common.results import on_home_grid, read_table, trained_and_tested
 from resolvent.figures.common.style import BASELINE
 from resolvent.figures.common.table import Cell, Table, table_of
 from resolvent.figures.experiment.error_table import NO_NUMBER
@@ -29,8 +29,9 @@ def draw_training(comparison: pd.DataFrame, looks: Looks):
 
     Baselines are not trained: they are dashed lines. Seconds are comparable only on one machine and device.
     """
-    own = on_training_grid(errors_of(comparison, leading(comparison), "mean"))
-    resolutions = sorted(own[own["kind"] == "model"]["trained_resolution"].unique())
+    own = on_home_grid(errors_of(comparison, leading(comparison), "mean"))
+    homes = dict(zip(own["trained_resolution"], own["test_resolution"], strict=True))
+    resolutions = sorted(homes)
     own = own[np.isfinite(own["value"])]
     models = own[own["kind"] == "model"]
     size = (8.6, 0.4 + 3.4 * len(resolutions))
@@ -39,7 +40,7 @@ def draw_training(comparison: pd.DataFrame, looks: Looks):
     for resolution, panel in zip(resolutions, axes[:, 0], strict=True):
         time_axis(panel, models["train_seconds"], 1 / 2, 3, most=8)
         limits = style.error_limits(panel, models["value"], margin=4)
-        style.title(panel, f"trained and tested on {resolution_in_words(resolution)}")
+        style.title(panel, trained_and_tested(resolution, homes[resolution]))
         panel.set_ylabel(mean_error(comparison))
         on_grid = own[own["trained_resolution"] == resolution]
         baselines = on_grid[on_grid["kind"] == "baseline"]
@@ -68,8 +69,8 @@ def read_inference(path: str | Path) -> pd.DataFrame:
     return read_table(Path(path), list(INFERENCE_COLUMNS), may_be_empty=True)
 
 
-def draw_inference(inference: pd.DataFrame, looks: Looks):
-    """Draw a row of two panels per resolution: single functions and batches.
+def draw_inference(inference: pd.DataFrame, looks: Looks, grids: dict[int | str, str]):
+    """Draw a row of two panels per training resolution: single functions and batches.
 
     Models are markers; the equation's solvers, from fast to accurate, are connected by a dashed line.
     """
@@ -80,7 +81,7 @@ def draw_inference(inference: pd.DataFrame, looks: Looks):
     solved = []
     for resolution, panels in zip(resolutions, axes, strict=True):
         on_grid = inference[inference["resolution"] == resolution]
-        where = f", {resolution_in_words(resolution)}" if len(resolutions) > 1 else ""
+        where = f", {grids[resolution]}" if len(resolutions) > 1 else ""
         panels[0].set_ylabel("mean relative L² error")
         for panel, (column, mode) in zip(panels, MODES.items(), strict=True):
             style.error_limits(panel, on_grid["error"], margin=4)
@@ -118,7 +119,7 @@ def time_axis(panel, seconds: pd.Series, below: float, above: float, *, most: in
     style.grid_lines(panel, "both")
 
 
-def inference_table(inference: pd.DataFrame) -> Table:
+def inference_table(inference: pd.DataFrame, grids: dict[int | str, str]) -> Table:
     """Return one row per model, most accurate first, with the fastest equally accurate solver."""
     rows = []
     for timed in inference.query("kind == 'model'").sort_values("error").to_dict("records"):
@@ -134,7 +135,7 @@ def inference_table(inference: pd.DataFrame) -> Table:
             pays = Cell(words, warning=several, value=min(queries, 1e300))
         rows.append({
             "model": Cell(timed["label"]),
-            "grid": Cell(resolution_in_words(timed["resolution"]), prose=True),
+            "grid": Cell(grids[timed["resolution"]], prose=True),
             "error": Cell(scientific(timed["error"]), value=timed["error"]),
             "alone": Cell(short_duration(timed["one_seconds"]), value=timed["one_seconds"]),
             "in a batch": Cell(short_duration(timed["many_seconds"]), value=timed["many_seconds"]),
@@ -153,9 +154,9 @@ COST_SCATTER = Exhibit(
 )
 INFERENCE = Exhibit(
     "Cost of a query, and break-even",
-    "Mean relative L² error on the first test samples against the time per function, for one function alone "
-    "and for all of them in a batch. Grey: classical solvers of the equation at several costs, with the same "
-    "inputs; a dashed line connects the solvers that no faster solver beats. All were timed in one job on "
-    "the same number of CPU cores, models on the device of their run.",
+    "Mean relative L² error on the first test samples, on {home}, against the time per function, for one "
+    "function alone and for all of them in a batch. Grey: classical solvers of the equation at several "
+    "costs, with the same inputs; a dashed line connects the solvers that no faster solver beats. All were "
+    "timed in one job on the same number of CPU cores, models on the device of their run.",
     draw_inference,
 )

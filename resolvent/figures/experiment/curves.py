@@ -30,7 +30,8 @@ def draw_resolutions(comparison: pd.DataFrame, looks: Looks):
         style.title(panel, f"trained on {resolution_in_words(resolution)}")
         panel.set_ylabel(mean_error(comparison))
         style.grid_lines(panel)
-        panel.axvline(places[resolution], color=style.MUTED, lw=0.6, ls=":")
+        if resolution in places:
+            panel.axvline(places[resolution], color=style.MUTED, lw=0.6, ls=":")
         labels, outside = [], []
         trained_there = models[models["trained_resolution"] == resolution]
         for _, rows in pd.concat([trained_there, baselines]).groupby(["kind", "key"], sort=False):
@@ -46,7 +47,7 @@ def draw_resolutions(comparison: pd.DataFrame, looks: Looks):
                 panel.fill_between(x, *band, color=colour, alpha=0.14, lw=0)
                 if len(rows) == 1:
                     panel.vlines(x, *band, color=colour, lw=1.2)
-                own = rows[x == places[resolution]]
+                own = rows[rows["test_resolution"] == resolution]
                 panel.plot(own["place"], own["value"], ls="", ms=6.5, zorder=4, **look.marks())
             elif mean.between(low, high, inclusive="neither").any():
                 colour = style.BASELINE

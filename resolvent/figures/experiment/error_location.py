@@ -27,7 +27,7 @@ def draw(runs: list[results.Run], looks: Looks, shown: results.Shown):
     bands = [{"height": 3.0, "nrows": 1, "ncols": 1}] * (bool(spectra) + curves)
     bands += [{"height": 2.3 * rows, "nrows": rows, "ncols": MAPS}] * maps
     figure, panels = style.new_stack(*bands, size=(8.6, 0.6 + sum(band["height"] for band in bands)))
-    where = f"trained and tested on {results.resolution_in_words(place)}"
+    where = results.trained_and_tested(place, shown.run.home)
     if spectra:
         panel, ends = panels[0][0, 0], []
         panel.set(xscale="log", yscale="log", xlabel=WAVENUMBER, ylabel=AMPLITUDE)
@@ -102,7 +102,7 @@ def chart(runs: list[results.Run], looks: Looks):
     panels = sorted((panel for panel in panels if panel[2]), key=lambda panel: panel[0] != "wavenumber")
     if not panels:
         return None
-    titles = [f"by {kind}, {results.resolution_in_words(place)}" for kind, place, _ in panels]
+    titles = [f"by {kind}, {measured[0][0].where}" for kind, _, measured in panels]
     figure = charts.panels_of(titles)
     named: set[str] = set()
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from resolvent.common.records import home_grid
 from resolvent.figures.common import numbers
 from resolvent.figures.common.comparison import (
     RATIO,
@@ -21,7 +22,7 @@ from resolvent.figures.common.comparison import (
     read_comparison,
 )
 from resolvent.figures.common.intervals import Interval
-from resolvent.figures.common.results import on_training_grid, resolution_in_words, same_noise, without_answer
+from resolvent.figures.common.results import grids_in_words, on_home_grid, same_noise, without_answer
 from resolvent.figures.common.table import ALONE, EMPTY, Cell, Column, Table, write_table
 
 BEST_TEST = "best epoch on the test samples"  # the protocol of Cao 2021, in addition to ours
@@ -60,7 +61,7 @@ def write_error_tables(comparison: str | Path, outputs: list[str | Path]) -> Non
 
 def headline(comparison: pd.DataFrame) -> Table:
     """Return the headline table, lowest error at the last resolution first, without empty columns."""
-    every = by_condition(on_training_grid(comparison))
+    every = by_condition(on_home_grid(comparison))
     places, models, baselines = _by_place(every)
     tested_models = [tested for row in models for tested in row.values()]
     papers = [tested.facts["paper"] for tested in tested_models if isinstance(tested.facts["paper"], str)]
@@ -104,7 +105,7 @@ def headline(comparison: pd.DataFrame) -> Table:
 
 def of_all_metrics(comparison: pd.DataFrame) -> list[Table]:
     """Return one table per resolution and noise: mean, median and worst error in every metric."""
-    places, *bodies = _by_place(by_condition(on_training_grid(comparison)))
+    places, *bodies = _by_place(by_condition(on_home_grid(comparison)))
     names, heads = _columns(comparison)
 
     def line(row: Row, place: Place) -> list[Cell]:
@@ -117,6 +118,25 @@ def of_all_metrics(comparison: pd.DataFrame) -> list[Table]:
         title = f"{ALL_METRICS}, {_heading(place, places)}"
         tables.append(Table([Column("model"), *heads], models, baselines, title=title))
     return tables
+
+
+def by_grids(every: list[Tested]) -> Table:
+    """Return models' mean errors: a row per training and a column per test grid; the home grid is framed."""
+    rows: dict[tuple[str, int | str], dict[int | str, Tested]] = {}
+    for tested in every:
+        trained, on_grid, _ = tested.place
+        if tested.facts["kind"] == "model":
+            rows.setdefault((tested.facts["key"], trained), {})[on_grid] = tested
+    resolutions = sorted({on_grid for row in rows.values() for on_grid in row})
+    body = []
+    for (_, trained), row in rows.items():
+        home = home_grid(trained, row)
+        leading = [Cell(row[home].facts["label"]), Cell(str(trained))]
+        cells = [error_cell(row[points]) if points in row else EMPTY for points in resolutions]
+        cells[resolutions.index(home)] = replace(error_cell(row[home]), framed=True)
+        body.append(leading + cells)
+    heads = [Column(str(points), "tested at") for points in resolutions]
+    return Table([Column("model"), Column("trained at"), *heads], body)
 
 
 def _as_one(tables: list[Table]) -> Table:
@@ -234,7 +254,7 @@ def _ratio(tested: Tested, metric: str | None = None) -> Cell:
 
 
 def _by_place(every: list[Tested]) -> tuple[list[Place], list[Row], list[Row]]:
-    """Return the places of training, and the rows of models and of baselines by error at the last place."""
+    """Return the models' places, and the rows of models and of baselines by error at the last place."""
     rows: dict[tuple[str, str], Row] = {}
     for tested in every:
         rows.setdefault(tested.name, {})[tested.place] = tested
@@ -252,5 +272,6 @@ def _by_place(every: list[Tested]) -> tuple[list[Place], list[Row], list[Row]]:
 
 
 def _heading(place: Place, places: list[Place]) -> str:
-    heading = resolution_in_words(place[0])
-    return f"{heading}, ε = {place[1]:g}" if any(noise for _, noise in places) else heading
+    trained, tested, noise = place
+    heading = grids_in_words(trained, tested)
+    return f"{heading}, ε = {noise:g}" if any(noise for *_, noise in places) else heading

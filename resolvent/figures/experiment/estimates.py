@@ -12,7 +12,7 @@ from resolvent.figures.common.charts import Looks
 from resolvent.figures.common.exhibit import Exhibit
 from resolvent.figures.common.intervals import Interval, mean_interval, ratio_of_means
 from resolvent.figures.common.numbers import DASH, ratio_in_words, scientific, times
-from resolvent.figures.common.results import read_table, resolution_in_words
+from resolvent.figures.common.results import read_table
 from resolvent.figures.common.table import Cell, Table, table_of
 
 WAYS = {  # sources of error estimates: columns of the estimate and of the estimated error
@@ -112,7 +112,7 @@ def distribution_in_words(shift: str, factor: float) -> str:
     return "as trained" if shift == UNSHIFTED else f"{shift.replace('_', ' ')} × {factor:g}"
 
 
-def estimates_table(estimates: pd.DataFrame) -> Table:
+def estimates_table(estimates: pd.DataFrame, grids: dict[int | str, str]) -> Table:
     """Return the `summaries` as a table; with shifts, also the ratio to the error without shift."""
     known, shifted = summaries(estimates), bool((estimates["shift"] != UNSHIFTED).any())
     estimated = {way: WAYS[way][1] if way else "relative_l2" for way in known["way"]}
@@ -122,7 +122,7 @@ def estimates_table(estimates: pd.DataFrame) -> Table:
         shift, factor = row["shift"], row["factor"]
         error, estimate, order, ratio = (float(row[name]) for name in NUMBERS)
         cells = {"model": Cell(row["label"])}
-        cells["grid"] = Cell(resolution_in_words(row["resolution"]), prose=True)
+        cells["grid"] = Cell(grids[row["resolution"]], prose=True)
         if shifted:
             larger = over[estimated[row["way"]]][row["model"], row["resolution"], shift, factor]
             over_trained = ("1", "") if shift == UNSHIFTED else ratio_in_words(larger)

@@ -9,7 +9,7 @@ from resolvent.common.counts import of_few
 from resolvent.common.runs import save_table
 from resolvent.figures.common import results
 from resolvent.figures.common.commands import loading, size_of
-from resolvent.figures.common.comparison import mean_error, read_comparison
+from resolvent.figures.common.comparison import by_condition, mean_error, read_comparison
 from resolvent.figures.common.exhibit import Exhibit, Section, Sources, draw_sections
 from resolvent.figures.common.page import RUN_PAGE, relative, render, without_budget
 from resolvent.figures.common.style import appearances
@@ -19,7 +19,7 @@ from resolvent.figures.experiment import scaling
 from resolvent.figures.experiment.cost import COST_SCATTER, INFERENCE, inference_table, read_inference
 from resolvent.figures.experiment.curves import RESOLUTION_CURVES, TRAINING_CURVES
 from resolvent.figures.experiment.error_location import ERROR_LOCATION
-from resolvent.figures.experiment.error_table import headline, of_all_metrics, of_every_condition
+from resolvent.figures.experiment.error_table import by_grids, headline, of_all_metrics, of_every_condition
 from resolvent.figures.experiment.estimates import STRESS, estimates_table, read_estimates
 from resolvent.figures.experiment.learning_rates import LEARNING_RATES
 from resolvent.figures.experiment.rows_of_errors import ERROR_DISTRIBUTIONS, ERROR_INTERVALS
@@ -46,6 +46,8 @@ READERS: dict[str, Callable[..., Any]] = {
     "curves": lambda sizes: scaling.curves_of(sizes),
     "shown": lambda candidates, named: results.choose_shown(candidates, named),
     "rollout": lambda rollout_file: results.read_arrays(rollout_file),
+    # Grids of training and test in words, by training resolution.
+    "grids": lambda runs: {run.resolution: run.where for run in runs},
     "viewed": lambda runs, shown: list(
         {run.directory: run for run in [shown.run, *results.one_of_each(runs)] if not run.diverged}.values()
     ),
@@ -58,6 +60,7 @@ READERS: dict[str, Callable[..., Any]] = {
     "facts": lambda planned_facts, runs, shown, comparison, shifts: (
         planned_facts
         | {"shown": shown.words, "mean_error": f"M{mean_error(comparison)[1:]}"}
+        | {"home": results.home_in_words(runs)}
         | {"selected": reported_numbers.chosen_on_validation(runs) or "nothing"}
         # Models and grids may have settings of their own.
         | {name: reported_numbers.values_of(runs, of) for name, of in OF_TRAINING.items()}
@@ -120,7 +123,8 @@ def write_report(
     if read["scaled"]:
         save_table(curves, folder / "scaling.csv")
     errors, facts, samples = headline(comparison), results.read_card(card), int(comparison["samples"].max())
-    timed, estimates = inference_table(read["inference"]), estimates_table(read["estimates"])
+    timed = inference_table(read["inference"], read["grids"])
+    estimates = estimates_table(read["estimates"], read["grids"])
     timed_on = sorted(set(read["inference"]["device"].dropna()))
     render(
         "report.html.j2",
@@ -142,11 +146,13 @@ def write_report(
         headline=as_html(errors),
         heads={column.head for column in errors.columns},
         all_metrics="".join(map(as_html, of_all_metrics(comparison))),
+        all_grids=as_html(by_grids(by_condition(results.with_training_noise(comparison)))),
         every_condition=as_html(of_every_condition(comparison)),
         tuning=tuning_of(runs),
         seeds=sorted({run.seed for run in runs}),
         samples=samples,
         few=of_few(samples),
+        home=results.home_in_words(runs),
         several_resolutions=read["several_resolutions"],
         several_noises=comparison["test_noise"].nunique() > 1,
         metrics={name: words for run in runs for name, words in run.record.metrics.items()},

@@ -4,7 +4,7 @@ The axis covers the models' errors; baselines outside it are an arrow and a numb
 """
 
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +19,6 @@ from resolvent.figures.experiment.comparison import grouped
 
 HALF_HEIGHT = 0.33  # of a row of samples
 LINE_WIDTH = 25  # characters per line of a name
-ON_GRID = "trained and tested on {}"
 
 
 class Row(NamedTuple):
@@ -37,11 +36,11 @@ class Row(NamedTuple):
         return bool(self.errors.max() < low or self.errors.min() > high)
 
 
-Panels = dict[int | str, list[Row]]  # by training resolution
+Panels = dict[tuple, list[Row]]  # by resolution of training and test
 
 
-def _panels(rows: list[tuple[int | str, Row]]) -> Panels:
-    """Group rows by training resolution: models, then baselines, each ordered by error."""
+def _panels(rows: list[tuple[tuple, Row]]) -> Panels:
+    """Group rows by their grids: models, then baselines, each ordered by error."""
     panels: Panels = {place: [] for place in sorted({place for place, row in rows if row.key is not None})}
     for place, row in rows:
         if place in panels and row.errors.notna().any():
@@ -58,11 +57,11 @@ def _reach(panels: Panels) -> list[float]:
 def draw_intervals(comparison: pd.DataFrame, looks: Looks):
     """Draw one row per model with its interval, lowest error first, and baselines below."""
     rows = []
-    for tested in by_condition(results.on_training_grid(comparison)):
+    for tested in by_condition(results.on_home_grid(comparison)):
         facts, error = tested.facts, tested.error()
         key = facts["key"] if facts["kind"] == "model" else None
         row = Row(facts["label"], key, pd.Series([error.value]), (error.low, error.high))
-        rows.append((facts["trained_resolution"], row))
+        rows.append(((facts["trained_resolution"], facts["test_resolution"]), row))
 
     def draw_row(panel, index: int, row: Row, first: Row) -> None:
         marks = looks[row.key].marks() if row.key else {"marker": "|", "color": style.BASELINE}
@@ -99,7 +98,7 @@ def chart_distributions(runs: list[results.Run], baselines: list[results.Baselin
     """
     panels = _samples(runs, baselines)
     reach = charts.around(_reach(panels))
-    titles = [ON_GRID.format(results.resolution_in_words(place)) for place in panels]
+    titles = [results.trained_and_tested(*place) for place in panels]
     figure = charts.panels_of(titles, list(panels.values()))
     for panel, rows in enumerate(panels.values(), 1):
         named: set[str] = set()
@@ -137,12 +136,15 @@ def chart_distributions(runs: list[results.Run], baselines: list[results.Baselin
 
 def _samples(runs: list[results.Run], baselines: list[results.Baseline]) -> Panels:
     rows = []
-    groups: list[Sequence[results.Run | results.Baseline]] = [*grouped(runs)]
-    for group in [*groups, *([baseline] for baseline in baselines)]:
-        first, tables = group[0], [result.errors for result in group]
-        errors = results.error_matrix(tables, first.resolution, first.noise).mean()
-        key = first.model if isinstance(first, results.Run) else None
-        rows.append((first.resolution, Row(first.label, key, errors)))
+    for first, *others in grouped(runs):
+        tables = [run.errors for run in (first, *others)]
+        errors = results.error_matrix(tables, first.home, first.noise).mean()
+        rows.append(((first.resolution, first.home), Row(first.label, first.model, errors)))
+    places = {place for place, _ in rows}
+    for baseline in baselines:
+        errors = results.error_matrix([baseline.errors], baseline.resolution, baseline.noise).mean()
+        row = Row(baseline.label, None, errors)
+        rows += [(place, row) for place in places if place[1] == baseline.resolution]
     return _panels(rows)
 
 
@@ -162,7 +164,7 @@ def _draw(
     for (place, rows), panel in zip(panels.items(), axes[:, 0], strict=True):
         limits = style.error_limits(panel, _reach(panels), margin=margin, axis="x")
         style.grid_lines(panel, "x")
-        style.title(panel, ON_GRID.format(results.resolution_in_words(place)))
+        style.title(panel, results.trained_and_tested(*place))
         panel.spines["left"].set_visible(False)
         panel.set_ylim(len(rows) - 0.4, -0.6)
         panel.set_yticks(range(len(rows)), [row.label for row in rows])
@@ -186,7 +188,7 @@ def _draw(
 
 ERROR_INTERVALS = Exhibit(
     "Mean errors with intervals",
-    "{mean_error} on the {test} test samples, on the training grid, with its 95 % interval. The axis is "
+    "{mean_error} on the {test} test samples, on {home}, with its 95 % interval. The axis is "
     "logarithmic; the lowest error comes first. Grey: baselines without a network; an arrow marks a baseline "
     "outside the axis.",
     draw_intervals,

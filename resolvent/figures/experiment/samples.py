@@ -128,11 +128,11 @@ def draw_sample_trajectories(
 ):
     """Draw the observation, every component of target and prediction, and the error; one column per sample.
 
-    where      name of the test times; by default the times of training.
+    where      name of the test times; by default of the home grid.
     same_axes  runs whose figures get the same axes: the axes cover their values too.
     note       text below the panels.
     """
-    where = str(run.resolution) if where is None else where
+    where = str(run.home) if where is None else where
     samples, times, rows = _trajectories(run, where)
     components = len(rows) - 2
     colour, errors = appearances([run])[run.model].colour, run.errors

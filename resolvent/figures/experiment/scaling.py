@@ -22,7 +22,7 @@ from resolvent.figures.experiment.cost import time_axis
 
 SCALING_COLUMNS = {
     "label": "name of the model in tables and figures",
-    "resolution": "training resolution, and that of the test samples",
+    "resolution": "training resolution; the errors are those on the home grid",
     "against": "x of the curve: `samples`, the number of training samples, or `seconds`, the time for "
     "generating the samples and training on them, only of sizes that no cheaper size beats",
     "width": "setting `width`; empty if it was not varied, or if the curve covers several widths",
@@ -112,7 +112,7 @@ def sizes_of(runs: list[Run], inference: pd.DataFrame) -> list[Size]:
     sizes = []
     for group in grouped(runs):
         finished, record = [run for run in group if not run.diverged], group[0].record
-        errors = error_matrix([run.errors for run in finished], record.resolution, record.noise).to_numpy()
+        errors = error_matrix([run.errors for run in finished], record.home, record.noise).to_numpy()
         if not errors.size:
             continue
         samples, width = record.training["train_samples"], record.settings.get("width")
@@ -319,9 +319,9 @@ def draw_scaling(sizes: list[Size], curves: list[Curve], looks: Looks):
 
 SCALING = Exhibit(
     "Error by number of samples and by time",
-    "Mean relative L² error of the test samples against the number of training samples, with 95 % intervals, "
-    "and against the time for training and its samples, on the machines named below. Lines are fitted "
-    "power laws, with a floor if there are at least four sizes. Against time, only sizes that no cheaper "
-    "size beats are fitted.",
+    "Mean relative L² error of the test samples, on {home}, against the number of training samples, with "
+    "95 % intervals, and against the time for training and its samples, on the machines named below. Lines "
+    "are fitted power laws, with a floor if there are at least four sizes. Against time, only sizes that no "
+    "cheaper size beats are fitted.",
     draw_scaling,
 )

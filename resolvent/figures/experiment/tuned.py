@@ -3,7 +3,7 @@
 from resolvent.common.counts import counted, value_in_words
 from resolvent.common.records import Tuning
 from resolvent.figures.common.numbers import UNIT, duration, in_units, power
-from resolvent.figures.common.results import Run
+from resolvent.figures.common.results import Run, resolution_in_words
 from resolvent.figures.common.table import Cell, Column, Table, as_html
 
 EVERY_DIVERGED = "every candidate diverged; the first was used"
@@ -50,7 +50,7 @@ def tuning_of(runs: list[Run]) -> dict | None:
 
 
 def _row(run: Run, tuning: Tuning) -> list[Cell]:
-    cells = [Cell(run.label), Cell(run.where)]
+    cells = [Cell(run.label), Cell(resolution_in_words(run.resolution))]
     for candidate in tuning["candidates"]:
         chosen, epoch = candidate["settings"] == tuning["chosen"], candidate["diverged_epoch"]
         note, error = "chosen" * chosen, candidate["validation_relative_l2"]

@@ -8,7 +8,7 @@ from resolvent.figures.common import comparison as tidy
 from resolvent.figures.common.comparison import Tested
 from resolvent.figures.common.intervals import SEEDS_TO_RANK
 from resolvent.figures.common.numbers import absent, ends, error_in_words, scientific, times
-from resolvent.figures.common.results import on_training_grid, resolution_in_words
+from resolvent.figures.common.results import grids_in_words, on_home_grid, resolution_in_words
 
 LABELS_MATTER = 10  # a smaller ratio of an error to the labels' error is partly due to the labels
 
@@ -19,12 +19,14 @@ def verdicts(comparison: pd.DataFrame, functions: Sequence[str] = ()) -> list[st
     `functions` are the names of the targets, which have errors of their own if there are several.
     """
     places: dict[tuple, dict[str, list[Tested]]] = {}
-    for tested in tidy.by_condition(on_training_grid(comparison)):
+    for tested in tidy.by_condition(on_home_grid(comparison)):
         places.setdefault(tested.place, {"model": [], "baseline": []})[tested.facts["kind"]].append(tested)
-    noisy = len({noise for _, noise in places}) > 1
+    noisy = len({noise for *_, noise in places}) > 1
     sentences = []
-    for (resolution, noise), of_place in sorted(places.items()):
-        where = f"On {resolution_in_words(resolution)}{f', noise {noise:g}' if noisy else ''}"
+    for (trained, on_grid, noise), of_place in sorted(places.items()):
+        where = f"On {resolution_in_words(trained)}{f', noise {noise:g}' if noisy else ''}"
+        if on_grid != trained:
+            where = f"Trained on {grids_in_words(trained, on_grid)},"
         if of_place["model"]:
             words = _verdict(where, _known(of_place["model"]), _known(of_place["baseline"]), functions)
             # No line breaks inside a number.
@@ -105,7 +107,7 @@ def about_labels(comparison: pd.DataFrame, card: dict) -> dict | None:
     """
     solved = any(name.startswith("against_") for name in card["error_budget"])
     accuracy = card["stated_accuracy"] if solved else None
-    every = tidy.by_condition(on_training_grid(comparison))
+    every = tidy.by_condition(on_home_grid(comparison))
     models = _known([tested for tested in every if tested.facts["kind"] == "model"])
     if not accuracy or not models:
         return None

@@ -1,24 +1,30 @@
 """The leaderboard: all models of all experiments, with verdicts and the classical solver.
 
-A matrix has one row per model and one column per problem, each at the finest training resolution; the long
-table has all rows.
+A matrix has one row per model and one column per problem, each at the finest training resolution; another has
+the errors of an experiment by training and test resolution; the long table has all rows.
 """
 
 import math
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 from scipy.sparse.csgraph import connected_components
 
+from resolvent.figures.common.comparison import by_condition, read_comparison
 from resolvent.figures.common.intervals import Interval
 from resolvent.figures.common.numbers import ends, ratio_in_words, scientific
+from resolvent.figures.common.results import with_training_noise
+from resolvent.figures.common.table import Table
+from resolvent.figures.experiment.error_table import by_grids
 from resolvent.figures.front.results import NOT_RANKED, Results, Row
 
 COLUMNS = [
-    "experiment", "problem", "paper", "model", "label", "recipe", "trained_resolution", "noise", "seeds",
-    "finished", "diverged", "metric", "error", "low", "high", "verdict", "ratio_to_best_other", "ratio_low",
-    "ratio_high", "classical_solver", "train_seconds", "break_even_queries", "break_even_solver", "timed_on",
+    "experiment", "problem", "paper", "model", "label", "recipe", "trained_resolution", "test_resolution",
+    "noise", "seeds", "finished", "diverged", "metric", "error", "low", "high", "verdict",
+    "ratio_to_best_other", "ratio_low", "ratio_high", "classical_solver", "train_seconds",
+    "break_even_queries", "break_even_solver", "timed_on",
 ]  # fmt: skip
 SEEDS = "No ranking: it needs two models with at least three seeds each."
 
@@ -45,9 +51,9 @@ def why_not_ranked(results: Results) -> str:
 def matrices(results: Results) -> list[dict]:
     """Return one matrix per group of started experiments that share models.
 
-    It has the names of the `experiments`; a `body` of labels with their rows, ordered by the mean logarithm
-    of the ratio to each experiment's lowest error; and the error of the `classical` solver, or why it has
-    none.
+    It has the names of the `experiments`, and their `grids` in words; a `body` of labels with their rows,
+    ordered by the mean logarithm of the ratio to each experiment's lowest error; and the error of the
+    `classical` solver, or why it has none.
     """
     finest: dict[str, dict[tuple[str, int], Row]] = {}
     for row in results.rows:
@@ -74,9 +80,25 @@ def matrices(results: Results) -> list[dict]:
         lines.sort(key=lambda line: line[0])
         tables.append({
             "experiments": group,
+            "grids": [max(column.values(), key=lambda row: bool(row.tested)).grids for column in columns],
             "body": [line[1:] for line in lines],
             "classical": [next(iter(column.values())).classical for column in columns],
         })  # fmt: skip
+    return tables
+
+
+def grid_tables(results: Results) -> list[Table]:
+    """Return a table of errors on all test grids for each experiment with several."""
+    tables = []
+    for name, experiment in results.study.experiments.items():
+        known = {(row.planned.model, str(row.planned.resolution)) for row in results.of(name) if row.tested}
+        if not known:
+            continue
+        compared = with_training_noise(read_comparison(results.folder / name / "comparison.csv"))
+        own = zip(compared["key"], compared["trained_resolution"].map(str), strict=True)
+        compared = compared[[place in known for place in own]]
+        if compared["test_resolution"].nunique() > 1:
+            tables.append(replace(by_grids(by_condition(compared)), title=experiment.title))
     return tables
 
 
@@ -128,7 +150,8 @@ def as_table(results: Results) -> pd.DataFrame:
         rows.append({
             "experiment": row.experiment, "problem": row.title, "paper": "; ".join(row.papers),
             "model": planned.model, "label": planned.label, "recipe": planned.recipe,
-            "trained_resolution": planned.resolution, "noise": planned.noise,
+            "trained_resolution": planned.resolution,
+            "test_resolution": str(row.home) if row.tested else None, "noise": planned.noise,
             "seeds": len(row.runs), "finished": states["finished"], "diverged": states["diverged"],
             "metric": row.tested and row.tested.leads,
             "error": error and error.value, "low": error and error.low, "high": error and error.high,

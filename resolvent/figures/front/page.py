@@ -14,6 +14,7 @@ from resolvent.figures.common.exhibit import Section
 from resolvent.figures.common.numbers import DASH, ratio_in_words
 from resolvent.figures.common.page import STUDY_PAGES, render
 from resolvent.figures.common.results import read_card
+from resolvent.figures.common.table import as_html
 from resolvent.figures.dataset.error_budget import summary
 from resolvent.figures.dataset.preview import DatasetPreview
 from resolvent.figures.front import leaderboard
@@ -52,6 +53,7 @@ def write_front_page(folder: str | Path) -> Results:
         matrices=tables,
         not_begun=[study.experiments[name].title for name in results.not_begun],
         no_solver=NO_SOLVER if any(NO_SOLVER in table["classical"] for table in tables) else "",
+        by_grids="".join(map(as_html, leaderboard.grid_tables(results))),
         rows=leaderboard.by_experiment(results),
         ratio=lambda row: ratio_in_words(row.ratio),
         pays=leaderboard.pays_in_words,

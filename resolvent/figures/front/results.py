@@ -10,13 +10,13 @@ from resolvent.common.runs import read_run
 from resolvent.figures.common.comparison import RATIO, Tested, by_condition, read_comparison
 from resolvent.figures.common.intervals import Interval
 from resolvent.figures.common.page import RUN_PAGE
-from resolvent.figures.common.results import NO_ANSWER, on_training_grid, read_table
+from resolvent.figures.common.results import NO_ANSWER, grids_in_words, on_home_grid, read_table
 from resolvent.figures.front.study import PlannedExperiment, PlannedRow, Study
 
 CLASSICAL = "coarse_solve"  # the baseline shown on the same scale as the models
 NOT_RANKED = "not ranked"
 UNDECIDED = "undecided"  # not shown to be worse, but a model with a lower mean error is
-NO_SOLVER = "no solver known"  # in place of the classical solver's error
+NO_SOLVER = "not run"  # in place of the classical solver's error
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,9 @@ class RunState:
 class Row:
     """A model in an experiment at one training resolution: its runs and, if compared, its errors.
 
-    classical  the classical solver's error on the same grid, `NO_SOLVER` if the equation has no solver,
-               `NO_ANSWER` if the solver fails for some sample, or None before the comparison.
+    compared   the errors on the home grid.
+    classical  the classical solver's error on the same test grid, `NO_SOLVER` if none was run, `NO_ANSWER` if
+               the solver fails for some sample, or None before the comparison.
     timed      the model's row of inference.csv.
     """
 
@@ -66,6 +67,15 @@ class Row:
         compared = (str(self.compared.facts[name]).split("; ") for name in ("config_hash", "dataset_hash"))
         pairs = zip(zip(*there, strict=True), compared, strict=True)
         return self.compared if all(set(ours) <= set(theirs) for ours, theirs in pairs) else None
+
+    @property
+    def home(self) -> int | str:
+        """Return the test resolution of its errors, before the comparison the training resolution."""
+        return self.tested.facts["test_resolution"] if self.tested else self.planned.resolution
+
+    @property
+    def grids(self) -> str:
+        return grids_in_words(self.planned.resolution, self.home)
 
     @property
     def error(self) -> Interval | None:
@@ -159,7 +169,7 @@ def _rows(folder: Path, name: str, experiment: PlannedExperiment) -> list[Row]:
         for of_model in table.query("kind == 'model'").to_dict("records"):
             timed[of_model["key"], str(of_model["resolution"])] = of_model
     if comparison.is_file():
-        for tested in by_condition(on_training_grid(read_comparison(comparison))):
+        for tested in by_condition(on_home_grid(read_comparison(comparison))):
             key, resolution = tested.facts["key"], str(tested.facts["trained_resolution"])
             if tested.facts["kind"] == "model":
                 models[key, resolution] = tested

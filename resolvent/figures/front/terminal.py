@@ -78,9 +78,9 @@ def _table(title: str, rows: list[Row], ranked: bool) -> Table:
         error = with_interval(row.error) if row.error else row.verdict
         cells = [error, ratio_in_words(row.ratio)[0] or DASH, duration(row.seconds)]
         verdict = [row.verdict if row.error else ""] * ranked
-        table.add_row(Text(row.planned.label), str(row.planned.resolution), *cells, *verdict)
-    for place, solver in {row.planned.resolution: row.classical for row in rows}.items():
+        table.add_row(Text(row.planned.label), row.grids.removeprefix("n = "), *cells, *verdict)
+    for grids, solver in {row.grids: row.classical for row in rows}.items():
         if isinstance(solver, Interval):
-            cells = [str(place), scientific(solver.value), DASH, DASH]
+            cells = [grids.removeprefix("n = "), scientific(solver.value), DASH, DASH]
             table.add_row("classical solver, same grid", *cells, style="dim")
     return table

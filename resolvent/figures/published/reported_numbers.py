@@ -109,6 +109,8 @@ def _differences(
     lines = differing(recorded, expected, made_by, sources)
     differ = list({line.partition(" (")[0].lower(): line for line in lines}.values())
     differ += [f"imported data differ from their description: {warning}" for warning in facts.data_warnings]
+    if facts.home != facts.resolution:
+        differ.append(f"tested at {facts.home}, not at the training resolution {facts.resolution}")
     low, high = example.source.parameters(record(facts), table) or (0, math.inf)
     count = getattr(cost, (table.counted if table else "") or example.source.counted)
     if count is None:

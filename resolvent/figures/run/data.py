@@ -65,7 +65,7 @@ def _samples(run: Run, dimension: int) -> list[dict]:
 
 
 def write_runs_data(runs: list[Run], output: str | Path) -> None:
-    """Write runs.js: errors by test sample, with grid and noise of training, and pairwise comparisons.
+    """Write runs.js: errors by test sample, on the home grid with the noise of training, and comparisons.
 
     A pair has the indices of two runs on the same samples, and the `paired_ratio` of their errors.
     """

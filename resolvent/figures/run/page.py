@@ -10,7 +10,7 @@ from resolvent.figures.common.comparison import leading, mean_error, with_facts
 from resolvent.figures.common.exhibit import Section, Sources, draw_sections
 from resolvent.figures.common.numbers import in_bytes
 from resolvent.figures.common.page import RUN_DATA, RUN_PAGE, relative, render
-from resolvent.figures.common.results import Run, has_map, read_card, read_runs
+from resolvent.figures.common.results import Run, has_map, home_in_words, read_card, read_runs
 from resolvent.figures.common.style import appearances
 from resolvent.figures.common.table import as_html
 from resolvent.figures.experiment.comparison import compare
@@ -110,14 +110,15 @@ def write_run_pages(
         root=root,
         breadcrumbs=[*above, ("Two runs compared", "")],
         title=title,
+        home=home_in_words(loaded),
         runs=[(run.name, relative(run.directory / RUN_PAGE, experiment)) for run in loaded],
         sections=COMPARED_SECTIONS,
     )
 
 
 def _summary(rows: pd.DataFrame, run: Run, metric: str) -> dict | None:
-    """Return statistics of the leading metric with grid and noise of training, as in comparison.csv."""
-    statistics = rows[(rows["metric"] == metric) & (rows["test_resolution"] == run.resolution)]
+    """Return statistics of the leading metric on the home grid with the noise of training."""
+    statistics = rows[(rows["metric"] == metric) & (rows["test_resolution"] == run.home)]
     statistics = statistics[statistics["test_noise"] == run.noise].set_index("statistic")
     if run.diverged or statistics["value"].isna().all():
         return None

@@ -131,7 +131,6 @@ def _data_problems(
 ) -> Iterator[str]:
     """Yield the resolutions, counts, noise and shifts of an experiment that its datasets do not have."""
     dataset, tested = configuration.datasets[experiment.dataset], experiment.test_resolutions
-    stored = configuration.datasets[test_name].resolutions
     wanted = {
         "resolutions": (experiment.dataset, experiment.resolutions),
         "training_at": (experiment.dataset, experiment.training_at),
@@ -145,11 +144,6 @@ def _data_problems(
                 yield f"{at}.{key}: {resolution} is not stored; {has}"
     if tested is not None and dataset.inverse:
         yield f"{at}.test_resolutions: inverse problems are tested on the training grids; remove this key"
-    elif tested is not None or test_name != experiment.dataset:
-        grids = list(stored if tested is None else tested)
-        for resolution in experiment.resolutions:
-            if resolution not in grids:
-                yield f"{at}.test_resolutions: {grids} lacks the training resolution {resolution}"
     for split, count in experiment.samples.model_dump().items():
         asked = test_name if split == "test" else experiment.dataset
         available = getattr(configuration.datasets[asked].samples, split)
@@ -265,6 +259,10 @@ def _fit_problems(
     for resolution in experiment.resolutions:
         if resolution not in dataset.resolutions:
             continue
+        if architecture.one_grid and resolution not in tested:
+            only = f"{resolution}, on which alone '{key}' ({model.architecture}) can be tested"
+            yield f"{at}.test_resolutions: {list(tested)} lacks the training resolution {only}"
+            continue
         try:
             settings = model_settings(model, resolution, dataset)
             grids = [resolution] if dataset.inverse or architecture.one_grid else tested
@@ -303,6 +301,7 @@ def _training_problems(
         experiment.samples.validation or dataset.samples.validation,
     )
     others = trained != tested or dataset.samples.test < recorded
+    test_resolutions = list(experiment.test_resolutions or test_dataset.resolutions)
     candidates = experiment.tuning.candidates.values() if experiment.tuning else [{}]
     lines: dict[str, None] = {}
     for resolution, tuned, (key, model) in product(experiment.resolutions, candidates, models.items()):
@@ -318,6 +317,9 @@ def _training_problems(
         if settings.record_test_error and others:
             own = f"records errors on test samples of '{experiment.dataset}', not of test_dataset"
             lines[f"record_test_error {own} '{experiment.test_dataset}'; accepted: false"] = None
+        if settings.record_test_error and resolution not in test_resolutions:
+            on_other_grids = f"of the training resolution {resolution}, not tested ({test_resolutions})"
+            lines[f"record_test_error records errors {on_other_grids}; accepted: false"] = None
     yield from (f"{at}: {line}" for line in lines)
 
 

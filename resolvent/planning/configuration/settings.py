@@ -272,9 +272,11 @@ class Experiment(Settings):
     resolutions: Annotated[list[Resolution], Field(min_length=1)] = Field(
         description="training resolutions: points along each axis, or names of sets of times"
     )
-    test_resolutions: list[Resolution] | None = Field(
+    test_resolutions: Annotated[list[Resolution], Field(min_length=1)] | None = Field(
         None,
-        description="test resolutions, including the training resolutions; default: all stored resolutions",
+        description="test resolutions, with or without the training resolutions; default: all stored "
+        "resolutions. The pages state a model's errors on the training grid or, if it is not tested, on the "
+        "nearest test grid",
     )
     test_dataset: str | None = Field(
         None,

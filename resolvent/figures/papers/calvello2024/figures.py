@@ -18,7 +18,7 @@ from resolvent.figures.common.fields import (
 )
 from resolvent.figures.common.labels import label_right
 from resolvent.figures.common.numbers import scientific
-from resolvent.figures.common.results import Run, Shown, on_training_grid, resolution_in_words
+from resolvent.figures.common.results import Run, Shown, on_home_grid, resolution_in_words
 from resolvent.figures.experiment.samples import draw_sample_trajectories
 from resolvent.figures.papers.calvello2024 import chosen
 from resolvent.figures.papers.calvello2024.chosen import Experiments, Groups, Panel
@@ -54,9 +54,9 @@ def _finish(panel, groups: Groups, labels: list[tuple[float, str, str]]) -> None
 
 
 def draw_on_training_grid(shown: Shown):
-    """Draw Figure 6: trajectories at the training times."""
+    """Draw Figure 6: trajectories at the times of the home grid."""
     run = shown.run
-    lines = chosen.errors_in_words(run, run.resolution, FIGURE_6)
+    lines = chosen.errors_in_words(run, run.home, FIGURE_6)
     return draw_sample_trajectories(run, note="\n".join(lines))
 
 
@@ -119,7 +119,7 @@ def _draw_extremes(run: Run, increments: bool = False):
         relative = errors.get(int(samples[row]), np.nan)
         words = f"relative L² {scientific(relative)}" if np.isfinite(relative) else "diverged"
         panels[0].set_ylabel(f"{name}: sample {int(samples[row])}\n{words}")
-    if lines := chosen.errors_in_words(run, run.resolution, TABLE_3):
+    if lines := chosen.errors_in_words(run, run.home, TABLE_3):
         figure.supxlabel("\n".join(lines), fontsize=8.5, color=style.MUTED)
     return figure
 
@@ -198,7 +198,8 @@ def _draw_grid(panel, groups: Groups, rows: pd.DataFrame, looks) -> None:
     rows, trained = rows[rows["statistic"] == "median"], groups[0][0].resolution
     places = style.resolution_axis(panel, rows["test_resolution"].unique())
     panel.minorticks_off()
-    panel.axvline(places[trained], color=style.MUTED, lw=0.6, ls=":")
+    if trained in places:
+        panel.axvline(places[trained], color=style.MUTED, lw=0.6, ls=":")
     style.error_limits(panel, rows["value"], margin=1.4)
     panel.set_ylabel("median relative L² error")
     labels = []
@@ -228,11 +229,12 @@ def _draw_costs(cost: str, xlabel: str, comparisons: list[pd.DataFrame], experim
     figure, axes = style.new_figure(len(shown), 1, size=(8.6, 0.4 + 3.2 * len(shown)), sharex=True)
     labels: list[list[tuple]] = []
     for panel, comparison, runs, lines in zip(axes[:, 0], comparisons, experiments, shown, strict=True):
-        table = on_training_grid(errors_of(comparison, "standardised_relative_l2", "median"))
+        table = on_home_grid(errors_of(comparison, "standardised_relative_l2", "median"))
         finest = max(run.resolution for run in runs)
         is_known = np.isfinite(table["value"]) & np.isfinite(table[cost])
         table = table[(table["trained_resolution"] == finest) & is_known].set_index("key")
-        style.title(panel, f"{chosen.title_of(runs[0])}, {resolution_in_words(finest)}")
+        where = next(run.where for run in runs if run.resolution == finest)
+        style.title(panel, f"{chosen.title_of(runs[0])}, {where}")
         panel.set(xscale="log", ylabel="median relative L² error")
         style.grid_lines(panel, "both")
         widths = {run.model: run.record.settings.get("width") for run in runs}

@@ -12,7 +12,7 @@ import pandas as pd
 
 from resolvent.figures.common.comparison import PHYSICAL, STANDARDISED, Tested, by_condition
 from resolvent.figures.common.numbers import DASH, in_units, power
-from resolvent.figures.common.results import Run, on_training_grid, read_table, without_answer
+from resolvent.figures.common.results import Run, on_home_grid, read_table, without_answer
 from resolvent.figures.common.table import EMPTY, Cell, Column, Table, table_of
 from resolvent.figures.experiment.error_table import interval
 from resolvent.figures.papers.calvello2024.chosen import Experiments, title_of, widest
@@ -105,7 +105,7 @@ def _table(
         models = {("model", run.model): run for run in runs if run.resolution == finest}
         tested = {
             row.name: row
-            for row in by_condition(on_training_grid(comparison))
+            for row in by_condition(on_home_grid(comparison))
             if row.facts["trained_resolution"] == finest
         }
         first = next(iter(models.values()))
@@ -114,6 +114,7 @@ def _table(
         tau = recorded["data.distribution.tau"] if recorded["data.equation"] == "darcy" else None
         versions = [name for name, distribution in DISTRIBUTION.items() if tau in (None, distribution["tau"])]
         title = title_of(first) + (f", coefficients of {FIRST}" if versions == [FIRST] else "")
+        title += f", {first.where}" * (first.home != first.resolution)
         cells = {name: cells_of(row, models.get(name), versions) for name, row in tested.items()}
         groups.append((title, first.record.experiment, cells))
         labels |= {("model", key): models["model", key].label for key in widest(list(models.values()))}

@@ -123,8 +123,8 @@ class NoisyRun:
 
     @property
     def errors(self) -> pd.DataFrame:
-        """Return the errors at the training resolution: one row per noise level, realisation and sample."""
-        return self.run.errors[self.run.errors["resolution"] == self.run.resolution]
+        """Return the errors on the home grid: one row per noise level, realisation and sample."""
+        return self.run.errors[self.run.errors["resolution"] == self.run.home]
 
     @property
     def levels(self) -> list[float]:

@@ -15,7 +15,7 @@ import pandas as pd
 from resolvent.figures.common.comparison import Place, Tested, by_condition
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.numbers import DASH, absent, in_units, power
-from resolvent.figures.common.results import Run, on_training_grid, read_table, resolution_in_words
+from resolvent.figures.common.results import Run, grids_in_words, on_home_grid, read_table
 from resolvent.figures.common.table import EMPTY, Cell, Column, Table, columns, table_of
 from resolvent.figures.experiment.comparison import grouped
 from resolvent.figures.experiment.error_table import BEST_TEST, error_cell
@@ -199,7 +199,7 @@ def _side_by_side(table: PaperTable, comparisons: list[pd.DataFrame], experiment
                 "list only one of their experiments"
             )
     leading = OF_ABLATION if table is TABLE_8 else {}
-    every = by_condition(on_training_grid(pd.concat(comparisons, ignore_index=True)))
+    every = by_condition(pd.concat(map(on_home_grid, comparisons), ignore_index=True))
     rows = _rows(every, groups, table)
     places = sorted({place for *_, row in rows for place, _ in row})
     coarse: dict[int | str, set[int]] = {}  # points per side of the attention's grid
@@ -207,11 +207,11 @@ def _side_by_side(table: PaperTable, comparisons: list[pd.DataFrame], experiment
         if run.record.coarse_points is not None:
             coarse.setdefault(run.resolution, set()).add(run.record.coarse_points)
     heads = columns(("", ["model", *leading]))
-    for resolution, noise in places:
-        group = resolution_in_words(resolution)
+    for resolution, on_grid, noise in places:
+        group = grids_in_words(resolution, on_grid)
         if resolution in coarse:
             group += f" ({', '.join(map(str, sorted(coarse[resolution])))})"
-        if any(level for _, level in places):
+        if any(level for *_, level in places):
             group += f", ε = {noise:g}"
         group += f", ×{power(table.unit)}"
         heads += [Column(head, group) for head in (PRINTED, CODED, OTHER, SOURCE.name, "coded / reported")]
@@ -261,7 +261,7 @@ def _rows(every: list[Tested], groups: list[list[Run]], table: PaperTable) -> li
         label, row = leading.label, Row()
         for group in by_row[name]:
             first, recipe = group[0], RECIPES[group[0].record.recipe]
-            place = first.resolution, first.noise
+            place = first.resolution, first.home, first.noise
             if (first.model, place) in of_models:
                 row.setdefault((place, recipe), (of_models[first.model, place], group))
             label = first.label if recipe == PRINTED else label
