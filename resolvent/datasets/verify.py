@@ -21,7 +21,7 @@ from resolvent.common.records import faults_in
 from resolvent.common.settings import settings_hash
 from resolvent.datasets.errors import damaged, in_one_line
 from resolvent.datasets.storage.addresses import located
-from resolvent.datasets.storage.layout import stored_axes
+from resolvent.datasets.storage.layout import grid_from_facts, named_axes, stored_axes
 from resolvent.datasets.storage.reading import UNREADABLE, StoredArray, open_store
 from resolvent.datasets.storage.store import digest
 
@@ -130,17 +130,21 @@ def _faults_of_group(root: zarr.Group, name: str, facts: dict, card: dict) -> li
     faults += [f"the array '{key}' is not on the card" for key in sorted(stored - on_card)]
     if faults:
         return faults
-    expected = [split for split, size in card["samples"].items() for _ in range(size)]
-    if list(group["split"][:]) != expected:
-        sizes_of_splits = ", ".join(f"{size} {split}" for split, size in card["samples"].items())
-        faults.append(f"'split' is not {sizes_of_splits}")
-    own, sizes = stored_axes(facts["grid"]), {axis: len(group[axis][:]) for axis in axes}
-    for axis in sorted(axes):
-        if axis in own and not np.array_equal(group[axis][:], own[axis]):
+    # Sizes are compared before anything of the card's sizes is made: they may be those of no real data.
+    sizes = {axis: group[axis].shape[0] for axis in axes}
+    count, splits = group["split"].shape[0], card["samples"]
+    whole = count == sum(splits.values())
+    if not whole or [*group["split"][:]] != [split for split, size in splits.items() for _ in range(size)]:
+        faults.append(f"'split' is not {', '.join(f'{size} {split}' for split, size in splits.items())}")
+    along = named_axes(grid_from_facts(facts["grid"]))
+    alike = all(along[axis].points == sizes[axis] for axis in axes & along.keys())
+    own = stored_axes(facts["grid"]) if alike else {}
+    for axis in sorted(axes & along.keys()):
+        if not alike or not np.array_equal(group[axis][:], own[axis]):
             faults.append(f"the coordinates '{axis}' differ from the grid on the card")
     for key, words in facts["variables"].items():
         array = group[key]
-        shape = (len(expected), *(sizes[axis] for axis in words["dimensions"][1:]))
+        shape = (count, *(sizes[axis] for axis in words["dimensions"][1:]))
         if array.shape != shape:
             faults.append(f"'{key}' has the shape {array.shape}, the card says {shape}")
         if list(array.metadata.dimension_names or ()) != words["dimensions"]:
