@@ -108,14 +108,20 @@ def common_ratio(given: Namespace) -> str:
         for (seeds, correlation), of_kind in kinds.items():
             lines.append((name, f"{100 * spread:g} %", seeds, correlation, *summary(of_kind)))
     words = f"""\
-Tables of {MODELS} models with the same distribution of errors: all ratios are 1. Ours are errors on
-{OURS:,} samples, theirs means over {THEIRS} others; {100 * SHARED:g} % of the variance over samples is common
-to all models. Seeds "1": one seed of each model; "3 or 1": three seeds of {REPEATED} models, one of the
-others. Numbers are per 100 tables: intervals of the common ratio that contain 1; tables whose common ratio is
-called equivalent, and called different if all our errors are {FACTOR:g} times as large; tables in which the
-intervals of all ratios, and of all deviations, contain 1. "Wrongly different" counts tables with such a row,
-"equivalent" counts rows; "found" means that one model with {FACTOR:g} times larger errors is called
-different. Widths are the upper over the lower end. "Skewed": the effects of samples are exponential."""
+Tables of {MODELS} models with the same distribution of errors, so all true ratios are 1. Our errors are on
+{OURS:,} samples, the reported numbers are means over {THEIRS} others; {100 * SHARED:g} % of the variance
+over samples is common to all models. Seeds "1": one seed of each model; "3 or 1": three seeds of {REPEATED}
+models, one of the others. "Skewed": the effects of samples are exponential. Widths are the upper end
+divided by the lower end. Each number says how many of 100 tables have the property (for the second
+"equivalent", how many of 100 rows):
+
+- "common ratio": its interval contains 1;
+- "equivalent", "different": the common ratio is called equivalent; it is called different if all our errors
+  are {FACTOR:g} times as large;
+- "all ratios", "all deviations": the intervals of all of them contain 1;
+- "wrongly different / equivalent": some deviation is called different; a row's deviation is called
+  equivalent;
+- "found": a model with {FACTOR:g} times larger errors is called different."""
     header = (
         "effects of samples", "seeds spread", "seeds", "correlation", "common ratio", "width", "equivalent",
         "different", "all ratios", "all deviations", "width", "wrongly different / equivalent", "found",

@@ -177,8 +177,8 @@ def tails(given: Namespace) -> str:
         widths = (f"{np.quantile(high / low, share):.2f}" for share in (0.5, 1))
         rows.append((name, f"{samples}", *shares, *widths))
     words = """\
-How many of 100 intervals of a mean contain the truth, and the ratio of the ends: the median and the
-largest of all simulations. In the last three distributions, which are lognormal with s = 0.5, a share of the
+How many of 100 intervals of a mean contain the truth, and the ratio of their ends ("width"): the median and
+the largest of all simulations. The last three distributions are lognormal with s = 0.5, but a share of the
 samples is harder."""
     header = ("distribution", "samples", "mean", "whole interval above", "below", "width", "largest width")
     return f"{words}\n\n{table(header, rows)}"
@@ -199,10 +199,10 @@ def seeds(given: Namespace) -> str:
                 row += ["", ""]
         rows.append(row)
     words = """\
-The same for 64 samples, by the spread between seeds: the standard deviation of the logarithm of a seed's
-error. Width is the upper over the lower end, the median of the simulations. One seed has no information on
-the spread, so its intervals describe the trained network. "Skewed": the effects of samples are
-exponential instead of normal."""
+How many of 100 intervals contain the truth, for 64 samples and several spreads between seeds. The spread is
+the standard deviation of the logarithm of a seed's error. Width is the upper end divided by the lower end,
+the median of the simulations. One seed does not show the spread, so its intervals describe the trained
+network. "Skewed": the effects of samples are exponential instead of normal."""
     header = ("s", "spread", "seeds", "mean", "width", "median", "width", "ratio of two models", "width")
     return f"{words}\n\n{table(header, rows)}"
 
@@ -222,10 +222,11 @@ def ranking(given: Namespace) -> str:
     shares = (f"{what}, {one}" for what in ("equal", "worse") for one in names)
     header = ("models", "seeds", *shares)
     words = f"""\
-Number of 100 comparisons that call a model worse. "Equal": any of several equal models, which is an error.
-"Worse": the one model whose errors are {WORSE:g} times all others', which is right. Columns are the spread
-between seeds, the last one different for each model; 64 samples, s = 0.5. Tables rank nothing with two seeds;
-these rows are for comparison."""
+How many of 100 comparisons call a model worse. "Equal": they call any of several equal models worse, which
+is an error. "Worse": they call the one model worse whose errors are {WORSE:g} times all others', which is
+right. The second half of a heading is the spread between seeds; in "5 to 20 %" each model has another
+spread. The samples are 64, s = 0.5. With two seeds, tables of results do not rank; these rows are for
+comparison."""
     return f"{words}\n\n{table(header, rows)}"
 
 
@@ -247,9 +248,10 @@ def reported(given: Namespace) -> str:
         names = (f"{skewness:g}", f"{100 * spread:g} %", f"{number}")
         rows.append((*names, inside, width, *map(percent, called[1:])))
     words = f"""\
-Ours are errors on {OURS:,} samples, theirs the mean over {THEIRS} other samples of one network with the same
-distribution of errors: the true ratio is 1. How many of 100 intervals contain 1, and how many exclude 1 if
-our errors are 1.2 and 1.5 times as large. Width is the upper over the lower end."""
+Our errors are on {OURS:,} samples. The reported number is the mean over {THEIRS} other samples of one
+network with the same distribution of errors, so the true ratio is 1. How many of 100 intervals contain 1,
+and how many exclude 1 if our errors are 1.2 and 1.5 times as large. Width is the upper end divided by the
+lower end."""
     excluded = ("exclude 1, 1.2 times", "exclude 1, 1.5 times")
     header = ("s", "spread", "seeds", "contain 1", "width", *excluded)
     return f"{words}\n\n{table(header, rows)}"
