@@ -177,7 +177,7 @@ def _consistent(card: Card) -> Card:
     names = {name.partition("/")[2] for name in stored}
     for key in ("inputs", "targets"):
         if missing := sorted(set(card[key]) - names):
-            raise ValueError(f"'{key}' names '{missing[0]}', which no group has")
+            raise ValueError(f"'{key}' names '{missing[0]}', which none of 'groups' has")
     for key, entry in card.items():
         if key.startswith(DISTRIBUTION) and not _in_symbols(entry):
             raise ValueError(f"'{key}' must have 'in_symbols', and may have 'in_latex', which are text")

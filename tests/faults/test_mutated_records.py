@@ -285,6 +285,7 @@ def test_a_mutated_record_is_refused_by_file_and_field_or_read_as_before(name, r
             path.write_bytes(damaged_text(kept[path].decode(), draw))
         else:
             mutated, place, now, other = mutate(content, draw)
+            other = other and (path.suffix != ".yaml" or now != "1.5")  # YAML 1.1 has numbers as text
             written(path, mutated)
             with_store(path, mutated)
         try:
