@@ -6,12 +6,13 @@ Equations may add keys to a card.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired
+from typing import TYPE_CHECKING, Annotated, Any, NotRequired
 
 from pydantic import AfterValidator, ConfigDict, Discriminator, Field, Tag, with_config
 from typing_extensions import TypedDict
 
 STRICT = ConfigDict(extra="allow", strict=True, allow_inf_nan=False)
+KINDS = ("periodic", "nodes", "cell_centres", "explicit")  # of a grid that is equal along all its axes
 Count = Annotated[int, Field(ge=0)]
 Names = Annotated[list[str], Field(min_length=1)]
 
@@ -20,7 +21,7 @@ Names = Annotated[list[str], Field(min_length=1)]
 class AxisFacts(TypedDict):
     """A grid that is equal along all its axes, or an axis; uneven points have `positions`."""
 
-    kind: Literal["periodic", "nodes", "cell_centres", "explicit", "product"]
+    kind: str
     points: NotRequired[Annotated[int, Field(ge=2)]]
     length: NotRequired[Annotated[float, Field(gt=0)]]
     dimension: NotRequired[Annotated[int, Field(ge=1, le=3)]]
@@ -38,11 +39,13 @@ def _complete(grid: AxisFacts) -> AxisFacts:
         for axis in grid["axes"]:
             _complete(axis)
         return grid
-    needed = ("positions",) if grid["kind"] == "explicit" else ("points", "length", "dimension")
+    points, kind = grid.get("points", 0), grid["kind"]
+    if kind not in KINDS:
+        raise ValueError(f"'kind' is '{kind}'; accepted: {', '.join(KINDS)}")
+    needed = ("positions",) if kind == "explicit" else ("points", "length", "dimension")
     for name in needed:
         if name not in grid:
-            raise ValueError(f"a grid of kind '{grid['kind']}' has no '{name}'")
-    points, kind = grid.get("points", 0), grid["kind"]
+            raise ValueError(f"a grid of kind '{kind}' has no '{name}'")
     if (kind == "periodic" and points % 2) or (kind in ("nodes", "cell_centres") and points < 3):
         raise ValueError(f"a grid of kind '{kind}' cannot have {points} points")
     if grid.get("stride", 1) > 1 and kind != "cell_centres":
@@ -126,11 +129,11 @@ class Summary(TypedDict):
 
 @with_config(STRICT)
 class Check(TypedDict):
-    """An entry of the error budget with measured errors."""
+    """An entry of the error budget with measured errors; an own equation may state the largest alone."""
 
-    samples: Count
-    of: Count
-    median_relative_l2: float
+    samples: NotRequired[Count]
+    of: NotRequired[Count]
+    median_relative_l2: NotRequired[float]
     largest_relative_l2: float
 
 

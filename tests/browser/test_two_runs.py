@@ -33,6 +33,7 @@ def opened(browser, folder, *errors, run=None):
     data = {"runs": runs, "pairs": []}
     (folder / "runs.js").write_text(f'resolventData("runs", {json.dumps(data)});')
     shown = {"root": folder, "breadcrumbs": [("Two runs", "")], "title": "Burgers", "runs": []}
+    shown["home"] = "the training grid"
     render("compare.html.j2", folder / "compare.html", sections=COMPARED_SECTIONS, **shown)
     with Reader(browser) as reader:
         page = reader.open(folder / "compare.html")

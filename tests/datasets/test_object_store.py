@@ -1,5 +1,6 @@
 """Stores in an object store, on moto's S3 server: as whole, resumable and honest as those in a folder."""
 
+import shutil
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
@@ -173,9 +174,9 @@ def test_a_file_without_an_address_leads_nowhere(content, tmp_path):
         open_store(store)
 
 
-def test_a_missing_bucket_is_reported_to_readers_and_writers(server, tmp_path):
+def test_a_missing_bucket_is_reported_to_readers_and_writers(dataset, tmp_path):
     link(tmp_path / "controlled_ode.zarr", "s3://nobodys/controlled_ode/0123.zarr")
-    (tmp_path / "controlled_ode.json").write_text("{}")
+    shutil.copy(dataset / "controlled_ode.json", tmp_path)
     message = r"cannot reach s3://nobodys/\S+: s3://nobodys does not exist; create it, or correct data_root"
     with pytest.raises(DatasetError, match=message):
         load(tmp_path)

@@ -89,7 +89,10 @@ def write_run(
         "dataset": "burgers_cao", "dataset_hash": "d" * 12, "config_hash": f"c{seed}" * 6,
         "code_versions": {"fno1d": 1, "training": 1}, "coarse_points": None,
         "versions": {"torch": "2.13.0", "numpy": "2.4.6"}, "metrics": {}, "grids": "stored",
-        "grid": {"kind": "periodic", "points": resolution, "length": 1.0, "dimension": dimension},
+        "grid": {
+            "kind": "nodes" if isinstance(resolution, int) and resolution % 2 else "periodic",
+            "points": resolution, "length": 1.0, "dimension": dimension,
+        },
         "test_resolutions": list(tested), "test_noise": list(tested_noise),
         "noise_realisations": realisations,
         "dataset_settings": dataset or {

@@ -123,7 +123,9 @@ def another(value):
     match value:
         case bool():
             return not value
-        case int() | float():
+        case int():
+            return 2 * value + 1
+        case float():
             return 1.5 * value + 1
         case None:
             return 3

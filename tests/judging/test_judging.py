@@ -140,7 +140,7 @@ def test_stored_predictions_are_judged_beside_the_classical_solver(given, data, 
     written = json.loads((tmp_path / "out/evaluation.json").read_text())
     assert {**record, "sha256": written["sha256"]} == written
     page = (tmp_path / "out/index.html").read_text()
-    assert "whether the labels were known" in page
+    assert "if labels were known" in page
     assert "Ridge" in (tmp_path / "out/row.tex").read_text()
     said = list(in_words(record))
     assert len(said) == 3

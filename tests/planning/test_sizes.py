@@ -139,7 +139,7 @@ def test_two_experiments_may_have_the_same_sweep():
     [
         ({"galerkn": {}}, {}, "sweep: unknown model of the experiment 'galerkn'; did you mean 'galerkin'"),
         ({"galerkin": {"setings": {}}}, {}, "sweep.galerkin.setings: unknown key 'setings'; did you mean"),
-        ({"galerkin": {"settings": {"width": 64}}}, {}, "sweep.galerkin.settings.width: input should be"),
+        ({"galerkin": {"settings": {"width": 64}}}, {}, "galerkin.settings.width: expected a list, got 64"),
         ({"galerkin": {"settings": {"width": []}}}, {}, "sweep.galerkin.settings.width: list should have at"),
         ({"galerkin": {"settings": {"width": [8, 8]}}}, {}, "settings.width: 8 is named 2 times"),
         ({"galerkin": {"settings": {"loss": ["a$b$"]}}}, {}, "settings.loss: 'a$b$': '$' starts mathematics"),
