@@ -222,7 +222,7 @@ def test_the_inverse_problem_is_tested_at_every_level_of_noise(project):
     assert levels == models | {(key, "0.01", "0.01") for key in ("mean_predictor", "ridge_regression")}
     assert all(float(row["value"]) > 0 for row in rows if row["statistic"] == "mean")
     page = (folder / "report.html").read_text()
-    for words in ("Inverse Darcy problem, 1 % noise", "Linear ridge regression", "with the same noise"):
+    for words in ("Inverse Darcy problem, 1 % noise", "Linear ridge regression", "with the training noise"):
         assert words in page
 
 

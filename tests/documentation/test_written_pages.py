@@ -114,8 +114,11 @@ def test_the_specification_has_the_columns_and_words_of_a_table(name, columns):
 def test_the_specification_has_the_keys_and_types_of_a_record(name, kind):
     hints = get_type_hints(kind, include_extras=True)
     if not is_dataclass(kind):  # more keys of some cards are described in words
+        optional = {key for key, hint in hints.items() if get_origin(hint) is NotRequired}
         expected = [
-            [key, words_of(hint)] for key, hint in hints.items() if get_origin(hint) is not NotRequired
+            [key, words_of(get_args(hint)[0]) + ", optional" if key in optional else words_of(hint)]
+            for key, hint in hints.items()
+            if key not in optional or kind is cards.Check
         ]
     else:
         expected = []
