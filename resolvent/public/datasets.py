@@ -116,14 +116,15 @@ class StoredDataset(xarray.DataTree):
         """
         import jax
 
-        if self._split(split, n).far and not jax.config.read("jax_enable_x64"):
+        stored = self._split(split, n)
+        if stored.far and not jax.config.read("jax_enable_x64"):
             warnings.warn(
                 f"{self.attrs['dataset']}: float32 rounds away digits of a small variation around a "
                 'large mean; to keep them: jax.config.update("jax_enable_x64", True)',
                 stacklevel=2,
             )
-        inputs, targets = self.numpy(split, n)
-        return jax.numpy.asarray(inputs), jax.numpy.asarray(targets)
+        samples = stored.all()
+        return jax.numpy.asarray(samples.inputs), jax.numpy.asarray(samples.targets)
 
     def torch(self, split: str, n: int | str | None = None, *, streaming: bool = False) -> Any:
         """Return a `torch.utils.data.Dataset` of pairs (input, target), each (...space, channels) in float32.
