@@ -370,8 +370,7 @@ class DarcyTask(Task):
         return {
             "method": "5-point finite differences; conjugate gradients preconditioned by "
             + {"multigrid": "multigrid", "sine": "fast sine transforms"}[self.solver.method],
-            "face_coefficients": f"{settings.face_mean} mean of the two neighbours"
-            + (", as in the papers' recipe" if settings.face_mean == "arithmetic" else ""),
+            "face_coefficients": f"{settings.face_mean} mean of the two neighbours",
             "tolerance": "as the stated accuracy takes" if settings.tolerance is None else settings.tolerance,
         }
 
