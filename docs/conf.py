@@ -18,11 +18,14 @@ from docutils.utils.math.latex2mathml import tex2mathml
 sys.path.insert(0, str(Path(__file__).parent / "scripts"))
 from docstrings import as_restructured_text
 
+from resolvent.judging.task_page import travelling, write_task_pages
+
 # All pages are kept to the end: the garbage collector need not look through them again and again, nor then.
 gc.set_threshold(100_000)
 atexit.register(gc.freeze)
 
 ROOT = Path(__file__).resolve().parents[1]
+TASKS = travelling()
 NOTEBOOKS = sorted(path.stem for path in (ROOT / "docs/tutorials").glob("*.md"))
 
 # Words that readers search for, beside those of the text, by page and heading.
@@ -218,8 +221,17 @@ def without_signature_of_settings(app, what, name, obj, options, signature, retu
     return None
 
 
+def with_task_pages(app, name: str, source: list[str]) -> None:
+    """Link to the pages that evaluate predictions, which `write_beside` writes."""
+    if name == "evaluate":
+        links = ", ".join(f'<a href="tasks/{task}.html">{task}</a>' for task in TASKS)
+        section = "## Accepted formats"
+        linked = f"```{{raw}} html\n<p>Pages of this site: {links}.</p>\n```\n\n{section}"
+        source[0] = source[0].replace(section, linked)
+
+
 def write_beside(app, exception) -> None:
-    """Write the tutorials as notebooks, without outputs, beside their pages; and llms.txt (llmstxt.org)."""
+    """Write tutorials as notebooks, without outputs, pages of tasks, and llms.txt (llmstxt.org)."""
     if exception is not None or app.builder.name != "html":
         return
     text = f"# {project}\n\n> Data for operator learning, comparisons of neural operators\n\n## Pages\n\n"
@@ -231,6 +243,7 @@ def write_beside(app, exception) -> None:
     for name in NOTEBOOKS:
         notebook = jupytext.read(ROOT / f"docs/tutorials/{name}.md")
         jupytext.write(notebook, Path(app.outdir, f"tutorials/{name}.ipynb"), fmt="ipynb")
+    write_task_pages(Path(app.outdir, "tasks"), TASKS)
 
 
 def setup(app) -> None:
@@ -240,6 +253,7 @@ def setup(app) -> None:
     )
     app.connect("source-read", with_changes)
     app.connect("source-read", with_search_words)
+    app.connect("source-read", with_task_pages)
     app.connect("autodoc-process-docstring", prepare_docstring, priority=400)  # before napoleon
     app.connect("autodoc-process-signature", without_signature_of_settings)
     app.connect("build-finished", write_beside)

@@ -336,10 +336,27 @@ def verify(
 
 
 @app.command(rich_help_panel=EVALUATE)
-def tasks() -> None:
-    """List the tasks that models can be evaluated on."""
+def tasks(
+    named: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="With --site: tasks whose pages to write; by default those that need no solving."
+        ),
+    ] = None,
+    site: Annotated[
+        Path | None,
+        typer.Option(help="Write pages to this folder that evaluate predictions in a browser, with labels."),
+    ] = None,
+) -> None:
+    """List the tasks that models can be evaluated on, or write a page for each."""
     from resolvent.judging.tasks import names, read_task
 
+    if site is not None:
+        from resolvent.judging.task_page import write_task_pages
+
+        for file in write_task_pages(site, named):
+            print(file)
+        return
     for name in names():
         print(f"{name:20}{read_task(name).title}")
 
@@ -374,7 +391,11 @@ def evaluate(
     out: Annotated[Path, typer.Option(help="Folder for record, page and tables.")] = Path("evaluation"),
     label: Annotated[str, typer.Option(help="Name in tables.")] = "",
     certify: Annotated[bool, typer.Option("--certify", help="Also estimate errors without labels.")] = False,
-    data: Annotated[Path, typer.Option(help="Folder for the test samples.")] = Path("data"),
+    timed: Annotated[bool, typer.Option("--time", help="Time classical solvers on this machine.")] = False,
+    recompute: Annotated[bool, typer.Option("--recompute", help="Make the test samples again.")] = False,
+    data: Annotated[
+        Path | None, typer.Option(help="Folder for test samples that are made; by default the user's cache.")
+    ] = None,
     cores: Annotated[int, typer.Option(help="Number of processes for generating the test samples.")] = 1,
     allow: Allow = None,
 ) -> None:
@@ -383,14 +404,24 @@ def evaluate(
     Without a task, an exported run's errors are measured again on test samples made again, and compared with
     the recorded errors: exit status 1 if they differ.
     """
+    from resolvent.judging.answers import CACHE
     from resolvent.judging.exported import is_exported_run
     from resolvent.judging.judge import in_words, judge
 
     if not is_exported_run(source):
         search_working_folder()
     record = judge(
-        source, task, out, label=label, data=data, certify=certify, cores=cores, allow=allow or ()
-    )  # fmt: skip
+        source,
+        task,
+        out,
+        label=label,
+        data=data or CACHE,
+        certify=certify,
+        timed=timed,
+        recompute=recompute,
+        cores=cores,
+        allow=allow or (),
+    )
     for line in in_words(record):
         print(printable(line))
     print(f"{out}/index.html")

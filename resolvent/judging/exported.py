@@ -135,9 +135,9 @@ def _check_sources(run: TrainedRun, settings: Any) -> None:
         raise DatasetError(f"{error}; the test samples are read from {whole}, {remedy}") from None
 
 
-def condition_name(resolution: int | str, noise: float) -> str:
+def condition_name(group: str, noise: float) -> str:
     """Return the name of a test grid with the level of the noise, such as "n64, noise 0.1"."""
-    return group_name(resolution) + (f", noise {noise:g}" if noise else "")
+    return group + (f", noise {noise:g}" if noise else "")
 
 
 def recorded_and_measured(run: TrainedRun, measured: pd.DataFrame, accuracy: float) -> Iterator[dict]:
@@ -147,7 +147,9 @@ def recorded_and_measured(run: TrainedRun, measured: pd.DataFrame, accuracy: flo
     Metrics that the authors defined are not measured again.
     """
     conditions = run.errors[["resolution", "noise"]].itertuples(index=False)
-    recorded = run.errors.assign(grid=[condition_name(*condition) for condition in conditions])
+    recorded = run.errors.assign(
+        grid=[condition_name(group_name(resolution), noise) for resolution, noise in conditions]
+    )
     if set(recorded["grid"]) != set(measured["grid"]):
         raise FileError(
             f"{run.directory / 'errors.csv'} has other resolutions or levels of noise than {RECORD}: "

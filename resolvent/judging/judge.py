@@ -20,25 +20,21 @@ from resolvent.common.errors import EvaluationError, FileError
 from resolvent.common.files import read_json, write_atomically, write_json, write_text
 from resolvent.common.norms import relative_l2
 from resolvent.datasets.imported.readers.arrays_file import LARGEST
-from resolvent.datasets.loading import Samples, Source, Split, read_card
+from resolvent.datasets.loading import Samples, Source, read_card
 from resolvent.datasets.storage.layout import group_name
-from resolvent.datasets.tasks.registry import build_task
-from resolvent.evaluation.conditions import Condition
-from resolvent.evaluation.evaluate import scale_of, tested
-from resolvent.evaluation.inference import solvers_timed
-from resolvent.evaluation.metrics import METRICS, Metric, Scale, measure, metrics_with
-from resolvent.evaluation.without_labels import known_of
+from resolvent.evaluation.metrics import Metric, Scale, measure, metrics_with
 from resolvent.figures.common.intervals import mean_interval
 from resolvent.figures.common.numbers import DASH, ends, scientific, short_duration
 from resolvent.figures.common.page import TEMPLATES as OF_FIGURES
 from resolvent.figures.common.table import Cell, Column, Table, as_html, write_table
 from resolvent.judging import exported
+from resolvent.judging.answers import CACHE, OURS, ClassicalSolvers, answers_of, solver_errors
 from resolvent.judging.predictions import Predictor, predictor
-from resolvent.judging.tasks import NamedTask, labels_of, names, read_task
+from resolvent.judging.tasks import NamedTask, names, read_task
+from resolvent.planning.provenance import machine
 from resolvent.public.consent import Allowed
 
 RECORD, ERRORS, PAGE, TABLE = "evaluation.json", "errors.csv", "index.html", "row"
-OURS = tuple(metric for metric in METRICS if not metric.standardised)
 KINDS = {
     "predictions": "only predictions were evaluated, not how they were made, nor if labels were known",
     "program": "the program was run here; how it was trained, and on which samples, was not evaluated",
@@ -107,6 +103,7 @@ class Evaluation(TypedDict):
     not_evaluated_on: list[str]
     classical: list[SolverTime]
     as_accurate: SolverTime | None
+    timed_on: NotRequired[str]
     without_labels: list[dict[str, Any]]
     seconds_per_sample: dict[str, float | None]
     date: str
@@ -120,8 +117,10 @@ def judge(
     out: Path,
     *,
     label: str = "",
-    data: Path = Path("data"),
+    data: Path = CACHE,
     certify: bool = False,
+    timed: bool = False,
+    recompute: bool = False,
     cores: int = 1,
     allow: Allowed = (),
 ) -> dict:
@@ -130,11 +129,13 @@ def judge(
     An exported run without a task is evaluated on its own test samples, made again, and its recorded errors
     are compared with the new ones.
 
-    source   predictions, a program or a module (`resolvent.judging.predictions`), or an exported run.
-    label    name in tables.
-    data     folder where the test samples are made and kept.
-    certify  adds bounds and estimates of the errors that need no label.
-    allow    folders of modules and addresses that an exported run may use (`resolvent.load_run`).
+    source     predictions, a program or a module (`resolvent.judging.predictions`), or an exported run.
+    label      name in tables.
+    data       folder where test samples are made and kept.
+    certify    adds bounds and estimates of the errors that need no label.
+    timed      times classical solvers here; else their times are those of the package or of an earlier call.
+    recompute  makes the labels of the task again.
+    allow      folders of modules and addresses that an exported run may use (`resolvent.load_run`).
     Returns the record. Raises `ResolventError` if predictions are missing or do not fit, or if files of a run
     are missing, damaged or not allowed.
     """
@@ -161,21 +162,29 @@ def judge(
         raise FileError(f"{out} has the results of other predictions: choose another --out, or delete it")
     metrics: tuple[Metric, ...] = OURS
     scale: Scale | None = None
-    conditions: Iterable[tuple[Condition, Source]]
+    known: ClassicalSolvers | None = None
+    conditions: Iterable[tuple[str, float, Source]]
     if own is not None:
+        from resolvent.evaluation.evaluate import scale_of, tested  # imports torch
+
         card = exported.own_labels(own, data, cores)
         metrics = metrics_with((), own.card["targets"])
         scale = scale_of(own.operator, card, vars(own.record))
-        conditions = tested(card, vars(own.record))
+        record_of_run = vars(own.record)
+        conditions = (
+            (group_name(condition.resolution), condition.noise, source)
+            for condition, source in tested(card, record_of_run)
+        )
+        facts = read_card(card)
+        test_set, accuracy = facts["content_hash"], facts.get("stated_accuracy") or 0.0
     else:
-        card = labels_of(test, data, cores)
-        count = task.dataset.samples.test
-        conditions = ((Condition(n), Split(card, n, "test", count)) for n in task.tested)
+        inputs = certify or asked.kind != "predictions"
+        answers = answers_of(test, data, cores, inputs=inputs, timed=timed, recompute=recompute)
+        conditions = ((group, 0.0, source) for group, source in answers.sources.items())
+        known, test_set, accuracy = answers.classical, answers.test_set, task.dataset.accuracy
     who = label or asked.words
-    errors, classical, estimates = _evaluated(asked, who, task, conditions, metrics, scale, certify)
+    errors, classical, estimates = _evaluated(asked, who, task, conditions, metrics, scale, known, certify)
     write_atomically(out / ERRORS, lambda temporary: errors.to_csv(temporary, index=False))
-    facts = read_card(card)
-    accuracy = facts.get("stated_accuracy") or 0.0
     of_source = errors[errors["who"] == who]
     evaluated_groups = {grid.partition(",")[0] for grid in errors["grid"]}
     record = {
@@ -183,7 +192,7 @@ def judge(
         "label": who,
         "kind": asked.kind,
         "evaluated": KINDS[asked.kind],
-        "test_set": facts["content_hash"],
+        "test_set": test_set,
         "stated_accuracy": accuracy,
         "rows": list(_summaries(errors)),
         "recorded": [] if own is None else list(exported.recorded_and_measured(own, of_source, accuracy)),
@@ -191,6 +200,7 @@ def judge(
         "not_evaluated_on": [group for group in groups if group not in evaluated_groups],
         "classical": classical,
         "as_accurate": _fastest_as_accurate(errors, classical),
+        "timed_on": machine() if known is None else known["machine"],
         "without_labels": estimates,
         "seconds_per_sample": asked.seconds,
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
@@ -208,21 +218,25 @@ def _evaluated(
     asked: Predictor,
     who: str,
     task: NamedTask,
-    conditions: Iterable[tuple[Condition, Source]],
+    conditions: Iterable[tuple[str, float, Source]],
     metrics: tuple[Metric, ...],
     scale: Scale | None,
+    known: ClassicalSolvers | None,
     certify: bool,
 ) -> tuple[pd.DataFrame, list[dict], list[dict]]:
-    """Return errors by sample, times of classical solvers and, with `certify`, estimates without labels."""
+    """Return errors by sample, times of classical solvers and, with `certify`, estimates without labels.
+
+    conditions  a grid, the level of the noise, and the test samples.
+    known       what is known of classical solvers; None: they are run now.
+    """
     tables: list[pd.DataFrame] = []
     classical: list[dict] = []
     estimates: list[dict] = []
-    for condition, source in conditions:
-        group = group_name(condition.resolution)
+    for group, noise, source in conditions:
         if group not in asked.groups:
             continue
         samples = source.read(range(len(source)))
-        grid = exported.condition_name(condition.resolution, condition.noise)
+        grid = exported.condition_name(group, noise)
         try:
             prediction = asked.predict(samples, group)
         except EvaluationError as error:
@@ -232,13 +246,18 @@ def _evaluated(
             continue
         tables.append(_rows(who, prediction, samples, grid, metrics, scale))
         asked.remarks.update(dict.fromkeys(_exchanged(prediction, samples, grid)))
-        if condition.noise:
+        if noise:
             continue
-        # Classical solvers that need only the inputs.
-        for method, answers, times in solvers_timed(build_task(task.dataset), samples):
-            solver = f"{SOLVER}, {method}"
-            tables.append(_rows(solver, answers, samples, grid, metrics, scale))
-            classical.append({"grid": grid, "solver": solver, "seconds_per_sample": times["many_seconds"]})
+        solvers = (
+            known["solvers"] if known is not None else solver_errors(task, group, samples, scale, metrics)
+        )
+        for solver in (each for each in solvers if each["grid"] == group):
+            name = f"{SOLVER}, {solver['solver']}"
+            place = {"who": name, "grid": grid, "sample": range(len(samples))}
+            tables.append(pd.DataFrame(place | solver["errors"]))
+            classical.append(
+                {"grid": grid, "solver": name, "seconds_per_sample": solver["seconds_per_sample"]}
+            )
         if certify:
             estimates += _without_labels(task, prediction, samples, grid)
     return pd.concat(tables, ignore_index=True), classical, estimates
@@ -291,6 +310,8 @@ def _without_labels(
     task: NamedTask, prediction: np.ndarray, samples: Samples, group: str
 ) -> Iterable[dict[str, Any]]:
     """Yield error estimates without labels and the errors, averaged over the samples."""
+    from resolvent.evaluation.without_labels import known_of  # imports JAX
+
     grid = samples.target_grid
     errors = pd.Series(relative_l2(prediction, samples.targets, grid.weights))
     for name, estimate in known_of(task.dataset, samples.inputs, prediction, grid).items():
@@ -370,7 +391,7 @@ def beside_solvers(record: dict) -> str:
     took = f"; the model takes {short_duration(own)}" if own else ""
     if fast := record["as_accurate"]:
         words, seconds = fast["solver"].removeprefix(f"{SOLVER}, "), fast["seconds_per_sample"]
-        each = f"takes {short_duration(seconds)} per sample here"
+        each = f"takes {short_duration(seconds)} per sample ({record['timed_on']})"
         return f"A {SOLVER} ({words}) is at least as accurate on {grid} and {each}{took}."
     if record["classical"]:
         return f"No classical solver that was run here is as accurate on {grid}{took}."

@@ -428,7 +428,7 @@ def test_labels_that_are_not_those_of_the_task_are_refused(place, tmp_path, monk
     content["dataset"]["viscosity"] *= 1.001
     (other / "burgers-v0.yaml").write_text(yaml.safe_dump(content))
     monkeypatch.setattr(tasks, "FOLDER", other)
-    with pytest.raises(DatasetError, match=r"'n\d+/final_velocity' computed here is not the task's"):
+    with pytest.raises(DatasetError, match=r"'n\d+/final_velocity' is not the task's"):
         tasks.labels_of("burgers-v0", tmp_path / "data")
 
 

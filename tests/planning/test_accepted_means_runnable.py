@@ -166,7 +166,7 @@ def run_whole(configuration, folder: Path) -> Path:
         card, place, resolution, seed=seed, run=run.parameters, code_versions={"a": 1}, threads=1, gpus=0
     )
     description = plan.description("small", "network", resolution, seed) | {"code_versions": {"a": 1}}
-    evaluate_run(card, place, description, **computing)
+    evaluate_run(card, place, description, threads=1, gpus=0)
     above = place.parents[2]
     write_comparison([place], [], above / "comparison.csv")
     write_run_pages(

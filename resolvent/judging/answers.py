@@ -1,0 +1,218 @@
+"""Test labels of a task, with the errors and times of classical solvers on the same inputs.
+
+Those of small tasks travel in config/tasks, in `NAME.answers.json`; others are made once, into the user's
+cache. A file has the labels of each array in units of `step`, as differences along the last axis, which are
+small integers for smooth functions, and their four bytes in planes, compressed: a web page can read it.
+"""
+
+from __future__ import annotations
+
+import base64
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NotRequired
+
+import numpy as np
+import platformdirs
+from pydantic import with_config
+from typing_extensions import TypedDict
+
+from resolvent.common.cards import STRICT, Count, GridFacts
+from resolvent.common.files import remove, write_json
+from resolvent.common.records import read_record
+from resolvent.datasets.loading import Samples, Source, Split, read_card
+from resolvent.datasets.storage.layout import grid_facts, grid_from_facts, group_name
+from resolvent.datasets.tasks.registry import build_task
+from resolvent.evaluation.metrics import METRICS, Metric, Scale, measure
+from resolvent.judging import tasks
+from resolvent.judging.tasks import NamedTask, check_marks, labels_of, marks_of, read_task
+from resolvent.planning.provenance import machine
+
+SHARE = 0.3  # of the stated accuracy: the step of the packed labels, in units of their root mean square
+LARGEST = 2**30  # packed values are below
+ORDERS = range(10)  # of the differences that are tried
+DIGITS = 7  # of the packed errors of classical solvers
+OURS = tuple(metric for metric in METRICS if not metric.standardised)
+CACHE = platformdirs.user_cache_path("resolvent")
+
+
+@with_config(STRICT)
+class PackedLabels(TypedDict):
+    """Labels on a grid: packed, or every `stride`-th point of the labels `part_of` another grid."""
+
+    grid: GridFacts
+    part_of: NotRequired[str]
+    stride: NotRequired[Count]
+    shape: NotRequired[list[Count]]
+    step: NotRequired[float]
+    order: NotRequired[Count]
+    packed: NotRequired[str]
+
+
+@with_config(STRICT)
+class SolverErrors(TypedDict):
+    """Errors of a classical solver on a grid, of all test samples by metric, and its time."""
+
+    grid: str
+    solver: str
+    seconds_per_sample: float
+    errors: dict[str, list[float]]
+
+
+@with_config(STRICT)
+class ClassicalSolvers(TypedDict):
+    """What classical solvers make of the test inputs, and the machine that timed them."""
+
+    machine: str
+    solvers: list[SolverErrors]
+
+
+@with_config(STRICT)
+class StoredAnswers(TypedDict):
+    """Content of NAME.answers.json."""
+
+    test_set: str
+    targets: list[str]
+    labels: dict[str, PackedLabels]
+    classical: ClassicalSolvers
+
+
+@dataclass
+class Answers:
+    """The test of a task.
+
+    test_set   hash of the content of the dataset.
+    sources    by grid, such as "n512": its test samples; without inputs if they come with the package.
+    """
+
+    test_set: str
+    sources: dict[str, Source]
+    classical: ClassicalSolvers
+
+
+def answers_of(
+    name: str,
+    place: Path | None = None,
+    cores: int = 1,
+    *,
+    inputs: bool = True,
+    timed: bool = False,
+    recompute: bool = False,
+) -> Answers:
+    """Return the answers of the task `name`: from the package, from `place`, or made now.
+
+    place      folder of what was made before, by default the user's cache.
+    inputs     whether the inputs are needed too.
+    timed      whether classical solvers are to be timed on this machine.
+    recompute  makes the labels again.
+    Raises `DatasetError` if labels do not match the marks of the task, `FileError` if a file is damaged.
+    """
+    task, packaged, place = read_task(name), tasks.FOLDER / f"{name}.answers.json", place or CACHE
+    stored = read_record(packaged, StoredAnswers, remedy="reinstall") if packaged.exists() else None
+    if stored is not None and not (inputs or timed or recompute):
+        sources: dict[str, Source] = dict(_unpacked(task, name, stored))
+        return Answers(stored["test_set"], sources, stored["classical"])
+    if recompute:
+        remove(place / name)
+    card = labels_of(name, place, cores)
+    count = task.dataset.samples.test
+    sources = {group_name(n): Split(card, n, "test", count) for n in task.tested}
+    kept = card.with_suffix(".solvers.json")
+    if timed or (stored is None and not kept.exists()):
+        every = [found for group, source in sources.items() for found in solver_errors(task, group, source)]
+        write_json(kept, {"machine": machine(), "solvers": every})
+    if kept.exists():
+        classical = read_record(kept, ClassicalSolvers, remedy="delete it")
+    elif stored is not None:
+        classical = stored["classical"]
+    return Answers(read_card(card)["content_hash"], sources, classical)
+
+
+def solver_errors(
+    task: NamedTask,
+    grid: str,
+    source: Source,
+    scale: Scale | None = None,
+    metrics: tuple[Metric, ...] = OURS,
+) -> list[SolverErrors]:
+    """Return the errors and times of all classical solvers that need only the inputs."""
+    from resolvent.evaluation.inference import solvers_timed  # here, because it imports torch
+
+    samples = source.read(range(len(source)))
+    every: list[SolverErrors] = []
+    for method, answers, times in solvers_timed(build_task(task.dataset), samples):
+        errors = measure(answers, samples.targets, samples.target_grid, scale, metrics)
+        by_metric = {metric: values.tolist() for metric, values in errors.items()}
+        seconds = times["many_seconds"]
+        every.append({"grid": grid, "solver": method, "seconds_per_sample": seconds, "errors": by_metric})
+    return every
+
+
+def write_answers(name: str, place: Path, folder: Path) -> Path:
+    """Make the answers of a task, and write them to `folder` as they travel in the package."""
+    task, answers = read_task(name), answers_of(name, place)
+    card = read_card(labels_of(name, place))
+    labels, known = dict[str, PackedLabels](), dict[str, np.ndarray]()
+    for group, source in sorted(answers.sources.items(), key=lambda each: -each[1].target_grid.size):
+        targets = source.read(range(len(source))).targets
+        entry: PackedLabels = {"grid": grid_facts(source.target_grid)}
+        for finer, values in known.items():
+            stride = values.shape[-1] // targets.shape[-1]
+            nested = values[..., ::stride]
+            if nested.shape == targets.shape and np.allclose(nested, targets, 0, labels[finer]["step"]):
+                entry |= {"part_of": finer, "stride": stride}
+                break
+        else:
+            entry |= pack(targets, task.dataset.accuracy)  # type: ignore[typeddict-item]
+            known[group] = targets
+        labels[group] = entry
+    solvers = []
+    for solver in answers.classical["solvers"]:
+        errors = {
+            metric: [float(f"{error:.{DIGITS}g}") for error in by_sample]
+            for metric, by_sample in solver["errors"].items()
+        }
+        solvers.append(solver | {"errors": errors})
+    stored = {"test_set": answers.test_set, "targets": card["targets"], "labels": labels}
+    path = folder / f"{name}.answers.json"
+    write_json(path, stored | {"classical": answers.classical | {"solvers": solvers}})
+    return path
+
+
+def _unpacked(task: NamedTask, name: str, stored: StoredAnswers) -> Iterator[tuple[str, Samples]]:
+    """Yield the samples of every grid of the test, after their labels were compared with the task's marks."""
+    for group in map(group_name, task.tested):
+        labels = stored["labels"][group]
+        finer = stored["labels"][labels.get("part_of", group)]
+        targets = unpack(finer)[..., :: labels.get("stride", 1)]
+        channels = targets[:, None] if len(stored["targets"]) == 1 else targets
+        arrays = {f"{group}/{target}": channels[:, n] for n, target in enumerate(stored["targets"])}
+        check_marks(task, "test", marks_of(arrays), name)
+        grid = grid_from_facts(labels["grid"])
+        yield group, Samples(grid, np.empty((len(targets), 0)), targets)
+
+
+def pack(values: np.ndarray, accuracy: float) -> dict[str, Any]:
+    """Return labels (samples, ..., points), rounded to a share of `accuracy`, as keys of `PackedLabels`."""
+    step = max(SHARE * accuracy * float(np.sqrt((values**2).mean())), float(abs(values).max()) / LARGEST)
+    differences = np.round(values / step).astype(np.int64)
+    smallest, order_of_smallest = b"", 0
+    for order in ORDERS:
+        planes = differences.astype(np.uint32).reshape(-1).astype("<u4").view(np.uint8).reshape(-1, 4).T
+        packed = zlib.compress(planes.tobytes(), 9)
+        if not order or len(packed) < len(smallest):
+            smallest, order_of_smallest = packed, order
+        differences = np.diff(differences, axis=-1, prepend=0)
+    text = base64.b64encode(smallest).decode()
+    return {"shape": list(values.shape), "step": step, "order": order_of_smallest, "packed": text}
+
+
+def unpack(labels: PackedLabels) -> np.ndarray:
+    """Return the labels that `pack` packed, in double precision."""
+    planes = np.frombuffer(zlib.decompress(base64.b64decode(labels["packed"])), np.uint8)
+    values = planes.reshape(4, -1).T.copy().view("<u4").reshape(labels["shape"])
+    for _ in range(labels["order"]):
+        values = np.cumsum(values, axis=-1, dtype=np.uint32)  # modulo 2^32, as the differences
+    return values.astype(np.int32) * labels["step"]

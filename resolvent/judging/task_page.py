@@ -1,0 +1,102 @@
+"""Pages that evaluate predictions for a task in a browser: nothing is installed, and nothing leaves it."""
+
+from __future__ import annotations
+
+import json
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import numpy as np
+
+from resolvent.common.files import write_text
+from resolvent.common.records import read_record
+from resolvent.datasets.storage.layout import grid_from_facts, group_name
+from resolvent.figures.common.intervals import LEAN, ROUNDING, WITHIN_RANGE, mean_interval, student
+from resolvent.figures.common.numbers import scientific
+from resolvent.figures.common.page import TEMPLATES as OF_FIGURES
+from resolvent.judging import tasks
+from resolvent.judging.answers import CACHE, StoredAnswers, write_answers
+from resolvent.judging.judge import KINDS, SOLVER
+from resolvent.judging.tasks import read_task
+
+LARGEST = 1_000_000  # bytes of a page with its labels; beyond, they are a file of their own
+
+
+def travelling() -> list[str]:
+    """Return the names of the tasks whose answers travel in the package."""
+    return sorted(path.name.partition(".")[0] for path in tasks.FOLDER.glob("*.answers.json"))
+
+
+def write_task_pages(folder: Path, names: list[str] | None = None, place: Path = CACHE) -> list[Path]:
+    """Write the page of each task in `names` to `folder`, and return the files.
+
+    By default these are the tasks whose answers travel in the package; those of others are made now, and take
+    minutes. Raises `ResolventError` if a task is unknown or its labels are not those of its marks.
+    """
+    files = []
+    for name in travelling() if names is None else names:
+        packaged = tasks.FOLDER / f"{name}.answers.json"
+        own = packaged if packaged.exists() else write_answers(name, place, folder)
+        content = json.dumps(_content(name, read_record(own, StoredAnswers)), separators=(",", ":"))
+        if own is not packaged:
+            own.unlink()
+        page, labels = folder / f"{name}.html", folder / f"{name}.labels.js"
+        inside = len(content) < LARGEST
+        write_text(page, _page(name, content if inside else "", labels.name))
+        if not inside:
+            write_text(labels, f"const ANSWERS = {content};\n")
+        files += [page] if inside else [page, labels]
+    return files
+
+
+def _content(name: str, stored: StoredAnswers) -> dict[str, Any]:
+    """Return what the script of the page reads: labels, weights of the grids, classical solvers."""
+    task = read_task(name)
+    solvers, samples = [], task.dataset.samples.test
+    for solver in stored["classical"]["solvers"]:
+        errors = np.array(solver["errors"][task.metric])
+        interval = mean_interval(errors)
+        solvers.append({
+            "grid": solver["grid"], "solver": f"{SOLVER}, {solver['solver']}",
+            "seconds_per_sample": solver["seconds_per_sample"],
+            "mean": interval.value, "low": interval.low, "high": interval.high,
+            "median": float(np.median(errors)), "largest": float(errors.max()),
+        })  # fmt: skip
+    labels = {}
+    for group, entry in stored["labels"].items():
+        grid = grid_from_facts(entry["grid"])
+        axes = [{"points": axis.coordinates.tolist(), "weights": axis.weights.tolist()} for axis in grid.axes]
+        labels[group] = {key: value for key, value in entry.items() if key != "grid"} | {"axes": axes}
+    return {
+        "task": name,
+        "metric": task.metric,
+        "tested": [group_name(resolution) for resolution in task.tested],
+        "samples": samples,
+        "targets": stored["targets"],
+        "test_set": stored["test_set"],
+        "stated_accuracy": task.dataset.accuracy,
+        "labels": labels,
+        "solvers": solvers,
+        "timed_on": stored["classical"]["machine"],
+        "evaluated": KINDS["predictions"],
+        "interval": {
+            "student": student(samples - 1), "lean": LEAN, "rounding": ROUNDING, "within": WITHIN_RANGE,
+        },
+        "version": version("resolvent"),
+    }  # fmt: skip
+
+
+def _page(name: str, content: str, labels: str) -> str:
+    here = Path(__file__).parent
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(here), undefined=jinja2.StrictUndefined, autoescape=True
+    )
+    task = read_task(name)
+    return environment.get_template("task.html.j2").render(
+        name=name, task=task, content=content, labels=labels, version=version("resolvent"),
+        style=(OF_FIGURES.parent / "assets/style.css").read_text("utf-8"),
+        script=(here / "task.js").read_text("utf-8"),
+        accuracy=scientific(task.dataset.accuracy, 1),
+    )  # fmt: skip
