@@ -18,7 +18,8 @@ from docutils.utils.math.latex2mathml import tex2mathml
 sys.path.insert(0, str(Path(__file__).parent / "scripts"))
 from docstrings import as_restructured_text
 
-from resolvent.judging.task_page import travelling, write_task_pages
+from resolvent.judging.answers import travelling
+from resolvent.judging.task_page import write_task_pages
 
 # All pages are kept to the end: the garbage collector need not look through them again and again, nor then.
 gc.set_threshold(100_000)

@@ -366,12 +366,14 @@ def task(
     name: Annotated[str, typer.Argument(help="A task of `resolvent tasks`.")],
     to: Annotated[Path, typer.Option(help="A new folder.")],
     form: Annotated[str, typer.Option("--format", help="'npz', 'netcdf', 'zarr' or 'huggingface'.")] = "npz",
-    cores: Annotated[int, typer.Option(help="Number of processes for generating samples.")] = 1,
+    cores: Annotated[
+        int | None, typer.Option(help="Number of processes for generating samples; by default all cores.")
+    ] = None,
 ) -> None:
     """Write a task to train on elsewhere: training samples, test inputs and instructions."""
     from resolvent.judging.give import give
 
-    files = give(name, to, form, cores)
+    files = give(name, to, form, cores or os.cpu_count() or 1)
     print(f"{to}: {counted(len(files), 'file')}; README.md has the instructions")
 
 

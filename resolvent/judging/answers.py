@@ -130,6 +130,11 @@ def answers_of(
     return Answers(read_card(card)["content_hash"], sources, classical)
 
 
+def travelling() -> list[str]:
+    """Return the names of the tasks whose answers travel in the package."""
+    return sorted(path.name.partition(".")[0] for path in tasks.FOLDER.glob("*.answers.json"))
+
+
 def solver_errors(
     task: NamedTask,
     grid: str,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -10,9 +11,17 @@ import xarray
 import yaml
 
 from resolvent.common.errors import FileError
-from resolvent.common.files import partial_path, remove, write_arrays, write_atomically, write_text
+from resolvent.common.files import (
+    everything_below,
+    partial_path,
+    remove,
+    write_arrays,
+    write_atomically,
+    write_text,
+)
 from resolvent.datasets.loading import Samples, Split
 from resolvent.datasets.storage.layout import SPACE, group_name
+from resolvent.judging.answers import travelling
 from resolvent.judging.tasks import FOLDER, NamedTask, labels_of, made, read_task
 from resolvent.solvers.common.grid import AnyGrid, Nodes
 
@@ -24,7 +33,8 @@ SIZE = 256  # samples written at a time
 def give(name: str, folder: Path, form: str = "npz", cores: int = 1) -> list[Path]:
     """Write the task `name` into a new `folder` in a format of `ENDINGS`, and return the files.
 
-    Each split and resolution has a file such as `train_n512.npz`, with `inputs`, `targets` and coordinates;
+    Each split and resolution has a file such as `train_n512.npz`, with `inputs`, `targets`, both in single
+    precision, and coordinates;
     test files, such as `test_n512.npz`, have no targets. Raises `FileError` if the name or format is unknown
     or the folder has other files, and `DatasetError` if the samples do not match the task.
     """
@@ -48,7 +58,7 @@ def give(name: str, folder: Path, form: str = "npz", cores: int = 1) -> list[Pat
                 asked[f"predictions/{group_name(resolution)}{ENDINGS[form]}"] = samples.targets.shape
             written.append(path)
     shutil.copy(FOLDER / f"{name}.yaml", folder / "task.yaml")
-    write_text(folder / "README.md", _readme(name, task, written, form, asked, samples.inputs.dtype.name))
+    write_text(folder / "README.md", _readme(name, task, written, form, asked))
     remove(folder / MADE)
     return [*written, folder / "task.yaml", folder / "README.md"]
 
@@ -60,15 +70,15 @@ def coordinates_of(grid: AnyGrid, suffix: str = "") -> dict[str, np.ndarray]:
 
 
 def _write(path: Path, samples: Samples, *, with_targets: bool) -> None:
-    kept, coordinates = {"inputs": samples.inputs}, coordinates_of(samples.grid)
+    kept, coordinates = {"inputs": samples.inputs.astype(np.float32)}, coordinates_of(samples.grid)
     grids = {"inputs": coordinates}
     if with_targets:
-        kept["targets"] = samples.targets
+        kept["targets"] = samples.targets.astype(np.float32)
     if samples.target_grid != samples.grid:
         grids["targets"] = coordinates_of(samples.target_grid, "_target")
     every = {name: values for axes in grids.values() for name, values in axes.items()}
     if path.suffix == ".npz":
-        return write_arrays(path, kept | every)
+        return write_arrays(path, kept | every, compressed=True)
     data = xarray.Dataset(coords=every)
     for name, values in kept.items():
         space = tuple(grids.get(name, coordinates))
@@ -89,12 +99,18 @@ def _readme(
     files: list[Path],
     form: str,
     shapes: dict[str, tuple[int, ...]],
-    precision: str,
 ) -> str:
     front = {"pretty_name": name, "license": "mit", "tags": ["operator-learning", "pde"]}
     head = f"---\n{yaml.safe_dump(front, sort_keys=False)}---\n\n" if form == "huggingface" else ""
     asked = "\n".join(f"    {file}  {shape}" for file, shape in shapes.items())
-    listed = "\n".join(f"- `{path.name}`" for path in files)
+    sizes = {path: sum(each.stat().st_size for each in (path, *everything_below(path))) for path in files}
+    listed = "\n".join(f"- `{path.name}`, {size / 1e6:.1f} MB" for path, size in sizes.items())
+    in_a_browser = ""
+    if name in travelling():
+        in_a_browser = f"""
+In three minutes, without an installation: the documentation of Resolvent has a page for this task,
+`tasks/{name}.html`, which `resolvent tasks --site pages` writes too. Drop your files there.
+"""
     return f"""{head}# {name}
 
 {task.title}.
@@ -104,7 +120,7 @@ Given: {task.given}. Asked: {task.asked}.
 {listed}
 
 `inputs` and `targets` have the shape (samples, ...space), or (samples, channels, ...space) for several
-functions, in physical units, as {precision} numbers; in two dimensions, space is (y, x). Parameters of a
+functions, in physical units, as float32 numbers; in two dimensions, space is (y, x). Parameters of a
 sample that are single numbers are stored as constant functions, after all other functions. Test files have no
 targets.
 
@@ -117,10 +133,17 @@ shape, in the order of the inputs, with the channels and axes of the targets in 
 
 Put one array into each file; it may have any name. Only the first file is required.
 
-Then, on a machine with the Python package Resolvent, run
+Then install Resolvent, in a clone of its repository, and evaluate them:
 
+    pip install -c constraints.txt .
     resolvent evaluate predictions --task {name}
 
-This recomputes the test labels and prints the errors with their intervals. Models are ranked by the error on
+This prints the errors with their intervals, and writes a page. Models are ranked by the error on
 {group_name(task.tested[0])}. `task.yaml` contains all settings.
+{in_a_browser}
+## Version, licence, citation
+
+{name} never changes: its labels are accurate to {task.dataset.accuracy:g} and held to the check values in
+`task.yaml`. Written by Resolvent {version("resolvent")}; these files are under the MIT licence. Cite
+the task by its name, Resolvent (CITATION.cff in its repository), and the paper that the first line names.
 """

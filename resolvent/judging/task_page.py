@@ -17,16 +17,11 @@ from resolvent.figures.common.intervals import LEAN, ROUNDING, WITHIN_RANGE, mea
 from resolvent.figures.common.numbers import scientific
 from resolvent.figures.common.page import TEMPLATES as OF_FIGURES
 from resolvent.judging import tasks
-from resolvent.judging.answers import CACHE, StoredAnswers, write_answers
+from resolvent.judging.answers import CACHE, StoredAnswers, travelling, write_answers
 from resolvent.judging.judge import KINDS, SOLVER
 from resolvent.judging.tasks import read_task
 
 LARGEST = 1_000_000  # bytes of a page with its labels; beyond, they are a file of their own
-
-
-def travelling() -> list[str]:
-    """Return the names of the tasks whose answers travel in the package."""
-    return sorted(path.name.partition(".")[0] for path in tasks.FOLDER.glob("*.answers.json"))
 
 
 def write_task_pages(folder: Path, names: list[str] | None = None, place: Path = CACHE) -> list[Path]:

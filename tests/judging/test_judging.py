@@ -87,10 +87,13 @@ def test_what_is_given_has_no_labels_of_the_test_and_says_how_to_be_judged(given
         assert train["inputs"].shape == train["targets"].shape == (6, 64)
         assert set(test.files) == {"inputs", "x"}
         expected = computed_arrays(small("burgers"), [("test", 4)])["n64/initial_velocity"]
-        np.testing.assert_array_equal(test["inputs"][4:], expected)
+        np.testing.assert_array_equal(test["inputs"][4:], expected.astype(np.float32))
     said = (given / "README.md").read_text()
     assert "resolvent evaluate predictions --task burgers-v0" in said
     assert "    predictions/n64.npz  (5, 64)\n" in said
+    assert "- `train_n64.npz`, 0.0 MB\n" in said
+    assert "MIT licence. Cite" in said
+    assert "pip install -c constraints.txt ." in said
 
 
 def test_the_page_of_a_task_states_the_precision_of_its_files(place, tmp_path):
