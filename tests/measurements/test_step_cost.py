@@ -46,9 +46,9 @@ def operations(scope, attention, contraction, points=64):
     ],
 )
 def test_operations_grow_like_the_points_or_like_the_matrix_of_all_pairs(scope, attention, order, degree):
-    at = [operations(scope, attention, order, points) for points in (64, 128, 192, 256)]
+    at = [operations(scope, attention, order, points) for points in (32, 64, 96, 128)]
     assert not np.diff(at, degree + 1).any()
-    assert np.diff(at, degree).min() > (64 * 96**2 if degree == 1 else 2 * 64**2 * 96)
+    assert np.diff(at, degree).min() > (32 * 96**2 if degree == 1 else 2 * 32**2 * 96)
 
 
 def test_a_measurement_has_memory_operations_and_time():
@@ -60,10 +60,10 @@ def test_a_measurement_has_memory_operations_and_time():
 
 
 def test_a_failed_measurement_says_why():
-    request = {"case": {"scope": "decoder", "attention": "galerkin", "contraction": "linear", "points": 32,
-                        "batch_size": 1}, "rounds": 1, "device": "cpu"}  # fmt: skip
-    with pytest.raises(RuntimeError, match="decoder"):
-        in_new_processes("resolvent.measurements.step_cost", [request])
+    with pytest.raises(
+        RuntimeError, match=r"failed \(1\): .*No module named"
+    ):
+        in_new_processes("resolvent.measurements.nothing", [])
 
 
 def test_cases_are_those_of_the_paper_and_the_encoder_that_of_the_public_codes_command_line():

@@ -37,9 +37,8 @@ def test_a_workflow_imports_this_one_with_changes_of_its_own(tmp_path):
 
 
 def test_the_snakefile_of_the_catalogue_is_the_whole_workflow(tmp_path):
-    found = []
-    for snakefile in ("Snakefile", "workflow/Snakefile"):
-        words = ("--cores", "1", "--snakefile", ROOT / snakefile, "--configfile", ROOT / "config/test.yaml")
-        found.append(job_counts(dry_run(tmp_path, *words)[1]))
-    assert found[1].pop("everything") == found[0].pop("all") == 1
-    assert found[0] == found[1]
+    snakefile, config = ROOT / "workflow/Snakefile", ROOT / "config/test.yaml"
+    status, output = dry_run(tmp_path, "--cores", "1", "--snakefile", snakefile, "--configfile", config)
+    assert status == 0, output
+    jobs = {"everything", "report_burgers", "paper_page", "front_page", "solve_controlled_ode"}
+    assert jobs <= set(job_counts(output))
