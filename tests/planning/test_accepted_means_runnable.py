@@ -4,6 +4,7 @@ Each has some settings replaced by others of their types and ranges, at and beyo
 """
 
 import copy
+import itertools
 import os
 import random
 import types
@@ -14,17 +15,18 @@ from typing import Annotated, Literal
 
 import pytest
 from model_variants import SMALL
-from test_configuration_fuzzing import plan_everything
 
 from resolvent.datasets.making import make_dataset
 from resolvent.datasets.tasks.registry import settings_class
 from resolvent.evaluation.evaluate import evaluate_run
 from resolvent.figures.experiment.comparison import write_comparison
+from resolvent.figures.papers.registry import PAPERS
 from resolvent.figures.run.page import write_run_pages
 from resolvent.models.registry import settings_class as architecture_settings
 from resolvent.planning.configuration.errors import ConfigurationError
 from resolvent.planning.configuration.load import load_configuration
-from resolvent.planning.configuration.settings import Experiment
+from resolvent.planning.configuration.settings import Configuration, Experiment
+from resolvent.planning.pages import PaperPlan, caption_facts, sources_of_report
 from resolvent.planning.plan import Plan
 from resolvent.training.settings import TrainingSettings
 from resolvent.training.train import train_run
@@ -95,8 +97,12 @@ def number(draw, kind, now, limits):
     return kind(draw.choice(near if draw.random() < 0.7 or not at else at))
 
 
-SLIPS = (str, lambda value: [value], lambda value: {"value": value}, lambda value: -1, lambda value: "a",
-         lambda value: None, lambda value: float("nan"), lambda value: 10**12)  # fmt: skip
+ODD = (-1, "a", None, float("nan"), 10**12, 10**400, "\ud800", b"bytes", {None: 3})
+
+
+def slip(draw, value):
+    """Return what may stand in place of a value by a slip."""
+    return draw.choice([str(value), [value], {"value": value}, *ODD])
 
 
 def parts_of(content):
@@ -125,7 +131,7 @@ def drawn(draw, equation):
         if hasattr(part[key], "model_dump"):
             part[key] = part[key].model_dump(mode="json")
         if draw.random() < 0.12:
-            part[key] = draw.choice(SLIPS)(part[key])
+            part[key] = slip(draw, part[key])
         places.append((*place, key))
     return content, places
 
@@ -135,6 +141,26 @@ def configurations(count):
     for number_of_drawn in range(count):
         equation = list(ARCHITECTURE)[number_of_drawn % len(ARCHITECTURE)]
         yield equation, *drawn(draw, equation)
+
+
+def plan_everything(configuration: Configuration) -> None:
+    """What the Snakefile asks of a configuration; files stay where the configuration says."""
+    plan = Plan(configuration)
+    assert all(dataset.receipts and dataset.versions for dataset in plan.datasets.values())
+    for name, experiment in configuration.experiments.items():
+        for model, resolution in itertools.product(experiment.models, experiment.resolutions):
+            run = name, model, resolution
+            assert plan.training(*run).parameters["samples"]["train"] > 0
+            assert plan.description(*run, experiment.seeds[0])["test_resolutions"]
+            assert plan.training_versions(*run)
+            assert plan.compared(*run, experiment.seeds[0])["run"]
+            assert Path(plan.run_folder(*run, experiment.seeds[0])).parts[-4:-2] == (name, model)
+        assert caption_facts(plan, name)
+        assert sources_of_report(plan, name)
+    for key in PAPERS:
+        paper = PaperPlan(plan, key)
+        assert all(paper.inputs(item) for item in paper.experiments)
+        assert len(paper.page_inputs) == 4
 
 
 def test_what_is_accepted_is_planned_and_what_is_refused_names_the_key():

@@ -37,25 +37,20 @@ def test_few_test_samples_are_accepted_and_warned_of(tmp_path, capsys):
             ", line 2, column 1: found character '\\t' that cannot start any token",
         ),
         ("name: mine\n  title: x\n", ", line 2, column 8: mapping values are not allowed here"),
-        ("models:\n    a: 1\n  b: 2\n", ", line 3, column 3: expected <block end>, but found"),
         ("models:\n    a: 1\n  b: 2\n", "this line's indentation matches no line above it"),
         ("name: *other\n", ", line 1, column 7: found undefined alias 'other'"),
-        ("name: 'mine\n", ", line 2, column 1: found unexpected end of stream"),
         ("name: one\nname: two\n", ", line 2: name: duplicate of the key in line 1; keep one"),
         (
             "models:\n  a: {like: fno, label: A}\n  b: {like: fno, label: B}\n  a: {}\n",
             ", line 4: models.a: duplicate of the key in line 2; keep one",
         ),
         ("- name\n", ": expected keys with values, such as `name: mine`; found a list"),
-        ("name", ": expected keys with values, such as `name: mine`; found a str"),
         ("", ": expected keys with values, such as `name: mine`; found nothing"),
         (
             "name: !!python/object/apply:os.mkdir [executed]\n",
             ", line 1: name: YAML tag !!python/object/apply:os.mkdir; write the value without the tag",
         ),
         ("name: !!bool maybe\n", ", line 1: name: YAML tag !!bool; write the value without the tag"),
-        ("name: !!int ''\n", ", line 1: name: YAML tag !!int; write the value without the tag"),
-        ("name: 2026-31-01\n", ", line 1: name: '2026-31-01' is ambiguous (YAML 1.1 reads it as"),
         ("models: &a {a: *a}\n", ", line 1: models.a: contains itself"),
         ("name: \x07\n", ": cannot be read: unacceptable character #x0007"),
         (f"name: {'[' * 5000}{']' * 5000}\n", ": cannot be read: maximum recursion depth"),
@@ -160,17 +155,13 @@ def test_a_resolution_that_is_not_stored_names_the_line_of_the_dataset(tmp_path,
     assert line.endswith(f"(datasets.mine.resolutions, {place} 2)")
 
 
-@pytest.mark.parametrize(
-    ("entry", "words"),
-    [
-        ("dataset: burgerz", "unknown dataset 'burgerz'; did you mean 'burgers'? accepted: burgers, "),
-        ("test_dataset: darci", "unknown dataset 'darci'; accepted: burgers, burgers_printed, darcy_cao, "),
-    ],
-)
-def test_the_names_that_are_accepted_are_listed_whatever_is_built(entry, words, tmp_path, capsys):
-    text = f"build: {{experiments: [burgers]}}\nexperiments: {{burgers: {{{entry}}}}}\n"
+def test_the_names_that_are_accepted_are_listed_whatever_is_built(tmp_path, capsys):
+    text = "build: {experiments: [burgers]}\nexperiments: {burgers: {dataset: burgerz}}\n"
     (line,) = problems_of(text, tmp_path, capsys)
-    assert words in line
+    assert (
+        "unknown dataset 'burgerz'; did you mean 'burgers'? accepted: burgers, burgers_printed, darcy_cao, "
+        in line
+    )
 
 
 # Text without quotes, and what it is; and what is refused, with a part of the message.
@@ -187,29 +178,22 @@ REFUSED = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("text", SCALARS)
-def test_a_number_or_a_word_means_what_it_looks_like(text, tmp_path):
+def test_a_number_or_a_word_means_what_it_looks_like(tmp_path):
     file = tmp_path / "mine.yaml"
-    file.write_text(f"a: {text}\nb: [{text or 'null'}]\n")
+    file.write_text("".join(f"a{number}: {text}\n" for number, text in enumerate(SCALARS)))
     content = read_file(file)
-    assert content["a"] == SCALARS[text]
-    assert type(content["a"]) is type(SCALARS[text])
-    assert content["b"] == [SCALARS[text]]
+    for found, expected in zip(content.values(), SCALARS.values(), strict=True):
+        assert (found, type(found)) == (expected, type(expected))
     assert not content.problems
 
 
-@pytest.mark.parametrize("text", REFUSED)
-@pytest.mark.parametrize("place", ["datasets: {{burgers: {{seed: {}}}}}", "models: {{fno: {{label: {}}}}}"])
-def test_what_yaml_1_1_takes_for_something_else_is_refused_with_the_remedy(text, place, tmp_path, capsys):
-    (line,) = problems_of(place.format(text), tmp_path, capsys)
-    assert line.startswith(f"{tmp_path}/overlay.yaml, line 1: ")
-    assert f"{text!r} is ambiguous (YAML 1.1 reads it as" in line
-
-
-@pytest.mark.parametrize("text", ["010", "no", "1:30", "2026-01-31"])
-def test_such_a_key_is_refused_too(text, tmp_path, capsys):
-    (line,) = problems_of(f"name: mine\nmodels:\n  fno: {{{text}: 1}}\n", tmp_path, capsys)
-    assert line.startswith(f"{tmp_path}/overlay.yaml, line 3: models.fno.{text}: ")
+def test_what_yaml_1_1_takes_for_something_else_is_refused_with_the_remedy(tmp_path, capsys):
+    text = "".join(f"key{number}: {scalar}\n" for number, scalar in enumerate(REFUSED)) + "010: key\n"
+    *lines, key = problems_of(text, tmp_path, capsys)
+    for number, (line, scalar) in enumerate(zip(lines, REFUSED, strict=True)):
+        assert line.startswith(f"{tmp_path}/overlay.yaml, line {number + 1}: key{number}: ")
+        assert f"{scalar!r} is ambiguous (YAML 1.1 reads it as" in line
+    assert key.startswith(f"{tmp_path}/overlay.yaml, line {len(lines) + 1}: 010: ")
 
 
 PIECES = (
@@ -218,7 +202,7 @@ PIECES = (
 )  # fmt: skip
 
 
-@settings(max_examples=300, derandomize=True, deadline=None, database=None)
+@settings(max_examples=100, derandomize=True, deadline=None, database=None)
 @given(st.lists(st.sampled_from(PIECES) | st.text(max_size=3), max_size=12).map("".join))
 def test_any_text_is_read_or_refused_in_one_line(tmp_path_factory, text):
     file = tmp_path_factory.getbasetemp() / "any.yaml"

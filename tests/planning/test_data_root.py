@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from merged_configuration import DEFAULT
 
-from resolvent.planning.configuration.errors import ConfigurationError
 from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.plan import DatasetPlan, Plan
 
@@ -28,17 +27,3 @@ def test_in_an_object_store_lies_the_store_and_the_rest_in_a_folder(end):
     assert dataset.address == f"s3://bucket/some/data/burgers/{dataset.base.name}.zarr"
     for file in (dataset.store, dataset.card, dataset.preview):
         assert Path(file).parent == Path("data/s3/bucket/some/data/burgers")
-
-
-def test_without_its_package_an_address_is_refused(monkeypatch):
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    words = r"^data_root: s3://bucket needs the package s3fs: pip install -c constraints.txt -e '.\[cloud\]'$"
-    with pytest.raises(ConfigurationError, match=words):
-        burgers_of("s3://bucket")
-
-
-def test_credentials_in_an_address_are_not_repeated():
-    for key in ("data_root", "results_root"):
-        with pytest.raises(ConfigurationError) as raised:
-            load_configuration(copy.deepcopy(DEFAULT) | {key: "s3://name:hunter2@bucket/data"})
-        assert "hunter2" not in str(raised.value)

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 import yaml
-from merged_configuration import loaded, planned
+from merged_configuration import planned
 
 from resolvent.models.build import build
 from resolvent.models.registry import ARCHITECTURES, resolve, settings_class
@@ -17,14 +17,12 @@ from resolvent.planning.prediction.costs import (
     minutes_requested,
     request,
     solving,
-    store_bytes,
 )
 from resolvent.planning.prediction.needs import Needs, placement
 from resolvent.planning.wildcards import of_wildcards
 from resolvent.training.operations import forward_operations
 
 PROFILE = Path(__file__).resolve().parents[2] / "workflow/profiles/slurm/config.yaml"
-WHOLE_NODES = PROFILE.parents[1] / "whole-nodes/config.yaml"
 PAPERS = ("cao2021", "calvello2024")
 
 
@@ -202,16 +200,6 @@ def test_a_gpu_takes_less_time():
     assert on_gpu.latent_basis(*tested) == on_cpu.latent_basis(*tested)
 
 
-def test_data_are_predicted_by_their_equation_and_their_grids():
-    datasets = loaded().datasets
-    fine = datasets["kolmogorov"].model_copy(update={"num_modes": 84, "step": 0.01})
-    assert fine.seconds_per_sample() == pytest.approx(8 * datasets["kolmogorov"].seconds_per_sample())
-    darcy = datasets["darcy_cao"]
-    assert store_bytes(darcy) == 256 * 2 * 4 * sum(n**2 for n in darcy.resolutions)
-    larger = darcy.model_copy(update={"finest": 841})
-    assert finalising(larger).bytes > 2 * finalising(darcy).bytes
-
-
 def test_the_profile_has_account_and_partitions_once_and_retries_for_all_rules():
     profile = yaml.safe_load(PROFILE.read_text())
     text = PROFILE.read_text()
@@ -220,16 +208,3 @@ def test_the_profile_has_account_and_partitions_once_and_retries_for_all_rules()
     assert profile["retries"] > 0
     assert {"cores", "jobs", "group-components", "keep-going", "rerun-incomplete"} <= set(profile)
     assert not any("retries" in path.read_text() for path in PROFILE.parents[2].glob("rules/*.smk"))
-
-
-def test_the_profile_for_whole_nodes_runs_again_and_retries_as_the_other():
-    other, whole = (yaml.safe_load(path.read_text()) for path in (PROFILE, WHOLE_NODES))
-    alike = {
-        "retries",
-        "keep-going",
-        "rerun-incomplete",
-        "rerun-triggers",
-        "max-checksum-file-size",
-        "nolock",
-    }
-    assert {key: whole[key] for key in alike} == {key: other[key] for key in alike}

@@ -171,18 +171,15 @@ def test_every_submission_has_a_mark_of_its_own(plugin):
     assert slurm._job_marked_as(calls[0], f"17 {calls[1].split(chr(39))[1]}") is None
 
 
+def test_a_submission_that_fails_fails_its_job_and_a_cancelled_run_gives_up_first(plugin, played):
+    played("squeue", "true")
+    executor = plugin.Executor()
+    executor.run_job("group")
+    assert plugin.reported == [("group", "The submission failed: sbatch refuses group")]
+    executor.cancel()
+    assert plugin.cancelled == ["set", executor]
+
+
 def test_a_cluster_without_accounts_and_arrays_is_usable(plugin):
     assert plugin.get_account(None) is None
     assert plugin.get_max_array_size() >= 2
-
-
-def test_a_submission_that_fails_fails_its_job(plugin, played):
-    played("squeue", "true")
-    plugin.Executor().run_job("group")
-    assert plugin.reported == [("group", "The submission failed: sbatch refuses group")]
-
-
-def test_a_cancelled_run_gives_up_before_it_cancels(plugin):
-    executor = plugin.Executor()
-    executor.cancel()
-    assert plugin.cancelled == ["set", executor]
