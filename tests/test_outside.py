@@ -176,10 +176,6 @@ def test_the_configuration_of_a_tutorial_is_accepted(laboratory, monkeypatch, pa
     load_configuration(merged(DEFAULT, yaml.safe_load(overlay)))
 
 
-def test_nothing_is_planned_again(laboratory):
-    assert "Nothing to be done" in laboratory.dry_run()
-
-
 USED_BY = {
     "heat": {"solve_heat", "finalise_heat", "inference", "estimates"},
     "nets": {"train", "evaluate", "inference", "estimates"},
