@@ -12,7 +12,6 @@ import yaml
 from conda_environment import BY_PIP, NAMES, environment_text
 from configuration_keys import keys
 from default_run import overview
-from docstrings import as_restructured_text
 from measured_datasets import accuracy
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
@@ -21,10 +20,9 @@ from page_parts import ROOT, table, write_part
 from paper_sizes import size_sections
 from typer.main import get_command
 
-from benchmarks.__main__ import COMMANDS
 from benchmarks.__main__ import PAGE as PERFORMANCE
 from benchmarks.runner import measure_parts
-from benchmarks.summary import BARS, OF_GEMM, summary
+from benchmarks.summary import summary
 from resolvent.__main__ import app
 from resolvent.common import cards, predictions, records
 from resolvent.figures.common import comparison
@@ -149,57 +147,6 @@ def test_the_specification_has_the_columns_of_the_leaderboard():
     ]
 
 
-def test_every_benchmark_has_a_section_outside_those_of_the_others():
-    sections = set()
-    for command in (*COMMANDS, "summary"):
-        module = command.split()[0]
-        place = ROOT / "benchmarks" / module
-        text = (place / "__main__.py" if place.is_dir() else place.with_suffix(".py")).read_text()
-        sections.add(re.search(r'\brun\(\s*"([\w-]+)"', text)[1])
-    assert {"training", "solvers", "kolmogorov-threads", "precision", "summary"} <= sections
-    for section in sections:
-        inside = between(ROOT / PERFORMANCE, section)
-        assert not [other for other in sections if f"<!-- {other}:begin -->" in inside], section
-
-
-RACES = """\
-| operator | points | ours, ms | public code, ms | public code compiled, ms |
-| --- | --- | --- | --- | --- |
-| `vit_no`, modes 8 | 208² | 1,100 (1,000–1,200) | 1,500 (1,500–1,600) | 1,300 (1,250–1,300) |
-
-#### Darcy, 832 × 832, lognormal
-
-| solver (ours in bold) | ms per sample: median (fastest–slowest) | our speed-up |
-| --- | --- | --- |
-| **multigrid** | 9.00 (8.00–9.00) | 1.00 |
-| **sine** | 1.00 (1.00–2.00) | 0.125 |
-| CHOLMOD | 90.0 (88.0–95.0) | 11.0 |
-
-| step | points | of GEMM | in products | rate of products, of GEMM |
-| --- | --- | --- | --- | --- |
-| `fano` | 208² | 40% | 50% | 80% |
-"""
-
-
-def test_the_bars_of_speed_are_compared_with_the_tables_below_them(tmp_path):
-    page = tmp_path / "page.md"
-    page.write_text(RACES)
-    rows = summary(SimpleNamespace(output=page)).splitlines()
-    assert any(
-        row.startswith(
-            "| `vit_no`, modes 8, 208² points | 1,000 ms | public code compiled: 1,250 ms | 1.25 |"
-        )
-        and " | no: " in row
-        for row in rows
-    )
-    assert "| Darcy, 832 × 832, lognormal | 8.00 ms | CHOLMOD: 88.0 ms | 11.0 | 10.0 | yes |" in rows
-    assert f"| Lorenz-63 |  |  |  | {BARS['Lorenz-63'][0]:.2f} | not measured |" in rows
-    of_gemm = (
-        f"40% | GEMM: 100% | 0.400 | {OF_GEMM:.3f} | no: 50% of the time is in products, at 80% of GEMM |"
-    )
-    assert f"| `fano`, 208² points, rate of a step | {of_gemm}" in rows
-
-
 def test_the_summary_of_the_page_of_performance_is_that_of_its_tables():
     page = ROOT / PERFORMANCE
     assert summary(SimpleNamespace(output=page)) in between(page, "bars"), (
@@ -212,18 +159,6 @@ def test_parameters_stand_beside_the_papers():
     cao, calvello = sections["Cao 2021"], sections["Calvello et al. 2024"]
     assert "| `transformer1d` | 523k-530k | 530,305 | 1.001 |" in cao["Table 5, parameters"]
     assert "| `galerkin_encoder2d` fourier | 6.04e5 | 604,289 | 1.000 |" in calvello["Table 1, parameters"]
-
-
-def test_a_docstring_keeps_its_formulas_its_tables_and_its_sections():
-    text = [
-        *("Solve for |u|.", "", "    u_t = |u|", "    v = 1", "", "tau    a time, |t|", "       at least 0"),
-        *("gamma  a rate", "", "Raises", "------", "ValueError", "    When it is negative.", ""),
-    ]
-    assert as_restructured_text(text) == [
-        *("Solve for \\|u\\|.", "", "::", "", "    u_t = |u|", "    v = 1", ""),
-        *("``tau``", "    a time, \\|t\\|", "    at least 0", "``gamma``", "    a rate", ""),
-        *("Raises", "------", "ValueError", "    When it is negative.", ""),
-    ]
 
 
 def test_every_python_that_is_allowed_has_a_pin_of_all_that_is_asked_for():

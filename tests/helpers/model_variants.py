@@ -2,6 +2,7 @@
 
 from itertools import product
 
+import pytest
 import torch
 
 from resolvent.models.build import build
@@ -15,6 +16,11 @@ SMALL = {architecture: settings_class(architecture).example for architecture in 
 # One architecture of each module: the others differ from it in layers that a module of these also has.
 _BY_MODULE = {settings_class(name).operator.partition(":")[0]: name for name in ARCHITECTURES}
 OF_EACH_MODULE = list(_BY_MODULE.values())
+# Of these, one of each way to mix points; the others are `slow`.
+_FAMILIES = ("fno3d", "transformer1d", "tno2d", "fano", "unet2d", "deeponet2d", "transolver2d")
+OF_EACH_FAMILY = [
+    name if name in _FAMILIES else pytest.param(name, marks=pytest.mark.slow) for name in OF_EACH_MODULE
+]
 VARIANTS = [(name, changes) for name in ARCHITECTURES for changes in settings_class(name).variants.values()]
 # Of one encoder every attention with either norm; around the others is little else than this encoder.
 VARIANTS += [

@@ -60,9 +60,7 @@ def test_a_measurement_has_memory_operations_and_time():
 
 
 def test_a_failed_measurement_says_why():
-    with pytest.raises(
-        RuntimeError, match=r"failed \(1\): .*No module named"
-    ):
+    with pytest.raises(RuntimeError, match=r"failed \(1\): .*No module named"):
         in_new_processes("resolvent.measurements.nothing", [])
 
 

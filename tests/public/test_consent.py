@@ -110,11 +110,13 @@ PLACES = {
 }
 
 
-# What reads weights and records, and, where these name no honest network, what would then compute with it.
+# All read weights and records in one way; each is tried where these agree on a network or an equation.
 USES = [
-    *product(PLACES, ("operator", "predict", "export", "certify", "calibrate")),
-    *product([name for name in PLACES if "loss" not in name], ("evaluate",)),
-    *product(("the header of the weights", "the header and run.json"), ("task",)),
+    *product(PLACES, ("operator",)),
+    *product(
+        ("the header and run.json", "the equation of the data"), ("predict", "export", "evaluate", "task")
+    ),
+    *product(("the equation of the data",), ("certify", "calibrate")),
 ]
 
 
@@ -171,11 +173,9 @@ def test_estimates_of_an_equation_of_the_authors_ask_for_consent(folder):
         load_run("folder").calibrate()
 
 
-@pytest.mark.parametrize("command", [["evaluate", "folder"], ["predict", "folder", "in.npy", "out.npy"]])
-def test_the_refusal_names_the_code_and_the_folder_to_allow(command, folder, capsys, monkeypatch):
+def test_the_refusal_names_the_code_and_the_folder_to_allow(folder, capsys, monkeypatch):
     PLACES["the header and run.json"](folder)
-    np.save("in.npy", np.zeros((1, 64)))
-    monkeypatch.setattr(sys, "argv", ["resolvent", *command])
+    monkeypatch.setattr(sys, "argv", ["resolvent", "evaluate", "folder"])
     assert main() == 1
     said = capsys.readouterr().err
     assert "folder needs code by its authors, folder.evil:Own: read it, then allow" in said
@@ -244,7 +244,6 @@ IMPORTED = {
 }  # fmt: skip
 SOURCES = {
     "one": lambda at: at + "/u.npz",
-    "a list": lambda at: ["u.npz", at + "/u.npz"],
     "of each split": lambda at: {"train": "u.npz", "test": {"input": at + "/u.npz", "target": "v.npz"}},
 }
 
@@ -264,19 +263,13 @@ def test_no_address_is_contacted_before_it_was_allowed(name, folder, server):
     assert not asked
 
 
-def test_imported_data_have_no_new_samples_and_no_address_is_contacted_for_them(folder, server):
+def test_an_allowed_address_is_contacted_for_test_samples_alone(folder, server):
     at, asked = server
     settings = IMPORTED | {"source": at + "/u.npz"}
     in_record(folder, "dataset.json", settings=settings, imported=FROM_FILES)
     with pytest.raises(ResolventError, match="the dataset burgers is read from files: it has no new samples"):
         load_run("folder").calibrate()
     assert not asked
-
-
-def test_an_allowed_address_is_contacted(folder, server):
-    at, asked = server
-    source = IMPORTED | {"source": at + "/u.npz"}
-    in_record(folder, "dataset.json", settings=source, imported=FROM_FILES)
     with pytest.raises(ResolventError, match="cannot be read"):
         evaluate(allow=[f"{at}/u.npz"])
     assert asked
@@ -297,26 +290,15 @@ def test_a_file_that_samples_were_imported_from_is_held_to_its_digest_before_it_
         evaluate()
 
 
-@pytest.mark.parametrize(
-    ("damage", "words"),
-    [
-        (
-            lambda f: in_record(f, architecture="transformer1d", label="Galerkin"),
-            "architecture fno1d instead",
-        ),
-        (lambda f: in_record(f, settings={"width": 8}), "settings"),
-        (lambda f: in_weights(f, training={}), "training"),
-    ],
-)
-def test_weights_of_another_network_are_not_verified(damage, words, folder):
-    damage(folder)
-    with pytest.raises(FileError, match=rf"model\.safetensors belongs to another run \({words}"):
+def test_weights_of_another_network_are_not_verified(folder):
+    in_record(folder, settings={"width": 8})
+    with pytest.raises(FileError, match=r"model\.safetensors belongs to another run \(settings"):
         evaluate()
-    with pytest.raises(FileError, match=words):
+    with pytest.raises(FileError, match="settings"):
         load_run("folder").predict(np.zeros((1, 64)))
 
 
-@pytest.mark.parametrize("name", ["../outside", "/tmp/outside", "..", ""])
+@pytest.mark.parametrize("name", ["../outside", ""])
 def test_samples_are_not_made_outside_of_the_folder_for_them(name, folder, tmp_path):
     in_record(folder, "dataset.json", dataset=name)
     with pytest.raises(FileError, match=r"dataset\.json: invalid dataset name .*: download the run again"):

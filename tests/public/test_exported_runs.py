@@ -123,13 +123,6 @@ def test_every_level_of_noise_and_realisation_is_measured_again(study, made, tmp
     assert len(pd.read_csv(tmp_path / "out/errors.csv").query("grid == 'n64, noise 0.1'")) == 12
 
 
-def test_another_target_is_another_test(given, made, tmp_path):
-    plain = judge(str(given), None, tmp_path / "plain", data=made)["task"]
-    record = read_json(given / "run.json", "the record")
-    write_json(given / "run.json", record | {"grids": "fine"})
-    assert judge(str(given), None, tmp_path / "fine", data=made)["task"] == f"{plain}, fine targets"
-
-
 def test_errors_under_other_conditions_than_the_record_names_are_refused(given, made, tmp_path):
     errors = pd.read_csv(given / "errors.csv")
     for changed in (errors[errors["resolution"] == 64], pd.concat([errors, errors.assign(resolution=32)])):

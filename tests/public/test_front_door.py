@@ -12,7 +12,6 @@ from dataset_fixtures import make_dataset, small
 from training_fixtures import RUN, finished_run
 
 import resolvent
-from resolvent.common.errors import FileError
 from resolvent.common.norms import relative_l2
 from resolvent.datasets.loading import load_samples
 from resolvent.figures.common.commands import loading
@@ -57,19 +56,6 @@ def test_a_clone_of_this_name_in_the_working_folder_does_not_hide_the_package(tm
     assert said.stdout.strip() == "load_run", said.stderr
 
 
-def test_a_dataset_opens_by_its_card_or_its_store(card):
-    tree = resolvent.open_dataset(card)
-    assert isinstance(tree, xarray.DataTree)
-    assert set(tree.children) == {"n64", "n128"}
-    for path in (card, str(card.with_suffix(".zarr"))):
-        test = resolvent.open_dataset(path, "test", 64)
-        assert test.sizes == {"sample": 6, "x": 64}
-        assert set(test["split"].values) == {"test"}
-    samples = load_samples(card, 64, "test", 6)
-    np.testing.assert_array_equal(test["final_velocity"], samples.targets)
-    assert resolvent.open_dataset(card, "train")["n128"].sizes["sample"] == 20
-
-
 def test_a_run_predicts_what_was_evaluated(card, folder):
     run = resolvent.load_run(folder, data=card)
     for resolution in (64, 128):  # that of training, and a finer one
@@ -97,20 +83,6 @@ def test_a_diverged_run_loads_and_says_why_it_cannot_predict(card, diverged):
     assert len(run.history) == run.cost.diverged_epoch
     with pytest.raises(TrainingError, match=r"diverged in epoch \d and has no operator to predict with"):
         run.predict(np.zeros((1, 64)))
-
-
-def test_another_runs_checkpoint_or_table_is_refused(card, folder, diverged, tmp_path):
-    for path in folder.iterdir():
-        (tmp_path / path.name).write_bytes(path.read_bytes() if path.is_file() else b"")
-    (tmp_path / "checkpoint.pt").write_bytes((diverged / "checkpoint.pt").read_bytes())
-    (tmp_path / "errors.csv").write_bytes((diverged / "errors.csv").read_bytes())
-    run = resolvent.load_run(tmp_path)
-    with pytest.raises(FileError, match=r"checkpoint\.pt belongs to another run \(config_hash"):
-        run.predict(np.zeros((1, 64)))
-    with pytest.raises(FileError, match=r"errors\.csv was altered or belongs to another run"):
-        _ = run.errors
-    with pytest.raises(FileError, match=r"no finished run .*nowhere \(no run\.json there"):
-        resolvent.load_run(tmp_path / "nowhere")
 
 
 def test_trajectories_are_predicted_at_other_times(tmp_path):

@@ -3,7 +3,6 @@
 import json
 import pickle
 import shutil
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,7 +13,6 @@ from torch.utils.data import DataLoader
 import resolvent
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.loading import load_samples
-from resolvent.public import torch_datasets
 
 
 @pytest.mark.parametrize("name", ["burgers", "burgers/burg", "data/burgers/burgers.json"])
@@ -75,26 +73,6 @@ def test_a_stream_has_every_sample_once_in_a_new_order_in_each_epoch(here):
     assert samples_of(loader) == first
 
 
-@pytest.mark.parametrize("workers", [2, 5])
-def test_workers_share_the_samples(here, monkeypatch, workers):
-    stream = resolvent.open_dataset("burgers").torch("train", n=64, streaming=True)
-    chunks = [range(start, start + 4) for start in range(0, 20, 4)]
-    monkeypatch.setattr(stream, "chunks", lambda: chunks)
-
-    def epoch(seed: int) -> list[bytes]:
-        read = []
-        for worker in range(workers):
-            info = SimpleNamespace(id=worker, num_workers=workers, seed=seed + worker)
-            monkeypatch.setattr(torch_datasets, "get_worker_info", lambda info=info: info)
-            read += [u.numpy().tobytes() for u, _ in stream]
-        return read
-
-    first, second = epoch(7), epoch(8)
-    assert len(set(first)) == len(first) == 20
-    assert set(first) == set(second)
-    assert first != second
-
-
 def test_persistent_workers_take_a_new_order_in_each_epoch(here):
     stream = resolvent.open_dataset("burgers").torch("train", n=64, streaming=True)
     loader = DataLoader(stream, batch_size=2, num_workers=2, persistent_workers=True)
@@ -103,12 +81,6 @@ def test_persistent_workers_take_a_new_order_in_each_epoch(here):
     assert sorted(first) == sorted(second)
     assert len(set(first)) == len(first) == 20
     assert first != second
-
-
-def test_the_stream_reads_a_chunk_at_a_time(here):
-    stream = resolvent.open_dataset("burgers").torch("validation", n=128, streaming=True)
-    members = [one for chunk in stream.chunks() for one in chunk]
-    assert members == list(range(4))
 
 
 def test_what_there_is_not_is_one_line(here):
@@ -149,11 +121,3 @@ def test_a_shard_or_coordinates_of_another_place_are_refused(here, tmp_path):
             resolvent.open_dataset("burgers", data=tmp_path)
         place.write_bytes(whole)
     resolvent.open_dataset("burgers", data=tmp_path)
-
-
-def test_a_damaged_chunk_is_an_error_and_no_number(here, tmp_path):
-    shutil.copytree(here / "data/burgers", tmp_path / "burgers")
-    (file,) = (tmp_path / "burgers/burgers.zarr/n64/initial_velocity/c/0").iterdir()
-    file.unlink()
-    with pytest.raises(DatasetError, match="lacks shard 0 of 'n64/initial_velocity'"):
-        resolvent.open_dataset("burgers", data=tmp_path).numpy("train", 64)

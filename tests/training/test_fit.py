@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 import torch
-from model_variants import OF_EACH_MODULE
+from model_variants import OF_EACH_FAMILY
 from training_fixtures import (
     ON_THE_SQUARE,
     Killed,
@@ -25,14 +25,20 @@ from resolvent.training.interruption import Interruption
 
 @pytest.mark.parametrize("kind", [{}, ON_THE_SQUARE], ids=["circle", "square"])
 def test_training_learns(tmp_path, kind):
-    progress = small_trainer(tmp_path, epochs=30, **kind).fit()
+    """The learning rate starts and ends low, and peaks where asked."""
+    rate = {"learning_rate": 1e-2, "peak_fraction": 0.3}
+    progress = small_trainer(tmp_path, epochs=20, **rate | kind).fit()
     errors = [row[HISTORY_COLUMNS.index("validation_relative_l2")] for row in progress.history]
-    assert errors[-1] < 0.3 * errors[0]
+    assert errors[-1] < 0.4 * errors[0]
     assert progress.best_error == min(errors)
     assert errors[progress.best_epoch - 1] == progress.best_error
+    rates = [row[HISTORY_COLUMNS.index("learning_rate")] for row in progress.history]
+    assert max(rates) == pytest.approx(1e-2, rel=0.05)
+    assert rates.index(max(rates)) in (5, 6)
+    assert rates[-1] < 1e-3
 
 
-@pytest.mark.parametrize("architecture", OF_EACH_MODULE)
+@pytest.mark.parametrize("architecture", OF_EACH_FAMILY)
 def test_a_resumed_run_ends_with_the_same_bytes(tmp_path, architecture):
     kind = kind_of(architecture) | {"epochs": 2}
     undisturbed = small_trainer(tmp_path / "a", **kind)
@@ -96,14 +102,6 @@ def test_a_loss_that_is_not_a_number_is_a_diverged_run(tmp_path):
     assert trainer.words_of_divergence() == (
         "diverged in epoch 1: the loss is not finite from step 1 of 4; learning rate 0.00895"
     )
-
-
-def test_the_schedule_starts_and_ends_low_and_peaks_where_asked(tmp_path):
-    progress = small_trainer(tmp_path, epochs=10, learning_rate=1e-3, peak_fraction=0.3).fit()
-    rates = [row[HISTORY_COLUMNS.index("learning_rate")] for row in progress.history]
-    assert max(rates) == pytest.approx(1e-3, rel=0.05)
-    assert rates.index(max(rates)) in (2, 3)
-    assert rates[-1] < 1e-4
 
 
 def order_seen(trainer, epoch):

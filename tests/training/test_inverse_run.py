@@ -1,6 +1,7 @@
 """Runs on the inverse Darcy problem: noisy inputs on a fine grid, targets on a coarse one."""
 
 import itertools
+import shutil
 
 import numpy as np
 import pandas
@@ -82,6 +83,19 @@ def loaded(card, split, grids="stored", noise=0.1):
     return load_samples(card, FINE, split, COUNTS[split], grids=grids, noise=unit)
 
 
+@pytest.fixture(scope="module")
+def trained(card, tmp_path_factory):
+    """Return the folder of a run that was trained on noisy inputs, without its evaluation."""
+    folder = tmp_path_factory.mktemp("trained")
+    train(card, folder)
+    return folder
+
+
+@pytest.fixture
+def folder(trained, tmp_path):
+    return shutil.copytree(trained, tmp_path / "run")
+
+
 @pytest.mark.parametrize("grids", ROWS)
 def test_a_run_is_trained_and_evaluated_on_its_grids(card, tmp_path, grids):
     state = train(card, tmp_path, grids)
@@ -112,45 +126,37 @@ def test_a_run_is_trained_and_evaluated_on_its_grids(card, tmp_path, grids):
     assert node["target_power"].dims == ("wavenumber",)
 
 
-def test_clean_samples_do_not_calibrate_a_run_trained_with_noise(card, tmp_path):
-    train(card, tmp_path, "fine")
-    evaluated(card, tmp_path, "fine")
-    with pytest.raises(EvaluationError, match=r"trained with noise of 0\.1"):
-        load_run(tmp_path, data=card).calibrate(samples=9)
-
-
-def test_predictions_on_a_coarser_grid_have_symmetries(card, tmp_path):
-    train(card, tmp_path)
-    evaluated(card, tmp_path, levels=(0.1,), realisations=1)
-    run, inputs = load_run(tmp_path, data=card), loaded(card, "test").inputs
+def test_predictions_on_a_coarser_grid_have_symmetries_and_clean_samples_do_not_calibrate(card, folder):
+    evaluated(card, folder, levels=(0.1,), realisations=1)
+    run, inputs = load_run(folder, data=card), loaded(card, "test").inputs
     mean, known = run.predict(inputs, symmetrise=True, certify=True)
     assert list(known) == []  # an inverse problem has no cheap solver
     swapped = run.predict(inputs.swapaxes(1, 2).copy()).swapaxes(1, 2)
     off = (run.predict(inputs) - swapped) / 2
     np.testing.assert_allclose(mean, swapped + off)
+    with pytest.raises(EvaluationError, match=r"trained with noise of 0\.1"):
+        run.calibrate(samples=9)
 
 
-def test_samples_of_a_shift_have_the_noise_of_the_run(card, tmp_path):
+def test_samples_of_a_shift_have_the_noise_of_the_run(card, folder):
     """Shifted by a factor of 1 they are the test samples, with the same noise."""
-    train(card, tmp_path)
-    errors, _ = evaluated(card, tmp_path, levels=(0.1,), realisations=1)
+    errors, _ = evaluated(card, folder, levels=(0.1,), realisations=1)
     how = {"shifts": [("contrast", 1.0)], "samples": 2, "counts": COUNTS, "threads": 1, "gpus": 0}
-    measure_estimates(card, card, [tmp_path], tmp_path / "estimates.csv", **how)
-    found = pandas.read_csv(tmp_path / "estimates.csv", keep_default_na=False)
+    measure_estimates(card, card, [folder], folder / "estimates.csv", **how)
+    found = pandas.read_csv(folder / "estimates.csv", keep_default_na=False)
     assert found["shift"].tolist() == ["none", "none", "contrast", "contrast"]
     expected = 2 * errors["relative_l2"][:2].tolist()
     np.testing.assert_allclose(found["relative_l2"].astype(float), expected, rtol=1e-6)
 
 
-def test_every_realisation_is_another_and_a_louder_level_the_same_one_louder(card, tmp_path):
-    train(card, tmp_path)
-    errors, kept = evaluated(card, tmp_path)
+def test_every_realisation_is_another_and_a_louder_level_the_same_one_louder(card, folder):
+    errors, kept = evaluated(card, folder)
     noisy = errors[errors["noise"] == 0.1]
     assert noisy["relative_l2"].nunique() == len(noisy) == 9
     clean, half, full = (functions(condition(kept, FINE, level)["input"]) for level in (0.0, 0.05, 0.1))
     np.testing.assert_allclose(full - clean, 2 * (half - clean), rtol=1e-9, atol=1e-16)
     np.testing.assert_array_equal(full, loaded(card, "test").inputs)  # the first realisation is kept
-    again, _ = evaluated(card, tmp_path, levels=(0.1,), realisations=1)
+    again, _ = evaluated(card, folder, levels=(0.1,), realisations=1)
     first = noisy[noisy["realisation"] == 0]
     assert again["relative_l2"].tolist() == first["relative_l2"].tolist()
 

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from model_variants import OF_EACH_MODULE, SMALL
+from model_variants import OF_EACH_FAMILY, SMALL
 from torch import nn
 from torch._C._profiler import _EventType
 from torch.profiler import ProfilerActivity, profile
@@ -60,7 +60,7 @@ def measured(architecture):
     return held + sum(one.numel() * one.element_size() for one in operator.buffers()) + allocated(step)
 
 
-@pytest.mark.parametrize("architecture", OF_EACH_MODULE)
+@pytest.mark.parametrize("architecture", OF_EACH_FAMILY)
 def test_the_peak_of_a_step_is_predicted(architecture):
     points = POINTS[settings_class(architecture).dimension]
     predicted = step_memory(architecture, settings_of(architecture), points, BATCH, "float32")

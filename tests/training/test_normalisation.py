@@ -87,13 +87,7 @@ def test_each_of_the_two_can_be_had_alone(normalisation, boundary):
 
 
 # Mean and deviation of data, and the types that hold three digits of the variation.
-LADDER = [
-    *((0.0, 1.0, kind) for kind in (np.float64, np.float32)),
-    *((300.0, 1.0, kind) for kind in (np.float64, np.float32)),
-    *((mean, 1.0, np.float64) for mean in (1e5, 1e8, 1e12)),
-    (300.0, 1e-3, np.float64),
-    (1e5, 1e-2, np.float64),
-]
+LADDER = [(300.0, 1.0, np.float32), (1e12, 1.0, np.float64), (1e5, 1e-2, np.float64)]
 
 
 def errors_in_deviations(folder, mean, deviation, dtype):

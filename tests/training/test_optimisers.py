@@ -1,9 +1,7 @@
 """The Adam of torch 1.8 against its rule in complex numbers, and against today's Adam on real weights."""
 
 import numpy as np
-import pytest
 import torch
-from training_fixtures import Killed, killed_after, small_trainer
 
 from resolvent.models.build import build, real_pairs
 from resolvent.training.optimisers import AdamOfTorch18, build_optimiser
@@ -61,12 +59,3 @@ def test_the_pairs_of_an_fno_are_its_spectral_weights():
     names = {name for name, parameter in operator.named_parameters() if parameter in optimiser.pairs}
     assert names == {f"layers.{layer}.convolution.weight" for layer in range(3)}
     assert optimiser.pairs == real_pairs(operator)
-
-
-def test_a_resumed_training_keeps_both_parts_of_the_moments(tmp_path):
-    kind = {"epochs": 3, "optimiser": "adam_torch_1_8"}
-    undisturbed = small_trainer(tmp_path / "a", **kind).fit()
-    with killed_after(1), pytest.raises(Killed):
-        small_trainer(tmp_path / "b", **kind).fit()
-    assert small_trainer(tmp_path / "b", **kind).fit().history == undisturbed.history
-    assert small_trainer(tmp_path / "c", epochs=3).fit().history != undisturbed.history

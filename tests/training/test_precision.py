@@ -50,6 +50,7 @@ for large, mebibytes, rounds in ((False, 16, 18), (False, 64, 3), (True, 64, 18)
 """
 
 
+@pytest.mark.slow
 def test_memory_that_was_freed_is_taken_again_without_the_system():
     """Count faults, in MiB: each page that comes from the system is one. In a process that had freed none."""
     finished = subprocess.run([sys.executable, "-c", FAULTS], capture_output=True, text=True, check=True)

@@ -58,15 +58,12 @@ def test_a_function_is_recorded_after_some_calls_and_replayed_with_each_batch(gp
     assert gpu.calls == ["launched"] * FIRST + ["recorded"] + ["replayed"] * 3
 
 
-@pytest.mark.parametrize(("device", "allowed"), [(torch.device("cpu"), True), (GPU, False)])
-def test_it_is_only_recorded_on_a_gpu_and_where_it_is_allowed(gpu, device, allowed):
+@pytest.mark.parametrize(
+    ("device", "allowed", "used"), [(torch.device("cpu"), True, 0), (GPU, False, 0), (GPU, True, 0.3e9)]
+)
+def test_it_is_only_recorded_on_a_gpu_where_it_is_allowed_and_memory_is_left(gpu, device, allowed, used):
+    gpu.used = used
     assert results(Recorded(gpu.function, device, allowed)) == [0, 2, 4, 6, 8, 10]
-    assert gpu.calls == ["launched"] * 6
-
-
-def test_a_step_that_needs_much_memory_is_not_recorded(gpu):
-    gpu.used = 0.3e9
-    assert results(Recorded(gpu.function, GPU)) == [0, 2, 4, 6, 8, 10]
     assert gpu.calls == ["launched"] * 6
 
 

@@ -25,12 +25,14 @@ def train(card, folder, **options):
     train_run(card, folder, 17, seed=3, code_versions=CODE, **given)
 
 
-def test_a_run_of_two_processes_leaves_the_files_of_a_run_of_one(card, tmp_path, slurm_of_this_host):
-    """The processes are on two nodes, where each has a launcher of its own; one node is test_launch.py's."""
+@pytest.mark.parametrize("nodes", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_a_run_of_two_processes_leaves_the_files_of_a_run_of_one(card, tmp_path, slurm_of_this_host, nodes):
+    """On two nodes each has a launcher of its own."""
     train(card, tmp_path / "one")
-    train(card, tmp_path / "two", threads=2, processes=2, nodes=2)
-    asked_for = slurm_of_this_host.read_text()
-    assert asked_for.startswith("--nodes=1 --ntasks=1 --ntasks-per-node=1 --relative=1 ")
+    train(card, tmp_path / "two", threads=2, processes=2, nodes=nodes)
+    if nodes == 2:
+        asked_for = slurm_of_this_host.read_text()
+        assert asked_for.startswith("--nodes=1 --ntasks=1 --ntasks-per-node=1 --relative=1 ")
     names = ("one", "two")
     one, two = (checkpoints.load(tmp_path / name / "checkpoint.pt") for name in names)
     torch.testing.assert_close(two.pop("operator"), one.pop("operator"), rtol=2e-3, atol=2e-4)

@@ -13,7 +13,6 @@ from resolvent.training.errors import TrainingError
 
 LOSSES = [
     {"loss": "norms", "gradient_weight": 0.1},
-    {"loss": "squared_norms", "gradient_weight": 0.0},
     {"loss": "h1", "gradient_weight": 0.0, "normalisation": "scalar", "loss_units": "standardised"},
 ]
 
@@ -60,7 +59,7 @@ def test_a_second_signal_ends_the_process_as_usual(tmp_path):
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-@pytest.mark.parametrize(("kind", "fitting"), list(zip(LOSSES, (3, 1, 3), strict=True)))
+@pytest.mark.parametrize(("kind", "fitting"), list(zip(LOSSES, (3, 1), strict=True)))
 def test_a_batch_in_parts_has_the_same_gradients(tmp_path, kind, fitting, capsys):
     whole, parts = (small_trainer(tmp_path / name, **kind) for name in ("a", "b"))
     whole.fit()
@@ -107,12 +106,8 @@ def test_validation_that_runs_out_of_memory_takes_fewer_samples_at_once(tmp_path
     assert parts.tested_at_once == 2
     with pytest.raises(TrainingError, match="even with one sample at once"):
         with_validation_memory_for(small_trainer(tmp_path / "c"), 0).fit()
-
-
-def test_a_sample_that_does_not_fit_is_one_line(tmp_path):
-    with pytest.raises(TrainingError, match="even with one sample at once") as error:
-        with_memory_for(small_trainer(tmp_path), 0).fit()
-    assert "\n" not in str(error.value)
+    with pytest.raises(TrainingError, match=r"^.*even with one sample at once.*$"):
+        with_memory_for(small_trainer(tmp_path / "d"), 0).fit()
 
 
 def test_any_other_fault_is_not_taken_for_want_of_memory(tmp_path):

@@ -67,13 +67,11 @@ def test_a_streamed_run_ends_with_the_same_bytes(card, tmp_path, request, capsys
         assert (tmp_path / "memory" / file).read_bytes() == (tmp_path / "streamed" / file).read_bytes()
 
 
-@pytest.mark.parametrize("ways", [["small_blocks"], ["small_blocks", "small_memory"]], ids=NAMES)
-def test_an_evaluation_in_blocks_finds_the_same(card, tmp_path, request, ways):
-    """Also of samples that are in memory, whose chosen ones are predicted again."""
+def test_an_evaluation_in_blocks_finds_the_same(card, tmp_path, request):
+    """The samples are in memory, and the chosen ones are predicted again."""
     train(card, tmp_path)
     whole, kept = evaluated(card, tmp_path)
-    for way in ways:
-        request.getfixturevalue(way)
+    request.getfixturevalue("small_blocks")
     errors, predictions = evaluated(card, tmp_path)
     pandas.testing.assert_frame_equal(errors, whole, rtol=1e-4)
     for resolution in ("n17", "n33"):

@@ -6,7 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 import torch
-from model_variants import OF_EACH_MODULE
+from model_variants import OF_EACH_FAMILY
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
@@ -95,7 +95,7 @@ def waits_of_an_epoch(trainer):
 AN_EPOCH = {"read": 3, "copied": 2}
 
 
-@pytest.mark.parametrize("architecture", OF_EACH_MODULE)
+@pytest.mark.parametrize("architecture", OF_EACH_FAMILY)
 def test_a_step_of_every_architecture_never_waits(tmp_path, architecture, fused_adam_anywhere):
     trainer = small_trainer(tmp_path, device=META, batch_size=8, **kind_of(architecture))
     assert trainer.steps_per_epoch == 2  # what is read in each step would be counted twice
