@@ -113,10 +113,8 @@ PLACES = {
 # All read weights and records in one way; each is tried where these agree on a network or an equation.
 USES = [
     *product(PLACES, ("operator",)),
-    *product(
-        ("the header and run.json", "the equation of the data"), ("predict", "export", "evaluate", "task")
-    ),
-    *product(("the equation of the data",), ("certify", "calibrate")),
+    *product(("the header and run.json",), ("predict", "export", "evaluate", "task")),
+    *product(("the equation of the data",), ("predict", "export", "evaluate", "certify", "calibrate")),
 ]
 
 
