@@ -1,14 +1,12 @@
-"""The first moments of a job and of a plan: Ctrl-C while packages are imported, and a folder with braces."""
+"""The first moments of a job: Ctrl-C while packages are imported."""
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
 
 import pytest
-from pipeline_project import NOT_COPIED, ROOT
-from planning_forks import dry_run
+from pipeline_project import ROOT
 
 pytestmark = pytest.mark.faults
 
@@ -42,16 +40,3 @@ def test_control_c_while_a_job_imports_is_one_line(seconds, tmp_path, fault):
     said = job.communicate()[1]
     assert job.returncode == 1
     assert said == "train: interrupted\n" == (tmp_path / "train.log").read_text()
-
-
-def test_a_folder_with_braces_is_refused_in_one_line(tmp_path, fault):
-    folder = tmp_path / "a{config}b"
-    shutil.copytree(ROOT, folder, ignore=NOT_COPIED, symlinks=True)
-    fault("a folder with braces")
-    words = ("--cores", "1", "--configfile", folder / "config/test.yaml")
-    environment = os.environ | {"PYTHONPATH": str(folder)}
-    status, output = dry_run(folder, *words, environment=environment)
-    assert status != 0
-    assert f"the folder {folder} has braces in its path, wildcards to Snakemake; rename it" in output
-    assert "NameError" not in output
-    assert "Traceback" not in output
