@@ -1,9 +1,8 @@
-"""Every page of a finished study, opened from disk in a real browser with the network cut."""
+"""A page of each kind of a finished study, opened from disk in a real browser with the network cut."""
 
 import math
 import re
-from collections import Counter
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -27,21 +26,23 @@ def browser():
 @pytest.fixture(scope="module")
 def report(study):
     """Return the page of an experiment."""
-    return sorted(study.glob("*/report.html"))[0]
+    return study / "burgers/report.html"
 
 
 @pytest.fixture(scope="module")
-def pages(study):
-    """Return every page of the study, by its path below it; those of an experiment's first and last run."""
-    found = sorted(study.rglob("*.html"))
-    whole = [page for page in found if "<!doctype html>" in page.read_text()[:100].lower()]
-    runs = [page for page in whole if page.name == "run.html"]
-    last = {page.relative_to(study).parts[0]: page for page in runs}
-    first = {page.relative_to(study).parts[0]: page for page in reversed(runs)}
-    kept = [page for page in whole if page not in runs or page in {*first.values(), *last.values()}]
-    assert study / "index.html" in kept
-    assert len(kept) >= 5
-    return kept
+def drawn(browser, report):
+    """Return the opened page of an experiment, with all of its charts, for tests that leave it as it was."""
+    with Reader(browser) as reader:
+        page = reader.open(report)
+        assert see_charts(page)
+        yield page
+        assert reader.faults == []
+
+
+KINDS = (
+    "index.html", "cao2021.html", "burgers/report.html", "burgers/compare.html", "datasets/burgers.html",
+    "burgers/fno/n64/seed1127802/run.html", "burgers/unstable/n64/seed1127802/run.html",
+)  # fmt: skip
 
 
 # Widths change the layout, and schemes the colours: two of the four pairs hold both.
@@ -53,76 +54,49 @@ DRAWN_AS_SCATTER = """[...document.querySelectorAll(".js-plotly-plot")].flatMap(
     .map(({type}) => type))"""
 
 
-def test_a_page_needs_no_network_fits_the_screen_and_is_accessible(browser, pages):
-    """Open each page in one view, of a kind every other one on a phone, and turn the first into the other.
-
-    What is of the template is then the same on all: the first of a kind is searched for faults of access.
-    """
-    charts, wider, found, seen = 0, {}, [], Counter()
-    with ExitStack() as stack:
-        readers = [
-            stack.enter_context(Reader(browser, viewport=viewport, scheme=scheme))
-            for viewport, scheme in VIEWS
-        ]
-        for path in pages:
-            kind = path.name if path.parent.name != "datasets" else "dataset"
-            first = seen[kind] % 2
-            seen[kind] += 1
-            page = readers[first].open(path)
-            for viewport, scheme in (VIEWS[first], VIEWS[1 - first])[: 2 if seen[kind] == 1 else 1]:
-                page.set_viewport_size(viewport)
-                page.emulate_media(color_scheme=scheme)
-                charts += see_charts(page)
-                assert page.evaluate(DRAWN_AS_SCATTER) == [], path
-                with suppress(TimeoutError):  # a chart follows the window a moment later
-                    page.wait_for_function("document.documentElement.scrollWidth <= innerWidth", timeout=3000)
-                width = page.evaluate("document.documentElement.scrollWidth")
-                if width > viewport["width"]:
-                    wider[path.name, scheme] = width
-                if seen[kind] > 1:
-                    continue
-                searched = AXE if (viewport, scheme) == VIEWS[first] else COLOURS
-                for one in Axe().run(page, options=searched).response["violations"]:
-                    if one["impact"] in ("serious", "critical"):
-                        found.append((path.name, scheme, one["id"], one["nodes"][0]["html"][:120]))
-            page.close()
-        assert [fault for reader in readers for fault in reader.faults] == []
-    assert charts > 0
-    assert seen["report.html"] > 1
-    assert wider == {}
-    assert found == []
-
-
-def test_the_error_is_on_the_screen_of_a_phone(browser, pages, study):
-    with Reader(browser, viewport=PHONE) as reader:
-        for path in [study / "index.html", *study.glob("*/report.html")]:
-            page = reader.open(path)
-            heads = page.locator("table thead th", has_text=re.compile(r"^\s*error", re.IGNORECASE))
-            assert heads.count(), path
-            box = heads.first.bounding_box()
-            assert box["x"] >= 0, path
-            assert box["x"] + box["width"] <= PHONE["width"], path
-            page.close()
-
-
-def test_a_table_is_sorted_by_mouse_and_by_keyboard(browser, report):
+@pytest.mark.parametrize("path", KINDS)
+def test_a_page_needs_no_network_fits_the_screen_and_is_accessible(browser, study, path):
     with Reader(browser) as reader:
-        page = reader.open(report)
-        table = page.locator("table.sortable").first
-        head = table.locator("thead th:has(button)", has_text=re.compile("error", re.IGNORECASE)).first
-        column = head.evaluate("head => head.cellIndex")
-        values = """([table, column]) => [...table.tBodies[0].rows].map(
-            row => parseFloat(row.cells[column].dataset.sort)).filter(value => !isNaN(value))"""
-        shown = [table.element_handle(), column]
-        ascending = sorted(page.evaluate(values, shown))
-        assert len(ascending) > 1
-        in_order = f"([shown, wanted]) => JSON.stringify(({values})(shown)) == JSON.stringify(wanted)"
-        head.locator("button").click()
-        assert head.get_attribute("aria-sort") == "ascending"
-        page.wait_for_function(in_order, arg=[shown, ascending])  # rows follow a moment later
-        head.locator("button").press("Enter")
-        assert head.get_attribute("aria-sort") == "descending"
-        page.wait_for_function(in_order, arg=[shown, ascending[::-1]])
+        page, violations = reader.open(study / path), []
+        for number, (viewport, scheme) in enumerate(VIEWS):
+            page.set_viewport_size(viewport)
+            page.emulate_media(color_scheme=scheme)
+            see_charts(page)
+            with suppress(TimeoutError):  # a chart follows the window a moment later
+                page.wait_for_function("document.documentElement.scrollWidth <= innerWidth", timeout=3000)
+            assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
+            violations += Axe().run(page, options=COLOURS if number else AXE).response["violations"]
+        assert page.evaluate(DRAWN_AS_SCATTER) == []
+        assert [one["id"] for one in violations if one["impact"] in ("serious", "critical")] == []
+        if path.endswith(("index.html", "report.html")):  # the error is on the screen of a phone
+            heads = page.locator("table thead th", has_text=re.compile(r"^\s*error", re.IGNORECASE))
+            box = heads.first.bounding_box()
+            assert 0 <= box["x"] < box["x"] + box["width"] <= PHONE["width"]
+        assert reader.faults == []
+
+
+def test_there_is_a_page_of_no_other_kind(study):
+    names = {path.rpartition("/")[2] for path in KINDS}
+    pages = [page for page in study.rglob("*.html") if "<!doctype html>" in page.read_text()[:100].lower()]
+    assert [page for page in pages if page.name not in names and page.parent.name != "datasets"] == []
+
+
+def test_a_table_is_sorted_by_mouse_and_by_keyboard(drawn):
+    table = drawn.locator("table.sortable").first
+    head = table.locator("thead th:has(button)", has_text=re.compile("error", re.IGNORECASE)).first
+    column = head.evaluate("head => head.cellIndex")
+    values = """([table, column]) => [...table.tBodies[0].rows].map(
+        row => parseFloat(row.cells[column].dataset.sort)).filter(value => !isNaN(value))"""
+    shown = [table.element_handle(), column]
+    ascending = sorted(drawn.evaluate(values, shown))
+    assert len(ascending) > 1
+    in_order = f"([shown, wanted]) => JSON.stringify(({values})(shown)) == JSON.stringify(wanted)"
+    head.locator("button").click()
+    assert head.get_attribute("aria-sort") == "ascending"
+    drawn.wait_for_function(in_order, arg=[shown, ascending])  # rows follow a moment later
+    head.locator("button").press("Enter")
+    assert head.get_attribute("aria-sort") == "descending"
+    drawn.wait_for_function(in_order, arg=[shown, ascending[::-1]])
 
 
 def test_the_leaderboard_is_filtered(browser, study):
@@ -138,68 +112,56 @@ def test_the_leaderboard_is_filtered(browser, study):
         assert all(row.is_visible() for row in rows.all())
 
 
-def test_a_chart_shows_values_on_hovering_and_a_click_hides_a_line(browser, report):
-    with Reader(browser) as reader:
-        page = reader.open(report)
-        assert see_charts(page)
-        chart = page.locator("figure.chart:has(.plot .legend)").first
-        chart.scroll_into_view_if_needed()
-        point = chart.locator(".scatterlayer .point, .barlayer .point").first
-        point.hover(force=True)
-        chart.locator(".hoverlayer .hovertext").first.wait_for()
-        assert chart.locator(".hoverlayer").first.text_content().strip()
-        entry = chart.locator(".legend .traces").first
-        before = entry.evaluate("one => getComputedStyle(one).opacity")
-        entry.locator(".legendtoggle").click(force=True)
-        page.wait_for_function(
-            "([one, was]) => getComputedStyle(one).opacity !== was", arg=[entry.element_handle(), before]
-        )
+def test_a_chart_shows_values_on_hovering_and_a_click_hides_a_line(drawn):
+    chart = drawn.locator("figure.chart:has(.plot .legend)").first
+    chart.scroll_into_view_if_needed()
+    point = chart.locator(".scatterlayer .point, .barlayer .point").first
+    point.hover(force=True)
+    chart.locator(".hoverlayer .hovertext").first.wait_for()
+    assert chart.locator(".hoverlayer").first.text_content().strip()
+    entry = chart.locator(".legend .traces").first
+    before = entry.evaluate("entry => getComputedStyle(entry).opacity")
+    entry.locator(".legendtoggle").click(force=True)
+    drawn.wait_for_function(
+        "([entry, was]) => getComputedStyle(entry).opacity !== was", arg=[entry.element_handle(), before]
+    )
 
 
-def test_logarithmic_axes_label_powers_alone_or_whole_numbers(browser, report):
-    with Reader(browser) as reader:
-        page = reader.open(report)
-        see_charts(page)
-        axes = page.evaluate("""[...document.querySelectorAll(".js-plotly-plot")].flatMap((plot) =>
-            Object.entries(plot.layout).filter(([name, axis]) => axis?.type === "log").map(([name, axis]) => {
-                const layer = `.${name.replace("axis", "")}tick text`;
-                return [axis.range, [...plot.querySelectorAll(layer)].map((text) => text.textContent)];
-            }))""")
-        labelled = [(ends, labels) for ends, labels in axes if labels]
-        assert len(labelled) >= 3
-        for (low, high), labels in labelled:
-            assert len(labels) >= 2, (low, high, labels)
-            for digit in set(labels) & set("23456789"):  # plotly's own are of an unknown power
-                assert low <= math.log10(int(digit)) <= high, labels
-        assert reader.faults == []
+def test_logarithmic_axes_label_powers_alone_or_whole_numbers(drawn):
+    axes = drawn.evaluate("""[...document.querySelectorAll(".js-plotly-plot")].flatMap((plot) =>
+        Object.entries(plot.layout).filter(([name, axis]) => axis?.type === "log").map(([name, axis]) => {
+            const layer = `.${name.replace("axis", "")}tick text`;
+            return [axis.range, [...plot.querySelectorAll(layer)].map((text) => text.textContent)];
+        }))""")
+    labelled = [(ends, labels) for ends, labels in axes if labels]
+    assert len(labelled) >= 3
+    for (low, high), labels in labelled:
+        assert len(labels) >= 2, (low, high, labels)
+        for digit in set(labels) & set("23456789"):  # plotly's own are of an unknown power
+            assert low <= math.log10(int(digit)) <= high, labels
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_of_charts_stands_out_from_the_page(browser, report, scheme):
-    with Reader(browser, scheme=scheme) as reader:
-        page = reader.open(report)
-        see_charts(page, most=1)
-        brightness = (
-            "colour => colour.match(/[0-9.]+/g).slice(0, 3).reduce((sum, one) => sum + Number(one), 0) / 765"
-        )
-        text = page.locator(".plot .xtick text").first.evaluate(
-            f"one => ({brightness})(getComputedStyle(one).fill)"
-        )
-        paper = page.evaluate(f"({brightness})(getComputedStyle(document.body).backgroundColor)")
-        assert abs(text - paper) > 0.5
-        assert (paper < 0.3) == (scheme == "dark")
+@pytest.mark.parametrize("scheme", ["dark", "light"])
+def test_text_of_charts_stands_out_from_the_page(drawn, scheme):
+    drawn.emulate_media(color_scheme=scheme)
+    drawn.wait_for_timeout(300)  # charts are drawn again
+    brightness = (
+        "colour => colour.match(/[0-9.]+/g).slice(0, 3).reduce((sum, one) => sum + Number(one), 0) / 765"
+    )
+    label = drawn.locator(".plot .xtick text").first
+    text = label.evaluate(f"label => ({brightness})(getComputedStyle(label).fill)")
+    paper = drawn.evaluate(f"({brightness})(getComputedStyle(document.body).backgroundColor)")
+    assert abs(text - paper) > 0.5
+    assert (paper < 0.3) == (scheme == "dark")
 
 
-def test_a_page_is_printed_with_its_pictures_in_place_of_charts(browser, report):
-    with Reader(browser) as reader:
-        page = reader.open(report)
-        see_charts(page, most=1)
-        page.emulate_media(media="print")
-        figure = page.locator("figure.chart:has(.plot)").first
-        assert figure.locator("img.static").is_visible()
-        assert not figure.locator(".plot").is_visible()
-        assert page.pdf()[:5] == b"%PDF-"
-        assert reader.faults == []
+def test_a_page_is_printed_with_its_pictures_in_place_of_charts(drawn):
+    drawn.emulate_media(media="print")
+    figure = drawn.locator("figure.chart:has(.plot)").first
+    assert figure.locator("img.static").is_visible()
+    assert not figure.locator(".plot").is_visible()
+    assert drawn.pdf()[:5] == b"%PDF-"
+    drawn.emulate_media(media="screen")
 
 
 def test_without_script_tables_and_pictures_are_there(browser, study, report):

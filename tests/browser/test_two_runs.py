@@ -1,7 +1,6 @@
 """The page that compares two runs counts ties and says why there is no interval, in a real browser."""
 
 import json
-from contextlib import contextmanager
 
 import pytest
 from browser import Reader, chromium
@@ -17,29 +16,42 @@ def browser():
         yield started
 
 
-@contextmanager
-def opened(browser, folder, *errors, run=None):
-    """Open the page that compares runs with these errors by test sample, all with the data of `run`."""
+@pytest.fixture(scope="module")
+def page(browser, tmp_path_factory):
+    """Return the page that compares two runs of a study, which the tests write."""
+    folder = tmp_path_factory.mktemp("compared")
+    write_assets(folder / "assets")
+    shown = {"root": folder, "breadcrumbs": [("Two runs", "")], "title": "Burgers", "runs": []}
+    shown["home"] = "the training grid"
+    render("compare.html.j2", folder / "compare.html", sections=COMPARED_SECTIONS, **shown)
+    write_runs(folder, [0.1], [0.2])
+    with Reader(browser) as reader:
+        yield reader.open(folder / "compare.html"), folder
+        assert reader.faults == []
+
+
+def write_runs(folder, *errors, run=None):
+    """Write runs with these errors by test sample, all with the data of `run`."""
     runs = [
         {"label": "FNO", "where": "n = 8", "seed": seed, "folder": f"{seed}", "diverged": None}
         | {"errors": dict(enumerate(values))}
         for seed, values in enumerate(errors)
     ]
-    write_assets(folder / "assets")
     run = run or {"samples": [], "quantities": ["u", "v"], "dimension": 1}
     for seed in range(len(runs)):
-        (folder / str(seed)).mkdir()
+        (folder / str(seed)).mkdir(exist_ok=True)
         (folder / f"{seed}/run.js").write_text(f'resolventData("run", {json.dumps(run)});')
     data = {"runs": runs, "pairs": []}
     (folder / "runs.js").write_text(f'resolventData("runs", {json.dumps(data)});')
-    shown = {"root": folder, "breadcrumbs": [("Two runs", "")], "title": "Burgers", "runs": []}
-    shown["home"] = "the training grid"
-    render("compare.html.j2", folder / "compare.html", sections=COMPARED_SECTIONS, **shown)
-    with Reader(browser) as reader:
-        page = reader.open(folder / "compare.html")
-        page.wait_for_function("document.querySelector('.verdict').textContent")
-        yield page
-        assert reader.faults == []
+
+
+def opened(page, *errors, run=None):
+    """Open the page of runs with these errors anew."""
+    page, folder = page
+    write_runs(folder, *errors, run=run)
+    page.reload()
+    page.wait_for_function("document.querySelector('.verdict').textContent")
+    return page
 
 
 @pytest.mark.parametrize(
@@ -52,24 +64,21 @@ def opened(browser, folder, *errors, run=None):
         (([0.1], []), "These runs were not tested on the same samples."),
     ],
 )
-def test_ties_are_counted_and_what_is_missing_has_its_reason(browser, tmp_path, errors, expected):
-    with opened(browser, tmp_path, *errors) as page:
-        assert expected in page.text_content(".verdict")
+def test_ties_are_counted_and_what_is_missing_has_its_reason(page, errors, expected):
+    assert expected in opened(page, *errors).text_content(".verdict")
 
 
-def test_the_errors_of_each_function_have_a_scale_of_their_own(browser, tmp_path):
+def test_the_errors_of_each_function_have_a_scale_of_their_own(page):
     """The error of a small function is not drawn on the scale of a large one."""
     field, place = [[1.0, 2.0], [3.0, 4.0]], [0.0, 1.0]
     errors = [[[5.0, 1.0], [1.0, 1.0]], [[0.01, 0.02], [0.0, 0.0]]]
     sample = {"which": "common", "sample": 0, "relative_l2": 0.1, "input": [field], "target": [field, field]}
     run = {"samples": [sample | {"error": errors}], "quantities": ["u", "v"], "dimension": 2}
     run |= dict.fromkeys(("x", "y", "x_target", "y_target"), place)
-    with opened(browser, tmp_path, [0.1], [0.2], run=run) as page:
-        page.evaluate("document.querySelector('.plot.predictions').scrollIntoView()")
-        page.wait_for_function("document.querySelector('.plot.predictions').data")
-        drawn = page.evaluate("document.querySelector('.plot.predictions').data.map((one) => one.zmax)")
-        titles = page.evaluate(
-            "document.querySelector('.plot.predictions').layout.annotations.map((one) => one.text)"
-        )
-    assert [drawn[at] for at in (3, 4, 8, 9)] == [5, 5, 0.02, 0.02]
+    page, plot = opened(page, [0.1], [0.2], run=run), "document.querySelector('.plot.predictions')"
+    page.evaluate(f"{plot}.scrollIntoView()")
+    page.wait_for_function(f"{plot}.data")
+    drawn = page.evaluate(f"{plot}.data.map((trace) => trace.zmax)")
+    titles = page.evaluate(f"{plot}.layout.annotations.map((title) => title.text)")
+    assert [drawn[number] for number in (3, 4, 8, 9)] == [5, 5, 0.02, 0.02]
     assert len(set(titles)) == 10
