@@ -3,13 +3,11 @@
 import numpy as np
 import pytest
 import yaml
-from array_files import arrays, write_pdebench, write_well
 from pipeline_project import ROOT, Project
 from public_files import burgers_variables, darcy_variables, write_mat
 
 from resolvent.common.files import read_json
 from resolvent.common.records import CostRecord, RunRecord, read_record
-from resolvent.datasets.imported.check import check_file
 from resolvent.figures.published.reported_numbers import differences, example_of
 from resolvent.planning.configuration.read import merged
 from resolvent.solvers.darcy.direct import solve_direct
@@ -41,7 +39,6 @@ TARGETS = [
     for file in (
         "darcy_public/report.html", "datasets/darcy_public.html",
         "burgers_public/fno/n64/seed1/errors.csv", "burgers_public/baselines/errors.csv",
-        "own_pdebench/comparison.csv", "own_well/comparison.csv", "datasets/own_well.html",
     )
 ]  # fmt: skip
 CONFIG = "small.yaml"
@@ -55,34 +52,11 @@ def shipped() -> dict:
     return content
 
 
-def own_data(folder) -> list[dict]:
-    """Write files in the layouts of PDEBench and The Well; return what the check prints for them."""
-    folder.mkdir()
-    series = np.stack([arrays(1, 12, 32)["a"] * 0.9**time for time in range(3)], axis=1)
-    fields = np.stack([arrays(2, 4, 16)["a"] * 0.9**time for time in range(24)], axis=1)
-    found = []
-    for path in (
-        write_pdebench(folder / "pdebench.h5", series),
-        write_well(folder / "well.hdf5", {"height": fields}, {}),
-    ):
-        configuration = check_file(path).configuration
-        (dataset,) = configuration["datasets"].values()
-        dataset["grid"] = "cell_centres" if "pdebench" in path.name else dataset["grid"]
-        del configuration["name"], configuration["build"]
-        (experiment,) = configuration["experiments"].values()
-        experiment["training"]["epochs"] = 1
-        found.append(configuration)
-    return found
-
-
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory):
     """Return a copy of the project with the files and the configuration."""
     project = Project(tmp_path_factory.mktemp("public") / "project")
     content = merged(shipped(), SMALL)
-    for own in own_data(project.folder / "own"):
-        content = merged(content, own)
-        content["build"]["experiments"] += list(own["experiments"])
     (project.folder / CONFIG).write_text(yaml.safe_dump(content))
     files = [content["datasets"]["burgers_public"]["source"], *content["datasets"]["darcy_public"]["source"]]
     (project.folder / "public").mkdir()
@@ -105,7 +79,7 @@ def test_the_configuration_is_planned_and_a_missing_file_is_one_line_before_anyt
     """Runs before those that build what is planned here."""
     planned = prepared.planned(*TARGETS, config=CONFIG)
     assert planned["solve_burgers_public"] == planned["solve_darcy_public"] == 1
-    assert planned["train"] == 4
+    assert planned["train"] == 2
     content = yaml.safe_load((prepared.folder / CONFIG).read_text())
     content["datasets"]["burgers_public"]["source"] = "public/other.mat"
     (prepared.folder / "missing.yaml").write_text(yaml.safe_dump(content))
@@ -128,20 +102,6 @@ def test_models_are_trained_and_tested_on_the_files(project):
         of_data = [words for words in differences(record, cost) if words.startswith(known)]
         assert bool(of_data) == (resolution == 33), of_data  # what the check of the Darcy file remarks on
         assert (folder.parents[2] / "baselines/errors.csv").exists()
-
-
-@pytest.mark.slow
-def test_files_in_the_layouts_of_others_are_imported_trained_on_and_compared(project):
-    for name in ("own_pdebench", "own_well"):
-        (card,) = (project.folder / "data" / name).glob("*.json")
-        facts = read_json(card, "card")
-        assert facts["imported"]["summary"] == "imported; error not measured"
-        assert facts["imported"]["warnings"] == []
-        table = (project.folder / RESULTS / name / "comparison.csv").read_text(encoding="utf-8")
-        assert "fno" in table
-        assert "identity" in table  # the input is a first guess of what it becomes
-    page = (project.folder / RESULTS / "datasets/own_well.html").read_text(encoding="utf-8")
-    assert "Imported; error not measured." in page
 
 
 @pytest.mark.slow

@@ -81,13 +81,6 @@ def test_the_objects_are_the_files_of_a_store_in_a_folder(made):
         assert (there / name).read_bytes() == (here / name).read_bytes()
 
 
-def test_a_damaged_last_shard_is_written_afresh(made, dataset, server):
-    shard = f"{STORE}/{STATE}/c/1/0"
-    server.pipe_file(shard, bytes(byte ^ 1 for byte in server.cat(shard)))
-    make_dataset(dataset, SETTINGS, ADDRESS)
-    assert objects(server) == made[2]
-
-
 def test_a_second_writer_lays_out_the_same_and_disturbs_no_shard(made, server, tmp_path):
     address = "s3://resolvent/other/controlled_ode/0123.zarr"
     task, stores = build_task(SETTINGS), [tmp_path / name / "controlled_ode/0123.zarr" for name in "ab"]
@@ -136,7 +129,6 @@ DAMAGES = {
     "a missing chunk": (f"{STATE}/c/0/0", None, f"lacks shard 0 of '{STATE}'; {REMEDY}"),
     "a flipped byte": (f"{STATE}/c/0/0", 200, f"is damaged in '{STATE}' .*; {REMEDY}"),
     "a missing array": (f"{STATE}/zarr.json", None, f"has no readable array '{STATE}' .*; {REMEDY}"),
-    "a missing root": ("zarr.json", None, f"has no readable zarr.json .*; {REMEDY}"),
     "a damaged root": ("zarr.json", 0, f"has no readable zarr.json .*; {REMEDY}"),
 }
 
@@ -162,7 +154,7 @@ def test_finalising_reports_an_object_that_is_not_what_was_written(dataset, serv
         finalise(build_task(SETTINGS), store, receipts, card, CODE)
 
 
-@pytest.mark.parametrize("content", [b"", b"s3://", b"https://elsewhere.org/a.zarr\n", b"\xff"])
+@pytest.mark.parametrize("content", [b"", b"https://elsewhere.org/a.zarr\n", b"\xff"])
 def test_a_file_without_an_address_leads_nowhere(content, tmp_path):
     store = tmp_path / "burgers" / "0123.zarr"
     link(store, ADDRESS)
@@ -222,6 +214,9 @@ def test_addresses():
         "file:///data",
         "gs://resolvent",
         "s3://No",
+        "s3:///data",
+        "s3://resolvent//a",
+        "s3://resolvent/é",
         "s3://resolvent/../a",
     ):
         with pytest.raises(ValueError, match=r"s3://bucket/folder|credentials"):
@@ -236,24 +231,12 @@ def test_a_pipeline_whose_data_root_is_an_address(server, tmp_path, tmp_path_fac
         "build": {"experiments": ["burgers"], "datasets": []},
         "datasets": {"burgers": {"samples": {"train": 8, "validation": 2, "test": 2}}},
         "experiments": {
-            "burgers": {
-                "models": ["fno"],
-                "shown": "fno",
-                "samples": {"train": 8},
-                "training": {"epochs": 1},
-                "stress": {"samples": 2},
-            }
+            "burgers": {"models": ["fno"], "shown": "fno", "samples": {"train": 8}, "stress": {"samples": 2}}
         },
     }
     checkpoint = "results/test/burgers/fno/n64/seed1127802/checkpoint.pt"
     project.forked_build(checkpoint)
     (store,) = (project.folder / "data/s3/resolvent/data/burgers").glob("*.zarr")
-    address = f"s3://resolvent/data/burgers/{store.name}"
-    assert server.cat(address.replace(".zarr", ".json"))
+    assert server.cat(f"s3://resolvent/data/burgers/{store.stem}.json")
+    assert server.find(f"s3://resolvent/data/burgers/{store.name}")
     assert project.planned(checkpoint) == {}
-
-    whole, trained = objects(server), (project.folder / checkpoint).stat().st_mtime_ns
-    server.rm_file(f"{address}/n64/initial_velocity/c/0/0")
-    project.forked_build(checkpoint, "-R", "solve_burgers")
-    assert objects(server) == whole
-    assert (project.folder / checkpoint).stat().st_mtime_ns == trained

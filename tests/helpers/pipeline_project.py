@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import copy
 import hashlib
-import json
 import re
 import shutil
 import subprocess
@@ -126,20 +125,18 @@ def compile_once(tmp_path_factory) -> None:
 def built_once(tmp_path_factory) -> Project:
     """Return a project with the test configuration built, for all processes of one run of the tests.
 
-    It is to be read or copied, not to be changed. `fresh_plan` is what the demo planned before.
+    It is to be read or copied, not to be changed.
     """
     folder = common_folder(tmp_path_factory) / "built"
-    fresh_plan = folder.with_suffix(".json")  # written last
+    done = folder.with_suffix(".done")
     with FileLock(folder.with_suffix(".lock")):
-        if fresh_plan.exists():
+        if done.exists():
             project = object.__new__(Project)
             project.folder = folder
         else:
             shutil.rmtree(folder, ignore_errors=True)
             compile_once(tmp_path_factory)
             project = Project(folder)
-            planned = project.planned(config="config/demo.yaml")
             project.forked_build()
-            fresh_plan.write_text(json.dumps(planned))
-    project.fresh_plan = json.loads(fresh_plan.read_text())
+            done.touch()
     return project

@@ -119,10 +119,12 @@ def gone_on(done, tmp_path_factory):
     return folder, str(error.value)
 
 
+@pytest.mark.slow
 def test_a_run_begun_by_one_is_finished_by_two(gone_on, tmp_path):
     assert_same(alone("fourier", tmp_path), of_rank(gone_on[0] / "fourier"))
 
 
+@pytest.mark.slow
 def test_a_resumed_run_of_two_ends_with_the_same_bytes(done, gone_on, tmp_path):
     """The masks of the dropout, of each process, go on where they were."""
     for folder, name in ((done, "undisturbed.pt"), (gone_on[0], "resumed.pt")):
@@ -130,6 +132,7 @@ def test_a_resumed_run_of_two_ends_with_the_same_bytes(done, gone_on, tmp_path):
     assert (tmp_path / "undisturbed.pt").read_bytes() == (tmp_path / "resumed.pt").read_bytes()
 
 
+@pytest.mark.slow
 def test_a_signal_to_the_launcher_is_handed_on(gone_on):
     folder, message = gone_on
     assert message.startswith("stopped by SIGTERM in epoch 2, after 2 of 3 steps; the state is saved")
@@ -142,18 +145,19 @@ def test_batch_normalisation_is_refused():
         SharedOperator(operator, Group(0, 2))
 
 
-def test_a_process_that_fails_ends_both_with_its_line(capfd):
+def test_a_process_that_is_killed_ends_both_with_one_line(capfd):
     with pytest.raises(TrainingError) as error:
-        launch("rank_faults:fail_in_the_second", 2, [], {"way": "raises"})
-    assert str(error.value) == "rank 1 of 2: ZeroDivisionError: division by zero"
-    assert "rank 1: Traceback" in capfd.readouterr().err
-
-
-def test_a_process_that_is_killed_ends_those_on_other_nodes(tmp_path, slurm_of_this_host, capfd):
-    with pytest.raises(TrainingError) as error:
-        launch("rank_faults:fail_in_the_second", 1, [], {"way": "is killed"}, nodes=2, shared=tmp_path)
+        launch("rank_faults:fail_in_the_second", 2, [], {"way": "is killed"})
     assert str(error.value) == "rank 1 of 2: was killed by SIGKILL, perhaps out of memory"
     assert "Traceback" not in capfd.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_process_that_fails_ends_those_on_other_nodes_with_its_line(tmp_path, slurm_of_this_host, capfd):
+    with pytest.raises(TrainingError) as error:
+        launch("rank_faults:fail_in_the_second", 1, [], {"way": "raises"}, nodes=2, shared=tmp_path)
+    assert str(error.value) == "rank 1 of 2: ZeroDivisionError: division by zero"
+    assert "rank 1: Traceback" in capfd.readouterr().err
 
 
 def test_a_host_without_an_address_is_named(tmp_path, slurm_of_this_host, monkeypatch):
@@ -186,6 +190,7 @@ def launcher(size, folder, nodes=1):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_nodes_that_do_not_come_end_the_launch(tmp_path, slurm_of_this_host):
     (tmp_path / "bin/srun").write_text("#!/bin/bash\nexit 3\n")
     process = launcher(1, tmp_path, nodes=2)
@@ -193,6 +198,7 @@ def test_nodes_that_do_not_come_end_the_launch(tmp_path, slurm_of_this_host):
     assert process.returncode == -signal.SIGTERM
 
 
+@pytest.mark.slow
 def test_a_process_that_hangs_is_ended_with_its_stacks(tmp_path, monkeypatch):
     """The processes are under the watch that the launcher is under, which this one is not."""
     log = tmp_path / "log"
@@ -202,6 +208,7 @@ def test_a_process_that_hangs_is_ended_with_its_stacks(tmp_path, monkeypatch):
     assert re.search(r"Timeout \(0:00:03\)!\n(.*\n)+.* in _serve\n", log.read_text())
 
 
+@pytest.mark.slow
 def test_a_killed_launcher_leaves_no_process_behind(tmp_path):
     process = launcher(2, tmp_path)
     try:

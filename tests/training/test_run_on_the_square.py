@@ -27,7 +27,7 @@ def train(card, folder, **options):
 
 @pytest.mark.parametrize("nodes", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_run_of_two_processes_leaves_the_files_of_a_run_of_one(card, tmp_path, slurm_of_this_host, nodes):
-    """On two nodes each has a launcher of its own."""
+    """Let each node have a launcher of its own."""
     train(card, tmp_path / "one")
     train(card, tmp_path / "two", threads=2, processes=2, nodes=nodes)
     if nodes == 2:
