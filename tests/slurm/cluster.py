@@ -4,13 +4,15 @@
     python tests/slurm/cluster.py start        munge, slurmctld, slurmd on loopback
     python tests/slurm/cluster.py stop         ends jobs and daemons, removes every trace
 
-There is neither systemd nor accounting. Wall time is enforced, and so is memory, by SLURM's polling. Job
-arrays are not allowed. The configuration has to be at /etc/slurm, for the executor plugin clears SLURM_CONF:
-where one is found there already, it is another cluster's, and nothing is touched.
+There is neither systemd nor accounting. Wall time is enforced, and so is memory: by control groups where the
+machine has those of version 1, by SLURM's own polling elsewhere. Job arrays are not allowed. The
+configuration has to be at /etc/slurm, for the executor plugin clears SLURM_CONF: where one is found there
+already, it is another cluster's, and nothing is touched.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import shutil
@@ -24,11 +26,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import psutil
 from hosts import BRIDGE_ADDRESS, Host, build_bridge, host_address, host_name, remove_bridge
 
 PACKAGES = ("slurmctld", "slurmd", "slurm-client", "slurm-wlm-basic-plugins", "munge", "iproute2")
 SYSTEM = Path("/etc/slurm")
-FILES = ("slurm.conf", "gres.conf")
+FILES = ("slurm.conf", "gres.conf", "cgroup.conf")
 MARKER = "resolvent-test-cluster"
 DAEMONS = ("slurmd", "slurmctld", "munged")  # in the order of stopping
 CPUS, MEGABYTES = 6, 64_000  # of a node, as SLURM's configuration says: the machine may have fewer
@@ -36,6 +39,8 @@ GPUS = 2  # of all nodes together
 PORT = 26817
 PATIENCE = 30.0  # seconds
 NODE_IS_LOST = 15  # seconds without a sign of it
+CONTROL_GROUPS = Path("/sys/fs/cgroup")
+GROUPS_CONFIGURATION = "CgroupPlugin=cgroup/v1\nConstrainRAMSpace=yes\n"
 
 
 class ClusterError(Exception):
@@ -85,6 +90,7 @@ def start(hosts: int = 0) -> Path:
     (folder / "gres.conf").write_text(
         "AutoDetect=off\n" + "".join(f"NodeName={node} {gpus}\n" for node in nodes or [_host()])
     )
+    (folder / "cgroup.conf").write_text(GROUPS_CONFIGURATION)
     SYSTEM.mkdir(exist_ok=True)
     for file in FILES:
         (SYSTEM / file).symlink_to(folder / file)
@@ -125,6 +131,9 @@ def stop() -> None:
     remove_bridge()
     for file in FILES:
         (SYSTEM / file).unlink(missing_ok=True)
+    for group in sorted(CONTROL_GROUPS.glob(f"*/slurm_{_host()}/**/"), reverse=True):
+        with contextlib.suppress(OSError):
+            group.rmdir()
     shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -159,6 +168,26 @@ def resume() -> None:
     _run("scontrol", "update", f"nodename={_node()}", "state=resume")
 
 
+def kill_node() -> None:
+    """Kill all that runs on the node at once, as a loss of power does; returns when SLURM has noticed."""
+    shepherds = [process for process in psutil.process_iter() if process.name() == "slurmstepd"]
+    everything = [process for one in shepherds for process in (one, *one.children(recursive=True))]
+    for process in (psutil.Process(_pid(_running(), "slurmd")), *everything):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.kill()
+    wait_until(lambda: node_state().startswith("down"), 2 * NODE_IS_LOST + PATIENCE, "the node is not down")
+
+
+def start_node() -> None:
+    """Start slurmd again, after its end."""
+    _run("slurmd")
+    wait_until(lambda: node_state() == "idle", PATIENCE, "the node is not idle")
+
+
+def submit(command: str, *options: str) -> str:
+    return _run("sbatch", "--parsable", "--output=/dev/null", f"--wrap={command}", *options).strip()
+
+
 def lend(folder: Path, environment: dict[str, str], *words: str) -> str:
     """Submit a script with its options from a folder; returns the number of the allocation."""
     return _run("sbatch", "--parsable", f"--chdir={folder}", *words, environment=environment).strip()
@@ -166,6 +195,12 @@ def lend(folder: Path, environment: dict[str, str], *words: str) -> str:
 
 def ended(job: str) -> bool:
     return state_of(job) not in ("PENDING", "CONFIGURING", "RUNNING", "COMPLETING")
+
+
+def requeue(job: str) -> None:
+    _run("scontrol", "requeue", job)
+    wait_until(lambda: state_of(job) == "PENDING", PATIENCE, f"job {job} is not queued again")
+    start_requeued()
 
 
 def start_requeued() -> None:
@@ -222,12 +257,18 @@ def _running() -> Path:
     return folder
 
 
+def limits_memory_by_groups() -> bool:
+    """Say whether control groups of version 1 are there, with all that SLURM needs of them."""
+    return all(os.access(CONTROL_GROUPS / kind / "cgroup.procs", os.W_OK) for kind in ("memory", "freezer"))
+
+
 def _node() -> str:
     return _run("sinfo", "--noheader", "--format=%n", "--partition=cpu").strip()
 
 
 def _slurm_configuration(folder: Path, nodes: dict[str, str]) -> str:
     """Write the configuration for these hosts and their addresses, or for this machine alone."""
+    in_groups = not nodes and limits_memory_by_groups()
     settings = {
         "ClusterName": "resolventtest",
         "SlurmctldHost": f"{_host()}({BRIDGE_ADDRESS if nodes else '127.0.0.1'})",
@@ -244,13 +285,12 @@ def _slurm_configuration(folder: Path, nodes: dict[str, str]) -> str:
         "SlurmdLogFile": f"{folder}/log/%n.log",
         "StateSaveLocation": f"{folder}/state",
         "SlurmdSpoolDir": f"{folder}/spool/%n",
-        "ProctrackType": "proctrack/linuxproc",
-        "TaskPlugin": "task/none",
+        "ProctrackType": "proctrack/cgroup" if in_groups else "proctrack/linuxproc",
+        "TaskPlugin": "task/cgroup" if in_groups else "task/none",
         "SwitchType": "switch/none",
         "MpiDefault": "none",
         "AccountingStorageType": "accounting_storage/none",
-        "JobAcctGatherType": "jobacct_gather/linux",
-        "JobAcctGatherParams": "OverMemoryKill",
+        "JobAcctGatherType": "jobacct_gather/none" if in_groups else "jobacct_gather/linux",
         "JobAcctGatherFrequency": "task=1",
         "JobCompType": "jobcomp/none",
         "MailProg": "/bin/true",
@@ -268,6 +308,8 @@ def _slurm_configuration(folder: Path, nodes: dict[str, str]) -> str:
         "GresTypes": "gpu",
     }
     lines = [f"{key}={value}" for key, value in settings.items()]
+    if not in_groups:
+        lines.append("JobAcctGatherParams=OverMemoryKill")
     has = f"CPUs={CPUS} RealMemory={MEGABYTES} Gres=gpu:fake:{GPUS // max(len(nodes), 1)} State=UNKNOWN"
     for node, address in (nodes or {_host(): "127.0.0.1"}).items():
         lines.append(f"NodeName={node} NodeAddr={address} {has}")

@@ -108,6 +108,24 @@ class Run:
             found.append(Training(process, job, model, int(seed), devices))
         return found
 
+    def suspended(self, *seeds: int) -> list[Training]:
+        stopped: list[Training] = []
+
+        def enough() -> bool:
+            for training in self.find_trainings():
+                folder = self.folder / run_folder(training.seed)
+                if training.seed in seeds and saved_by(training.process, folder / "resume.pt"):
+                    training.process.suspend()
+                    assert not (folder / "checkpoint.pt").exists(), "the training was too short"
+                    stopped.append(training)
+                    self.trainings.append(training)
+            return len(stopped) == len(seeds)
+
+        cluster.wait_until(
+            enough, 120, f"trainings of seeds {seeds} are not on their way: {self.output[-3000:]}"
+        )
+        return stopped
+
 
 def saved_by(process: psutil.Process, file: Path) -> bool:
     return file.exists() and file.stat().st_mtime > process.create_time()

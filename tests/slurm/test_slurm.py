@@ -171,5 +171,10 @@ def test_logs_of_killed_jobs_are_kept_where_the_profile_says(record):
     assert {log.stem for log in logs} == {training.job for training in record.trainings}
 
 
+def test_a_second_cluster_is_refused(record):
+    with pytest.raises(cluster.ClusterError, match="exists"):
+        cluster.start()
+
+
 def test_nothing_of_a_killed_job_is_left_running(record):
     assert not any(training.process.is_running() for training in record.trainings)
