@@ -286,6 +286,10 @@ def test_times_of_a_series_have_the_values_of_the_file_and_unknown_units_are_emp
     data.to_netcdf("dates.nc", engine="h5netcdf")
     block = chosen(check_file("dates.nc"), axes=["sample", "time", "x"], grid=GRID)
     assert settings_of(block).with_contents().quantities == ("u at 2000-01-01 00:00", "u at 2000-01-20 00:00")
+    data["time"].attrs["units"] = "days since never"
+    data.to_netcdf("never.nc", engine="h5netcdf")
+    settings = settings_of(block | {"source": "never.nc"}).with_contents()
+    assert settings.quantities == ("u at time 1 days since never", "u at time 20 days since never")
 
 
 def test_a_series_with_uneven_times_is_not_cut_into_windows(folder):

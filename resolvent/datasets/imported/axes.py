@@ -287,7 +287,7 @@ def words_for_times(moments: Mapping[int, Moment], windows: bool) -> dict[str, s
         if windows:
             words[str(time)] = f"{length} later" if time else "at the start"
         else:
-            words[str(time)] = f"at {_date(moment)}" if " since " in moment.units else f"at time {length}"
+            words[str(time)] = f"at {_date(moment) or f'time {length}'}"
     return words
 
 
@@ -297,9 +297,15 @@ def text_of(value: Any) -> str:
 
 
 def _date(moment: Moment) -> str:
+    """Return the date of a moment; empty for a plain time, and for units or a calendar that are not known."""
+    if " since " not in moment.units:
+        return ""
     from xarray.coding.times import decode_cf_datetime  # slow to import, and seldom needed
 
-    (date,) = decode_cf_datetime(np.array([moment.value]), moment.units, moment.calendar or "standard")
+    try:
+        (date,) = decode_cf_datetime(np.array([moment.value]), moment.units, moment.calendar or "standard")
+    except (ImportError, ValueError, OverflowError):  # some calendars need a package of their own
+        return ""
     # Dates of other calendars, such as one of 360 days, are Python objects.
     minute = np.datetime_as_string(date, "m") if isinstance(date, np.datetime64) else date
     return str(minute).replace("T", " ")
