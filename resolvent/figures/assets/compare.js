@@ -2,7 +2,6 @@
 (() => {
   const { show, colour, whenSeen } = resolventPage;
   const { load, scientific, prediction, curves, maps, range, bounds, numbered, SEQUENTIAL, DIVERGING } = resolventSamples;
-  const named = (run) => `${run.label}, ${run.where}, seed ${run.seed}`;
   const MOST = 5; // samples in each list
 
   function ratioOf(data, one, other, ratios) {
@@ -29,8 +28,8 @@
       ],
       layout: {
         height: 440, margin: { l: 10, r: 10, t: 10, b: 50 },
-        xaxis: { type: "log", title: { text: `error of the first: ${one.label}` }, exponentformat: "power" },
-        yaxis: { type: "log", title: { text: `error of the second: ${other.label}` }, exponentformat: "power" },
+        xaxis: { type: "log", title: { text: `error of the first<br>${one}` }, exponentformat: "power" },
+        yaxis: { type: "log", title: { text: `error of the second<br>${other}` }, exponentformat: "power" },
       },
     };
   }
@@ -82,6 +81,9 @@
 
   whenSeen([...document.querySelectorAll("[data-compares]")], async (place) => {
     const data = await load(place.dataset.compares);
+    // The seed comes first: a narrow window cuts the end.
+    const onOneGrid = data.runs.every((run) => run.where === data.runs[0].where);
+    const named = (run) => `seed ${run.seed}: ${run.label}${onOneGrid ? "" : `, ${run.where}`}`;
     const find = (name) => place.querySelector(`[name=${name}], .${name}`);
     const [one, other, sample] = ["first", "second", "sample"].map(find);
     for (const select of [one, other]) {
@@ -131,7 +133,7 @@
         + (a.where === b.where ? "" : " The grids of the two runs differ; the functions are the same.");
       const plot = find("errors");
       plot.closest("figure").classList.add("drawn");
-      show(plot, () => scatter(samples, a, b));
+      show(plot, () => scatter(samples, named(a), named(b)));
       samples.sort((left, right) => left.ratio - right.ratio);
       list(find("first-wins"), samples.slice(0, MOST).filter(({ ratio }) => ratio < 1));
       list(find("second-wins"), samples.slice(-MOST).reverse().filter(({ ratio }) => ratio > 1));

@@ -75,6 +75,8 @@
       let text = JSON.stringify([data, layout]);
       if (night.matches) for (const [light, other] of Object.entries(dark)) text = text.replaceAll(light, other);
       const parts = JSON.parse(text);
+      // Fields side by side are as high as they are wide.
+      if (layout.meta?.columns) parts[1].height = Math.min(layout.height, 250 + plot.clientWidth / layout.meta.columns);
       for (const trace of parts[0]) {
         if (!trace.hovertemplate?.includes("%{y:.3e}")) continue;
         trace.text = trace.y.map((one) => scientific(one, 4));

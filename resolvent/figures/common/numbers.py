@@ -25,10 +25,10 @@ METRICS = {  # names on pages; other metrics are named by their columns
 
 
 def in_units(value: float, unit: float) -> str:
-    """Return an error in a unit, as in the papers: 1.203, 14.60, 911.4; below 0.001: 4.2e-04."""
+    """Return an error in a unit, as in the papers: 1.203, 14.60, 911.4; below 0.001: 4.20 × 10⁻⁴."""
     scaled = value / unit
     if scaled < 1e-3:
-        return f"{scaled:.1e}"
+        return scientific(scaled)
     return f"{scaled:.3f}" if scaled < 10 else f"{scaled:.2f}" if scaled < 100 else f"{scaled:.1f}"
 
 

@@ -35,7 +35,7 @@ def draw(motion: dict[str, np.ndarray]) -> Film:
 
 def _curve(times: np.ndarray, values: np.ndarray, positions: np.ndarray, names: list[str]):
     _, ((panel,),) = new_figure(1, 1, size=(5.6, 3.5))
-    panel.plot(positions, values[0], color=MUTED, lw=0.8, alpha=0.6, label="at time 0")
+    panel.plot(positions, values[0], color=MUTED, lw=1.2, label="at time 0")
     (line,) = panel.plot(positions, values[0], color=COLOUR, lw=1.8)
     span = np.ptp(values) or 1.0
     panel.set_ylim(values.min() - 0.06 * span, values.max() + 0.06 * span)

@@ -56,18 +56,19 @@ def chart(dataset: DatasetPreview):
         figure = make_subplots(1, columns)
         for number, axis in enumerate(["", *map(str, range(2, columns + 1))]):
             domain = [number / columns, (number + PANEL) / columns]
-            figure.layout[f"xaxis{axis}"].update(domain=domain, constrain="domain", showticklabels=False)
+            figure.layout[f"xaxis{axis}"].update(domain=domain, constrain="domain", visible=False)
             y, x = (np.ptp(functions[number].axes[dim]) for dim in functions[number].dims)
             figure.layout[f"yaxis{axis}"].update(
                 scaleanchor=f"x{axis}" if 1 / LONGEST_SIDE <= y / x <= LONGEST_SIDE else None,
-                constrain="domain", constraintoward="top", showticklabels=False,
+                constrain="domain", constraintoward="top", visible=False,
             )  # fmt: skip
-        figure.update_layout(height=250 + 640 // columns, margin={"t": 90, "l": 20, "r": 20, "b": 20})
+        margin = {"t": 90, "l": 20, "r": 20, "b": 20}
+        figure.update_layout(height=250 + 640 // columns, meta={"columns": columns}, margin=margin)
     else:
         figure = Figure()
         figure.update_xaxes(title=functions[0].dims[0])
         legend = {"orientation": "h", "y": 1.02, "yanchor": "bottom"}
-        figure.update_layout(height=460, legend=legend, margin={"t": 80})
+        figure.update_layout(height=460, legend=legend, margin={"t": 80, "l": 10, "r": 10})
     for sample in samples:
         for number, function in enumerate(functions):
             values, *axes = function.samples[sample], *(function.axes[dim] for dim in function.dims)
@@ -82,9 +83,10 @@ def chart(dataset: DatasetPreview):
                 )  # fmt: skip
                 continue
             scale, middle = colours_of(function.samples), (number + PANEL / 2) / columns
+            name = function.label.replace(": ", ":<br>", 1)
             bar = {  # the colour bar is on top
                 "orientation": "h", "x": middle, "y": 1, "yanchor": "bottom", "thickness": 10, "ypad": 6,
-                "len": PANEL / columns, "title": {"text": function.label, "side": "top"}, "nticks": 4,
+                "len": PANEL / columns, "title": {"text": name, "side": "top"}, "nticks": 4,
             }  # fmt: skip
             figure.add_heatmap(
                 x=x, y=y[0], z=values[::stride, ::stride].astype(SHORT), row=1, col=number + 1,
@@ -147,7 +149,9 @@ def _along_rows(coefficient: np.ndarray, pressure: np.ndarray, x: np.ndarray, me
     return np.concatenate([flux[:, :1], (flux[:, :-1] + flux[:, 1:]) / 2, flux[:, -1:]], axis=1)
 
 
-GALLERY = Exhibit("Samples", "A few stored samples: the operator's input and target.", draw, chart)
+GALLERY = Exhibit(
+    "Inputs and targets", "A few stored samples of the operator's input and target.", draw, chart
+)
 FLUX = Exhibit(
     "Flow in a sample",
     "The first sample of the gallery: permeability, pressure, and the magnitude of the flux -a∇p with its "

@@ -1,11 +1,10 @@
 """The page of a dataset: equation, errors, samples, use and citation."""
 
-import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from resolvent.figures.common.commands import configuration_of
+from resolvent.figures.common.commands import making
 from resolvent.figures.common.exhibit import Section, Sources, draw_sections
 from resolvent.figures.common.numbers import in_bytes
 from resolvent.figures.common.page import render, without_budget
@@ -63,10 +62,11 @@ def write_dataset_page(
     used_by    experiments with the dataset: `name`, `title`, `models` (their number), `tested_only`.
     croissant  file of the Croissant metadata.
     """
-    read = Sources(READERS, card_file=card, preview_file=preview, facts=sources, **sources)
+    preview_read = DatasetPreview(card, preview)
+    captions = sources | preview_read.measured
+    read = Sources(READERS, dataset=preview_read, facts=captions, **sources)
     facts = read["card"]
     dataset, budget = facts["dataset"], facts["error_budget"]
-    again = ["snakemake", Path(card).as_posix(), "--cores", "all", "-R", f"solve_{dataset}"]
     render(
         "dataset.html.j2",
         output,
@@ -89,8 +89,8 @@ def write_dataset_page(
         bibtex=bibtex(facts),
         croissant=Path(croissant).name,
         card=without_budget(facts),
-        again=shlex.join([*again, *configuration_of(command)]),
-        command=command,
+        again=f"{making(command, Path(card).as_posix())} -R solve_{dataset}",
+        command=making(command),
         provenance=provenance,
         sections=draw_sections(SECTIONS, read, Path(output), figures=dataset),
     )

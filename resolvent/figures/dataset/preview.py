@@ -5,6 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
+from resolvent.common.counts import counted
+from resolvent.datasets.preview import MEASURED
 from resolvent.figures.common.results import read_arrays, read_card
 
 COLOURS = {"input": "#0072b2", "target": "#d55e00"}
@@ -48,6 +50,14 @@ class DatasetPreview:
             for place, name in enumerate(of_role)
         ]
         self.functions = [variable for variable in self.variables if variable.dims]
+
+    @property
+    def measured(self) -> dict[str, str]:
+        """Return the samples of histograms and spectra in words, for captions."""
+        split = self.samples[0].split()[0]
+        count = min(MEASURED, self.card["samples"][split])
+        band = ": the median, and the band from the 5 % to the 95 % quantile" if count > 1 else ""
+        return {"measured": counted(count, f"{split} sample"), "band": band}
 
     def _variable(self, role: str, name: str, colour: str) -> PreviewVariable:
         group = next(group for group in self.card["groups"].values() if name in group["variables"])

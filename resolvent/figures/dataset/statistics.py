@@ -25,6 +25,7 @@ def draw_histograms(dataset: DatasetPreview):
             panel.set_ylim(bottom=share[share > 0].min() / 2)
         grid_lines(panel)
         title(panel, variable.label)
+        panel.set_xlabel("value")
         panel.title.set(fontsize=8, color=variable.colour)
     for unused in axes.flat[len(variables) :]:
         unused.set_axis_off()
@@ -46,7 +47,8 @@ def draw_spectra(dataset: DatasetPreview):
         names = ("wavenumber", "low", "median", "high")
         wavenumber, low, median, high = (variable.spectrum[name][1:] for name in names)
         panel.fill_between(wavenumber, low, high, color=variable.colour, alpha=0.18, lw=0)
-        panel.plot(wavenumber, median, color=variable.colour, lw=1.5, label=variable.label)
+        dashes = "--" if variable.role == "target" else "-"
+        panel.plot(wavenumber, median, dashes, color=variable.colour, lw=1.5, label=variable.label)
     highest = max(variable.spectrum["high"][1:].max() for variable in variables)
     lows = np.concatenate([variable.spectrum["low"] for variable in variables])
     panel.set(xscale="log", yscale="log", ylabel="power", xlabel=str(variables[0].spectrum["axis"]))
@@ -56,10 +58,10 @@ def draw_spectra(dataset: DatasetPreview):
     return figure
 
 
-HISTOGRAMS = Exhibit("Values", "Histograms of the values at all points of up to 64 samples.", draw_histograms)
+HISTOGRAMS = Exhibit("Values", "Histograms of the values at all points of {measured}.", draw_histograms)
 SPECTRA = Exhibit(
     "Spectra",
-    "Power by wavenumber: the median over samples, and the band from the 5 % to the 95 % quantile. On a "
+    "Power by wavenumber of {measured}{band}. Inputs are solid lines, targets dashed. On a "
     "spatial grid it is the contribution of each wavenumber to the mean square.",
     draw_spectra,
 )

@@ -155,8 +155,9 @@ COST_SCATTER = Exhibit(
 INFERENCE = Exhibit(
     "Cost of a query, and break-even",
     "Mean relative L² error on the first test samples, on {home}, against the time per function, for one "
-    "function alone and for all of them in a batch. Grey: classical solvers of the equation at several "
-    "costs, with the same inputs; a dashed line connects the solvers that no faster solver beats. All were "
-    "timed in one job on the same number of CPU cores, models on the device of their run.",
+    "function alone and for all of them in a batch. Errors are those of one run of each model; in the other "
+    "tables they are means over all test samples and seeds. Grey: classical solvers of the equation at "
+    "several costs, with the same inputs; a dashed line connects the solvers that no faster solver beats. "
+    "All were timed in one job on the same number of CPU cores, models on the device of their run.",
     draw_inference,
 )

@@ -169,7 +169,7 @@ def chart_training(runs: list[Run], looks: Looks):
         first, row = group[0], 1 + places.index(group[0].resolution)
         line = charts.line_of({"kind": "model", "key": first.model}, looks)
         traces = []
-        for column, width, opacity in (("validation_relative_l2", 2, 1.0), ("train_relative_l2", 1, 0.4)):
+        for column, width, opacity in (("validation_relative_l2", 2, 1.0), ("train_relative_l2", 1.3, 0.6)):
             finished = [run.by_epoch(column) for run in group if not run.diverged]
             curve = pd.concat(finished, axis=1).median(axis=1) if finished else pd.Series(dtype=float)
             if not curve.empty:
@@ -208,22 +208,23 @@ RESOLUTION_CURVES = Exhibit(
     "Error on grids other than the training grid",
     "{mean_error} of each trained model at every test resolution ({tested}), for the same {test} functions "
     "on each grid. Bands in the static figure are 95 % intervals. Grey: baselines; zoom out to see those "
-    "outside the axis. Dashed coloured lines are models with the regular layer norm.",
+    "outside the axis. {dashes}",
     draw_resolutions,
     chart_resolutions,
     only_if="several_resolutions",
 )
 TRAINING_CURVE = Exhibit(
     "Error by epoch",
-    "Mean relative L² error on validation samples and, fainter, on training samples with dropout; a cross is "
-    "the last epoch of a diverged run.",
+    "Mean relative L² error on validation samples (thick) and on training samples with dropout (thin and "
+    "pale); a cross is the last epoch of a diverged run.",
     chart=chart_training,
 )
 TRAINING_CURVES = Exhibit(
     "Training",
     "Mean relative L² error by epoch, median over {seeds}: on the training batches, with dropout, and on the "
     "{validation} validation samples, which select {selected}. {train} training samples, {epochs} "
-    "epochs, batch size {batch_size}. A cross marks the end of a diverged seed.",
+    "epochs, batch size {batch_size}. In the chart, thick lines are validation, thin and pale ones training. "
+    "A cross marks the end of a diverged seed. {dashes}",
     draw_training,
     chart_training,
 )

@@ -156,5 +156,5 @@ ERROR_BY_WAVENUMBER = Exhibit(
     only_if="in_space",
 )
 ERROR_LOCATION = Exhibit(
-    "Location of the error", "Over all {test} test samples. {located} One seed of each model.", draw, chart
+    "Errors of each model", "Over all {test} test samples. {located} One seed of each model.", draw, chart
 )

@@ -203,7 +203,7 @@ def error_cell(
         return Cell(text, warning=reason, value=float("nan"), lost=text != numbers.DASH)
     of_mean = statistic == "mean"
     return Cell(
-        numbers.scientific(error.value, 4) if unit is None else numbers.in_units(error.value, unit),
+        numbers.scientific(error.value) if unit is None else numbers.in_units(error.value, unit),
         note=f"sample {error.sample:.0f}" if statistic == "worst" else interval(error, unit),
         warning="; ".join(filter(None, (lost, tested.verdict))) if of_mean and not short else "",
         value=error.value,

@@ -8,7 +8,7 @@ from typing import Any
 from resolvent.common.counts import of_few
 from resolvent.common.runs import save_table
 from resolvent.figures.common import results
-from resolvent.figures.common.commands import loading, size_of
+from resolvent.figures.common.commands import loading, making, size_of
 from resolvent.figures.common.comparison import by_condition, mean_error, read_comparison
 from resolvent.figures.common.exhibit import Exhibit, Section, Sources, draw_sections
 from resolvent.figures.common.page import RUN_PAGE, relative, render, without_budget
@@ -33,6 +33,7 @@ TABLES = (
     "metrics.tex",
 )  # fmt: skip
 ESTIMATED = ("Errors without labels", "Shifted distributions, and errors without labels")
+DASHED = "Dashed coloured lines are models with the regular layer norm."
 OF_TRAINING = {"train": "train_samples", "epochs": "epochs", "batch_size": "batch_size"}  # in captions
 # Sources of the exhibits on this page, also of users' exhibits, by the names of their parameters.
 READERS: dict[str, Callable[..., Any]] = {
@@ -57,7 +58,7 @@ READERS: dict[str, Callable[..., Any]] = {
     "lost": lambda runs: {run.directory: run for run in runs if run.diverged},
     # The run of the film is chosen before training, so it may have diverged.
     "filmed": lambda lost, rollout_file: rollout_file and Path(rollout_file).parent not in lost,
-    "facts": lambda planned_facts, runs, shown, comparison, shifts: (
+    "facts": lambda planned_facts, runs, shown, comparison, shifts, looks: (
         planned_facts
         | {"shown": shown.words, "mean_error": f"M{mean_error(comparison)[1:]}"}
         | {"home": results.home_in_words(runs)}
@@ -66,6 +67,7 @@ READERS: dict[str, Callable[..., Any]] = {
         | {name: reported_numbers.values_of(runs, of) for name, of in OF_TRAINING.items()}
         | {"domain": "time" if isinstance(shown.run.resolution, str) else "frequency and in space"}
         | {"estimates": ESTIMATED[bool(shifts)]}
+        | {"dashes": DASHED * any(look.dashes != "-" for look in looks.values())}
     ),
 }
 
@@ -133,7 +135,7 @@ def write_report(
         breadcrumbs=[("Experiments", "index.html#experiments"), (title, "")],
         sections=draw_sections(sections, read, output, linked=True),
         title=title,
-        command=command,
+        command=making(command, Path(output).as_posix()),
         verdicts=verdicts(comparison, facts["targets"]),
         of_errors=mean_error(comparison),
         summary=reported_numbers.summarise(runs),

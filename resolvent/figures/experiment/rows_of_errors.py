@@ -129,7 +129,7 @@ def chart_distributions(runs: list[results.Run], baselines: list[results.Baselin
                 hovertemplate=f"{row.label}<br>%{{text}}<extra></extra>",
             )  # fmt: skip
     figure.update_xaxes(**charts.LOGARITHMIC, range=charts.rounded(np.log10(reach)))
-    figure.update_yaxes(autorange="reversed")
+    figure.update_yaxes(autorange="reversed", showgrid=False)
     figure.update_xaxes(title="relative L² error", row=max(1, len(panels)), col=1)
     return figure
 
@@ -196,8 +196,9 @@ ERROR_INTERVALS = Exhibit(
 ERROR_DISTRIBUTIONS = Exhibit(
     "Errors of all test samples",
     "Relative L² error of each of the {test} test samples; each dot is the mean over seeds for one sample. "
-    "The static figure has a line at the median and a bar between the quartiles; a sample has the same "
-    "height in every row, with the hardest at the top.",
+    "Boxes of the chart reach from one quartile to the other, with a line at the median; whiskers end at "
+    "most 1.5 box lengths away. The static figure has a line at the median and a bar between the quartiles; "
+    "a sample has the same height in every row, with the hardest at the top.",
     draw_distributions,
     chart_distributions,
 )

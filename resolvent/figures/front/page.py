@@ -10,6 +10,7 @@ import numpy as np
 
 from resolvent.common.files import write_text
 from resolvent.figures.common.commands import size_of
+from resolvent.figures.common.comparison import STANDARDISED
 from resolvent.figures.common.exhibit import Section
 from resolvent.figures.common.numbers import DASH, ratio_in_words
 from resolvent.figures.common.page import STUDY_PAGES, render
@@ -53,6 +54,7 @@ def write_front_page(folder: str | Path) -> Results:
         matrices=tables,
         not_begun=[study.experiments[name].title for name in results.not_begun],
         no_solver=NO_SOLVER if any(NO_SOLVER in table["classical"] for table in tables) else "",
+        standardised=any(row.tested and row.tested.leads == STANDARDISED for row in rows),
         by_grids="".join(map(as_html, leaderboard.grid_tables(results))),
         rows=leaderboard.by_experiment(results),
         ratio=lambda row: ratio_in_words(row.ratio),

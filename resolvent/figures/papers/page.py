@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from resolvent.common.counts import counted
+from resolvent.figures.common.commands import making
 from resolvent.figures.common.comparison import MODELS_COLUMNS
 from resolvent.figures.common.exhibit import Section, Sources
 from resolvent.figures.common.numbers import DASH, times
@@ -66,7 +67,7 @@ def write_paper_page(
         paper=paper,
         **shown,
         absent=[item.title for name, item in paper.items.items() if name not in made],
-        command=command,
+        command=making(command, Path(output).as_posix()),
         provenance=provenance,
         sections=sections,
     )

@@ -167,7 +167,7 @@ def summarise(runs: list[Run]) -> str:
     return (
         f"{counted(models, 'model')} trained on {_names(resolutions)}"
         f"{'' if isinstance(resolutions[0], str) else ' grid points'} with "
-        f"{counted(seeds, 'seed')} each: {counted(len(runs), 'run')}, {ended}. "
+        f"{counted(seeds, 'seed')}{' each' * (models > 1)}: {counted(len(runs), 'run')}, {ended}. "
         f"Training used {values_of(runs, 'train_samples')} samples, "
         f"{values_of(runs, 'validation_samples')} more to "
         f"{f'choose {chosen}' if chosen else 'measure the error of each epoch'}, "

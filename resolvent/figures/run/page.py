@@ -1,6 +1,5 @@
 """The page of each run of an experiment, and the page that compares two runs."""
 
-from dataclasses import asdict
 from pathlib import Path
 
 import pandas as pd
@@ -8,7 +7,7 @@ import pandas as pd
 from resolvent.figures.common.commands import loading, making, size_of
 from resolvent.figures.common.comparison import leading, mean_error, with_facts
 from resolvent.figures.common.exhibit import Section, Sources, draw_sections
-from resolvent.figures.common.numbers import in_bytes
+from resolvent.figures.common.numbers import in_bytes, scientific, short_duration
 from resolvent.figures.common.page import RUN_DATA, RUN_PAGE, relative, render
 from resolvent.figures.common.results import Run, has_map, home_in_words, read_card, read_runs
 from resolvent.figures.common.style import appearances
@@ -23,6 +22,15 @@ from resolvent.figures.run.data import write_run_data, write_runs_data
 
 FILES = ("checkpoint.pt", "errors.csv", "history.csv", "predictions.nc", "run.json", "cost.json")
 IDENTITY = ("config_hash", "code_versions", "dataset_hash", "versions", "tuning")
+OF_OPTIONS = {  # settings of the training without effect while an option is off
+    "noise": ("noise_samples",),
+    "gradient_clip": ("gradient_clip_by",),
+    "gradient_weight": ("target_gradient", "gradient_coefficient"),
+}
+OF_SCHEDULES = {
+    "1cycle": ("peak_fraction", "initial_division", "final_division"),
+    "plateau": ("plateau_patience",),
+}
 SECTIONS = (
     Section("errors", "Errors"),
     Section(
@@ -93,9 +101,17 @@ def write_run_pages(
             differences=reported_numbers.differences_from_paper([run]),
             recipes=reported_numbers.differences_of_recipes([run]),
             paper=example and example.source.name,
+            training=_with_effect(record.training),
             settings={"architecture": record.architecture, "recipe": record.recipe, **record.settings},
             identity={name: getattr(record, name) for name in IDENTITY},
-            cost=asdict(run.cost),
+            cost={
+                "epochs": f"{run.cost.epochs}, best epoch {run.cost.best_epoch}",
+                "steps": f"{run.cost.steps:,}",
+                "time per step": short_duration(run.cost.seconds_per_step),
+                "peak memory": in_bytes(run.cost.peak_memory_bytes),
+                "operations of a forward pass": scientific(run.cost.forward_flop),
+                "processes, threads": f"{run.cost.processes}, {run.cost.threads}",
+            },
             files=[(file.name, in_bytes(file.stat().st_size)) for file in files if file.exists()],
             loading=loading(run, facts, card.as_posix()),
             making=making(command, (folder / "errors.csv").as_posix()),
@@ -111,9 +127,18 @@ def write_run_pages(
         breadcrumbs=[*above, ("Two runs compared", "")],
         title=title,
         home=home_in_words(loaded),
+        noisy=any(run.noise for run in loaded),
         runs=[(run.name, relative(run.directory / RUN_PAGE, experiment)) for run in loaded],
         sections=COMPARED_SECTIONS,
     )
+
+
+def _with_effect(training: dict) -> dict:
+    """Return the settings of a training without those of options that are off."""
+    off = [names for option, names in OF_OPTIONS.items() if not training.get(option)]
+    off += [names for schedule, names in OF_SCHEDULES.items() if training["schedule"] != schedule]
+    unused = {name for names in off for name in names}
+    return {name: value for name, value in training.items() if name not in unused}
 
 
 def _summary(rows: pd.DataFrame, run: Run, metric: str) -> dict | None:

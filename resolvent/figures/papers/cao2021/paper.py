@@ -63,7 +63,8 @@ ITEMS = {
     "table5": TABLE(
         "Table 5. Sizes of the networks",
         "Layers, widths, Fourier modes and number of parameters, where a complex parameter counts as two. "
-        "The paper has one row for its four attentions. If the paper's number differs, it is below ours.",
+        "The paper has one row for its four attentions. Its layers, widths and modes are below ours if they "
+        "differ; its number of parameters has a column of its own.",
         f"{HERE}.tables:draw_sizes",
         of=("table2a", "table2b", "table3"),
     ),
@@ -139,11 +140,11 @@ ITEMS = {
 PAPER = Paper(
     "Cao 2021",
     "S. Cao, <em>Choose a Transformer: Fourier or Galerkin</em> (NeurIPS 2021, arXiv:2105.14995)",
-    "A reported number is shown only where every setting equals the paper's. It is compared only with the "
-    "row as coded, because the public code produced it. Differences are listed below each table. Our error "
-    "is that of the epoch selected on the validation samples. The paper's public code reports the best epoch "
-    "on the test samples; for runs that recorded this epoch, our error by the same protocol is also shown, "
-    "for comparison with the paper's number only.",
+    "Except in Table 5, a reported number is shown only where every setting equals the paper's. It is "
+    "compared only with the row as coded, because the public code produced it. Differences are listed below "
+    "each table. Our error is that of the epoch selected on the validation samples. The paper's public code "
+    "reports the best epoch on the test samples; for runs that recorded this epoch, our error by the same "
+    "protocol is also shown, for comparison with the paper's number only.",
     ITEMS,
     costs="measure_cost",
     samples=("Figs. 9 and 10", ""),
