@@ -213,7 +213,7 @@ def test_the_table_prints_what_the_comparison_holds(make_run, make_baselines, co
     assert [metrics.count(f"& n = {n} &") for n in (512, 1024, 2048)] == [1 + 4, 0, 1 + 4]
     first = printed(csv).iloc[0]
     numbers = [first[f"n = {n}"] for n in ("512: error", "512: Cao 2021", "2048: Cao 2021")]
-    assert numbers == ["1.500e-03", "1.203e-03", "1.150e-03"]
+    assert numbers == ["1.50e-03", "1.203e-03", "1.150e-03"]
     of_headline = as_html(headline(table))
     assert html.partition("</style>\n")[2].startswith(of_headline)
     assert "1024" not in of_headline  # baselines of a grid that nothing was trained on
@@ -236,9 +236,9 @@ def test_the_papers_protocol_is_a_column_of_its_own_where_recorded(make_run, com
     ratios = [one["ratio_to_reported"] for one in (galerkin, lost, fno)]
     assert ratios == pytest.approx([1.3 / 1.203, 1.9 / 1.271, 3 / 4.373])
     rows, best = printed(csv).set_index("model"), "n = 512: best epoch on the test samples"
-    assert list(rows[best]) == ["1.300e-03", "—", "1.900e-03"]
+    assert list(rows[best]) == ["1.30e-03", "—", "1.90e-03"]
     assert rows.loc["galerkin", f"{best} (note)"] == "epoch 98"
-    cell = '<td class="number" data-sort="0.0013">1.300 × 10⁻³<span class="interval">epoch 98</span></td>'
+    cell = '<td class="number" data-sort="0.0013">1.30 × 10⁻³<span class="interval">epoch 98</span></td>'
     assert cell in html  # never bold
     assert html.count("best epoch on the test samples") == latex.count("best epoch on the test samples") == 1
 
@@ -272,7 +272,7 @@ def test_numbers_carry_their_own_exponent():
     assert ends(1e-3, 7e100, 2e-2) == ends(1e-9, 3e-2, 2e-2) == "(uncertain by a factor above 10,000)"
     assert ends(None, None, 2e-2) == ""
     found = [in_units(one, UNIT) for one in (1.2034e-3, 14.6e-3, 0.9114, 4e-7)]
-    assert found == ["1.203", "14.60", "911.4", "4.0e-04"]
+    assert found == ["1.203", "14.60", "911.4", "4.00 × 10⁻⁴"]
     found = [times(one) for one in (4e-3, 0.0123, 0.999, 12.3, 26000)]
     assert found == ["4.0 × 10⁻³", "0.012", "1.00", "12.3", "2.6 × 10⁴"]
     assert [duration(one) for one in (8.42, 192, 5400, None)] == ["8.4 s", "3.2 min", "1.5 h", "—"]

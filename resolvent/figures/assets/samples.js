@@ -29,7 +29,7 @@
   // rows: {title, lines: [{name, x, y, color, dash, width}]}
   function curves(rows, axis) {
     const data = [], layout = {
-      height: 90 + 180 * rows.length, hovermode: "x unified", margin: { l: 10, r: 10, b: 45 }, annotations: [],
+      height: 30 + 180 * rows.length, hovermode: "x unified", margin: { l: 10, r: 10, b: 45 }, annotations: [],
       legend: { orientation: "h", yref: "container", y: 1, yanchor: "top" },
     };
     const named = new Set();
@@ -43,7 +43,8 @@
         named.add(name);
       }
     });
-    layout.margin.t = 40 + 20 * Math.ceil((named.size * 180) / innerWidth); // for the lines of the legend
+    layout.margin.t = 40 + 25 * Math.ceil((named.size * 240) / innerWidth); // for the lines of the legend
+    layout.height += layout.margin.t;
     layout.xaxis = { title: { text: axis }, anchor: `y${rows.length > 1 ? rows.length : ""}` };
     return { data, layout };
   }

@@ -37,7 +37,7 @@ table { border-collapse: collapse; margin-bottom: 2.5rem; }
 caption { text-align: left; font-weight: 600; padding: .5rem 0; }
 th, td { padding: .35rem .6rem; text-align: left; vertical-align: top; white-space: nowrap; }
 thead th.group { text-align: center; }
-thead tr:last-child th, tbody.model { border-bottom: 1.5px solid #1f2328; }
+thead tr:last-child th, tbody.model { border-bottom: 2px solid #1f2328; }
 tbody tr { border-bottom: 1px solid #dde1e6; }
 th > button { all: unset; }
 .number { text-align: right; font-variant-numeric: tabular-nums; }

@@ -226,15 +226,16 @@ def _columns(comparison: pd.DataFrame) -> tuple[list[tuple[str, str]], list[Colu
     return names, heads
 
 
-def _number(value: float | None, note: str = "") -> Cell:
+def _number(value: float | None, note: str = "", digits: int = 3) -> Cell:
     if value is None or numbers.absent(value):
         return EMPTY
-    return Cell(numbers.scientific(value, 4), note, value=value)
+    return Cell(numbers.scientific(value, digits), note, value=value)
 
 
 def _reported(tested: Tested) -> Cell:
-    number = _number(tested.facts["reported"])
-    return _number(tested.facts["reported_of_other_recipe"], OTHER_RECIPE) if number is EMPTY else number
+    number = _number(tested.facts["reported"], digits=4)  # as printed in the papers
+    other = tested.facts["reported_of_other_recipe"]
+    return _number(other, OTHER_RECIPE, digits=4) if number is EMPTY else number
 
 
 def _training(tested: Tested) -> Cell:
