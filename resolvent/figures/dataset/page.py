@@ -62,9 +62,9 @@ def write_dataset_page(
     used_by    experiments with the dataset: `name`, `title`, `models` (their number), `tested_only`.
     croissant  file of the Croissant metadata.
     """
-    preview_read = DatasetPreview(card, preview)
-    captions = sources | preview_read.measured
-    read = Sources(READERS, dataset=preview_read, facts=captions, **sources)
+    previewed = DatasetPreview(card, preview)
+    captions = sources | previewed.measured
+    read = Sources(READERS, dataset=previewed, facts=captions, **sources)
     facts = read["card"]
     dataset, budget = facts["dataset"], facts["error_budget"]
     render(
