@@ -160,7 +160,7 @@ def test_the_page_links_to_what_belongs_to_it_and_says_how_to_make_and_open_the_
     assert page.count('<script type="application/json">') == 1  # the chart of the gallery
     for expected in (
         "Flow &lt;through&gt; a medium", "1,000 train", "2.35 MB on disk", "s3://bucket/card.zarr", "abc1234",
-        "-R solve_a_curve --configfile my.yaml own.yaml</pre>", "a (sample,",
+        "--configfile my.yaml own.yaml -R solve_a_curve</pre>", "a (sample,",
         "1 model trained on this dataset",
         "its models are tested on this dataset", "<dd>public code</dd>",
         "@inproceedings{cao2021choose", "@software{resolvent",

@@ -1,5 +1,6 @@
 """The page of each run of an experiment, and the page that compares two runs."""
 
+import math
 from pathlib import Path
 
 import pandas as pd
@@ -109,7 +110,7 @@ def write_run_pages(
                 "steps": f"{run.cost.steps:,}",
                 "time per step": short_duration(run.cost.seconds_per_step),
                 "peak memory": in_bytes(run.cost.peak_memory_bytes),
-                "operations of a forward pass": scientific(run.cost.forward_flop),
+                "operations of a forward pass": scientific(run.cost.forward_flop or math.nan),
                 "processes, threads": f"{run.cost.processes}, {run.cost.threads}",
             },
             files=[(file.name, in_bytes(file.stat().st_size)) for file in files if file.exists()],
