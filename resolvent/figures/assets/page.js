@@ -76,7 +76,7 @@
       if (night.matches) for (const [light, other] of Object.entries(dark)) text = text.replaceAll(light, other);
       const parts = JSON.parse(text);
       // Fields side by side are as high as they are wide.
-      if (layout.meta?.columns) parts[1].height = Math.min(layout.height, 250 + plot.clientWidth / layout.meta.columns);
+      if (layout.meta?.columns) parts[1].height = Math.min(layout.height, layout.meta.above + plot.clientWidth / layout.meta.columns);
       for (const trace of parts[0]) {
         if (!trace.hovertemplate?.includes("%{y:.3e}")) continue;
         trace.text = trace.y.map((one) => scientific(one, 4));

@@ -62,8 +62,10 @@ def chart(dataset: DatasetPreview):
                 scaleanchor=f"x{axis}" if 1 / LONGEST_SIDE <= y / x <= LONGEST_SIDE else None,
                 constrain="domain", constraintoward="top", visible=False,
             )  # fmt: skip
+        # For page.js: the height without fields; several samples have a slider.
+        room = {"columns": columns, "above": 250 if len(samples) > 1 else 150}
         margin = {"t": 90, "l": 20, "r": 20, "b": 20}
-        figure.update_layout(height=250 + 640 // columns, meta={"columns": columns}, margin=margin)
+        figure.update_layout(height=250 + 640 // columns, meta=room, margin=margin)
     else:
         figure = Figure()
         figure.update_xaxes(title=functions[0].dims[0])
@@ -149,9 +151,7 @@ def _along_rows(coefficient: np.ndarray, pressure: np.ndarray, x: np.ndarray, me
     return np.concatenate([flux[:, :1], (flux[:, :-1] + flux[:, 1:]) / 2, flux[:, -1:]], axis=1)
 
 
-GALLERY = Exhibit(
-    "Inputs and targets", "A few stored samples of the operator's input and target.", draw, chart
-)
+GALLERY = Exhibit("Inputs and targets", "Stored samples of the operator's input and target.", draw, chart)
 FLUX = Exhibit(
     "Flow in a sample",
     "The first sample of the gallery: permeability, pressure, and the magnitude of the flux -a∇p with its "
