@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 
 from resolvent.common.counts import counted
-from resolvent.datasets.preview import MEASURED
 from resolvent.figures.common.results import read_arrays, read_card
 
+MEASURED = 64  # most samples of histograms and spectra, as in resolvent.datasets.preview
 COLOURS = {"input": "#0072b2", "target": "#d55e00"}
 MORE_COLOURS = ("#00805e", "#b0418a", "#4b4fb5", "#a87000")  # of second inputs and targets
 
