@@ -22,7 +22,7 @@ def page(browser, tmp_path_factory):
     folder = tmp_path_factory.mktemp("compared")
     write_assets(folder / "assets")
     shown = {"root": folder, "breadcrumbs": [("Two runs", "")], "title": "Burgers", "runs": []}
-    shown["home"] = "the training grid"
+    shown |= {"home": "the training grid", "noisy": False}
     render("compare.html.j2", folder / "compare.html", sections=COMPARED_SECTIONS, **shown)
     write_runs(folder, [0.1], [0.2])
     with Reader(browser) as reader:

@@ -14,7 +14,7 @@ import pandas as pd
 
 from resolvent.figures.common.comparison import Place, Tested, by_condition
 from resolvent.figures.common.errors import ResultError
-from resolvent.figures.common.numbers import DASH, absent, duration, in_units, power
+from resolvent.figures.common.numbers import DASH, absent, in_units, power
 from resolvent.figures.common.results import Run, grids_in_words, on_home_grid, read_table
 from resolvent.figures.common.table import EMPTY, Cell, Column, Table, columns, table_of
 from resolvent.figures.experiment.comparison import grouped
@@ -165,9 +165,7 @@ def draw_hours(experiments: list[list[Run]]) -> Table:
             hours = [run.cost.train_seconds / 3600 for run in runs if not run.diverged]
             ours = Cell("diverged", lost=True) if runs else EMPTY
             if hours:
-                mean = sum(hours) / len(hours)
-                short = duration(3600 * mean) if mean < 0.1 else ""
-                ours = Cell(in_units(mean, TABLE_6.unit), note=short)
+                ours = Cell(in_units(sum(hours) / len(hours), TABLE_6.unit))
             row += [ours, EMPTY if paper is None or paper.value is None else Cell(paper.digits)]
         rows.append(row)
     names = [EXAMPLES.get(equation, equation) for equation in equations]
