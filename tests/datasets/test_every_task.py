@@ -68,7 +68,9 @@ def test_arrays_for_other_programs_are_those_that_training_reads(card):
             np.testing.assert_array_equal(targets, expected.targets)
 
 
+@pytest.mark.parametrize("equation", ["darcy"], indirect=True)
 def test_a_store_that_holds_other_numbers_is_not_finalised(equation, tmp_path):
+    """The numbers of every equation's checks are among the golden ones."""
     settings = small(equation)
     task, store = build_task(settings), tmp_path / "store.zarr"
     honest = task.compute_with_errors

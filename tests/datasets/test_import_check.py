@@ -7,16 +7,12 @@ import pytest
 import scipy.io
 import xarray
 import zarr
-from array_files import write_hdf5, write_npz, write_pdebench, write_torch, write_well
+from array_files import write_hdf5, write_npz, write_pdebench, write_well
 from chosen import candidates, chosen
-from dataset_fixtures import make_dataset
 
 from resolvent.datasets.imported.arrays_checks import unscaled
 from resolvent.datasets.imported.check import Report, check_file
-from resolvent.datasets.loading import load_samples, read_card
 from resolvent.datasets.tasks.registry import settings_of
-
-X = np.arange(64) / 64
 
 
 def waves(count: int, *shape: int, seed: int = 0) -> np.ndarray:
@@ -157,13 +153,6 @@ def test_meshgrids_are_coordinates_and_times_of_pdebench_are_one_more(tmp_path):
     assert settings_of(block).with_contents().task().draw([("train", 0)]).shape == (1, 2, 16, 16)
 
 
-def test_points_are_those_of_the_other_function(tmp_path):
-    """The Burgers file of the package neuraloperator 0.3: no times, 17 of them beside 16 points."""
-    path = write_torch(tmp_path / "burgers.pt", {"input": waves(60, 16), "output": waves(60, 17, 16)})
-    axes = {"input": ["sample", "x"], "output": ["sample", "time", "x"]}
-    assert chosen(check_file(path), axes=axes, grid="periodic")["target_times"] == [16]
-
-
 def test_the_well_names_axes_and_boundary_and_several_fields_are_asked_for(tmp_path):
     velocity = waves(60, 5, 16, 16)[..., None] * [1.0, 2.0]
     path = write_well(tmp_path / "flow.hdf5", {"p": waves(60, 5, 16, 16)}, {"velocity": velocity})
@@ -174,18 +163,6 @@ def test_the_well_names_axes_and_boundary_and_several_fields_are_asked_for(tmp_p
     assert (block["grid"], block["axes"]["t0_fields/p"]) == ("periodic", ["sample", "time", "x", "y"])
     assert "the boundary is periodic, as stated in the file" in report.text()
     settings_of(block).with_contents()
-
-
-def test_falling_coordinates_flip_the_axis(tmp_path):
-    root, values = zarr.create_group(tmp_path / "falling.zarr"), waves(40, 64)
-    for name, one in {"a": values, "u": 2 * values, "x": 1 - X}.items():
-        root.create_array(name, data=one)
-    block = chosen(check_file(tmp_path / "falling.zarr"), axes=["sample", "x"], grid="periodic")
-    given = settings_of(block | {"samples_per_shard": 40}).with_contents()
-    card = make_dataset(tmp_path / "made", given, name="mine")
-    np.testing.assert_array_equal(load_samples(card, 64, "train", 28).inputs, values[:28, ::-1])
-    warnings = "".join(read_card(card)["imported"]["warnings"])
-    assert "In falling.zarr 'x' decreases from 1 to 0.015625: values are flipped along x." in warnings
 
 
 @pytest.mark.parametrize(

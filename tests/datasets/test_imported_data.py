@@ -10,11 +10,9 @@ from public_files import burgers_variables, darcy_variables, write_mat
 from resolvent.datasets.loading import load_samples, read_card
 from resolvent.datasets.tasks.registry import build_task, settings_of
 from resolvent.solvers.common.grid import Grid
-from resolvent.solvers.darcy.direct import solve_direct
 
 BURGERS, DARCY = 120, 40  # samples in a file
 POINTS, SIDE = 128, 33
-TIME = 1 / (2 * np.pi)
 
 
 @pytest.fixture(scope="module")
@@ -120,31 +118,12 @@ def test_burgers_data_of_another_viscosity_and_time_are_remarked_on(burgers, tmp
     assert re.search("the public file's: [0-9.]+e-1[0-9]; Cao's text", warning), warning
 
 
-def test_a_grid_of_fewer_points_than_the_distribution_has_modes_is_imported(tmp_path):
-    fine = burgers_variables(BURGERS, POINTS)
-    coarse = {name: values[:, :: POINTS // 32] for name, values in fine.items()}
-    path = write_mat(tmp_path / "coarse.mat", coarse)
-    card = read_card(
-        make_dataset(tmp_path / "made", burgers_settings(path, finest=32, resolutions=[32], accuracy=0.5))
-    )
-    assert card["imported"]["warnings"] == []
-    assert card["settings"]["initial_distribution"]["num_modes"] == 20
-
-
 def test_a_grid_with_both_ends_is_remarked_on(burgers, tmp_path):
     closed = burgers | {
         name: np.concatenate([burgers[name][:, :-1], burgers[name][:, :1]], axis=1) for name in ("a", "u")
     }
     warnings = checked_burgers(tmp_path, closed)["imported"]["warnings"]
     assert any("the last of 128 values repeats the first" in one for one in warnings)
-
-
-def test_a_convention_that_is_stated_is_not_remarked_on(darcy, tmp_path):
-    stated = {"grid": "nodes", "face_mean": "harmonic"}
-    on_nodes = [one | {"sol": solve_direct(one["coeff"], **stated)} for one in darcy]
-    card = checked_darcy(tmp_path, on_nodes, **stated)
-    assert card["imported"]["warnings"] == []
-    assert card["groups"][f"n{SIDE}"]["grid"]["kind"] == "nodes"
 
 
 def test_a_file_on_cell_centres_is_remarked_on_only_where_nodes_are_stated(darcy, tmp_path):

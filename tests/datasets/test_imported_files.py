@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import scipy.sparse
 from array_files import arrays, write_hdf5, write_zarr
-from merged_configuration import DEFAULT, merged
 from public_files import FORMATS, write_mat
 
 from resolvent.datasets.errors import DatasetError
@@ -16,7 +15,7 @@ from resolvent.datasets.imported.check import check_file
 from resolvent.datasets.imported.sources import content_digest
 from resolvent.datasets.tasks.registry import build_task, settings_of
 from resolvent.planning.configuration.errors import ConfigurationError
-from resolvent.planning.configuration.load import check, load_configuration
+from resolvent.planning.configuration.load import load_configuration
 from resolvent.planning.plan import Plan
 
 COUNT, POINTS = 12, 16
@@ -36,7 +35,7 @@ def variables(**changes) -> dict:
 
 
 def planned(settings=SETTINGS, **changes) -> Plan:
-    content = merged(DEFAULT, {"datasets": {"public": settings | changes}, "build": {"datasets": ["public"]}})
+    content = {"name": "test", "datasets": {"public": settings | changes}, "models": {}, "experiments": {}}
     return Plan(load_configuration(content))
 
 
@@ -88,17 +87,6 @@ def test_a_file_that_is_no_mat_file_is_one_line(tmp_path):
         file.create_group("a")
     assert "variable 'a' is a struct; expected" in refusal(source=str(tmp_path / "group.mat"))
     assert f"{tmp_path} has files of more than one kind" in refusal(source=str(tmp_path))
-
-
-def test_a_missing_file_is_one_line_of_the_check_and_of_planning(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    said = "datasets.public.source: the file no/such.mat does not exist; paths are relative to"
-    assert refusal(source="no/such.mat").startswith(said)
-    (tmp_path / "mine.yaml").write_text(
-        "build: {datasets: [public]}\ndatasets: {public: {equation: burgers, source: no/such.mat}}\n"
-    )
-    assert check(["mine.yaml"]) == 1
-    assert capsys.readouterr().out.startswith(f"mine.yaml, line 2: {said}")
 
 
 @pytest.mark.parametrize(
@@ -159,7 +147,7 @@ def test_a_digest_is_computed_again_only_for_a_file_that_was_touched(tmp_path, m
 def test_settings_that_no_file_can_have_are_refused(changes, said):
     content = SETTINGS | {"source": "data.mat"} | changes
     with pytest.raises(ConfigurationError) as error:
-        load_configuration(merged(DEFAULT, {"datasets": {"public": content}}))
+        load_configuration({"name": "test", "datasets": {"public": content}, "models": {}, "experiments": {}})
     assert said in str(error.value)
 
 

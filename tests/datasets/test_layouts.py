@@ -63,15 +63,6 @@ def test_a_folder_with_a_file_for_each_sample_asks_what_the_rows_of_a_file_are(f
     assert sum(rows["samples"].values()) == 30 * 32
 
 
-def test_darcy_without_coordinates_asks_for_axes_and_grid(folder):
-    coefficient = np.where(waves(60, 20, 20) > 0, 12.0, 3.0)
-    nodes = np.sin(np.pi * np.linspace(0, 1, 20))
-    pressure = nodes[:, None] * nodes * np.random.default_rng(0).uniform(0.5, 1.5, (60, 1, 1))
-    report = check_file(write_npz(folder / "darcy.npz", {"coeff": coefficient, "sol": pressure}))
-    block = chosen(report, axes=["sample", "y", "x"], input="coeff", target="sol", grid="nodes")
-    np.testing.assert_array_equal(drawn(block)[:, 1], pressure[:42])
-
-
 def test_meshes_and_scattered_points_are_refused_and_the_remedy_works(folder):
     rng = np.random.default_rng(0)
     points = rng.uniform(size=(300, 2))
@@ -227,22 +218,6 @@ def test_a_file_that_another_program_writes_is_not_called_damaged(folder):
     assert "data.h5: is open for writing in another program; close it there" in problem
 
 
-def test_solutions_of_odeint_are_functions_of_time(folder):
-    t = np.linspace(0, 5, 100)
-    solution = np.stack([waves(20, 100, seed=seed).T for seed in range(3)], axis=-1)  # times, samples, states
-    path = write_npz(folder / "ode.npz", {"t": t, "solution": solution})
-    block = chosen(
-        check_file(path),
-        axes=["x", "sample", "channel"],
-        input="solution[0]",
-        target="solution[1]",
-        grid="nodes",
-    )
-    assert block["coordinates"] == {"x": "t"}
-    assert settings_of(block).with_contents().length == 5
-    np.testing.assert_array_equal(drawn(block)[:, 1], solution[:, :14, 1].T)
-
-
 def test_times_and_units_are_those_of_the_file(folder):
     values = waves(80, 12, 16)
     coordinates = {
@@ -256,17 +231,10 @@ def test_times_and_units_are_those_of_the_file(folder):
     block = chosen(report, axes=["time", "y", "x"], input="t2m", target="t2m", grid="nodes")
     assert block["units"] == {"t2m": "K", "x": "degrees_east", "y": "degrees_north"}
     assert "the names of its dimensions" in report.text()
-    settings = settings_of(block | {"target_times": [3], "window_every": 3, "samples": {"train": 10}})
-    settings = settings.model_copy(update={"samples": settings_of(block).samples})
     settings = settings_of(block | {"target_times": [3]}).with_contents()
     assert settings.quantities == ("t2m at the start [K]", "t2m 18 hours later [K]")
     (group,) = settings.task().groups()
     assert [variable.units for variable in group.variables] == ["K", "K"]
-    many = np.stack([waves(20, 12), waves(20, 12, seed=1)])
-    write_npz(
-        folder / "times.npz",
-        {"u": np.moveaxis(np.tile(many, (10, 1, 1))[:20], 0, 1), "t": np.arange(1.0, 21)},
-    )
 
 
 def test_times_of_a_series_have_the_values_of_the_file_and_unknown_units_are_empty(folder):
@@ -300,26 +268,10 @@ def test_a_series_with_uneven_times_is_not_cut_into_windows(folder):
         settings_of(block).with_contents()
 
 
-def test_cases_that_differ_in_one_function_have_names_of_their_own(folder):
-    values = {"input": waves(60, 32), "output": waves(60, 5, 32), "x": np.arange(32) / 32}
-    report = check_file(write_npz(folder / "data.npz", values))
-    axes = {"input": ["sample", "x"], "output": ["sample", "time", "x"]}
-    np.testing.assert_array_equal(drawn(chosen(report, axes=axes, grid=GRID))[:, 1], values["output"][:42, 4])
-    assert list(report.configuration["datasets"]) == [
-        "own_data_sample_time_x", "own_data_sample_channel_x", "own_data_time_channel_x",
-    ]  # fmt: skip
-
-
 def test_samples_sorted_by_size_are_split_at_random(folder):
     a = waves(200, 32) * np.linspace(1, 3, 200)[:, None]
     size = np.argsort(np.linalg.norm(a, axis=1))
-    values = {
-        "input": a[size],
-        "output": 2 * a[size],
-        "split": np.array(["train"] * 200),
-        "x": np.arange(32) / 32,
-    }
-    del values["split"]
+    values = {"input": a[size], "output": 2 * a[size], "x": np.arange(32) / 32}
     path = write_hdf5(folder / "sorted.h5", values)
     report = check_file(path)
     block = chosen(report, axes=["sample", "x"], input="input", target="output", grid=GRID)
@@ -329,16 +281,6 @@ def test_samples_sorted_by_size_are_split_at_random(folder):
     assert abs(norms[0].mean() - norms[1].mean()) < 0.3 * norms[0].std() + 1
     assert len(np.unique(np.concatenate([train, test, drawn(block, "validation")])[:, 0, 0])) == 200
     np.testing.assert_array_equal(drawn(block, "test"), test)
-
-
-def test_one_fill_value_is_remarked(folder):
-    values = {"a": waves(80, 32), "u": waves(80, 32, seed=1), "x": np.arange(32) / 32}
-    values["u"][3, 5] = -9999
-    report = check_file(write_npz(folder / "data.npz", values))
-    assert any(
-        "'u' has the value -9999, a common fill value: if it stands for missing values" in one
-        for one in report.warnings
-    )
 
 
 def test_equal_ends_decide_that_both_are_included(folder):

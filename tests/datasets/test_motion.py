@@ -62,7 +62,7 @@ def test_a_film_of_thin_fronts_has_the_modes_that_they_need():
     """A dataset of this viscosity can be made, so its page, which needs the film, can be made too."""
     initial, physics = coefficients_of(np.sin(2 * np.pi * np.arange(64) / 64)[None]), (0.002, 0.3)
     film = velocity_in_time(initial, *physics)
-    expected = BurgersEtdrk4(*physics, num_modes=1000, num_steps=2000).solve(initial)
+    expected = BurgersEtdrk4(*physics, num_modes=700, num_steps=800).solve(initial)
     assert relative_l2(film.values[-1:], observe(expected, film.values.shape[1])) < 1e-3
 
 

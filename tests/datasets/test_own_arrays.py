@@ -2,7 +2,6 @@
 
 import functools
 import http.server
-import re
 import warnings
 from types import SimpleNamespace
 
@@ -151,16 +150,6 @@ def test_sizes_that_single_precision_lacks_are_refused(size, words, tmp_path):
     assert size < 1 or "expected: sizes from 1e-38" in check_file(path).problem
 
 
-def test_windows_need_as_many_times_of_the_target_as_of_the_input(tmp_path):
-    values = np.random.default_rng(0).normal(size=(12, 20, POINTS))
-    path = write_npz(tmp_path / "data.npz", {"a": values, "u": values[:, :15]})
-    given = {"axes": ["sample", "time", "x"], "input_times": [0], "target_times": [1], "window_every": 1}
-    with pytest.raises(
-        DatasetError, match=r"lengths: 20 times of 'a' in .*, 15 times of 'u' in .*: one length"
-    ):
-        settings(str(path), **given)
-
-
 def test_axes_are_put_in_order(tmp_path):
     values = arrays(2)
     turned = {name: one.transpose(2, 0, 1) for name, one in values.items()}  # x, sample, y
@@ -237,20 +226,6 @@ def test_splits_are_files_or_values_of_a_variable(tmp_path):
     sizes = {"train": 20, "validation": 4, "test": 5}
     np.testing.assert_array_equal(samples(files, "test", samples=sizes)[:, 0], arrays(count=5)["a"])
     np.testing.assert_array_equal(samples(files, "validation", samples=sizes)[:, 0], values["a"][6:10])
-
-
-def test_the_groups_that_replace_rows_work_as_they_are_typed(tmp_path):
-    with pytest.raises(ValueError, match="save a variable `split`") as error:
-        settings_of(SETTINGS | {"source": "data.npz", "rows": {"train": [4, 9], "test": [1, 3]}})
-    groups = yaml.safe_load(re.search(r"groups: (\{.*?\})", str(error.value))[1])
-    split = np.full(COUNT, "none", dtype="U10")
-    split[4:9], split[9:11], split[1:3] = "train", "validation", "test"
-    whole = str(write_npz(tmp_path / "data.npz", arrays() | {"split": split}))
-    sizes = {"train": 5, "validation": 2, "test": 2}
-    np.testing.assert_array_equal(
-        samples(whole, "test", groups=groups, samples=sizes)[:, 0], arrays()["a"][1:3]
-    )
-    assert settings_of(SETTINGS | {"source": whole, "rows": None}).groups is None  # as on older cards
 
 
 WINDOWS = {"axes": ["sample", "time", "x"], "input_times": [-1], "target_times": [0], "window_every": 1}
@@ -336,17 +311,6 @@ def test_pdebench_and_the_well_are_read_in_their_layouts(tmp_path):
     drawn = samples(str(path), input=names, target="t0_fields/pressure", axes=axes, target_times=[2])
     expected = np.stack([fields[:8, 0], vectors[:8, 0, ..., 1], fields[:8, 2]], axis=1)
     np.testing.assert_array_equal(drawn, expected.transpose(0, 1, 3, 2).astype("float32"))
-
-
-def test_fields_in_a_cube_are_stored(tmp_path):
-    values = arrays(3, points=8)
-    path = str(write_npz(tmp_path / "data.npz", values))
-    given = settings(path, axes=["sample", "z", "y", "x"], finest=8, resolutions=[8, 4], stored_as="float32")
-    card = make_dataset(tmp_path / "made", given, name="cube")
-    loaded = load_samples(card, 4, "train", 8)
-    np.testing.assert_array_equal(loaded.inputs, values["a"][:8, ::2, ::2, ::2].astype("float32"))
-    assert faults_of_dataset(card) == []
-    assert Grid("nodes", 5, 2.0, 3).weights.sum() == pytest.approx(8)
 
 
 @pytest.fixture(scope="module")

@@ -10,49 +10,14 @@ from array_files import arrays, write_npz
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.imported.arrays_checks import findings_of, grid_warnings, seam, warnings_of
 from resolvent.datasets.imported.series import parsed
-from resolvent.datasets.imported.sources import FORMS, Pool, paths_of, pools_of
+from resolvent.datasets.imported.sources import FORMS, pools_of
 from resolvent.datasets.tasks.registry import settings_of
 
 POINTS = 8
 ALL = ("train", "validation", "test")
 
 
-def both(*paths):
-    return tuple({"input": path, "target": path} for path in paths)
-
-
 PAIR = {"input": "a", "target": "u"}
-SOURCES = {
-    "one": ("a", [Pool(ALL, both("a"))], ["a"]),
-    "a list of one": (["a"], [Pool(ALL, both("a"))], ["a"]),
-    "a list of two": (["a", "b"], [Pool(("train",), both("a")), Pool(ALL[1:], both("b"))], ["a", "b"]),
-    "a pair": (PAIR, [Pool(ALL, (PAIR,))], ["a", "u"]),
-    "two splits": (
-        {"test": "b", "train": ["a", "c"]},
-        [Pool(("train", "validation"), both("a", "c")), Pool(("test",), both("b"))],
-        ["a", "c", "b"],
-    ),
-    "three splits": (
-        {"train": PAIR, "validation": "v", "test": "a"},
-        [Pool(("train",), (PAIR,)), Pool(("validation",), both("v")), Pool(("test",), both("a"))],
-        ["a", "u", "v"],
-    ),
-    "test alone": ({"test": "b"}, [Pool(("test",), both("b"))], ["b"]),
-    "validation and test": (
-        {"validation": "v", "test": "b"},
-        [Pool(("validation",), both("v")), Pool(("test",), both("b"))],
-        ["v", "b"],
-    ),
-}
-
-
-@pytest.mark.parametrize("case", SOURCES)
-def test_a_source_names_the_files_of_every_split(case):
-    source, pools, paths = SOURCES[case]
-    assert pools_of(source) == pools
-    assert paths_of(source) == paths
-
-
 BROKEN = {
     "source: []; accepted: ": [],
     "source: ['a', ['b'], 'c']; accepted: ": ["a", ["b"], "c"],
@@ -67,21 +32,6 @@ BROKEN = {
 def test_other_sources_are_refused(words):
     with pytest.raises(ValueError, match=f"^{re.escape(words + FORMS)}$"):
         pools_of(BROKEN[words])
-
-
-@pytest.mark.parametrize(
-    ("entry", "axes", "expected"),
-    [
-        ("a", ["sample", "x"], ("a", None, ("x",))),
-        ("g/a[12]", ["sample", "channel", "x", "y"], ("g/a", 12, ("y", "x"))),
-        ("a[0][1]", ["channel", "x", "z", "y"], ("a[0]", 1, ("z", "y", "x"))),
-        ("kappa", {"kappa": ["sample"], "a": ["x"]}, ("kappa", None, ())),
-    ],
-)
-def test_an_entry_names_a_variable_and_a_channel(entry, axes, expected):
-    found = parsed(entry, axes)
-    assert (found.variable, found.channel, found.space) == expected
-    assert found.entry == entry
 
 
 REFUSED_ENTRIES = [
@@ -132,16 +82,6 @@ def test_functions_have_their_names_in_the_store(case):
     inputs = sum(one.role == "input" for one in settings.channels)
     assert (settings.in_channels, settings.initial_channels) == (inputs, numbers)
     assert settings.out_channels == len(settings.channels) - inputs
-
-
-WORDS = ["u at time index 0", "u at time index 3", "u at the last time", "u at time index -3"]
-
-
-def test_functions_of_a_series_are_called_by_their_times():
-    settings = settings_of(GIVEN | SERIES | {"target_times": [3, -1, -3], "units": {"u": "m/s"}})
-    assert [one.words for one in settings.channels] == WORDS
-    assert settings.names() == (WORDS[0], ", ".join(WORDS[1:]))
-    assert settings.quantities == (f"{WORDS[0]} [m/s]", ", ".join(f"{one} [m/s]" for one in WORDS[1:]))
 
 
 NUMBER = {"a": ["sample", "x"], "u": ["sample", "x"], "nu": ["sample"]}
@@ -243,21 +183,6 @@ def task(**changes):
     return settings_of(GIVEN | {"finest": POINTS, "grid": "nodes"} | changes).task()
 
 
-def test_the_ends_of_functions_are_measured_along_each_axis():
-    # The three functions jump by 4, 0 and 6 at the seam, and by 2, 1 and 3 at most inside.
-    found = seam(np.array([[1.0, 3, 4, 5], [2, 3, 3, 2], [-8, -5, -4, -2]]), [1])
-    outside = max(
-        abs(1.5 * end - 0.5 * next_one) for end, next_one in ((1, 3), (5, 4), (2, 3), (-8, -5), (-2, -4))
-    )
-    assert found == {"seam": 2.0, "both_ends": 6 / 13, "at_ends": 1.0, "half_cell": outside / 8}
-    along_x = np.tile([0.0, 1, 2, 1], (1, 4, 1))
-    one, other = seam(along_x, [1, 2]), seam(np.swapaxes(along_x, 1, 2) * np.array([1, 1, 1, 3]), [1, 2])
-    assert (one["seam"], one["both_ends"], one["at_ends"]) == (1.0, 0.5, 1.0)
-    assert (other["seam"], other["both_ends"]) == (1.0, 4 / 6)  # along x from 1 to 3, times 2; inside by 4
-    assert seam(np.zeros((2, 4)), [1]) == dict.fromkeys(found, 0.0)
-    assert seam(np.array([[3.0, 3, 3, 3], [0.0, 1, 2, 2]]), [1])["seam"] == 2.0
-
-
 def test_samples_are_counted_that_are_odd():
     drawn = np.random.default_rng(0).normal(size=(6, 2, POINTS))
     drawn[[1, 4]] = drawn[0]  # the same sample twice in one split is nothing
@@ -295,14 +220,6 @@ def test_numbers_too_far_apart_for_their_variation_are_a_warning(mean, dtype, fe
     assert len(remarks) == (2 if few else 0)
     if few:
         assert "numbers near 1e+05 are 0.0078 apart" in remarks[0]
-
-
-def test_costs_of_reading_are_those_of_the_variables_that_are_read_whole(tmp_path):
-    np.savez(tmp_path / "data.npz", a=np.zeros((13, 64)), u=np.zeros((13, 64)), other=np.zeros((13, 640)))
-    whole, bytes_read = task(source=str(tmp_path / "data.npz"), finest=64).settings, 2 * 13 * 64 * 8
-    assert (whole.bytes_of_solving(), whole.bytes_of_checks()) == (bytes_read, bytes_read)
-    assert whole.seconds_per_sample() == pytest.approx(1e-7 * 2 * 2 * 64 + 2e-8 * bytes_read / 13)
-    assert task(finest=64).settings.bytes_of_solving() == 0  # of a file that is missing
 
 
 def test_the_card_describes_the_data_as_they_are_described(tmp_path, monkeypatch):

@@ -2,15 +2,12 @@
 
 import numpy as np
 import pytest
-from array_files import SAMPLES, arrays, write_npz
-from dataset_fixtures import make_dataset
 
 from resolvent.datasets import preview
 from resolvent.datasets.loading import load_arrays
 from resolvent.datasets.preview import _facts_of, _spectra, write_preview
 from resolvent.datasets.spectra import powers, wavenumbers
-from resolvent.datasets.tasks.registry import settings_of
-from resolvent.solvers.common.grid import KINDS, Grid, Nodes, Product
+from resolvent.solvers.common.grid import Grid, Nodes, Product
 
 TIMES = Nodes(tuple(np.arange(64) / 32))
 
@@ -76,32 +73,10 @@ def test_without_test_samples_those_of_the_next_split_are_shown(card_of, tmp_pat
         assert found["samples"].tolist() == ["validation 0", "validation 1"]
 
 
-def test_of_a_cube_the_slice_in_its_middle_is_shown(tmp_path):
-    values = arrays(3, points=8)
-    given = {"equation": "arrays", "source": str(write_npz(tmp_path / "data.npz", values)), "input": "a"}
-    given |= {"target": "u", "axes": ["sample", "z", "y", "x"], "finest": 8, "grid": "periodic"}
-    settings = settings_of(given | {"samples": SAMPLES, "stored_as": "float32"}).with_contents()
-    write_preview(make_dataset(tmp_path, settings, name="cube"), tmp_path / "preview.npz")
-    with np.load(tmp_path / "preview.npz") as found:
-        assert found["dims/a"].tolist() == ["y", "x"]
-        shown = load_arrays(tmp_path / "cube.json", "n8", "test")["a"][:, 4]
-        np.testing.assert_array_equal(found["input/a"], shown)
-
-
 def square(kind, points, length=1.0):
     """The grid, and its coordinates x and y, to broadcast."""
     grid = Grid(kind, points, length, dimension=2)
     return grid, grid.coordinates[None, :], grid.coordinates[:, None]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("dimension", "points"), [(1, 12), (1, 16), (2, 12), (2, 16)])
-def test_the_powers_add_up_to_the_mean_square(kind, dimension, points):
-    grid = Grid(kind, points, 2.5, dimension=dimension)
-    fields = np.random.default_rng(0).normal(size=(3, *[points] * dimension))
-    means = (grid.weights * fields**2).sum(axis=tuple(range(1, 1 + dimension))) / grid.weights.sum()
-    np.testing.assert_allclose(powers(fields, grid).sum(axis=1), means, rtol=1e-12)
-    assert len(wavenumbers(grid)) == powers(fields, grid).shape[1]
 
 
 @pytest.mark.parametrize("length", [1.0, 2 * np.pi])
@@ -114,14 +89,3 @@ def test_exponentials_are_in_the_shell_of_their_wavenumber(length):
     expected = {0.0: 25, 3.0: 2, 5.0: 0.5}
     for wavenumber, one in zip(wavenumbers(grid), power, strict=True):
         assert one == pytest.approx(expected.get(wavenumber, 0), abs=1e-12)
-
-
-@pytest.mark.parametrize("kind", ["nodes", "cell_centres"])
-def test_cosines_are_in_the_shell_of_half_their_cycles(kind):
-    grid, x, y = square(kind, 17)
-    field = 3 + np.cos(4 * np.pi * x) * np.ones_like(y) + 2 * np.cos(3 * np.pi * x) * np.cos(4 * np.pi * y)
-    power = dict(zip(wavenumbers(grid), powers(field[None], grid)[0], strict=True))
-    expected = {0.0: 9, 2.0: 0.5, 2.5: 1.0}
-    assert {k for k, one in power.items() if one > 1e-12} == set(expected)
-    for wavenumber, one in expected.items():
-        assert power[wavenumber] == pytest.approx(one)

@@ -236,7 +236,7 @@ def hold(address: str, cause: str, act=open_source) -> None:
 @pytest.mark.parametrize("protocol", ["http", "s3"])
 def test_a_silent_server_is_given_up_in_seconds(protocol, act, silent, monkeypatch):
     assert source.PATIENCE == 10
-    monkeypatch.setattr(source, "PATIENCE", 0.25)
+    monkeypatch.setattr(source, "PATIENCE", 0.1)
     address = f"http://{silent}/data.h5"
     if protocol == "s3":
         S3FileSystem.clear_instance_cache()

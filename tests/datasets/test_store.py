@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import xarray
 from dataset_fixtures import CODE, make_dataset, small_settings
 
 from resolvent.common.errors import FileError
@@ -28,11 +27,11 @@ from resolvent.datasets.card import finalise
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.loading import Split, load_arrays, load_samples
 from resolvent.datasets.storage.generation import generate_shard
-from resolvent.datasets.storage.layout import Layout, Variable, grid_facts, grid_from_facts, space_group
+from resolvent.datasets.storage.layout import Layout, Variable, space_group
 from resolvent.datasets.storage.reading import read_array
 from resolvent.datasets.storage.store import write_shard
 from resolvent.datasets.tasks.registry import build_task
-from resolvent.solvers.common.grid import Grid, Nodes
+from resolvent.solvers.common.grid import Grid
 
 
 def finalised(dataset: Path, code: dict = CODE) -> dict:
@@ -79,14 +78,6 @@ def test_a_killed_job_resumes_from_its_last_batch_of_the_same_code(made, tmp_pat
     np.testing.assert_array_equal(
         read_array(store, name, range(10)), read_array(made / "burgers.zarr", name, range(10))
     )
-
-
-def test_plain_xarray_reads_the_numbers_of_a_store(made):
-    with xarray.open_zarr(made / "burgers.zarr", group="n64", consolidated=False) as plain:
-        assert plain["split"].values.tolist() == ["train"] * 20 + ["validation"] * 4 + ["test"] * 6
-        for name in ("initial_velocity", "final_velocity"):
-            own = read_array(made / "burgers.zarr", f"n64/{name}", range(30))
-            np.testing.assert_array_equal(plain[name].values, own)
 
 
 def test_writing_a_store_removes_its_card_first(dataset):
@@ -169,7 +160,7 @@ def test_a_damaged_batch_is_reported(made, tmp_path):
     generate_shard(task, store, 0, tmp_path / "0.json", CODE)
     (part,) = (store.with_suffix(".parts") / settings_hash(CODE) / "shard-0000").iterdir()
     whole, reported, random = part.read_bytes(), 0, np.random.default_rng(0)
-    for place in random.integers(len(whole), size=20):
+    for place in random.integers(len(whole), size=8):
         content = bytearray(whole)
         content[place] ^= 1 << random.integers(8)
         part.write_bytes(content)
@@ -179,7 +170,7 @@ def test_a_damaged_batch_is_reported(made, tmp_path):
             reported += f"the batch {part} is damaged" in str(error)
         else:
             assert (tmp_path / "again.json").read_bytes() == (tmp_path / "0.json").read_bytes()
-    assert reported > 8
+    assert reported > 3
 
 
 def test_a_damaged_or_altered_receipt_is_reported(dataset):
@@ -298,8 +289,9 @@ def test_batches_of_another_size_are_one_line_with_the_remedy(tmp_path):
 
 
 def test_finalising_refuses_data_that_miss_the_stated_accuracy(tmp_path):
+    few = {"train": 1, "validation": 1, "test": 1}
     with pytest.raises(DatasetError, match=r"1\.0e-12 \(against \w+ \w+\); solve more finely"):
-        make_dataset(tmp_path, small_settings(num_modes=192, num_steps=480, accuracy=1e-12))
+        make_dataset(tmp_path, small_settings(num_modes=96, num_steps=240, accuracy=1e-12, samples=few))
     assert not (tmp_path / "burgers.json").exists()
 
 
@@ -315,19 +307,6 @@ def test_shards_do_not_overlap_and_cover_every_sample():
     for points, dtype, samples in ((8192, "float64", 12), (8192, "float32", 24), (512**2, "float64", 1)):
         assert Layout((), {"train": 48}, 24, dtype).samples_per_chunk((points,)) == samples
     assert layout.arrays == {"n64/u": (64,)}
-
-
-@pytest.mark.parametrize(
-    "grid",
-    [
-        Grid("periodic", 64, 2.0),
-        Grid("cell_centres", 9, dimension=2),
-        Grid("cell_centres", 9, stride=3),
-        Nodes((0.0, 0.1, 0.5)),
-    ],
-)
-def test_a_card_gives_the_grid_back(grid):
-    assert grid_from_facts(json.loads(json.dumps(grid_facts(grid)))) == grid
 
 
 def test_two_jobs_cannot_write_the_same_shard(dataset):

@@ -9,7 +9,7 @@ from training_fixtures import rough_samples, smooth_samples
 
 from resolvent.common.predictions import condition
 from resolvent.common.progress import watched
-from resolvent.datasets.loading import Samples, load_arrays, load_samples
+from resolvent.datasets.loading import load_arrays, load_samples
 from resolvent.datasets.spectra import powers
 from resolvent.evaluation.baselines import measured_baselines
 from resolvent.evaluation.conditions import (
@@ -23,15 +23,10 @@ from resolvent.evaluation.conditions import (
 from resolvent.models.build import build
 from resolvent.solvers.common.grid import Grid, Nodes
 from resolvent.training.errors import TrainingError
-from resolvent.training.fit import HISTORY_COLUMNS, Trainer
-from resolvent.training.normalisation import in_physical_units, restored
-from resolvent.training.settings import TrainingSettings
 from resolvent.training.tensors import as_samples, coordinate_tensor, function_tensor
 
 CPU, SHOWN = torch.device("cpu"), np.array([0])
 COUNTS = {"train": 3, "validation": 1, "test": 2}
-TIMES = Nodes((0.0, 0.1, 0.25, 0.4, 0.7, 1.0))
-STANDARDISED = {"normalisation": "scalar", "loss_units": "standardised", "gradient_weight": 0.0}
 
 
 @pytest.fixture(scope="module")
@@ -73,63 +68,6 @@ def test_each_batch_of_predictions_is_progress(lorenz, monkeypatch, tmp_path):
     with open(tmp_path / "log", "w") as log, watched(0.0, log):
         predict(Pointwise(), samples, CPU)
     assert len(restarts) == 1 + len(samples)
-
-
-def curves(count, seed):
-    """Three inputs, two targets that they determine point by point, far from zero and of unequal size."""
-    rng = np.random.default_rng(seed)
-    inputs = rng.normal(size=(count, 3, TIMES.points))
-    targets = np.stack([50 + 5 * inputs[:, 0] - 3 * inputs[:, 1], 0.1 * np.tanh(inputs[:, 2])], axis=1)
-    return Samples(TIMES, inputs, targets)
-
-
-def trainer(directory, **settings):
-    settings = {"epochs": 60, "batch_size": 8, "learning_rate": 1e-2, "schedule": "plateau", **settings}
-    settings = TrainingSettings.model_validate(STANDARDISED | settings)
-    train = curves(64, 0)
-    torch.manual_seed(0)
-    operator = in_physical_units(Pointwise(), settings, train)
-    return Trainer(
-        operator, train, curves(16, 1), settings, seed=0, device=CPU, identity="a", directory=directory
-    )
-
-
-def column(progress, name):
-    return [row[HISTORY_COLUMNS.index(name)] for row in progress.history]
-
-
-@pytest.fixture(scope="module")
-def fitted(tmp_path_factory):
-    """A training that has ended, and its progress."""
-    run = trainer(tmp_path_factory.mktemp("fitted"))
-    return run, run.fit()
-
-
-def test_several_standardised_functions_are_learnt_on_a_plateau(fitted):
-    run, progress = fitted
-    errors, rates = column(progress, "validation_relative_l2"), column(progress, "learning_rate")
-    assert errors[-1] < 0.2 * errors[0]
-    assert sorted(set(rates), reverse=True) == list(dict.fromkeys(rates))  # halved, never raised
-    assert all(rate == rates[0] / 2**k for k, rate in enumerate(dict.fromkeys(rates)))
-    assert len(set(rates)) > 1
-    again = restored(Pointwise(), run.settings, run.operator.state_dict())
-    u, x = function_tensor(run_inputs := curves(2, 2).inputs, TIMES), coordinate_tensor(TIMES)
-    assert torch.equal(again(u, x), run.operator(u, x))
-    mean = run.operator.output.mean.numpy()
-    np.testing.assert_allclose(mean, curves(64, 0).targets.mean(axis=(0, 2)), rtol=1e-5, atol=1e-6)
-    assert run_inputs.shape == (2, 3, TIMES.points)
-
-
-def test_the_loss_is_that_of_standardised_functions(fitted, tmp_path):
-    """The second, small function would count for nothing in physical units."""
-    physical, test, errors = trainer(tmp_path, loss_units="physical"), curves(32, 3), []
-    physical.fit()
-    for run in (fitted[0], physical):
-        with torch.no_grad():
-            found = run.operator(function_tensor(test.inputs, TIMES), coordinate_tensor(TIMES))
-        small = test.targets[:, 1]
-        errors.append(np.abs(as_samples(found).numpy()[:, 1] - small).mean() / np.abs(small).mean())
-    assert errors[0] < 0.5 * errors[1]
 
 
 def test_errors_of_standardised_functions_stand_beside_those_in_physical_units(lorenz):

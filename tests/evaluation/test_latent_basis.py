@@ -17,8 +17,6 @@ from resolvent.evaluation.latent_basis import (
 )
 from resolvent.models.build import build
 from resolvent.models.cao2021.encoder import Encoder
-from resolvent.models.cao2021.settings import CoarseEncoderSettings
-from resolvent.models.registry import ARCHITECTURES, settings_class
 from resolvent.solvers.darcy.eigenfunctions import eigenfunctions, element_means
 from resolvent.training.errors import TrainingError
 from resolvent.training.normalisation import in_physical_units
@@ -28,7 +26,6 @@ from resolvent.training.tensors import coordinate_tensor, function_tensor
 SEED = 11
 COUNTS = {"train": 3, "validation": 1, "test": 6}
 SETTINGS = SMALL_TRANSFORMER_2D | {"num_layers": 5, "residual_dropout": 0.3}
-COARSE = sorted(name for name in ARCHITECTURES if issubclass(settings_class(name), CoarseEncoderSettings))
 
 
 @pytest.fixture(scope="module")
@@ -162,14 +159,6 @@ def test_a_diverged_run_has_eigenfunctions_only(card, tmp_path):
         assert np.isnan(stored[name]).all()
     assert stored["basis"].shape == (2, 2, 10, 10)
     assert (stored["eigenvalues"] > 0).all()
-
-
-@pytest.mark.parametrize("architecture", COARSE)
-def test_any_encoder_on_a_coarse_grid_will_do(card, tmp_path, architecture):
-    settings = {"width": 12, "num_layers": 2, "num_heads": 2, "feedforward_width": 12, "decoder_width": 4}
-    operator = build(architecture, settings | {"downsampling_factor": 0.8}, seed=1)
-    save_run(tmp_path, operator, architecture, settings | {"downsampling_factor": 0.8}, {})
-    assert written(card, tmp_path)["layers"].tolist() == [1, 2]
 
 
 @pytest.mark.parametrize(("grids", "factor", "nodes"), [("stored", 0.73, 17), ("coarse", 0.8, 10)])

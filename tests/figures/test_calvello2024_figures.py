@@ -11,17 +11,15 @@ from calvello2024_samples import (
     write_flow_run,
     write_trajectory_run,
 )
-from exhibits import compared, of_paper, read_all
+from exhibits import compared, of_paper
 from exhibits import words_of as texts_of
 
 from resolvent.common.predictions import condition, functions, read_predictions
 from resolvent.figures.common.errors import ResultError
-from resolvent.figures.common.fields import log_scale_of
 from resolvent.figures.common.numbers import scientific
 from resolvent.figures.common.results import read_runs
 from resolvent.figures.papers.calvello2024 import figures
-from resolvent.figures.papers.calvello2024.chosen import errors_in_words, extended_pair, first_with
-from resolvent.figures.papers.calvello2024.reported import TABLE_3
+from resolvent.figures.papers.calvello2024.chosen import extended_pair
 
 WIDE = {"width": 32, "patches": PATCHES}
 UNEVEN = (figures.draw_uneven_weighted, figures.draw_uneven_unweighted)
@@ -83,11 +81,6 @@ def test_figures_8_and_9_have_the_same_axes_and_their_own_model(both):
         assert f"{model}, trained at dt0.01, tested at two_rates" in words_of(figure)
 
 
-def test_settings_that_no_run_has_are_named(both):
-    with pytest.raises(ResultError, match="quadrature: midpoint"):
-        first_with(read_all([both]), quadrature="midpoint")
-
-
 def test_a_diverged_run_has_the_axes_of_the_other_and_a_run_without_the_uneven_times_none(make_run):
     runs = [
         write_trajectory_run(make_run, "tno", "trapezoid", diverged_epoch=1),
@@ -100,12 +93,6 @@ def test_a_diverged_run_has_the_axes_of_the_other_and_a_run_without_the_uneven_t
     runs[0] = write_trajectory_run(make_run, "few", "trapezoid", dataset=few)
     with pytest.raises(ResultError, match="two_rates"):
         of_paper(figures.draw_uneven_weighted, [runs])
-
-
-def test_errors_of_standardised_functions_are_reported_where_they_are_recorded(make_run):
-    (without,) = read_runs([write_flow_run(make_run, "a", "fano", standardised=False)])
-    (lost,) = read_runs([write_flow_run(make_run, "b", "fano", diverged_epoch=2)])
-    assert errors_in_words(without, 16, TABLE_3) == errors_in_words(lost, 16, TABLE_3) == []
 
 
 # Time steps: Figure 7.
@@ -127,13 +114,6 @@ def test_figure_7_draws_medians_and_means_of_the_seeds_that_finished(both, tmp_p
                 assert has_line(panel, [(0.028, errors["two_rates"]), (0.0392, errors["random"])])
     names = [tick.get_text() for tick in figure.axes[0].get_xticklabels()]
     assert names == ["0.005", "0.01", "0.02", "two rates", "random"]  # in the order of their places
-
-
-def test_a_panel_without_anything_to_draw_says_so(make_run, tmp_path):
-    lost = write_flow_run(make_run, "lost", "fano", diverged_epoch=1)
-    steps = write_trajectory_run(make_run, "tno", "trapezoid", diverged_epoch=1)
-    for draw, run in ((figures.draw_time_steps, steps), (figures.draw_other_grids, lost)):
-        assert "every run diverged" in words_of(of_paper(draw, [[run]], [compared([run], tmp_path)]))
 
 
 # Median and worst fields: Figures 12, 13, 16 and 18.
@@ -182,21 +162,6 @@ def test_figures_16_and_18_draw_what_changes(make_run):
     np.testing.assert_allclose(drawn[3], np.abs(prediction - truth)[0])
 
 
-def test_fields_of_a_diverged_run_are_drawn_as_such(make_run):
-    run = write_flow_run(make_run, "fano", "fano", diverged_epoch=2)
-    for draw in (figures.draw_answers, figures.draw_increments):
-        # Beside each sample; prediction and error.
-        assert words_of(of_paper(draw, [[run]])).count("diverged") == 2 * 3
-
-
-def test_a_logarithmic_scale_of_errors():
-    scale = log_scale_of(np.array([0.0, 1e-9, 0.5, np.nan]))["norm"]
-    assert (scale.vmin, scale.vmax) == pytest.approx((5e-5, 0.5))
-    assert scale(0.0) == scale(1e-9) == 0  # at the foot of the scale, not blank
-    for nothing in (np.zeros(3), np.full(3, np.nan)):
-        assert log_scale_of(nothing)["norm"].vmax == 1
-
-
 # Other grids: Figures 14, 15, 17 and 19.
 
 
@@ -243,9 +208,3 @@ def test_figure_19_draws_the_two_that_differ_in_the_extension_alone(flows, tmp_p
     assert extended_pair(runs + more) == ("bare", "bare_extended")  # without smoother, if there is one
     with pytest.raises(ResultError, match="periodic_extension"):
         extended_pair([run for run in runs if run.model != "extended"])
-
-
-def test_figure_7_refuses_functions_of_space_in_one_line(make_run, tmp_path):
-    run = make_run()
-    with pytest.raises(ResultError, match="has functions of space, not trajectories"):
-        of_paper(figures.draw_time_steps, [[run]], [compared([run], tmp_path)])

@@ -80,20 +80,6 @@ def test_table_3_has_a_model_a_row_and_the_versions_with_its_data(make_run, tmp_
     assert table.loc["vit_no", f"{titles[1]}: ours ×10⁻³"] == "—"
 
 
-def test_two_experiments_on_one_equation_have_columns_of_their_own(make_run, tmp_path):
-    runs = [
-        [write_calvello(make_run, "fano", errors=[level] * 3, seed=seed, resolution=points, experiment=name)]
-        for seed, (name, points, level) in enumerate((("coarse", 64, 2e-2), ("fine", 416, 1e-2)))
-    ]
-    comparisons = [compared(one, tmp_path / f"{number}") for number, one in enumerate(runs)]
-    table = printed(of_paper(tables.draw_high_resolution, runs, comparisons), tmp_path)
-    ours = {column: table[column][0] for column in table if column.endswith(": ours ×10⁻³")}
-    assert ours == {
-        "Darcy flow, lognormal, coarse: ours ×10⁻³": "30.00",
-        "Darcy flow, lognormal, fine: ours ×10⁻³": "15.00",
-    }
-
-
 @pytest.fixture
 def widths(make_run):
     """FANO at three widths, the widest with another smoother beside, and ViT-NO at one; narrow is better."""
@@ -191,11 +177,3 @@ def test_table_5_has_a_row_for_each_grid(tmp_path):
     assert (large["10⁹ operations: counted"], large["seconds"]) == ("1,180", "—")
     assert large["why they differ"] == ""  # as above
     assert 'class="prose"' in (tmp_path / "item.html").read_text()
-
-
-def test_other_sizes_than_the_papers_are_reported(tmp_path):
-    run, differences = tables.remark(pd.read_csv(counted(tmp_path)).iloc[0].to_dict())
-    assert "one timing on a core (CPU), one thread" in run
-    assert len(differences) == 1
-    _, others = tables.remark(pd.read_csv(counted(tmp_path, patches=4)).iloc[0].to_dict())
-    assert others == ["patches 4 (paper 13)", *differences]

@@ -18,8 +18,6 @@ from resolvent.figures.papers.cao2021.figures import (
     draw_noise_transfer,
     noisy_runs,
     smoothing,
-    turned,
-    varied,
 )
 
 NODES, WIDTH = 9, 16
@@ -46,19 +44,6 @@ def test_every_seed_is_a_line_beside_the_median_and_an_experiment_a_row(make_run
     for panel in figure.axes[:2]:
         assert (strokes(panel, colour), strokes(panel, MUTED)) == (8 + 1, 2)
     assert "× 2 of 10 seeds diverged (epoch 9)" in figure.axes[1].texts[0].get_text()
-
-
-@pytest.mark.parametrize("diverged_epoch", [0, 4])
-def test_only_diverged_seeds(make_run, diverged_epoch):
-    figure = of_paper(draw_convergence, [[make_run(diverged_epoch=diverged_epoch)]])
-    assert [strokes(panel, MUTED) for panel in figure.axes] == 2 * [int(diverged_epoch > 0)]
-
-
-def test_a_title_says_what_the_seeds_draw(make_run):
-    several = read_runs(seeds(make_run, 3))
-    assert varied(several) == "3 seeds of initial weights and sample order"
-    fixed = read_runs([make_run("fixed", training={"loader_seed": 0})])
-    assert varied(fixed) == "1 seed of initial weights, one sample order"
 
 
 def noisy_of(experiments):
@@ -163,11 +148,6 @@ def test_every_function_is_an_image_below_the_name_of_its_layer(drawn):
     assert sum(len(panel.get_images()) for panel in figure.axes) == 3 * 2 + 1  # and the coefficient
 
 
-def test_a_short_encoder_and_a_diverged_run_are_drawn(drawn):
-    assert "Encoder layer 1" in words_of(drawn(latent(layers=(1,), depth=1)))
-    assert words_of(drawn(latent(diverged=True))).count("diverged") == 2 * 2
-
-
 def test_the_paper_s_remark_is_a_number():
     found = latent()
     first, fourth = np.median(found["roughness"][0]), np.median(found["roughness"][3])
@@ -175,11 +155,6 @@ def test_the_paper_s_remark_is_a_number():
     found["roughness"][0, :3] = np.nan  # columns without a roughness do not count
     assert smoothing(found).startswith(f"Median roughness: {np.median(found['roughness'][0, 3:]):.3g} in")
     assert smoothing(latent(diverged=True)) == "Roughness: the run diverged"
-
-
-def test_signs_are_those_of_the_first_layer():
-    functions = latent()["basis"][0]
-    assert (turned(functions * [[[-2.0]], [[3.0]]], functions) == functions * [[[2.0]], [[3.0]]]).all()
 
 
 def test_a_missing_file_of_latent_functions_names_itself(make_run):

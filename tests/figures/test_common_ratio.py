@@ -1,5 +1,7 @@
 """The common ratio of a table and deviations from it: coverage, verdicts, and what is counted in."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 import scipy
@@ -13,7 +15,6 @@ from common_ratio import (
     verdict_on,
 )
 
-from benchmarks.common_ratio_coverage import simulated_tables, summary
 from resolvent.figures.common.intervals import Interval
 
 OURS, THEIRS = 0.03, 0.1  # standard deviations of the logarithms of the means over our and their samples
@@ -45,25 +46,21 @@ def inside(interval):
     return interval.low <= 1 <= interval.high
 
 
-@pytest.mark.parametrize("spread", [0.05, 0.15])
-@pytest.mark.parametrize(("groups", "repeated"), [(True, 4), (False, 4), (False, 8)])
-def test_the_intervals_of_a_table_hold_together(spread, groups, repeated):
+# Spread between seeds, whether rows share samples, and how many rows have several seeds.
+TABLES = list(product((0.05, 0.15), (True, False), (4, 8)))
+QUICK = (0.15, True, 4)
+SLOW = [pytest.param(table, marks=pytest.mark.slow) for table in TABLES if table != QUICK]
+
+
+@pytest.mark.parametrize("table", [QUICK, *SLOW])
+def test_the_intervals_of_a_table_hold_together(table):
+    spread, groups, repeated = table
     found = [compare(rows) for rows in tables(250, spread=spread, groups=groups, repeated=repeated)]
     assert np.mean([inside(one.common) for one in found]) >= 0.92
     for kind in ("ratio", "deviation"):
         together = [all(inside(getattr(row, kind)) for row in one.rows) for one in found]
         assert np.mean(together) >= 0.92
     assert np.mean([one.verdict == "different" for one in found]) <= 0.02
-
-
-def test_an_average_of_independent_rows_would_be_too_sure():
-    """The test above can fail: rows that count as independent comparisons miss the truth too often."""
-    missed = []
-    for rows in tables(400, spread=0.05):
-        logarithms = np.log([row.means.mean() / row.reported for row in rows])
-        distance = 2.36 * logarithms.std(ddof=1) / np.sqrt(len(rows))
-        missed.append(abs(logarithms.mean()) > distance)
-    assert np.mean(missed) > 0.3
 
 
 def test_the_common_ratio_is_a_geometric_mean_and_the_deviations_multiply_to_one():
@@ -130,9 +127,3 @@ def test_the_correlation_is_that_of_means_over_groups_on_the_same_samples():
     elsewhere = Compared("kind", np.ones(1), [EXACT], 1.0, group_means(errors[2][:7]))
     assert correlation_between([*rows[:2], elsewhere]) == correlation_between(rows[:2])
     assert correlation_between(rows[:1]) is None
-
-
-def test_the_benchmark_tabulates_what_it_simulates():
-    cells = summary(simulated_tables(0.5, 0.05, normal=True, simulations=3))
-    assert len(cells) == 9
-    assert cells[:1] == ["100.0"]

@@ -9,13 +9,12 @@ import pytest
 from exhibits import printed as balanced
 from run_files import replace_errors, vouched, write_inference
 
-from resolvent.common.digests import write_digest
 from resolvent.common.errors import FileError
 from resolvent.figures.common.comparison import by_condition, errors_of, read_comparison
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.numbers import UNIT, duration, ends, in_units, plain, scientific, times
-from resolvent.figures.common.results import error_matrix, read_arrays
-from resolvent.figures.common.table import as_csv, as_html
+from resolvent.figures.common.results import error_matrix
+from resolvent.figures.common.table import as_html
 from resolvent.figures.experiment.comparison import write_comparison
 from resolvent.figures.experiment.cost import read_inference
 from resolvent.figures.experiment.error_table import headline, of_all_metrics, write_error_tables
@@ -243,20 +242,6 @@ def test_the_papers_protocol_is_a_column_of_its_own_where_recorded(make_run, com
     assert html.count("best epoch on the test samples") == latex.count("best epoch on the test samples") == 1
 
 
-def test_columns_are_resolutions_and_levels_of_noise(make_run, tmp_path):
-    tables = []
-    for noise in (0.1, 0.0):
-        runs = [
-            make_run(f"one{noise}", resolution=141, noise=noise, tested_noise=(noise, 0.5), errors=[2e-2] * 2)
-        ]
-        tables.append(write_comparison(runs, [], tmp_path / f"{noise}" / "comparison.csv"))
-    table = headline(pd.concat(tables))
-    assert [group for group, _ in table.groups] == ["", "n = 141, ε = 0", "n = 141, ε = 0.1", ""]
-    assert "2.75 × 10⁻²" in [cell.text for cell in table.rows[0]]  # two realisations of the noise
-    assert table.rows[0][1].text == "—"
-    assert "n = 141, ε = 0.1: error (95 % interval)" in as_csv(table)
-
-
 def test_numbers_carry_their_own_exponent():
     for number, words in (
         (1.2034e-3, "1.20 × 10⁻³"), (3.0e-16, "3.00 × 10⁻¹⁶"), (0.9114, "0.911"), (0.0999, "9.99 × 10⁻²"),
@@ -276,15 +261,6 @@ def test_numbers_carry_their_own_exponent():
     found = [times(one) for one in (4e-3, 0.0123, 0.999, 12.3, 26000)]
     assert found == ["4.0 × 10⁻³", "0.012", "1.00", "12.3", "2.6 × 10⁴"]
     assert [duration(one) for one in (8.42, 192, 5400, None)] == ["8.4 s", "3.2 min", "1.5 h", "—"]
-
-
-def test_the_lowest_error_comes_first(make_run, make_baselines, compare):
-    runs = [make_run(name, errors=[error] * 2) for name, error in (("b", 3e-3), ("c", 1e-3), ("a", 2e-3))]
-    table = headline(compare([*runs, make_run("lost", diverged_epoch=3)], [make_baselines()])[0])
-    assert [row[0].text for row in table.rows] == ["c", "a", "b", "lost"]
-    assert [row[0].text for row in table.baselines] == [
-        "Coarse classical solve", "Interpolation oracle", "Identity", "Mean predictor"
-    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -307,20 +283,6 @@ def test_a_missing_or_damaged_file_names_itself_and_what_to_run(text, reason, ma
         vouched(run)
     with pytest.raises(FileError, match=rf"errors\.csv {reason}"):
         write_comparison([run], [], tmp_path / "comparison.csv")
-
-
-def test_damaged_arrays_name_themselves_and_what_to_do(tmp_path):
-    path = tmp_path / "predictions.npz"
-    np.savez_compressed(path, values=np.linspace(0, 1, 500))
-    whole = path.read_bytes()
-    for content in (whole[:-100], whole[:100], b"words", whole.replace(whole[300:310], bytes(10))):
-        path.write_bytes(content)
-        write_digest(path)
-        with pytest.raises(ResultError, match=r"predictions\.npz is damaged .*: delete it and run snakemake"):
-            read_arrays(path)
-    path.write_bytes(whole)
-    with pytest.raises(FileError, match=r"predictions\.npz was altered: delete it and run snakemake"):
-        read_arrays(path)
 
 
 @pytest.mark.parametrize(

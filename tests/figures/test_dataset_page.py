@@ -183,7 +183,7 @@ def test_the_page_links_to_what_belongs_to_it_and_says_how_to_make_and_open_the_
 
 
 @ONE_KIND
-def test_what_a_check_of_imported_data_found_is_said_first_and_latex_becomes_mathematics(dataset, tmp_path):
+def test_a_page_of_imported_data_says_what_was_found_first_and_has_mathematics_and_a_film(dataset, tmp_path):
     summary = "imported; labels off by 3.1e-16 in the median, 0.0e+00 at best"
     source = "Li et al. (2021, arXiv:2010.08895)"
     words = ["Another time fits."]
@@ -192,7 +192,10 @@ def test_what_a_check_of_imported_data_found_is_said_first_and_latex_becomes_mat
     edited(dataset, "error_budget", by_convention={"on_nodes": tried, "in_cells": tried | {"samples": 3}})
     latex = r"\frac{du}{dt} = \nu < 1, \quad u(0) = 1"
     edited(dataset, "equation", in_latex=latex, operator_in_latex=r"a \mapsto p")
-    page = write_page(dataset, tmp_path)
+    motion = {"kind": "curve", "times": np.arange(3.0), "values": np.eye(3, 8), "coordinates": np.arange(8.0)}
+    save_arrays(tmp_path / "motion.npz", names=np.array(["u"]), **motion)
+    sources = {"motion_file": tmp_path / "motion.npz", "film_caption": "It <moves>.", "shows_flux": False}
+    page = write_page(dataset, tmp_path, sources=sources)
     said = (
         "<h1>",
         "Imported; labels off by 3.1 × 10⁻¹⁶ in the median, 0 at",
@@ -212,14 +215,6 @@ def test_what_a_check_of_imported_data_found_is_said_first_and_latex_becomes_mat
     assert "&amp;#" not in page
     for one in found:
         ElementTree.fromstring(one)
-
-
-@ONE_KIND
-def test_a_film_is_played_on_demand_and_described(dataset, tmp_path):
-    motion = {"kind": "curve", "times": np.arange(3.0), "values": np.eye(3, 8), "coordinates": np.arange(8.0)}
-    save_arrays(tmp_path / "motion.npz", names=np.array(["u"]), **motion)
-    sources = {"motion_file": tmp_path / "motion.npz", "film_caption": "It <moves>.", "shows_flux": False}
-    page = write_page(dataset, tmp_path, sources=sources)
     video = re.search(r"<video ([^>]*)>", page)[1]
     assert "autoplay" not in video
     assert {"controls", "muted", "loop", "playsinline", 'poster="a_curve/film.png"'} <= set(video.split())

@@ -18,7 +18,6 @@ from merged_configuration import DEFAULT, ROOT, merged
 from paper_setting import BLOCKS
 
 from resolvent.common.records import CostRecord, RunRecord
-from resolvent.datasets.tasks.registry import settings_of as dataset_of
 from resolvent.figures.published.recipe import (
     AtLeast,
     Free,
@@ -221,23 +220,6 @@ def test_a_difference_names_the_source_of_the_expected_value():
     assert line == f"batch size 7 (code 4) [section C.1 and section C.3 and {defaults}]"
 
 
-def test_transformers_on_2048_points_have_the_batches_of_the_command_lines_or_the_default():
-    facts, _ = run_of("cao2021", "burgers", "galerkin_public_code", 2048)
-    for size, known in ((4, True), (8, True), (2, False), (20, False)):
-        assert (number(altered(facts, "training.batch_size", size)) is not None) == known
-    on_512, _ = run_of("cao2021", "burgers", "galerkin_public_code", 512)
-    assert number(altered(on_512, "training.batch_size", 4)) is None
-    # The text has 8.
-    paper, cost = replace(altered(facts, "training.batch_size", 4), recipe="paper"), cost_of(facts)
-    found = differences(paper, cost, recipe="paper")
-    assert any(line.startswith("batch size 4 (paper 8) [Table 5 and section C.1") for line in found)
-
-
-def test_every_example_names_its_recipes():
-    for example in EXAMPLES:
-        assert set(example.recipes) in (set(), {"paper", "code"})
-
-
 ATTENTIONS = ("fourier", "galerkin", "softmax", "linear")
 TABLE_2A = {f"{one}{norm}" for one in ATTENTIONS for norm in ("", "_regular")}
 TABLE_8 = {"galerkin" + norm + start for norm in ("", "_regular") for start in ("_xavier", "_small_gain", "")}
@@ -313,14 +295,3 @@ def test_every_number_of_calvello_has_a_run_at_full_size():
     by_table = {table: {(e, m) for name, e, m, _ in found if name == table} for table in OF_CALVELLO}
     assert by_table == OF_CALVELLO
     assert {name for name, *_ in found} == set(OF_CALVELLO)
-
-
-def test_a_number_stands_beside_a_run_on_the_public_files_whose_check_found_nothing():
-    facts, _ = run_of("cao2021", "burgers", "fno_torch_1_8", 512)
-    public = {"equation": "burgers", "source": "burgers_data_R10.mat", "sha256": ["0"]}
-    public["about"] = {"source": "Li et al. (2021)", "licence": "MIT"}
-    imported = replace(facts, dataset_settings=dataset_of(public).model_dump(mode="json"))
-    assert number(imported) == number(facts) is not None
-    assert number(replace(imported, data_warnings=["The solutions differ from ours."])) is None
-    other = dataset_of(public | {"viscosity": 0.1})
-    assert number(replace(facts, dataset_settings=other.model_dump(mode="json"))) is None

@@ -19,7 +19,7 @@ from resolvent.figures.common.exhibit import Sources
 from resolvent.figures.common.results import read_runs
 from resolvent.figures.common.style import appearances
 from resolvent.figures.common.table import as_html
-from resolvent.figures.experiment import curves, error_location, rows_of_errors
+from resolvent.figures.experiment import curves
 from resolvent.figures.experiment.cost import INFERENCE
 from resolvent.figures.experiment.error_table import BEST_TEST, headline
 from resolvent.figures.experiment.estimates import STRESS
@@ -75,15 +75,6 @@ def test_a_model_that_lost_its_first_grid_is_in_the_legend(make_run, tmp_path):
     looks, comparison = appearances(runs), read_comparison(compared(made, tmp_path))
     for chart in (curves.chart_resolutions(comparison, looks), curves.chart_training(runs, looks)):
         assert [one.name for one in chart.data if one.showlegend] == ["galerkin", "fourier"]
-
-
-def test_models_with_one_label_have_rows_and_lines_of_their_own(make_run):
-    runs = read_runs(make_run(model, attention=model, label="target") for model in ("galerkin", "fourier"))
-    looks = appearances(runs)
-    rows = rows_of_errors.chart_distributions(runs, [], looks)
-    assert len({one.name for one in rows.data}) == 2
-    lines = error_location.chart(runs, looks)
-    assert [one.name for one in lines.data if one.showlegend] == ["target"] * 2
 
 
 def test_models_with_one_label_are_in_the_legend_of_every_figure(make_run, tmp_path):

@@ -44,18 +44,6 @@ def test_table_2a_is_in_the_units_of_the_paper(make_run, tmp_path):
     assert list(table.loc["own", columns]) == ["—", "—", "3.000", "—", "—"]
 
 
-def test_a_second_model_of_a_row_of_the_paper_has_a_row_of_its_own(make_run, tmp_path):
-    """They differ in a setting that no column of the paper's table has."""
-    runs = [
-        make_run(errors=[1e-3, 2e-3]),
-        make_run("printed", recipe="paper", errors=[3e-3, 3e-3]),
-        make_run("slow", errors=[4e-3, 4e-3], training={"learning_rate": 1e-5}),
-    ]
-    table = drawn(draw_burgers, [runs], tmp_path)
-    columns = [f"n = 512, ×10⁻³: {one}" for one in ("as printed", "as coded")]
-    assert table[columns].to_numpy().tolist() == [["3.000", "1.500"], ["—", "4.000"]]
-
-
 def test_table_2b_names_both_grids(make_run, tmp_path):
     runs = [
         make_run(
@@ -135,20 +123,6 @@ def test_table_6_is_the_mean_over_finished_runs(make_run, tmp_path):
     assert tuple(table.loc["Galerkin"]) == ("1.000", "0.064", "0.010", "—")
     assert tuple(table.loc["FNO"]) == ("0.050", "—", "—", "—")
     assert table.loc["Softmax", "Burgers, n = 512: ours"] == "diverged"
-
-
-def test_models_with_one_label_have_hours_of_their_own(make_run, tmp_path):
-    runs = [
-        make_run(model, label="mine", seconds=hours * 3600) for model, hours in (("one", 1), ("other", 3))
-    ]
-    table = printed(of_paper(draw_hours, [runs]), tmp_path)
-    assert table.to_numpy()[:, :2].tolist() == [["mine", "1.000"], ["mine", "3.000"]]
-
-
-def test_hours_of_an_equation_that_the_paper_has_not_are_named_by_it(make_run, tmp_path):
-    flow = make_run(dataset={**DARCY, "equation": "kolmogorov"}, resolution=64, seconds=3600)
-    table = printed(of_paper(draw_hours, [[make_run(), flow]]), tmp_path)
-    assert table["kolmogorov, n = 64: ours"].tolist() == ["1.000"]
 
 
 def test_table_8_has_values_epochs_and_divergences(make_run, tmp_path):

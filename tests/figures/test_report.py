@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from exhibits import given, without_rendering
 from pages import links, missing
-from run_files import save_arrays, whole_card, write_estimates, write_inference
+from run_files import burgers_card, save_arrays, write_estimates, write_inference
 
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.exhibit import Exhibit, Sources
@@ -19,44 +19,23 @@ from resolvent.figures.experiment.verdict import about_labels, verdicts
 from resolvent.figures.run.page import write_run_pages
 from resolvent.planning.places import HOME
 
-VARIABLES = {"initial_velocity": {"long_name": "before"}, "velocity": {"long_name": "after"}}
-CARD = {
-    "dataset": "burgers_cao",
-    "equation": {"in_symbols": "∂ₜu + u ∂ₓu = ν ∂ₓₓu"},
-    "groups": {"n512": {"variables": VARIABLES}},
-    "samples": {"train": 1, "validation": 1, "test": 64},
-    "settings": {"equation": "burgers"},
-    "stated_accuracy": 1e-7,
-    "error_budget": {
-        "against_cole_hopf": {
-            "largest_relative_l2": 2.2e-9,
-            "median_relative_l2": 3e-10,
-            "samples": 64,
-            "of": 64,
-        },
-        "solved_on": "n8192",
-    },
-    "inputs": ["initial_velocity"],
-    "targets": ["velocity"],
-    "sources": [{"name": "<script>alert(1)</script>"}],
-}
+COLE_HOPF = {"largest_relative_l2": 2.2e-9, "median_relative_l2": 3e-10, "samples": 64, "of": 64}
+CARD = burgers_card(
+    equation={"in_symbols": "∂ₜu + u ∂ₓu = ν ∂ₓₓu"},
+    stated_accuracy=1e-7,
+    error_budget={"against_cole_hopf": COLE_HOPF, "solved_on": "n8192"},
+    sources=[{"name": "<script>alert(1)</script>"}],
+)
 
 
 @pytest.fixture
 def make_report(make_run, make_baselines, tmp_path, monkeypatch):
-    """Write the page of three runs, and return it."""
+    """Write the page of three runs, with the film of one of them, and return it."""
     without_rendering(monkeypatch)
 
-    def make(setting=None, filmed=None, tested=None, **options):
-        more = {}
-        of_run = {
-            "model": "fno",
-            "label": "FNO",
-            "resolution": 512,
-            "seed": 1,
-            "shift": "none",
-            "factor": 1.0,
-        }
+    def make(filmed, setting=None, tested=None, **options):
+        of_run = {"model": "fno", "label": "FNO", "resolution": 512, "seed": 1, "shift": "none"}
+        of_run["factor"] = 1.0
         errors = [0.004, 0.001, 0.002]
         known = [
             of_run | {"sample": at, "relative_l2": error, "to_solver": error / 2}
@@ -67,15 +46,12 @@ def make_report(make_run, make_baselines, tmp_path, monkeypatch):
             make_run(label="Galerkin <new>", setting=setting, seed=2, diverged_epoch=7),
             make_run("fno", label="FNO", architecture="fno1d", attention=None, setting=setting, level=3e-3),
         ]
-        if filmed is not None:
-            fields = {"initial": np.eye(8), "target": np.ones((2, 8, 8)), "prediction": np.ones((2, 8, 8))}
-            save_arrays(
-                runs[filmed] / "rollout.npz", times=np.arange(2.0), error=np.ones((1, 2)), sample=0, **fields
-            )
-            more = {"rollout_file": runs[filmed] / "rollout.npz"}
+        fields = {"initial": np.eye(8), "target": np.ones((2, 8, 8)), "prediction": np.ones((2, 8, 8))}
+        rollout = runs[filmed] / "rollout.npz"
+        save_arrays(rollout, times=np.arange(2.0), error=np.ones((1, 2)), sample=0, **fields)
         baselines, card = make_baselines(), tmp_path / "card.json"
         write_comparison(runs, [baselines], tmp_path / "comparison.csv")
-        card.write_text(json.dumps(whole_card(CARD)))
+        card.write_text(json.dumps(CARD))
         shared = {"title": "Burgers", "card": card, "root": tmp_path}
         shared |= {"provenance": {"git revision": "abc1234", "machine": "two cores"}}
         write_run_pages(
@@ -86,7 +62,7 @@ def make_report(make_run, make_baselines, tmp_path, monkeypatch):
             tmp_path / "report.html", command="snakemake --cores 2 report",
             sources=given(
                 runs, tmp_path / "comparison.csv", [baselines], write_inference(tmp_path),
-                estimates=write_estimates(tmp_path, *known), **more
+                estimates=write_estimates(tmp_path, *known), rollout_file=rollout,
             ),
             **shared | options,
         )  # fmt: skip
@@ -106,7 +82,7 @@ def charts_of(page):
 
 
 def test_the_page_answers_in_order_with_the_numbers_of_the_comparison(make_report, tmp_path):
-    page = make_report()
+    page = make_report(filmed=1)
     made_elsewhere = ["./assets/samples.js", "datasets/burgers_cao.html"]
     checkpoints = [one for one in links(page) if one.endswith("/checkpoint.pt")]
     assert missing(links(page), tmp_path) == sorted([*made_elsewhere, *checkpoints])
@@ -131,7 +107,7 @@ def test_the_page_answers_in_order_with_the_numbers_of_the_comparison(make_repor
         assert expected in page, expected
     assert page.index("Against Cole-Hopf") < page.index("The dataset card")
     assert "<script>alert" not in page
-    assert "<video" not in page
+    assert "<video" not in page  # the run of the film has diverged
     charts = charts_of(page)
     assert "resolution_curves" not in charts  # of one grid
     samples = [trace["x"] for trace in charts["error_distributions"]["data"] if trace["type"] == "box"]
@@ -143,37 +119,13 @@ def test_the_page_answers_in_order_with_the_numbers_of_the_comparison(make_repor
     assert sorted(one[:1] + one[-1:] for one in arrows) == ["m→", "m→", "←⁷"]
 
 
-def test_the_labels_are_those_of_the_test_samples(make_report, monkeypatch):
+def test_the_page_has_imported_labels_settings_a_film_and_figures_of_ones_own(
+    make_report, tmp_path, monkeypatch
+):
     """Models that are tested on another dataset have errors against the labels of that dataset."""
     rules = (HOME / "workflow/rules/report.smk").read_text()
     assert set(re.findall(r"card_of\(plan\.(\w+)", rules)) == {"test_dataset_of"}
-    monkeypatch.setitem(CARD, "dataset", "burgers_public")
-    assert '<a href="datasets/burgers_public.html">the page of burgers_public</a>' in make_report()
 
-
-def test_imported_labels_that_were_compared_are_not_called_unmeasured(make_report, monkeypatch):
-    monkeypatch.setitem(CARD, "imported", {"summary": "imported", "warnings": [], "files": []})
-    errors = {"largest_relative_l2": 4e-2, "median_relative_l2": 3e-3, "samples": 64, "of": 64}
-    monkeypatch.setitem(CARD, "error_budget", {"labels_against_our_solver": errors})
-    page = make_report()
-    assert "differ from our solutions by a median relative L² error of 3.00 × 10⁻³" in page
-    assert "not measured" not in page
-
-
-def test_a_run_that_diverged_has_no_film_and_a_setting_of_its_own_is_named(make_report):
-    page = make_report(filmed=1, tested=(512, 2048), setting={"epochs": 40, "train_samples": 256})
-    assert "<video" not in page
-    assert "resolution_curves" in charts_of(page)
-    for words in (
-        "epochs 40 (code 100)", "train samples 256 (code 1024)",
-    ):  # fmt: skip
-        assert f"{words} [section C.1 and " in page, words
-    assert "1.203" not in page
-
-
-def test_a_film_stands_below_the_predictions_and_a_figure_of_ones_own_has_what_it_asks_for(
-    make_report, tmp_path
-):
     def draw(runs, comparison):
         figure, ((panel,),) = new_figure(1, 1, size=(3, 2))
         panel.set_title(f"{len(runs)} runs, {len(comparison)} rows")
@@ -186,13 +138,23 @@ def test_a_film_stands_below_the_predictions_and_a_figure_of_ones_own_has_what_i
         "mine": Exhibit("My title", "Of {test} samples.", draw),
         "models": Exhibit("My table", "Of all runs.", count, kind="table"),
     }
-    page = " ".join(make_report(own=own, filmed=0).split())
+    labels = {"largest_relative_l2": 4e-2, "median_relative_l2": 3e-3, "samples": 64, "of": 64}
+    imported = {"summary": "imported", "warnings": [], "files": []}
+    budget = {"labels_against_our_solver": labels}
+    for key, value in {"dataset": "burgers_public", "imported": imported, "error_budget": budget}.items():
+        monkeypatch.setitem(CARD, key, value)
+    setting = {"epochs": 40, "train_samples": 256}
+    page = " ".join(make_report(filmed=0, tested=(512, 2048), setting=setting, own=own).split())
+    assert '<a href="datasets/burgers_public.html">the page of burgers_public</a>' in page
+    assert "differ from our solutions by a median relative L² error of 3.00 × 10⁻³" in page
+    assert "not measured" not in page
+    assert "resolution_curves" in charts_of(page)
+    for words in ("epochs 40 (code 100)", "train samples 256 (code 1024)"):
+        assert f"{words} [section C.1 and " in page, words
+    assert "1.203" not in page
     assert '<source src="figures/rollout.mp4" type="video/mp4">' in page
-    assert (
-        page.index('id="predictions"')
-        < page.index("each prediction is the next input")
-        < page.index('id="trust"')
-    )
+    film = page.index("each prediction is the next input")
+    assert page.index('id="predictions"') < film < page.index('id="trust"')
     assert 'id="own_mine"> <h3>My title</h3> <p class="explanation">Of 40 samples.</p>' in page
     assert '<h3>My table</h3> <p class="explanation">Of all runs.</p> <div class="wide"> <table' in page
     assert "3 runs, " in (tmp_path / "figures/own_mine.svg").read_text()

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from pages import links, missing
-from run_files import one_level, replace_errors, vouched, whole_card
+from run_files import burgers_card, one_level, replace_errors, vouched
 
 from resolvent.common.predictions import tree_of, write_predictions
 from resolvent.figures.common.charts import picked, rounded, thinned
@@ -19,18 +19,7 @@ from resolvent.figures.experiment import error_location
 from resolvent.figures.run import data
 from resolvent.figures.run.page import write_run_pages
 
-VARIABLES = {"initial_velocity": {"long_name": "before"}, "velocity": {"long_name": "after"}}
-CARD = whole_card(
-    {
-        "dataset": "burgers_cao",
-        "equation": {},
-        "groups": {"n512": {"variables": VARIABLES}},
-        "inputs": ["initial_velocity"],
-        "targets": ["velocity"],
-        "samples": {"train": 1, "validation": 1, "test": 64},
-        "settings": {"equation": "burgers"},
-    }
-)
+CARD = burgers_card()
 
 
 @pytest.fixture

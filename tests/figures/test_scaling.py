@@ -58,6 +58,7 @@ def test_the_misfit_is_the_spread_about_the_curve():
     assert curve_through(family, "samples").misfit == pytest.approx(np.sqrt(2) * np.log(1.1))
 
 
+@pytest.mark.slow
 def test_intervals_of_the_exponent_hold(monkeypatch):
     monkeypatch.setattr(scaling, "REPLICATES", 100)
     held = 0
@@ -143,21 +144,6 @@ def test_the_figure_shows_every_width(family):
     figure = drawn(SCALING, runs, inference=inference)
     names = [text.get_text() for legend in figure.legends for text in legend.get_texts()]
     assert names == ["FNO, width 16", "FNO, width 32"]
-
-
-def test_the_figure_is_of_the_most_points(make_run, tmp_path):
-    runs = [
-        make_run(
-            f"fno_n{samples}", label=f"FNO, {samples} samples", resolution=resolution,
-            training={"train_samples": samples}, seconds=float(samples),
-            errors=10 / resolution / samples * HARDNESS,
-        )
-        for samples in (64, 128)
-        for resolution in (512, 1024)
-    ]  # fmt: skip
-    figure = drawn(SCALING, runs, inference=write_inference(tmp_path))
-    errors = figure.axes[0].lines[0].get_ydata()
-    assert errors == pytest.approx([10 / 1024 / 64, 10 / 1024 / 128])
 
 
 def test_where_all_diverged_there_is_no_curve(make_run, tmp_path):

@@ -120,3 +120,14 @@ def whole_card(card):
     other["statistics"] = {name: dict.fromkeys(("mean", "std", "min", "max"), 0.0) for name in arrays}
     equation = {"in_words": "w", "in_symbols": "s", "operator": "u ↦ v", "source": "ours"} | card["equation"]
     return other | card | {"groups": groups, "equation": equation}
+
+
+def burgers_card(**more):
+    """Return the card of a small dataset of Burgers' equation, with `more` in place of its facts."""
+    variables = {"initial_velocity": {"long_name": "before"}, "velocity": {"long_name": "after"}}
+    facts = {
+        "dataset": "burgers_cao", "equation": {}, "groups": {"n512": {"variables": variables}},
+        "samples": {"train": 1, "validation": 1, "test": 64}, "settings": {"equation": "burgers"},
+        "inputs": ["initial_velocity"], "targets": ["velocity"],
+    }  # fmt: skip
+    return whole_card(facts | more)

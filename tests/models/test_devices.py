@@ -49,15 +49,19 @@ for name, architecture, settings in json.loads(sys.argv[1]):
 """
 
 
-@pytest.fixture
-def operator(variant):
-    architecture, settings = variant
-    return build(architecture, {**SMALL[architecture], **settings}, seed=0).eval()
+# CODANO takes five seconds.
+ON_META = [
+    pytest.param(variant, id=name, marks=[pytest.mark.slow] * (variant[1].get("model") == "CODANO"))
+    for name, variant in zip(NAMES, VARIANTS, strict=True)
+]
 
 
-def test_no_constant_is_on_another_device_and_no_value_is_looked_at(variant, operator):
+@pytest.mark.parametrize("variant", ON_META)
+def test_no_constant_is_on_another_device_and_no_value_is_looked_at(variant):
     """A number taken to the CPU, or a tensor left on it, is an error on the device "meta"."""
-    x = points(variant[0])
+    architecture, settings = variant
+    operator = build(architecture, {**SMALL[architecture], **settings}, seed=0).eval()
+    x = points(architecture)
     u = torch.randn(2, *x.shape[:-1], 1)
     elsewhere = copy.deepcopy(operator).to("meta")
     v = elsewhere(u.to("meta").requires_grad_(), x.to("meta"))

@@ -1,8 +1,6 @@
 """Settings: defaults, and messages of one line."""
 
 import re
-import subprocess
-import sys
 from importlib.metadata import version
 
 import pytest
@@ -48,13 +46,6 @@ def test_every_setting_is_described():
         for name, field in settings_class(architecture).model_fields.items():
             assert field.description, name
             assert not field.is_required(), name
-
-
-def test_settings_need_no_torch():
-    code = (
-        "import sys, resolvent.models.registry; sys.exit('torch' in sys.modules or 'neuralop' in sys.modules)"
-    )
-    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
 def test_an_architecture_of_a_package_that_is_not_installed_says_how_it_is(monkeypatch):

@@ -13,7 +13,6 @@ import pytest
 import torch
 from model_variants import SMALL, band_limited, grid, points
 from neuralop import models as package
-from neuralop.layers.spectral_convolution import SpectralConv
 from torch import nn
 from torch.nn import functional
 
@@ -203,23 +202,6 @@ def test_is_the_formulas_written_out():
         torch.testing.assert_close(operator(u, x), written_out(operator, u, x), rtol=1e-10, atol=1e-10)
 
 
-def test_takes_its_own_grid_alone():
-    operator, x = afno(), grid(24, dim=2).double()
-    for n1, n2 in ((24, 24), (12, 24)):
-        with pytest.raises(ValueError, match=rf"^the table of positions is for 12 x 12 .* got {n1} x {n2}$"):
-            operator(torch.zeros(1, n1, n2, 1, dtype=torch.float64), x[:n1, :n2])
-
-
-def test_initial_weights():
-    operator = build("afno", {}, 0)
-    layer = operator.layers[0]
-    for drawn in (layer.spectral.weights, layer.spectral.biases, layer.feedforward[0].weight):
-        assert drawn.std().item() == pytest.approx(0.02, rel=0.1)
-    assert operator.positions.std().item() == pytest.approx(0.02, rel=0.1)
-    assert layer.feedforward[0].bias.abs().max() == 0
-    assert operator.projection.bias is None
-
-
 SETTINGS = SMALL["neuraloperator2d"]
 KEYWORDS = {"n_modes": (8, 8), "hidden_channels": 8, "n_layers": 3}
 
@@ -261,14 +243,6 @@ def test_it_is_the_packages_model_and_building_it_says_nothing(model, capfd):
         torch.testing.assert_close(operator(u, x), expected.movedim(1, -1))
 
 
-def test_options_reach_the_package():
-    plain = build("neuraloperator2d", SETTINGS, 0)
-    tensorised = build(
-        "neuraloperator2d", {**SETTINGS, "options": {"factorization": "tucker", "rank": 0.2}}, 0
-    )
-    assert sum(w.numel() for w in tensorised.parameters()) < sum(w.numel() for w in plain.parameters()) / 2
-
-
 @pytest.mark.parametrize(
     ("model", "options"),
     [("FNO", {"rnk": 1, "widht": 3}), ("TFNO", {"n_modes": [8]}), ("UNO", {"non_linearity": "gelu"}),
@@ -278,18 +252,3 @@ def test_unknown_options_are_refused_with_those_accepted(model, options):
     said = rf"^unknown options of {model}: {', '.join(options)}; accepted: lifting_channel(s|_ratio), .*$"
     with pytest.raises(ValueError, match=said):
         build("neuraloperator2d", {**SETTINGS, "model": model, "options": options}, 0)
-
-
-def test_a_doubled_grid_of_the_package_is_wrong_in_every_other_row_for_negative_wavenumbers():
-    layer = SpectralConv(1, 1, n_modes=(8, 8), bias=False)
-
-    def wave(n: int, k: int) -> torch.Tensor:
-        at = torch.arange(n) / n
-        return torch.cos(2 * torch.pi * (k * at[:, None] + at))[None, None]
-
-    for k, wrong in ((2, False), (-2, True)):
-        with torch.no_grad():
-            doubled, right = layer(wave(16, k), output_shape=(32, 32)), layer(wave(32, k))
-        difference = (doubled - right).abs().amax(dim=(0, 1, 3)) / right.abs().max()
-        assert difference[::2].max() < 1e-5
-        assert (difference[1::2] > 1e-3).all() == wrong

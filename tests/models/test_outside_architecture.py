@@ -1,6 +1,5 @@
 """An architecture from outside of the checkout, named by module:SettingsClass."""
 
-import re
 import sys
 
 import numpy as np
@@ -135,19 +134,6 @@ def test_an_operator_that_is_not_there_is_refused_as_soon_as_its_module_is_known
             build("my_lab.faulty:NoClass", {}, seed=0)
 
 
-def configured(architecture, **more):
-    model = {"label": "A net of ours", "architecture": architecture, **more}
-    experiment = {"models": ["net"], "resolutions": [128]}
-    return merged(DEFAULT, {"models": {"net": model}, "experiments": {"burgers": experiment}})
-
-
-def test_a_configuration_with_one_that_is_not_there_is_refused(my_lab):
-    with pytest.raises(
-        ConfigurationError, match=re.escape("models.net: architecture 'my_labs.nets:N': no module")
-    ):
-        load_configuration(configured("my_labs.nets:N"))
-
-
 def test_a_name_that_a_file_does_not_define_is_refused_with_those_that_it_does(my_lab):
     (my_lab / "metrics.py").write_text(
         "import numpy as np\nfrom resolvent.evaluation.metrics import Metric\n"
@@ -176,12 +162,3 @@ def test_an_output_of_another_shape_is_one_line_before_training(my_lab):
     check_output(sound, Samples(grid, values, values), "fno1d")
     assert sound.training
     assert torch.equal(before, torch.random.get_rng_state())
-
-
-def test_functions_of_another_dimension_are_refused(my_lab):
-    content = configured(NAME)
-    content["experiments"]["darcy"]["models"] = ["net"]
-    with pytest.raises(
-        ConfigurationError, match=r"'net' \(my_lab\.nets:NetSettings\) takes functions of 1 var"
-    ):
-        load_configuration(content)

@@ -7,6 +7,7 @@ inlined as images, for print and for browsers without JavaScript; interactive ch
 import os
 import re
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import jinja2
@@ -55,6 +56,15 @@ def render(
     (relative to `root`) of the pages from the front page to this page, which has an empty path. `content` may
     have `study_pages`, the files and titles in the navigation.
     """
+    place = {"root": relative(root, Path(output).parent), "study": Path(root).resolve().name}
+    shown = {"study_pages": other_pages(), "breadcrumbs": breadcrumbs, **content}
+    page = _environment().get_template(template).render(**place, **shown)
+    write_text(Path(output), page)
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    """Return the environment of all pages: a template is compiled once for all pages of a job."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES), undefined=jinja2.StrictUndefined,
         autoescape=True, trim_blocks=True, lstrip_blocks=True,
@@ -69,10 +79,7 @@ def render(
     }
     environment.tests["table"] = _is_table
     environment.globals["ends"] = ends
-    place = {"root": relative(root, Path(output).parent), "study": Path(root).resolve().name}
-    shown = {"study_pages": other_pages(), "breadcrumbs": breadcrumbs, **content}
-    page = environment.get_template(template).render(**place, **shown)
-    write_text(Path(output), page)
+    return environment
 
 
 def relative(path: str | Path, folder: str | Path) -> str:

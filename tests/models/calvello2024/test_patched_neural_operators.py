@@ -7,14 +7,12 @@ import torch
 from model_variants import SMALL, band_limited, grid, scrambled
 from patched_cross import PatchedCross, PatchedCrossSettings
 
-from resolvent.models.calvello2024 import patched_neural_operators
 from resolvent.models.calvello2024.patched_neural_operators import (
     InverseLaplacianSmoother,
     LearnedSmoother,
     join,
     split,
 )
-from resolvent.models.layers.patched_attention import patched_attention
 
 HEADS = 2
 
@@ -112,21 +110,6 @@ def test_checkpointing_gives_the_same_gradients_and_keeps_less(architecture):
     assert kept[1] < 0.3 * kept[0]
     with torch.no_grad():
         assert operator.eval()(u, x).shape == u.shape
-
-
-def test_dropout_reaches_attention_branches_and_feed_forward(monkeypatch):
-    operator, rates = small("vit_no", dropout=0.25), []
-    monkeypatch.setattr(
-        patched_neural_operators,
-        "patched_attention",
-        lambda *qkv, dropout, **more: rates.append(dropout) or patched_attention(*qkv, **more),
-    )
-    x = grid(16, torch.float64, dim=2)
-    operator(x[None, ..., :1], x)
-    operator.eval()(x[None, ..., :1], x)
-    assert rates == [0.25, 0.25, 0.0, 0.0]
-    for layer in operator.layers:
-        assert layer.dropout.p == layer.feedforward[2].p == 0.25
 
 
 def test_a_model_of_the_parts_has_cross_attention_between_patches():

@@ -28,17 +28,6 @@ def nodes(n, strength=0.0):
     return s + strength * torch.sin(2 * math.pi * s)
 
 
-def count(operator):
-    return sum(parameter.numel() for parameter in operator.parameters())
-
-
-def test_parameter_count_with_initial_values():
-    """The paper's Lorenz system, x to (y, z) with y(0) and z(0): two affine maps to start from."""
-    assert count(build("tno1d", WITH_INITIAL_VALUES, 0)) == 598_786
-    at_every_time = {**WITH_INITIAL_VALUES, "initial_values": "every_time"}
-    assert count(build("tno1d", at_every_time, 0)) == 598_786 - (1 + 2) * 128  # one map of all
-
-
 def test_a_layer_without_weights_is_torchs():
     torch.manual_seed(0)
     reference = nn.TransformerEncoderLayer(
@@ -136,15 +125,6 @@ def test_checkpointing_keeps_less_and_changes_no_gradient(architecture):
     for ours, theirs in zip(found, expected, strict=True):
         torch.testing.assert_close(ours, theirs)
     assert kept_less < kept / 2
-
-
-def test_dropout_of_the_attention_acts_in_training_only():
-    operator = build("tno1d", {**SMALL["tno1d"], "attention_dropout": 0.5}, 0)
-    x = grid(24)
-    u = band_limited(x, 2, 1)
-    assert not torch.equal(operator(u, x), operator(u, x))
-    operator.eval()
-    assert torch.equal(operator(u, x), operator(u, x))
 
 
 @pytest.mark.parametrize("branch", ["attention", "feedforward"])

@@ -50,19 +50,6 @@ def test_pointwise_decoder_on_the_coarse_grid():
     torch.testing.assert_close(operator(U, X), operator.projection(v))
 
 
-@pytest.mark.parametrize(
-    "rate", ["downsampling_dropout", "upsampling_dropout", "hidden_dropout", "decoder_dropout"]
-)
-@pytest.mark.parametrize("architecture", ["transformer2d", "transformer2d_coarse"])
-def test_dropouts_are_for_training_only(architecture, rate):
-    if (architecture, rate) == ("transformer2d", "decoder_dropout"):
-        pytest.skip("its decoder is spectral")
-    torch.manual_seed(0)
-    dropped, plain = small(architecture, **{rate: 0.5}), small(architecture)
-    assert not torch.allclose(dropped(U, X), plain(U, X))
-    assert torch.equal(dropped.eval()(U, X), plain(U, X))
-
-
 def test_hidden_dropout_acts_before_the_encoder_and_before_the_decoder():
     operator = small("transformer2d", hidden_dropout=0.5)
     assert operator.encoder.hidden_dropout.p == operator.hidden_dropout.p == 0.5

@@ -22,15 +22,15 @@ def test_attention_with_dropout_is_the_fused_one_with_the_same_matrix(masked, sc
 
 
 def functions():
-    """Return q of 7 points, and k and v of 6, all in double precision with gradients."""
+    """Return q of 5 points, and k and v of 4, all in double precision with gradients."""
     torch.manual_seed(3)
-    sizes = [(2, 3, 7, 4), (2, 3, 6, 4), (2, 3, 6, 5)]
+    sizes = [(2, 2, 5, 3), (2, 2, 4, 3), (2, 2, 4, 2)]
     return [torch.randn(size, dtype=torch.float64, requires_grad=True) for size in sizes]
 
 
-@pytest.fixture(params=[1, 2 * 3 * 6 * 3, 2**20])
+@pytest.fixture(params=[1, 2 * 2 * 4 * 2, 2**20])
 def _blocks(request, monkeypatch):
-    """Form one row at a time, three (the last block is smaller), or all."""
+    """Form one row at a time, two (the last block is smaller), or all."""
     monkeypatch.setattr("resolvent.models.layers.dot_product_attention.ENTRIES", request.param)
 
 
@@ -38,7 +38,7 @@ def _blocks(request, monkeypatch):
 @pytest.mark.parametrize("masked", [False, True])
 def test_attention_in_blocks_is_the_fused_one(masked):
     q, k, v = functions()
-    mask = torch.randn(1, 6, dtype=torch.float64) if masked else None
+    mask = torch.randn(1, 4, dtype=torch.float64) if masked else None
     found = InBlocks.apply(q, k, v, mask, 0.0, 0.3)
     expected = functional.scaled_dot_product_attention(q, k, v, attn_mask=mask, scale=0.3)
     torch.testing.assert_close(found, expected, rtol=1e-12, atol=1e-12)
@@ -74,11 +74,3 @@ def test_dropout_in_blocks_has_the_gradients_of_its_own_mask():
         return InBlocks.apply(*functions, None, 0.4, 0.5)
 
     assert torch.autograd.gradcheck(attention, functions())
-
-
-def test_dropout_in_blocks_keeps_the_mean():
-    torch.manual_seed(0)
-    q, k, v = functions()
-    many = [one.detach().repeat(3000, 1, 1, 1) for one in (q, k, v)]
-    draws = InBlocks.apply(*many, None, 0.3, 0.5).unflatten(0, (3000, 2))
-    torch.testing.assert_close(draws.mean(0), InBlocks.apply(q, k, v, None, 0.0, 0.5), rtol=0.05, atol=0.05)

@@ -10,7 +10,7 @@ from torch.nn import functional
 
 from resolvent.models.layers.dropout import Dropout
 from resolvent.models.layers.grid_sizes import downsampled_sizes, suitable_factor, upsampled_size
-from resolvent.models.layers.resampling import DownSampler, UpSampler, by_matrices, interpolate
+from resolvent.models.layers.resampling import DownSampler, UpSampler, by_matrices
 
 SIZES = [
     (141, 0.555, 78, 43), (211, 0.54, 113, 61), (141, 0.51, 71, 36), (211, 0.585, 123, 71),
@@ -106,14 +106,6 @@ def test_dropout_comes_before_each_activation():
     torch.testing.assert_close(after[kept], functional.silu(2 * before[kept]))
     up = UpSampler(width=2, dropout=0.5).convolution
     assert [type(layer) for layer in up] == [nn.Conv2d, Dropout, nn.SiLU, Dropout, nn.SiLU]
-
-
-def test_interpolation_keeps_affine_functions_and_corners():
-    axis = torch.linspace(0, 1, 141, dtype=torch.float64)
-    x = torch.stack(torch.meshgrid(axis, 3 * axis, indexing="ij"), dim=-1)
-    coarse = interpolate(x[None], (43, 29))[0]
-    torch.testing.assert_close(coarse[:, 0, 0], torch.linspace(0, 1, 43, dtype=torch.float64))
-    torch.testing.assert_close(coarse[0, :, 1], torch.linspace(0, 3, 29, dtype=torch.float64))
 
 
 @pytest.mark.parametrize("sizes", [(7, 5), (15, 12), (23, 40), (1, 2)])

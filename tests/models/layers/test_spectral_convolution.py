@@ -91,15 +91,6 @@ def test_stays_in_float32_under_autocast(layer):
     assert torch.equal(from_half, layer(u.bfloat16().float(), *given))
 
 
-def test_trains_after_inference_mode():
-    """The cached matrices, made in inference mode, must still serve a backward pass."""
-    layer, u = convolution(1, 5), torch.randn(2, 77, 3)  # a size no other test puts into the cache
-    with torch.inference_mode():
-        layer(u)
-    layer(u).sum().backward()
-    assert layer.weight.grad is not None
-
-
 @pytest.mark.parametrize(
     ("layer", "least", "less"),
     [

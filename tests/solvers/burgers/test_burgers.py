@@ -25,7 +25,6 @@ from resolvent.solvers.common.grid import Grid
 from resolvent.solvers.random_fields.distributions import DISTRIBUTIONS
 
 BOTH = pytest.mark.parametrize("solver", [BurgersSplitStep, BurgersEtdrk4])
-MODES_AND_STEPS = (("num_modes", 0), ("num_steps", 0))
 
 
 @pytest.fixture(scope="module")
@@ -100,15 +99,6 @@ def test_a_mean_is_conserved_and_carries_the_solution_along(solver, initial, sol
     assert relative_errors(observe(moved, 512), observe(expected, 512)).max() < 1e-5
 
 
-@BOTH
-def test_modes_beyond_those_integrated_are_dropped_and_absent_ones_are_zero(solver, initial, solutions):
-    kept = initial[:4, : solutions[solver].shape[1]]
-    np.testing.assert_array_equal(solver(CAO_VISCOSITY).solve(kept), solutions[solver][:4])
-    two_modes = np.array([[0.1, -0.25j]])
-    padded = np.pad(two_modes, ((0, 0), (0, 70)))
-    np.testing.assert_array_equal(solver(CAO_VISCOSITY).solve(two_modes), solver(CAO_VISCOSITY).solve(padded))
-
-
 def closed_forms(z: float) -> Etdrk4:
     """The coefficients at hL = z for h = 1 (Cox and Matthews 2002, eqs. 26 to 29), in sixty digits."""
     if z == 0:
@@ -147,21 +137,6 @@ def test_what_is_not_resolved_is_refused_with_the_samples_and_the_remedy(solver,
     ):
         with pytest.raises(SolverError, match=f"^{solver.name}: .*{said}"):
             solver(CAO_VISCOSITY, **given).solve(np.array(factors)[:, None] * initial[:2])
-
-
-@BOTH
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("viscosity", -0.1), ("viscosity", 0.0), ("final_time", 0.0), ("length", -1.0), *MODES_AND_STEPS],
-)
-def test_impossible_parameters_are_refused(solver, name, value):
-    with pytest.raises(ValueError, match=f"^{name} must be .*, got {value}$"):
-        solver(**({"viscosity": 0.1} | {name: value}))
-
-
-def test_steps_that_do_not_fill_the_blocks_are_refused():
-    with pytest.raises(ValueError, match=r"^num_steps must be a multiple of 8, got 12$"):
-        BurgersEtdrk4(0.1, num_steps=12)
 
 
 @pytest.mark.parametrize("allowed", [0.99, 1.01])

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from resolvent.solvers.common.fourier import coefficients_of, coefficients_of_2d, observe, observe_2d
-from resolvent.solvers.common.grid import Grid, Nodes, check_restriction, restrict_by_stride
+from resolvent.solvers.common.grid import Grid, Nodes
 
 
 def test_coordinates_include_the_left_end_and_exclude_the_right():
@@ -52,50 +52,6 @@ def test_observation_of_a_sample_has_the_same_bits_in_any_batch(points):
     np.testing.assert_array_equal(coefficients_of(together)[17], coefficients_of(together[17]))
 
 
-def test_stride_picks_the_nested_points():
-    coordinates = Grid("periodic", 24).coordinates
-    np.testing.assert_allclose(restrict_by_stride(coordinates, 8), Grid("periodic", 8).coordinates)
-    np.testing.assert_array_equal(restrict_by_stride(coordinates, 24), coordinates)
-
-
-@pytest.mark.parametrize(
-    ("points_from", "points_to", "how", "said"),
-    [
-        (8192, 3000, "stride", "8192 .* to 3000 by stride; nested sizes: 4096, 2048, 1024, ..."),
-        (12, 8, "stride", "12 .* to 8 by stride; nested sizes: 6, 4, 2"),
-        (2, 4, "stride", "2 .* to 4 by stride; nested sizes: none"),
-        (512, 1024, "spectral", "512 .* spectrally to 1024: a restriction has at most 512 points"),
-        (512, 255, "spectral", "an even number of points, at least 2; got 255"),
-        (512, 256, "strided", "unknown restriction 'strided'; accepted: 'spectral', 'stride'"),
-    ],
-)
-def test_impossible_restrictions_are_refused(points_from, points_to, how, said):
-    with pytest.raises(ValueError, match=f"{said}$"):
-        check_restriction(points_from, points_to, how)
-    if how == "stride":
-        with pytest.raises(ValueError, match=f"{said}$"):
-            restrict_by_stride(np.zeros(points_from), points_to)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("chebyshev", 8), "unknown grid kind 'chebyshev'; accepted: 'periodic', 'nodes', 'cell_centres'"),
-        (("nodes", 2), "at least 3 points along each axis; got 2"),
-        (("periodic", 8, 1.0, 4), "dimension must be 1, 2 or 3, got 4"),
-        (("periodic", 9), "even number of points, at least 2; got 9"),
-        (("periodic", 0), "even number of points, at least 2; got 0"),
-        (("periodic", 8, -1.0), "length must be positive, got -1.0"),
-        (("nodes", 8, 1.0, 1, 2), "a grid of nodes has no stride 2; accepted: 1"),
-        (("cell_centres", 8, 1.0, 1, 0), "a grid of cell_centres has no stride 0; accepted: 1"),
-        (("periodic", 8), "values have 6 points, the grid has 8"),
-    ],
-)
-def test_impossible_grids_are_refused(arguments, said):
-    with pytest.raises(ValueError, match=f"{said}$"):
-        Grid(*arguments).derivative(np.zeros(6))
-
-
 def test_nodes_include_both_ends_and_cell_centres_neither():
     np.testing.assert_allclose(Grid("nodes", 5).coordinates, [0, 0.25, 0.5, 0.75, 1])
     np.testing.assert_allclose(Grid("cell_centres", 4, 2.0).coordinates, [0.25, 0.75, 1.25, 1.75])
@@ -142,13 +98,6 @@ def test_a_restriction_has_every_kth_point_from_the_first_on(kind, points):
     stride = round(coarse.spacing / grid.spacing)
     np.testing.assert_allclose(coarse.coordinates, grid.coordinates[::stride], rtol=1e-14)
     assert coarse.dimension == 2
-
-
-@pytest.mark.parametrize("kind", ["nodes", "cell_centres"])
-def test_points_that_are_not_nested_are_refused_with_those_that_are(kind):
-    said = f"128 {kind.replace('_', ' ')} are not nested in 421: .* 420; nested sizes: 211, 141, 106, ...$"
-    with pytest.raises(ValueError, match=said):
-        Grid(kind, 421).restricted(128)
 
 
 @pytest.mark.parametrize("kind", ["nodes", "cell_centres"])

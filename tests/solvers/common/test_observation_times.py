@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from resolvent.solvers.common.observation_times import (
-    explicit,
     normal_times,
     random_times,
     two_rates,
@@ -63,26 +62,3 @@ def test_normal_times_have_the_distribution_of_the_public_code():
     error = np.sqrt((inner.var(axis=0) + known.var(axis=0)) / draws)
     assert (np.abs(inner.mean(axis=0) - known.mean(axis=0)) < 5 * error).all()
     np.testing.assert_allclose(inner.std(axis=0), known.std(axis=0), rtol=5 / np.sqrt(draws))
-
-
-@pytest.mark.parametrize(
-    ("rule", "given", "said"),
-    [
-        (explicit, [()], "at least two positions, got 0"),
-        (explicit, [(0.0, 1.0, 0.5)], "must increase, but 0.5 follows 1"),
-        (explicit, [(0.0, 0.5, 0.5)], "must increase, but 0.5 follows 0.5"),
-        (explicit, [(float("nan"), 1.0)], "must increase, but 1 follows nan"),
-        (explicit, [(-0.25, 1.0)], "must not be negative, got -0.25"),
-        (random_times, (1, 2.0, 0), "at least two positions, got 1"),
-        (normal_times, (1, 2.0, 0), "at least two positions, got 1"),
-        (uniform, (-0.1, 2.0), "step must be positive, got -0.1"),
-        (two_rates, (float("nan"), 2.0), "step must be positive, got nan"),
-        (uniform, (0.1, 0.0), "final_time must be positive, got 0.0"),
-        (two_rates, (1.0, 1.0), "step 1 leaves fewer than two times before 1"),
-        (two_rates, (0.2, 2.0), "divisible by 4, got 10"),
-        (two_rates, (0.3, 2.0), "divisible by 4, got 6.66667"),
-    ],
-)
-def test_impossible_times_are_refused(rule, given, said):
-    with pytest.raises(ValueError, match=f"{said}$"):
-        rule(*given)

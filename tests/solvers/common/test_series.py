@@ -83,27 +83,6 @@ def test_a_sample_has_the_same_bits_in_any_batch(kind):
     np.testing.assert_array_equal(cosine_coefficients_of(together[1, 2], kind), back[1, 2])
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_cosine_series_keep_single_precision(kind):
-    coefficients = random_coefficients(9, 9)
-    single = observe_cosine(coefficients.astype(np.float32), 9, kind)
-    assert single.dtype == np.float32
-    np.testing.assert_allclose(single, observe_cosine(coefficients, 9, kind), atol=1e-4)
-    back = cosine_coefficients_of(single, kind)
-    assert back.dtype == np.float32
-    np.testing.assert_allclose(back, coefficients, atol=1e-5)
-
-
-@pytest.mark.parametrize("evaluate", [lambda c, kind: observe_cosine(c, 2, kind), cosine_coefficients_of])
-def test_impossible_grids_of_a_cosine_series_are_refused(evaluate):
-    for kind, said in (
-        ("periodic", "observed on 'nodes' or 'cell_centres', got 'periodic'"),
-        ("nodes", "got 2"),
-    ):
-        with pytest.raises(ValueError, match=f"{said}$"):
-            evaluate(np.zeros((2, 2)), kind)
-
-
 @pytest.mark.parametrize(("points_from", "points"), [(33, 33), (33, 17), (33, 9), (33, 3), (31, 11), (31, 7)])
 def test_restriction_to_nested_nodes_takes_every_kth_value(points_from, points):
     values = sine_values(random_coefficients(points_from - 2, points_from - 2), points_from)
@@ -119,14 +98,6 @@ def test_restriction_elsewhere_is_the_sine_interpolant(points_from, points):
     coefficients = random_coefficients(points_from - 2, points_from - 2)
     restricted = restrict_dirichlet(sine_values(coefficients, points_from), points)
     np.testing.assert_allclose(restricted, sine_values(coefficients, points), atol=1e-11)
-
-
-@pytest.mark.parametrize("points", [17, 20])
-def test_a_restricted_function_vanishes_on_the_boundary_to_the_bit(points):
-    restricted = restrict_dirichlet(sine_values(random_coefficients(31, 31), 33), points)
-    for edge in (restricted[0], restricted[-1], restricted[:, 0], restricted[:, -1]):
-        assert (edge == 0).all()
-    assert (restricted[1:-1, 1:-1] != 0).all()
 
 
 @pytest.mark.parametrize("points", [9, 12])

@@ -8,7 +8,7 @@ from resolvent.solvers.darcy.bounds import energy_error_bounds, energy_norm
 from resolvent.solvers.darcy.direct import faces_along, solve_direct
 from resolvent.solvers.darcy.five_point import FACE_MEANS, GRIDS, METHODS, DarcyFivePoint
 
-POINTS, COEFFICIENTS, PREDICTIONS = 17, 50, 50  # of each grid and mean: 10,000 predictions in all
+POINTS, COEFFICIENTS, PREDICTIONS = 17, 15, 30  # of each grid and mean: 2,700 predictions in all
 
 
 def adversarial_coefficients(random):

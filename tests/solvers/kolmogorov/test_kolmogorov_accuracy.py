@@ -27,11 +27,11 @@ def solved(accuracy: float, initial: np.ndarray, viscosity: float):
     return solve_to(accuracy, initial, TIMES, pilot(accuracy, initial[:1], TIMES, viscosity), viscosity)
 
 
-@pytest.mark.parametrize("viscosity", [0.1, 1 / 70])
+@pytest.mark.parametrize("viscosity", [1 / 70, pytest.param(0.1, marks=pytest.mark.slow)])
 def test_every_flow_is_as_accurate_as_asked(viscosity):
     initial = fields(2)
     exact = KolmogorovEtdrk4(viscosity, num_modes=85, step=0.004).solve(initial, TIMES)
-    for accuracy in (1e-2, 1e-4, 1e-6):
+    for accuracy in (1e-2, 1e-6):
         found, steps = solved(accuracy, initial, viscosity)
         errors = [largest_difference(*both) for both in zip(found.solutions, exact, strict=True)]
         assert max(errors) <= accuracy
@@ -43,7 +43,7 @@ def test_every_flow_is_as_accurate_as_asked(viscosity):
 def test_the_other_scheme_agrees():
     initial = fields(1)
     found = solved(1e-4, initial, 0.1)[0].solutions[0]
-    (other,) = KolmogorovSplitStep(0.1, num_modes=42, largest_step=2e-4).solve(initial, TIMES)
+    (other,) = KolmogorovSplitStep(0.1, num_modes=42, largest_step=5e-4).solve(initial, TIMES)
     assert largest_difference(found, other) <= 1e-4
 
 

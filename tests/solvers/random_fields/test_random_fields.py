@@ -18,7 +18,7 @@ from resolvent.solvers.random_fields.gaussian import (
     lognormal,
 )
 
-SAMPLES = 600
+SAMPLES = 300
 NUM_MODES = 7
 HIGHEST = 3  # wavenumber of the eigenfunctions whose coefficients are compared
 # A mean of N squares of standard normal deviates is 1 with standard error √(2/N).
@@ -99,8 +99,9 @@ def expected_variances(distribution, eigenvalues):
     return variances
 
 
-@pytest.mark.parametrize("name", sorted(DISTRIBUTIONS))
-@pytest.mark.parametrize("zero_mean", [True, False])
+@pytest.mark.parametrize(
+    ("name", "zero_mean"), [*((name, True) for name in sorted(DISTRIBUTIONS)), ("calvello_darcy", False)]
+)
 def test_spectrum_of_the_observed_field_follows_the_distribution(name, zero_mean):
     distribution = replace(DISTRIBUTIONS[name], zero_mean=zero_mean)
     coefficients, eigenvalues = projections(distribution)
@@ -115,19 +116,6 @@ def test_spectrum_of_the_observed_field_follows_the_distribution(name, zero_mean
     assert np.abs(normalised.mean(axis=0)).max() < 5 / np.sqrt(SAMPLES)
     correlations = np.corrcoef(normalised.T) - np.eye(len(expected))
     assert np.abs(correlations).max() < 5 / np.sqrt(SAMPLES)
-
-
-@pytest.mark.parametrize("name", sorted(DISTRIBUTIONS))
-@pytest.mark.parametrize("zero_mean", [True, False])
-def test_variance_of_the_values(name, zero_mean):
-    distribution = replace(DISTRIBUTIONS[name], zero_mean=zero_mean)
-    grid, values = drawn(distribution)
-    variance = field_of(distribution, num_modes=NUM_MODES).variance()
-    squares = (values**2).reshape(SAMPLES, -1)
-    average = (squares * grid.weights.ravel()).sum(axis=1) / grid.weights.sum()
-    assert average.mean() == pytest.approx(variance, abs=5 * average.std() / np.sqrt(SAMPLES))
-    if distribution.domain != "square":
-        np.testing.assert_allclose(squares.mean(axis=0) / variance, 1, atol=BOUND)
 
 
 @pytest.mark.parametrize(
@@ -244,23 +232,6 @@ def test_on_another_torus_wavenumbers_and_convention_scale():
             eigenvalue = (2 * np.pi / length) ** 2 * (1 + 4)
             expected = 2 * (eigenvalue + 9) ** -1.25 / (length if orthonormal else 1)
             np.testing.assert_allclose(field.standard_deviations()[[1, 2, -1, -2], [2, 1, 2, 1]], expected)
-
-
-@ON_EVERY_DOMAIN
-def test_impossible_distributions_are_refused(field):
-    least = field.dimension / 2
-    for changes, said in (
-        ({"sigma": 0.0}, "sigma must be positive, got 0.0"),
-        ({"sigma": float("nan")}, "sigma must be positive, got nan"),
-        ({"tau": -1.0}, "tau must not be negative, got -1.0"),
-        ({"tau": 0.0, "zero_mean": False}, "tau must be positive unless zero_mean"),
-        ({"gamma": least}, f"gamma must exceed {least:g} .* got {least}"),
-        ({"num_modes": 0}, "num_modes must be at least 1, got 0"),
-        ({} if field is SQUARE else {"length": 0.0}, "length must be positive, got 0.0"),
-    ):
-        if changes:
-            with pytest.raises(ValueError, match=f"^{said}"):
-                replace(field, **changes)
 
 
 # Positive coefficients made from Gaussian fields.
