@@ -10,6 +10,7 @@ import pytest
 import torch
 import xarray
 import yaml
+import zarr
 from browser import PHONE, Reader, chromium
 from dataset_fixtures import computed_arrays, small
 from rich.console import Console
@@ -500,6 +501,34 @@ def test_pdebench_has_x_before_y(data, pressure, tmp_path):
         for number, values in enumerate(pressure):
             file[f"{number}/predictions"] = values
     assert judge(str(tmp_path / "mine.h5"), "darcy-v0", tmp_path / "out", data=data)["rows"][0]["mean"] < 1e-6
+
+
+def test_chunks_that_were_never_written_are_remarked_on(data, pressure, tmp_path):
+    store = zarr.create_array(tmp_path / "n33.zarr", shape=(5, 33, 33), chunks=(1, 33, 33), dtype="f8")
+    store[:4] = pressure[:4]
+    record = judge(str(tmp_path / "n33.zarr"), "darcy-v0", tmp_path / "out", data=data)
+    assert record["remarks"] == ["'array' lacks 1 of 5 chunks, which are read as 0.0"]
+    assert f"Remark: {record['remarks'][0]}." in list(in_words(record))
+    assert "lacks 1 of 5 chunks" in (tmp_path / "out/index.html").read_text()
+    assert list(record["files"]) == ["n33.zarr"]
+    store[4:] = pressure[4:]  # other predictions of the same name
+    with pytest.raises(FileError, match="has the results of other predictions"):
+        judge(str(tmp_path / "n33.zarr"), "darcy-v0", tmp_path / "out", data=data)
+
+
+def test_a_judgement_is_not_replaced_by_one_of_another_task(data, tmp_path, monkeypatch):
+    (tmp_path / "zeros.py").write_text("class Model:\n    def predict(self, inputs, _): return 0 * inputs\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    judge("zeros:Model", "burgers-v0", tmp_path / "out", data=data)
+    judge("zeros:Model", "burgers-v0", tmp_path / "out", data=data)
+    with pytest.raises(FileError, match="has the results of other predictions"):
+        judge("zeros:Model", "darcy-v0", tmp_path / "out", data=data)
+
+
+def test_complex_predictions_are_refused_as_such(tmp_path):
+    np.save(tmp_path / "n64.npy", np.ones((5, 64), dtype=complex))
+    with pytest.raises(DatasetError, match="variable 'array' is complex; expected: an array of real numbers"):
+        predictor(str(tmp_path / "n64.npy"), ["n64"])
 
 
 def test_a_model_may_change_its_inputs_and_reuse_its_output(tmp_path, monkeypatch):

@@ -13,6 +13,7 @@ PROGRAM = """
 import json, warnings
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.fx.experimental.proxy_tensor import make_fx
 from resolvent.models.layers.resampling import by_matrices, hat_functions
 from resolvent.models.layers.spectral_convolution import SpectralConvolution, truncated_fourier_matrices
 
@@ -50,7 +51,11 @@ def with_fake_tensors(layer, u):
 
 FIRST = {
     "torch.export": lambda layer, u: torch.export.export(layer, (u,)),
+    "torch.compile": lambda layer, u: torch.compile(layer, backend="aot_eager")(u),
+    "torch.jit.trace": lambda layer, u: torch.jit.trace(layer, (u,)),
+    "make_fx": lambda layer, u: make_fx(layer, tracing_mode="fake", _allow_non_fake_inputs=True)(u),
     "fake tensors": with_fake_tensors,
+    "functionalize": lambda layer, u: torch.func.functionalize(layer)(u),
     "inference mode": in_inference_mode,
     "autocast": in_autocast,
     "another device": lambda layer, u: layer.to("meta")(u.to("meta")),
