@@ -231,13 +231,14 @@ function showWorst(group, predictions, labels, errors) {
   })));
 }
 
+const extent = (values) => values.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [Infinity, -Infinity]);
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 function drawLines(canvas, points, label, prediction) {
   const dot = devicePixelRatio, width = dot * $("content").clientWidth, height = Math.max(0.3 * width, dot * 160);
   [canvas.width, canvas.height] = [width, height];
-  const left = 62 * dot, bottom = 26 * dot, right = 12 * dot, both = [...label, ...prediction];
-  const [low, high] = [Math.min(...both), Math.max(...both)], span = high - low || 1, pen = canvas.getContext("2d");
+  const left = 62 * dot, bottom = 26 * dot, right = 12 * dot;
+  const [low, high] = extent([...label, ...prediction]), span = high - low || 1, pen = canvas.getContext("2d");
   const x = (value) => left + ((value - points[0]) / (points.at(-1) - points[0])) * (width - left - right);
   const y = (value) => height - bottom - ((value - low) / span) * (height - bottom - right);
   const number = (value) => Number(value.toPrecision(3)).toString().replace("-", "−");
@@ -260,7 +261,7 @@ function drawLines(canvas, points, label, prediction) {
 function drawFields(canvas, [label, prediction], [rows, columns]) {
   const difference = prediction.map((value, k) => value - label[k]), pen = canvas.getContext("2d"), gap = 6;
   [canvas.width, canvas.height] = [3 * columns + 2 * gap, rows];
-  const shared = [Math.min(...label), Math.max(...label)], largest = Math.max(...difference.map(Math.abs)) || 1;
+  const shared = extent(label), largest = extent(difference.map(Math.abs))[1] || 1;
   [[label, shared], [prediction, shared], [difference, [-largest, largest]]].forEach(([values, [low, high]], panel) => {
     const image = pen.createImageData(columns, rows);
     values.forEach((value, k) => {
