@@ -258,16 +258,23 @@ function drawLines(canvas, points, label, prediction) {
   }
 }
 
+const VIRIDIS = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]];
+const DIVERGING = [[33, 102, 172], [247, 247, 247], [178, 24, 43]];
+function mapped(share, stops) {
+  const place = Math.min(1, Math.max(0, share)) * (stops.length - 1), from = Math.min(Math.floor(place), stops.length - 2);
+  return stops[from].map((start, channel) => start + (place - from) * (stops[from + 1][channel] - start));
+}
+
 function drawFields(canvas, [label, prediction], [rows, columns]) {
   const difference = prediction.map((value, k) => value - label[k]), pen = canvas.getContext("2d"), gap = 6;
   [canvas.width, canvas.height] = [3 * columns + 2 * gap, rows];
   const shared = extent(label), largest = extent(difference.map(Math.abs))[1] || 1;
-  [[label, shared], [prediction, shared], [difference, [-largest, largest]]].forEach(([values, [low, high]], panel) => {
+  const panels = [[label, shared, VIRIDIS], [prediction, shared, VIRIDIS], [difference, [-largest, largest], DIVERGING]];
+  panels.forEach(([values, [low, high], stops], panel) => {
     const image = pen.createImageData(columns, rows);
     values.forEach((value, k) => {
-      const share = Math.min(1, Math.max(0, (value - low) / (high - low || 1)));
       const place = 4 * ((rows - 1 - Math.floor(k / columns)) * columns + (k % columns)); // y upwards
-      image.data.set([20 + 235 * share, 40 + 190 * Math.sin(Math.PI * share * 0.9), 255 - 215 * share, 255], place);
+      image.data.set([...mapped((value - low) / (high - low || 1), stops), 255], place);
     });
     pen.putImageData(image, panel * (columns + gap), 0);
   });
