@@ -84,17 +84,19 @@ class Answers:
     """The test of a task.
 
     test_set   hash of the content of the dataset.
+    targets    names of the functions asked for.
     sources    by grid, such as "n512": its test samples; without inputs if they come with the package.
     """
 
     test_set: str
+    targets: list[str]
     sources: dict[str, Source]
     classical: ClassicalSolvers
 
 
 def answers_of(
     name: str,
-    place: Path | None = None,
+    place: Path = CACHE,
     cores: int = 1,
     *,
     inputs: bool = True,
@@ -109,11 +111,11 @@ def answers_of(
     recompute  makes the labels again.
     Raises `DatasetError` if labels do not match the marks of the task, `FileError` if a file is damaged.
     """
-    task, packaged, place = read_task(name), tasks.FOLDER / f"{name}.answers.json", place or CACHE
+    task, packaged = read_task(name), tasks.FOLDER / f"{name}.answers.json"
     stored = read_record(packaged, StoredAnswers, remedy="reinstall") if packaged.exists() else None
     if stored is not None and not (inputs or timed or recompute):
         sources: dict[str, Source] = dict(_unpacked(task, name, stored))
-        return Answers(stored["test_set"], sources, stored["classical"])
+        return Answers(stored["test_set"], stored["targets"], sources, stored["classical"])
     if recompute:
         remove(place / name)
     card = labels_of(name, place, cores)
@@ -127,7 +129,8 @@ def answers_of(
         classical = read_record(kept, ClassicalSolvers, remedy="delete it")
     elif stored is not None:
         classical = stored["classical"]
-    return Answers(read_card(card)["content_hash"], sources, classical)
+    facts = read_card(card)
+    return Answers(facts["content_hash"], facts["targets"], sources, classical)
 
 
 def travelling() -> list[str]:
@@ -155,10 +158,9 @@ def solver_errors(
     return every
 
 
-def write_answers(name: str, place: Path, folder: Path) -> Path:
-    """Make the answers of a task, and write them to `folder` as they travel in the package."""
-    task, answers = read_task(name), answers_of(name, place)
-    card = read_card(labels_of(name, place))
+def packed_answers(name: str, place: Path = CACHE, *, timed: bool = False) -> StoredAnswers:
+    """Return the answers of a task as they travel in the package; arguments as of `answers_of`."""
+    task, answers = read_task(name), answers_of(name, place, timed=timed)
     labels, known = dict[str, PackedLabels](), dict[str, np.ndarray]()
     for group, source in sorted(answers.sources.items(), key=lambda each: -each[1].target_grid.size):
         targets = source.read(range(len(source))).targets
@@ -173,17 +175,19 @@ def write_answers(name: str, place: Path, folder: Path) -> Path:
             entry |= pack(targets, task.dataset.accuracy)  # type: ignore[typeddict-item]
             known[group] = targets
         labels[group] = entry
-    solvers = []
+    solvers: list[SolverErrors] = []
     for solver in answers.classical["solvers"]:
         errors = {
             metric: [float(f"{error:.{DIGITS}g}") for error in by_sample]
             for metric, by_sample in solver["errors"].items()
         }
         solvers.append(solver | {"errors": errors})
-    stored = {"test_set": answers.test_set, "targets": card["targets"], "labels": labels}
-    path = folder / f"{name}.answers.json"
-    write_json(path, stored | {"classical": answers.classical | {"solvers": solvers}})
-    return path
+    return {
+        "test_set": answers.test_set,
+        "targets": answers.targets,
+        "labels": labels,
+        "classical": {"machine": answers.classical["machine"], "solvers": solvers},
+    }
 
 
 def _unpacked(task: NamedTask, name: str, stored: StoredAnswers) -> Iterator[tuple[str, Samples]]:

@@ -34,6 +34,7 @@ from resolvent.judging.tasks import NamedTask, names, read_task
 from resolvent.planning.provenance import machine
 from resolvent.public.consent import Allowed
 
+ASSETS = OF_FIGURES.parent / "assets"
 RECORD, ERRORS, PAGE, TABLE = "evaluation.json", "errors.csv", "index.html", "row"
 KINDS = {
     "predictions": "only predictions were evaluated, not how they were made, nor if labels were known",
@@ -428,19 +429,29 @@ def again_in_words(row: dict) -> str:
     return f"measured again {scientific(row['measured'])}: {confirmed}"
 
 
-def page_of(record: dict, task: NamedTask) -> str:
-    """Return the page of an evaluation as one self-contained HTML file."""
+def rendered(template: str, **content: Any) -> str:
+    """Return a self-contained HTML page from a template of this folder, with the style of all pages."""
     loader = jinja2.FileSystemLoader(Path(__file__).parent)
     environment = jinja2.Environment(loader=loader, undefined=jinja2.StrictUndefined, autoescape=True)
     environment.filters["scientific"] = scientific
-    assets = OF_FIGURES.parent / "assets"
-    style, sort = ((assets / name).read_text("utf-8") for name in ("style.css", "sortable.js"))
+    style = (ASSETS / "style.css").read_text("utf-8")
+    return environment.get_template(template).render(style=style, **content)
+
+
+def page_of(record: dict, task: NamedTask) -> str:
+    """Return the page of an evaluation as one self-contained HTML file."""
     rows = [row for row in record["rows"] if row["who"] == record["label"]]
     leading = next(row for row in rows if row["metric"] == task.metric)
     metrics = dict.fromkeys([task.metric, *(row["metric"] for row in rows)])
-    return environment.get_template("evaluation.html.j2").render(
-        record=record, task=task, tables=[as_html(table_of(record, metric)) for metric in metrics],
-        style=style, sort=sort, leading=leading, words=WITHOUT_LABELS, beside=beside_solvers(record),
+    return rendered(
+        "evaluation.html.j2",
+        record=record,
+        task=task,
+        tables=[as_html(table_of(record, metric)) for metric in metrics],
+        sort=(ASSETS / "sortable.js").read_text("utf-8"),
+        leading=leading,
+        words=WITHOUT_LABELS,
+        beside=beside_solvers(record),
         again=again_in_words,
         ends=ends(leading["low"], leading["high"], leading["mean"]),
-    )  # fmt: skip
+    )

@@ -7,19 +7,16 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import jinja2
 import numpy as np
 
 from resolvent.common.files import write_text
 from resolvent.common.records import read_record
 from resolvent.datasets.storage.layout import grid_from_facts, group_name
 from resolvent.figures.common.intervals import LEAN, ROUNDING, WITHIN_RANGE, mean_interval, student
-from resolvent.figures.common.numbers import scientific
-from resolvent.figures.common.page import TEMPLATES as OF_FIGURES
 from resolvent.judging import tasks
-from resolvent.judging.answers import CACHE, StoredAnswers, travelling, write_answers
-from resolvent.judging.judge import KINDS, SOLVER
-from resolvent.judging.tasks import read_task
+from resolvent.judging.answers import CACHE, StoredAnswers, packed_answers, travelling
+from resolvent.judging.judge import KINDS, SOLVER, rendered
+from resolvent.judging.tasks import NamedTask, read_task
 
 LARGEST = 1_000_000  # bytes of a page with its labels; beyond, they are a file of their own
 
@@ -32,23 +29,24 @@ def write_task_pages(folder: Path, names: list[str] | None = None, place: Path =
     """
     files = []
     for name in travelling() if names is None else names:
-        packaged = tasks.FOLDER / f"{name}.answers.json"
-        own = packaged if packaged.exists() else write_answers(name, place, folder)
-        content = json.dumps(_content(name, read_record(own, StoredAnswers)), separators=(",", ":"))
-        if own is not packaged:
-            own.unlink()
+        task, packaged = read_task(name), tasks.FOLDER / f"{name}.answers.json"
+        stored = read_record(packaged, StoredAnswers) if packaged.exists() else packed_answers(name, place)
+        content = json.dumps(_content(name, task, stored), separators=(",", ":"))
         page, labels = folder / f"{name}.html", folder / f"{name}.labels.js"
         inside = len(content) < LARGEST
-        write_text(page, _page(name, content if inside else "", labels.name))
+        words = rendered(
+            "task.html.j2", name=name, task=task, content=content if inside else "", labels=labels.name,
+            version=version("resolvent"), script=(Path(__file__).parent / "task.js").read_text("utf-8"),
+        )  # fmt: skip
+        write_text(page, words)
         if not inside:
             write_text(labels, f"const ANSWERS = {content};\n")
         files += [page] if inside else [page, labels]
     return files
 
 
-def _content(name: str, stored: StoredAnswers) -> dict[str, Any]:
-    """Return what the script of the page reads: labels, weights of the grids, classical solvers."""
-    task = read_task(name)
+def _content(name: str, task: NamedTask, stored: StoredAnswers) -> dict[str, Any]:
+    """Return the data of the page's script: labels, weights of the grids, classical solvers."""
     solvers, samples = [], task.dataset.samples.test
     for solver in stored["classical"]["solvers"]:
         errors = np.array(solver["errors"][task.metric])
@@ -81,17 +79,3 @@ def _content(name: str, stored: StoredAnswers) -> dict[str, Any]:
         },
         "version": version("resolvent"),
     }  # fmt: skip
-
-
-def _page(name: str, content: str, labels: str) -> str:
-    here = Path(__file__).parent
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(here), undefined=jinja2.StrictUndefined, autoescape=True
-    )
-    task = read_task(name)
-    return environment.get_template("task.html.j2").render(
-        name=name, task=task, content=content, labels=labels, version=version("resolvent"),
-        style=(OF_FIGURES.parent / "assets/style.css").read_text("utf-8"),
-        script=(here / "task.js").read_text("utf-8"),
-        accuracy=scientific(task.dataset.accuracy, 1),
-    )  # fmt: skip

@@ -52,7 +52,7 @@ def test_what_is_stated_counts_and_its_other_half_is_the_default():
     assert small("lorenz63", step=0.1, accuracy=1e-14).step == 0.1
 
 
-# What cannot be solved to the accuracy, what is said, and what makes it possible.
+# Settings that cannot meet the accuracy, the message, and settings that can.
 BOTH = {"num_modes": 60, "num_steps": 8}
 OUT_OF_REACH = [
     ("burgers", {"viscosity": 1e-6}, r"viscosity 1e-06 is too small for .* minutes; accepted: 0\.0\d+", BOTH),

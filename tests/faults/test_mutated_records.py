@@ -16,11 +16,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 import yaml
 from array_files import SETTINGS, arrays, write_npz
 from dataset_fixtures import computed_arrays, copied_once, make_dataset, small
 from rich.console import Console
+from test_flipped_bytes import plain
 from training_fixtures import RUN, finished_run
 
 import resolvent
@@ -102,19 +102,6 @@ def _write_judgement():
     np.savez("theirs.npz", n64=1.1 * labels["n64/final_velocity"])
     judge("theirs.npz", "tiny-v1", Path("judged"), certify=True)
     judge("away", None, Path("confirmed"))
-
-
-def plain(value):
-    """Return a value as numbers, text and containers that `==` compares; NaN equals NaN."""
-    if isinstance(value, torch.Tensor):
-        value = value.numpy()
-    if isinstance(value, np.ndarray):
-        return value.dtype.str, value.shape, value.tolist() if value.dtype.kind in "OUT" else value.tobytes()
-    if isinstance(value, dict):
-        return {str(key): plain(one) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(one) for one in value]
-    return value.to_csv() if hasattr(value, "to_csv") else repr(value)
 
 
 def console():

@@ -12,7 +12,7 @@ from resolvent.common.files import read_json, write_json
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.loading import Samples
 from resolvent.judging import tasks
-from resolvent.judging.answers import SHARE, answers_of, pack, unpack, write_answers
+from resolvent.judging.answers import SHARE, answers_of, pack, packed_answers, unpack
 from resolvent.judging.judge import judge
 from resolvent.judging.task_page import LARGEST, write_task_pages
 from resolvent.planning.places import HOME
@@ -182,8 +182,8 @@ def test_pages_of_small_tasks_are_small(published, name, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TRAVELLING)
 def test_labels_in_the_package_are_those_that_are_solved_for(published, name, tmp_path):
-    written = write_answers(name, tmp_path / "data", tmp_path)
-    packaged, solved = (read_json(path, "answers") for path in (tasks.FOLDER / written.name, written))
+    solved = packed_answers(name, tmp_path / "data")
+    packaged = read_json(PUBLISHED / f"{name}.answers.json", "answers")
     for group, labels in solved["labels"].items():
         if "packed" in labels:
             difference = unpack(labels) - unpack(packaged["labels"][group])

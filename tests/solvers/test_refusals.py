@@ -30,7 +30,7 @@ from resolvent.solvers.random_fields.gaussian import (
 
 NAN = float("nan")
 SIZES = "nested sizes: 211, 141, 106, ..."
-# What is called, with which keywords, and the words of the refusal; {} is the value of the last keyword.
+# Function, keywords, and the message of the refusal; {} is the value of the last keyword.
 REFUSED = [
     (BurgersSplitStep, {"viscosity": -0.1}, "viscosity must be .*, got {}"),
     (BurgersEtdrk4, {"viscosity": 0.0}, "viscosity must be .*, got {}"),
