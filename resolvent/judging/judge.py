@@ -395,7 +395,7 @@ def beside_solvers(record: dict) -> str:
         each = f"takes {short_duration(seconds)} per sample ({record['timed_on']})"
         return f"A {SOLVER} ({words}) is at least as accurate on {grid} and {each}{took}."
     if record["classical"]:
-        return f"No classical solver that was run here is as accurate on {grid}{took}."
+        return f"No classical solver that was run is as accurate on {grid}{took}."
     return "There is no classical solver for this equation to compare with."
 
 
