@@ -3,6 +3,7 @@
     open_dataset(name)             a dataset for xarray, torch, JAX and NumPy
     load_run(name)                 a trained model with errors, history, `.predict` and `.export`
     predict(run, inputs)           predictions of a trained model
+    evaluate(model, task)          errors of any model on a task, beside classical solvers
     solve(equation, values)        solutions of the solvers
 
 Other modules belong to the pipeline and may change. Importing this package imports no large libraries.
@@ -11,12 +12,13 @@ Other modules belong to the pipeline and may change. Importing this package impo
 from __future__ import annotations
 
 _MODULES = {
+    "evaluate": "resolvent.judging.judge",
     "load_run": "resolvent.public.runs",
     "open_dataset": "resolvent.public.datasets",
     "predict": "resolvent.public.runs",
     "solve": "resolvent.public.equations",
 }
-__all__ = ["load_run", "open_dataset", "predict", "solve"]
+__all__ = ["evaluate", "load_run", "open_dataset", "predict", "solve"]
 
 
 def __getattr__(name: str):

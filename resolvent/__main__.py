@@ -399,6 +399,25 @@ def evaluate(
         Path | None, typer.Option(help="Folder for test samples that are made; by default the user's cache.")
     ] = None,
     cores: Annotated[int, typer.Option(help="Number of processes for generating the test samples.")] = 1,
+    fresh: Annotated[
+        bool,
+        typer.Option("--fresh", help="Also test on new samples, whose seed is the hash of the model."),
+    ] = False,
+    fresh_for: Annotated[
+        str, typer.Option(metavar="SHA256", help="The same for predictions of `task --fresh-for`.")
+    ] = "",
+    stress: Annotated[bool, typer.Option("--stress", help="Also test on shifted distributions.")] = False,
+    calibrate: Annotated[
+        bool, typer.Option("--calibrate", help="Also measure a ball that contains the target in 90 %.")
+    ] = False,
+    symmetrise: Annotated[
+        bool, typer.Option("--symmetrise", help="Also average predictions over symmetries.")
+    ] = False,
+    correct: Annotated[
+        int, typer.Option(min=0, help="Also improve predictions by so many iterations of a solver.")
+    ] = 0,
+    minutes: Annotated[float, typer.Option(help="Limit of the time of a module or program.")] = 60,
+    gigabytes: Annotated[float, typer.Option(help="Limit of its memory.")] = 16,
     allow: Allow = None,
 ) -> None:
     """Measure the errors of predictions or a model, compared with classical solvers.
@@ -408,7 +427,8 @@ def evaluate(
     """
     from resolvent.judging.answers import CACHE
     from resolvent.judging.exported import is_exported_run
-    from resolvent.judging.judge import in_words, judge
+    from resolvent.judging.judge import judge
+    from resolvent.judging.report import in_words
 
     if not is_exported_run(source):
         search_working_folder()
@@ -423,6 +443,14 @@ def evaluate(
         recompute=recompute,
         cores=cores,
         allow=allow or (),
+        fresh=fresh,
+        fresh_for=fresh_for,
+        stress=stress,
+        calibrate=calibrate,
+        symmetrise=symmetrise,
+        correct=correct,
+        minutes=minutes,
+        gigabytes=gigabytes,
     )
     for line in in_words(record):
         print(printable(line))

@@ -18,9 +18,10 @@ from resolvent.datasets.errors import DatasetError, damaged
 from resolvent.datasets.gradients import central_differences, gradient
 from resolvent.datasets.noise import Noise, pointwise_standard_deviation
 from resolvent.datasets.storage.addresses import located
-from resolvent.datasets.storage.layout import grid_from_facts, group_name, resolution_of
+from resolvent.datasets.storage.layout import grid_from_facts, group_facts, group_name, resolution_of
 from resolvent.datasets.storage.reading import StoredArray, open_store, read_array
 from resolvent.datasets.tasks.registry import build_task, settings_on
+from resolvent.datasets.tasks.settings import DatasetSettings
 from resolvent.solvers.common.grid import AnyGrid, Grid
 
 BATCH = 32  # samples on the finest grid that are read at once
@@ -60,6 +61,11 @@ class Samples:
         here = slice(members.start, members.stop) if isinstance(members, range) else members
         gradients = None if self.gradients is None else self.gradients[here]
         return Samples(self.grid, self.inputs[here], self.targets[here], gradients, self.target_grid)
+
+    def unlabelled(self) -> Samples:
+        """Return the samples with targets that are NaN, in the same shape."""
+        unknown = np.broadcast_to(np.nan, self.targets.shape)
+        return Samples(self.grid, self.inputs, unknown, target_grid=self.target_grid)
 
 
 def read_card(path: Path) -> dict:
@@ -171,16 +177,28 @@ class Split:
 
     def read(self, members: Members, dtype: DTypeLike | None = None) -> Samples:
         """Read the samples at these indices of the split, in this order, in the stored or given precision."""
+        return self._read(members, dtype, labelled=True)
+
+    def unlabelled(self) -> Samples:
+        """Read the inputs of all samples; their targets are not read, and NaN."""
+        return self._read(range(self.count), None, labelled=False)
+
+    def _read(self, members: Members, dtype: DTypeLike | None, *, labelled: bool) -> Samples:
         inputs = [f"{self.group}/{name}" for name in self.card["inputs"]]
         targets = [f"{self.target_group}/{name}" for name in self.card["targets"]]
-        arrays = self._arrays([*inputs, *targets], members, None if self.noise else dtype)
+        names = [*inputs, *targets] if labelled else inputs
+        arrays = self._arrays(names, members, None if self.noise else dtype)
         functions = stacked({name: arrays[name] for name in inputs}, self.stored_grid)
         if self.noise is not None:
             functions = self.noise.added(functions, self.name, members)
         if self.grid is not self.stored_grid:
             stride = (self.stored_grid.points - 1) // (self.grid.points - 1)
             functions = functions[:, ::stride, ::stride].copy()
-        answers = stacked({name: arrays[name] for name in targets}, self.target_grid)
+        if labelled:
+            answers = stacked({name: arrays[name] for name in targets}, self.target_grid)
+        else:
+            channels = (len(targets),) if len(targets) > 1 else ()
+            answers = np.broadcast_to(np.nan, (len(members), *channels, *self.target_grid.shape))
         return Samples(self.grid, functions, answers, target_grid=self.target_grid)
 
     def all(self) -> Samples:
@@ -260,6 +278,25 @@ class FreshSplit(Split):
         super().__init__(*given, **options)
         self.task = build_task(settings_on(self.card))
         self.solving = Lock()
+
+    @classmethod
+    def of(cls, settings: DatasetSettings, resolution: int | str, name: str, count: int) -> FreshSplit:
+        """Return `count` samples of a split of a dataset with these settings, which need not exist.
+
+        They are those that follow the samples of the settings in this split.
+        """
+        task = build_task(settings)
+        card = {
+            "dataset": settings.equation,
+            "inputs": list(task.inputs),
+            "targets": list(task.targets),
+            "groups": {group.name: group_facts(group) for group in task.layout.groups},
+            "samples": settings.samples.model_dump(),
+            "settings": settings.model_dump(mode="json"),
+        }
+        split = cls("", resolution, name, 0, card=card)
+        split.count = count
+        return split
 
     def _finest(self, own: Grid, target: str, as_coded: bool) -> Grid:
         return own  # solving on a finer grid only for gradients is too expensive

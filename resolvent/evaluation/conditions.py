@@ -24,7 +24,7 @@ from resolvent.common.progress import alive
 from resolvent.common.records import RunRecord
 from resolvent.datasets.loading import Samples, Source, Split, blocks, training_noise
 from resolvent.datasets.spectra import powers, wavenumbers
-from resolvent.datasets.storage.layout import named_axes
+from resolvent.datasets.storage.layout import coordinates_of
 from resolvent.evaluation.metrics import METRICS, Metric, Scale, measure
 from resolvent.solvers.common.grid import AnyGrid, Grid, Product
 from resolvent.training.data import read_where_it_fits
@@ -167,10 +167,7 @@ def evaluate(
             Chosen(which, block.inputs[place], block.targets[place], prediction[place])
             for which, place in zip(chosen, places, strict=True)
         )
-        axes, target_axes = (
-            {name: axis.coordinates for name, axis in named_axes(grid).items()}
-            for grid in (source.grid, source.target_grid)
-        )
+        axes, target_axes = (coordinates_of(grid) for grid in (source.grid, source.target_grid))
         target_axes = axes if source.target_grid == source.grid else target_axes
         level = at_one_level(
             condition.noise, axes, target_axes, of_shown, extremes, means.power(), means.mean_square()

@@ -27,7 +27,7 @@ from resolvent.datasets.storage.layout import grid_facts, grid_from_facts, group
 from resolvent.datasets.tasks.registry import build_task
 from resolvent.evaluation.metrics import METRICS, Metric, Scale, measure
 from resolvent.judging import tasks
-from resolvent.judging.tasks import NamedTask, check_marks, labels_of, marks_of, read_task
+from resolvent.judging.tasks import NamedTask, check_marks, labels_of, marks_of, read_task, short_name
 from resolvent.planning.provenance import machine
 
 SHARE = 0.3  # of the stated accuracy: the step of the packed labels, in units of their root mean square
@@ -111,13 +111,13 @@ def answers_of(
     recompute  makes the labels again.
     Raises `DatasetError` if labels do not match the marks of the task, `FileError` if a file is damaged.
     """
-    task, packaged = read_task(name), tasks.FOLDER / f"{name}.answers.json"
+    task, packaged = read_task(name), tasks.FOLDER / f"{short_name(name)}.answers.json"
     stored = read_record(packaged, StoredAnswers, remedy="reinstall") if packaged.exists() else None
     if stored is not None and not (inputs or timed or recompute):
         sources: dict[str, Source] = dict(_unpacked(task, name, stored))
         return Answers(stored["test_set"], stored["targets"], sources, stored["classical"])
     if recompute:
-        remove(place / name)
+        remove(place / short_name(name))
     card = labels_of(name, place, cores)
     count = task.dataset.samples.test
     sources = {group_name(n): Split(card, n, "test", count) for n in task.tested}

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from resolvent.common.errors import FileError
 from resolvent.common.records import read_record
-from resolvent.judging.judge import RECORD, Evaluation
+from resolvent.judging.report import RECORD, Evaluation
 
 ORDER = ["test", "grid", "relative_l2"]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,8 @@ from resolvent.common.records import WEIGHTS, file_digests
 from resolvent.common.settings import settings_hash
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.loading import Samples
-from resolvent.datasets.storage.layout import group_name
-from resolvent.judging.give import coordinates_of
+from resolvent.datasets.storage.layout import coordinates_of, group_name
+from resolvent.judging.models import in_batches
 from resolvent.judging.predictions import Predictor
 from resolvent.judging.tasks import NamedTask, made
 from resolvent.public.consent import Allowed, addresses_in, check_allowed
@@ -69,7 +70,8 @@ def predictor_of(run: TrainedRun, groups: list[str]) -> Predictor:
 
     # A label is the authors' choice, an architecture is that of the weights.
     words = f"{record.label} ({record.architecture}), trained on {record.resolution}, seed {record.seed}"
-    return Predictor("run", words, answer, groups, file_digests(run.directory, FILES), remarks)
+    ask = partial(in_batches, answer, words)
+    return Predictor("run", words, ask, groups, file_digests(run.directory, FILES), remarks)
 
 
 def own_task(run: TrainedRun) -> tuple[str, NamedTask]:

@@ -20,10 +20,9 @@ from resolvent.common.files import (
     write_text,
 )
 from resolvent.datasets.loading import Samples, Split
-from resolvent.datasets.storage.layout import SPACE, group_name
+from resolvent.datasets.storage.layout import coordinates_of, group_name
 from resolvent.judging.answers import travelling
 from resolvent.judging.tasks import FOLDER, NamedTask, labels_of, made, read_task
-from resolvent.solvers.common.grid import AnyGrid, Nodes
 
 ENDINGS = {"npz": ".npz", "netcdf": ".nc", "zarr": ".zarr", "huggingface": ".npz"}
 MADE = ".made"  # stores of an export, while it is not finished: the next call resumes it
@@ -61,12 +60,6 @@ def give(name: str, folder: Path, form: str = "npz", cores: int = 1) -> list[Pat
     write_text(folder / "README.md", _readme(name, task, written, form, asked))
     remove(folder / MADE)
     return [*written, folder / "task.yaml", folder / "README.md"]
-
-
-def coordinates_of(grid: AnyGrid, suffix: str = "") -> dict[str, np.ndarray]:
-    """Return the positions along each axis by the axis' name."""
-    names = ("time",) if isinstance(grid, Nodes) else SPACE[-grid.dimension :]
-    return {name + suffix: axis.coordinates for name, axis in zip(names, grid.axes, strict=True)}
 
 
 def _write(path: Path, samples: Samples, *, with_targets: bool) -> None:

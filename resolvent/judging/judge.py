@@ -3,149 +3,196 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from html import escape
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Literal, NotRequired
+from typing import Any
 
-import jinja2
 import numpy as np
 import pandas as pd
-from pydantic import with_config
-from typing_extensions import TypedDict
 
-from resolvent.common.cards import STRICT, Count
 from resolvent.common.errors import EvaluationError, FileError
 from resolvent.common.files import read_json, write_atomically, write_json, write_text
 from resolvent.common.norms import relative_l2
 from resolvent.datasets.imported.readers.arrays_file import LARGEST
-from resolvent.datasets.loading import Samples, Source, read_card
+from resolvent.datasets.loading import FreshSplit, Samples, Source, read_card
 from resolvent.datasets.storage.layout import group_name
 from resolvent.evaluation.metrics import Metric, Scale, measure, metrics_with
 from resolvent.figures.common.intervals import mean_interval
-from resolvent.figures.common.numbers import DASH, ends, scientific, short_duration
-from resolvent.figures.common.page import TEMPLATES as OF_FIGURES
-from resolvent.figures.common.table import Cell, Column, Table, as_html, write_table
-from resolvent.judging import exported
+from resolvent.figures.common.table import write_table
+from resolvent.judging import beyond, exported
 from resolvent.judging.answers import CACHE, OURS, ClassicalSolvers, answers_of, solver_errors
-from resolvent.judging.predictions import Predictor, predictor
-from resolvent.judging.tasks import NamedTask, names, read_task
+from resolvent.judging.child import GIGABYTES, MINUTES
+from resolvent.judging.oddities import remarks_on
+from resolvent.judging.predictions import FRESH, Predictor, predictor
+from resolvent.judging.report import (
+    ERRORS,
+    KINDS,
+    PAGE,
+    RECORD,
+    SOLVER,
+    TABLE,
+    MadeFrom,
+    in_words,
+    page_of,
+    table_of,
+)
+from resolvent.judging.tasks import NamedTask, names, read_task, short_name
 from resolvent.planning.provenance import machine
 from resolvent.public.consent import Allowed
 
-ASSETS = OF_FIGURES.parent / "assets"
-RECORD, ERRORS, PAGE, TABLE = "evaluation.json", "errors.csv", "index.html", "row"
-KINDS = {
-    "predictions": "only predictions were evaluated, not how they were made, nor if labels were known",
-    "program": "the program was run here; how it was trained, and on which samples, was not evaluated",
-    "run": "the exported weights were run here; on which samples they were trained was not evaluated",
-}
-Kind = Literal["predictions", "program", "run"]  # the keys of KINDS
-WITHOUT_LABELS = {
-    "energy_error": "relative error in the energy norm",
-    "to_solver": "distance to the answer of a cheap solver",
-}
-NOTE = "Means over the test samples with 95 % intervals. Time: of one sample, where the model was run here."
-SOLVER = "classical solver"  # prefix of their names
 LIBRARIES = ("resolvent", "jax", "numpy", "scipy", "torch")
 
 
-@with_config(STRICT)
-class EvaluatedRow(TypedDict):
-    """Errors of a model or solver on a grid in a metric; null where there is no finite number."""
+@dataclass(frozen=True)
+class Options:
+    """Options of an evaluation.
 
-    who: str
-    grid: str
-    metric: str
-    samples: Count
-    mean: float
-    low: float | None
-    high: float | None
-    median: float | None
-    largest: float | None
+    certify     add bounds and estimates of the errors that need no label.
+    timed       time classical solvers here; else their times are those of the package or of an earlier call.
+    recompute   make the labels of the task again.
+    fresh       also test a model on new samples, whose seed is made from its files.
+    fresh_for   the same for stored predictions: the SHA-256 from which their inputs were made.
+    stress      also test a model on shifted distributions.
+    calibrate   measure the ball around predictions that contains the target.
+    symmetrise  also average the predictions of a model over the symmetries of the equation.
+    correct     also improve predictions by so many iterations of the equation's solver.
+    minutes, gigabytes  limits of a model's process.
+    """
 
-
-@with_config(STRICT)
-class RecordedRow(TypedDict):
-    """A recorded mean error of an exported run, measured again."""
-
-    grid: str
-    metric: str
-    recorded: float
-    measured: float | None
-    confirmed: bool | None
-
-
-@with_config(STRICT)
-class SolverTime(TypedDict):
-    """Time of a classical solver."""
-
-    grid: str
-    solver: str
-    seconds_per_sample: float
+    certify: bool = False
+    timed: bool = False
+    recompute: bool = False
+    fresh: bool = False
+    fresh_for: str = ""
+    stress: bool = False
+    calibrate: bool = False
+    symmetrise: bool = False
+    correct: int = 0
+    minutes: float = MINUTES
+    gigabytes: float = GIGABYTES
 
 
-@with_config(STRICT)
-class Evaluation(TypedDict):
-    """Content of evaluation.json."""
+@dataclass(repr=False)
+class Evaluated:
+    """An evaluation; notebooks show its page.
 
-    task: str
-    source: str
-    files: dict[str, Any]
-    label: str
-    kind: Kind
-    evaluated: str
-    test_set: str
-    stated_accuracy: float
-    rows: list[EvaluatedRow]
-    recorded: NotRequired[list[RecordedRow]]
-    remarks: list[str]
-    not_evaluated_on: list[str]
-    classical: list[SolverTime]
-    as_accurate: SolverTime | None
-    timed_on: NotRequired[str]
-    without_labels: list[dict[str, Any]]
-    seconds_per_sample: dict[str, float | None]
-    date: str
-    machine: str
-    versions: dict[str, str]
+    task         what was asked for.
+    record       content of evaluation.json.
+    errors       a row for each sample, grid, and model or solver.
+    predictions  by grid, (samples, ...), and the samples that they are for.
+    """
+
+    task: NamedTask
+    record: dict[str, Any]
+    errors: pd.DataFrame
+    predictions: dict[str, tuple[np.ndarray, Samples]]
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """Return mean errors with intervals by model or solver, grid and metric."""
+        return pd.DataFrame(self.record["rows"]).set_index(["who", "grid", "metric"])
+
+    @property
+    def page(self) -> str:
+        """Return the page as HTML, with tables and figures."""
+        return page_of(self.record, self.task, self.predictions)
+
+    def __repr__(self) -> str:
+        return "\n".join(in_words(self.record))
+
+    def _repr_html_(self) -> str:
+        return f'<iframe srcdoc="{escape(self.page)}" style="width: 100%; height: 40em; border: 0"></iframe>'
+
+    def save(self, out: Path | str) -> None:
+        """Write record, errors, tables and page to the folder `out`."""
+        out = Path(out)
+        write_atomically(out / ERRORS, lambda temporary: self.errors.to_csv(temporary, index=False))
+        # The record comes first, so that no page exists without one.
+        write_json(out / RECORD, self.record)
+        write_table(table_of(self.record), [out / f"{TABLE}{ending}" for ending in (".csv", ".tex")])
+        write_text(out / PAGE, self.page)
 
 
-def judge(
-    source: str,
-    name: str | None,
-    out: Path,
+@dataclass
+class Answered:
+    """Predictions of everything that is asked for, before any label is read.
+
+    tested      by name of the condition: its grid, noise, test samples, and predictions.
+    variants    changed predictions: name, condition, values.
+    new         predictions for new samples: "fresh", "calibration", or a shift and its factor.
+    fresh_from  SHA-256 from which the new test samples are made, and of what it is: "files", "predictions"
+                or "commitment".
+    """
+
+    tested: dict[str, tuple[str, float, Source, np.ndarray]] = field(default_factory=dict)
+    variants: list[tuple[str, str, np.ndarray]] = field(default_factory=list)
+    new: dict[Any, tuple[np.ndarray, FreshSplit]] = field(default_factory=dict)
+    fresh_from: tuple[str, MadeFrom] | None = None
+
+
+def judge(source: object, name: str | None, out: Path, **options: Any) -> dict:
+    """Evaluate `source` for the task `name`, write the results to `out`, and return the record."""
+    result = evaluate(source, name, out=out, **options)
+    result.save(out)
+    return result.record
+
+
+def evaluate(
+    source: object,
+    name: str | None = None,
     *,
+    out: Path | str | None = None,
     label: str = "",
-    data: Path = CACHE,
-    certify: bool = False,
-    timed: bool = False,
-    recompute: bool = False,
+    data: Path | str = CACHE,
     cores: int = 1,
     allow: Allowed = (),
-) -> dict:
-    """Evaluate `source` for the task `name`; write record, errors, page and tables to `out`.
+    **options: Any,
+) -> Evaluated:
+    """Evaluate predictions or a model for a task, compared with classical solvers.
 
-    An exported run without a task is evaluated on its own test samples, made again, and its recorded errors
-    are compared with the new ones.
+    All predictions are made before a label is read.
 
-    source     predictions, a program or a module (`resolvent.judging.predictions`), or an exported run.
-    label      name in tables.
-    data       folder where test samples are made and kept.
-    certify    adds bounds and estimates of the errors that need no label.
-    timed      times classical solvers here; else their times are those of the package or of an earlier call.
-    recompute  makes the labels of the task again.
-    allow      folders of modules and addresses that an exported run may use (`resolvent.load_run`).
-    Returns the record. Raises `ResolventError` if predictions are missing or do not fit, or if files of a run
-    are missing, damaged or not allowed.
+    Parameters
+    ----------
+    source
+        A file or folder of predictions; a program of `torch.export`, `.pt2`, or a location "module:name",
+        which run in a process of their own; an object or class with `predict(inputs, coordinates)`; or the
+        folder of an exported run.
+    name
+        A task, "burgers-v1"; without it an exported run is evaluated on its own test samples, made again, and
+        its recorded errors are compared with the new ones.
+    out
+        Folder for the results, which is refused if it has those of others; nothing is written here.
+    label
+        Name in tables.
+    data
+        Folder where test samples are made and kept; by default the user's cache.
+    cores
+        Number of processes that make test samples.
+    allow
+        Folders of modules and addresses that an exported run may use (`resolvent.load_run`).
+    options
+        `fresh`, `fresh_for`, `stress`, `calibrate`, `symmetrise`, `correct`, `certify`, `timed`, `recompute`,
+        `minutes`, `gigabytes`: those of the command `resolvent evaluate`.
+
+    Raises
+    ------
+    ResolventError
+        If predictions are missing or do not fit, a model fails or exceeds a limit, or files of a run are
+        missing, damaged or not allowed.
     """
-    run = None
-    if exported.is_exported_run(source):
+    out, data = None if out is None else Path(out), Path(data)
+    asked_for, run = Options(**options), None
+    if isinstance(source, str | Path) and exported.is_exported_run(str(source)):
         run = exported.open_exported_run(Path(source), allow, own_samples=name is None)
     own = run if name is None else None  # tested on its own samples
     if name is not None:
-        test, task = name, read_task(name)
+        test, task = short_name(name), read_task(name)
     elif own is not None:
         test, task = exported.own_task(own)
     else:
@@ -153,43 +200,51 @@ def judge(
         raise EvaluationError(f"{source} needs a --task: {words}; tasks: {', '.join(names())}")
     if label.startswith(SOLVER):
         raise EvaluationError(f"--label '{label}': labels that start with '{SOLVER}' are reserved")
-    if out.exists() and not out.is_dir():
+    if out is not None and out.exists() and not out.is_dir():
         raise FileError(f"{out} is a file: choose another --out")
     groups = [group_name(resolution) for resolution in task.tested]
-    asked = predictor(source, groups) if run is None else exported.predictor_of(run, groups)
-    existing = read_json(out / RECORD, "the evaluation") if (out / RECORD).exists() else None
-    identity = {"task": test, "source": asked.words, "files": asked.files}
-    if existing is not None and {key: existing.get(key) for key in identity} != identity:
-        raise FileError(f"{out} has the results of other predictions: choose another --out, or delete it")
     metrics: tuple[Metric, ...] = OURS
     scale: Scale | None = None
-    known: ClassicalSolvers | None = None
+    classical: ClassicalSolvers | None = None
     conditions: Iterable[tuple[str, float, Source]]
-    if own is not None:
-        from resolvent.evaluation.evaluate import scale_of, tested  # imports torch
+    with _predictor(source, run, groups, asked_for) as asked:
+        _check_options(asked, asked_for, own)
+        if own is not None:
+            from resolvent.evaluation.evaluate import scale_of, tested  # imports torch
 
-        card = exported.own_labels(own, data, cores)
-        metrics = metrics_with((), own.card["targets"])
-        scale = scale_of(own.operator, card, vars(own.record))
-        record_of_run = vars(own.record)
-        conditions = (
-            (group_name(condition.resolution), condition.noise, source)
-            for condition, source in tested(card, record_of_run)
-        )
-        facts = read_card(card)
-        test_set, accuracy = facts["content_hash"], facts.get("stated_accuracy") or 0.0
-    else:
-        inputs = certify or asked.kind != "predictions"
-        answers = answers_of(test, data, cores, inputs=inputs, timed=timed, recompute=recompute)
-        conditions = ((group, 0.0, source) for group, source in answers.sources.items())
-        known, test_set, accuracy = answers.classical, answers.test_set, task.dataset.accuracy
+            card = exported.own_labels(own, data, cores)
+            metrics = metrics_with((), own.card["targets"])
+            scale = scale_of(own.operator, card, vars(own.record))
+            conditions = (
+                (group_name(condition.resolution), condition.noise, source)
+                for condition, source in tested(card, vars(own.record))
+            )
+            facts = read_card(card)
+            test_set, accuracy = facts["content_hash"], facts.get("stated_accuracy") or 0.0
+        else:
+            inputs = asked_for.certify or bool(asked_for.correct) or asked.kind != "predictions"
+            how = {"timed": asked_for.timed, "recompute": asked_for.recompute}
+            assert name is not None
+            answers = answers_of(name, data, cores, inputs=inputs, **how)
+            conditions = ((group, 0.0, source) for group, source in answers.sources.items())
+            classical, test_set, accuracy = answers.classical, answers.test_set, task.dataset.accuracy
+        answered = _answered(asked, task, conditions, asked_for)
+    # Labels are only read from here on, when the process of a model has ended.
+    identity = {"task": test, "source": asked.words, "files": asked.files}
+    existing = (
+        None if out is None or not (out / RECORD).exists() else read_json(out / RECORD, "the evaluation")
+    )
+    if existing is not None and {key: existing.get(key) for key in identity} != identity:
+        raise FileError(f"{out} has the results of other predictions: choose another --out, or delete it")
     who = label or asked.words
-    errors, classical, estimates = _evaluated(asked, who, task, conditions, metrics, scale, known, certify)
-    write_atomically(out / ERRORS, lambda temporary: errors.to_csv(temporary, index=False))
+    errors, timed, estimates, predictions = _measured(
+        answered, asked, who, task, metrics, scale, classical, accuracy, asked_for.certify
+    )
     of_source = errors[errors["who"] == who]
     evaluated_groups = {grid.partition(",")[0] for grid in errors["grid"]}
     record = {
         **identity,
+        "identified": asked.identified,
         "label": who,
         "kind": asked.kind,
         "evaluated": KINDS[asked.kind],
@@ -199,54 +254,132 @@ def judge(
         "recorded": [] if own is None else list(exported.recorded_and_measured(own, of_source, accuracy)),
         "remarks": list(asked.remarks),
         "not_evaluated_on": [group for group in groups if group not in evaluated_groups],
-        "classical": classical,
-        "as_accurate": _fastest_as_accurate(errors, classical),
-        "timed_on": machine() if known is None else known["machine"],
+        "classical": timed,
+        "as_accurate": _fastest_as_accurate(errors, timed),
+        "timed_on": machine() if classical is None else classical["machine"],
         "without_labels": estimates,
-        "seconds_per_sample": asked.seconds,
+        "seconds_per_sample": {group: asked.seconds[group] for group in groups if group in asked.seconds},
+        **_on_new_samples(answered, of_source, predictions),
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
         "machine": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
         "versions": {library: version(library) for library in LIBRARIES},
     }
-    # The record comes first, so that no page exists without one.
-    write_json(out / RECORD, record)
-    write_table(table_of(record), [out / f"{TABLE}{ending}" for ending in (".csv", ".tex")])
-    write_text(out / PAGE, page_of(record, task))
-    return record
+    return Evaluated(task, record, errors, predictions)
 
 
-def _evaluated(
+@contextmanager
+def _predictor(source: object, run: Any, groups: list[str], options: Options) -> Iterator[Predictor]:
+    """Yield the predictor of an exported run or of another source."""
+    if run is not None:
+        yield exported.predictor_of(run, groups)
+        return
+    with predictor(source, groups, minutes=options.minutes, gigabytes=options.gigabytes) as asked:
+        yield asked
+
+
+def _check_options(asked: Predictor, options: Options, own: Any) -> None:
+    """Raise `EvaluationError` if an option does not apply to what is evaluated."""
+    if asked.kind == "predictions":
+        needs_model = {
+            name: getattr(options, name) for name in ("fresh", "stress", "calibrate", "symmetrise")
+        }
+        if given := [name for name, value in needs_model.items() if value]:
+            words = "; stored predictions for new samples: --fresh-for" if given == ["fresh"] else ""
+            raise EvaluationError(f"--{given[0]} needs a model, because it asks for other predictions{words}")
+    elif options.fresh_for:
+        raise EvaluationError("--fresh-for is for stored predictions; for a model: --fresh")
+    if own is not None and (options.fresh or options.stress or options.calibrate):
+        raise EvaluationError("--fresh, --stress and --calibrate need a --task")
+
+
+def _answered(
+    asked: Predictor,
+    task: NamedTask,
+    conditions: Iterable[tuple[str, float, Source]],
+    options: Options,
+) -> Answered:
+    """Return the predictions for all conditions, and for what the options ask for beyond them.
+
+    conditions  a grid, the level of the noise, and the test samples.
+    """
+    answered, equation = Answered(), task.dataset
+    symmetries = equation.symmetries() if options.symmetrise else ()
+    if options.symmetrise and not symmetries:
+        raise EvaluationError(f"no symmetries are known for {equation.equation}: leave out --symmetrise")
+    for group, noise, source in conditions:
+        if group not in asked.groups:
+            continue
+        samples, condition = source.unlabelled(), exported.condition_name(group, noise)
+        try:
+            prediction = asked.predict(samples, group)
+        except EvaluationError as error:
+            if asked.kind == "predictions" or not answered.tested:
+                raise
+            asked.remarks[str(error)] = None  # a model need not accept every grid, only the first
+            continue
+        answered.tested[condition] = group, noise, source, prediction
+        if symmetries:
+            from resolvent.evaluation.without_labels import under_symmetries  # imports JAX
+
+            def moved(inputs: np.ndarray, samples: Samples = samples, group: str = group) -> np.ndarray:
+                turned = Samples(samples.grid, inputs, samples.targets, None, samples.target_grid)
+                return asked.predict(turned, group)
+
+            mean = under_symmetries(moved, samples.inputs, prediction, symmetries)
+            answered.variants.append(("averaged over symmetries", condition, mean))
+        if options.correct:
+            try:
+                inputs = samples.inputs.astype(np.float64)
+                corrected = equation.corrected(inputs, prediction, options.correct)
+            except ValueError as error:
+                raise EvaluationError(f"--correct {options.correct}: {error}") from None
+            answered.variants.append((f"after {options.correct} iterations", condition, corrected))
+    resolution, (group, *_, prediction) = task.tested[0], next(iter(answered.tested.values()))
+    new: dict[Any, FreshSplit] = {}
+    if options.stress:
+        shifts = beyond.shifted_samples(equation, resolution, asked.remarks)
+        new |= {(shift, factor): samples for shift, factor, samples in shifts}
+    if options.calibrate:
+        new["calibration"] = beyond.calibration_samples(equation, resolution)
+    if options.fresh:  # last: files that a model reads later are not in its fingerprint
+        answered.fresh_from = asked.fingerprint(prediction)
+    elif options.fresh_for:
+        answered.fresh_from = options.fresh_for.lower(), "commitment"
+    if answered.fresh_from is not None:
+        new["fresh"] = beyond.fresh_samples(equation, resolution, answered.fresh_from[0])
+    for name, split in new.items():
+        place = FRESH + group if options.fresh_for else group
+        answered.new[name] = asked.predict(split.unlabelled(), place), split
+    return answered
+
+
+def _measured(
+    answered: Answered,
     asked: Predictor,
     who: str,
     task: NamedTask,
-    conditions: Iterable[tuple[str, float, Source]],
     metrics: tuple[Metric, ...],
     scale: Scale | None,
     known: ClassicalSolvers | None,
+    accuracy: float,
     certify: bool,
-) -> tuple[pd.DataFrame, list[dict], list[dict]]:
-    """Return errors by sample, times of classical solvers and, with `certify`, estimates without labels.
+) -> tuple[pd.DataFrame, list[dict], list[dict], dict[str, tuple[np.ndarray, Samples]]]:
+    """Return errors by sample, times of classical solvers, estimates without labels, and the predictions.
 
-    conditions  a grid, the level of the noise, and the test samples.
-    known       what is known of classical solvers; None: they are run now.
+    known  what is known of classical solvers; None: they are run now.
     """
     tables: list[pd.DataFrame] = []
     classical: list[dict] = []
     estimates: list[dict] = []
-    for group, noise, source in conditions:
-        if group not in asked.groups:
-            continue
+    predictions: dict[str, tuple[np.ndarray, Samples]] = {}
+    for condition, (group, noise, source, prediction) in answered.tested.items():
         samples = source.read(range(len(source)))
-        grid = exported.condition_name(group, noise)
-        try:
-            prediction = asked.predict(samples, group)
-        except EvaluationError as error:
-            if asked.kind == "predictions" or not tables:
-                raise
-            asked.remarks[str(error)] = None  # a model need not accept every grid, only the first
-            continue
-        tables.append(_rows(who, prediction, samples, grid, metrics, scale))
-        asked.remarks.update(dict.fromkeys(_exchanged(prediction, samples, grid)))
+        tables.append(_rows(who, prediction, samples, condition, metrics, scale))
+        asked.remarks.update(dict.fromkeys(remarks_on(prediction, samples, condition, accuracy)))
+        predictions[condition] = prediction, samples
+        for change, of, values in answered.variants:
+            if of == condition:
+                tables.append(_rows(f"{who}, {change}", values, samples, condition, metrics, scale))
         if noise:
             continue
         solvers = (
@@ -254,14 +387,35 @@ def _evaluated(
         )
         for solver in (each for each in solvers if each["grid"] == group):
             name = f"{SOLVER}, {solver['solver']}"
-            place = {"who": name, "grid": grid, "sample": range(len(samples))}
+            place = {"who": name, "grid": condition, "sample": range(len(samples))}
             tables.append(pd.DataFrame(place | solver["errors"]))
-            classical.append(
-                {"grid": grid, "solver": name, "seconds_per_sample": solver["seconds_per_sample"]}
-            )
+            seconds = solver["seconds_per_sample"]
+            classical.append({"grid": condition, "solver": name, "seconds_per_sample": seconds})
         if certify:
-            estimates += _without_labels(task, prediction, samples, grid)
-    return pd.concat(tables, ignore_index=True), classical, estimates
+            estimates += _without_labels(task, prediction, samples, condition)
+    return pd.concat(tables, ignore_index=True), classical, estimates, predictions
+
+
+def _on_new_samples(
+    answered: Answered, errors: pd.DataFrame, predictions: dict[str, tuple[np.ndarray, Samples]]
+) -> dict[str, Any]:
+    """Return the entries of the record for new samples; `errors` are those of the predictions evaluated."""
+    entries: dict[str, Any] = {}
+    grid, public = next(iter(predictions.items()))
+    on_public = errors.loc[errors["grid"] == grid, "relative_l2"].to_numpy()
+    for name, (prediction, split) in answered.new.items():
+        samples = split.all()
+        on_new = beyond.errors_of(prediction, samples)
+        if name == "fresh":
+            assert answered.fresh_from is not None
+            entries["fresh"] = beyond.fresh_test(grid, *answered.fresh_from, on_public, on_new)
+        elif name == "calibration":
+            entries["calibration"] = beyond.calibration(grid, (prediction, samples), public)
+        else:
+            shift, factor = name
+            entries.setdefault("stress", [])
+            entries["stress"].append(beyond.shifted_test(grid, shift, factor, on_new, on_public))
+    return entries
 
 
 def _fastest_as_accurate(errors: pd.DataFrame, classical: list[dict]) -> dict | None:
@@ -272,21 +426,6 @@ def _fastest_as_accurate(errors: pd.DataFrame, classical: list[dict]) -> dict | 
         timed for timed in classical if timed["grid"] == first and means[timed["solver"]] <= means.iloc[0]
     ]
     return min(accurate, key=lambda timed: timed["seconds_per_sample"], default=None)
-
-
-def _exchanged(prediction: np.ndarray, samples: Samples, group: str) -> Iterable[str]:
-    """Yield a remark if predictions on a square fit the labels far better with x and y exchanged."""
-    if samples.target_grid.dimension == 2 and prediction.shape[-1] == prediction.shape[-2]:
-        weights = samples.target_grid.weights
-        own, other = (
-            float(relative_l2(values, samples.targets, weights).mean())
-            for values in (prediction, prediction.swapaxes(-1, -2))
-        )
-        if other < own / 2:
-            yield (
-                f"the predictions on {group} are closer to the labels with x and y exchanged "
-                f"({scientific(other)} instead of {scientific(own)}): the task's order of axes is y, x"
-            )
 
 
 def _rows(
@@ -340,118 +479,3 @@ def _summaries(errors: pd.DataFrame) -> Iterable[dict[str, Any]]:
 def _finite(numbers: dict[str, Any]) -> dict[str, float | None]:
     """Return numbers for JSON, with None for NaN, such as the interval of one sample, and infinity."""
     return {name: float(number) if np.isfinite(number) else None for name, number in numbers.items()}
-
-
-def table_of(record: dict, metric: str = "") -> Table:
-    """Return the table of an evaluation: what was evaluated, and below it classical solvers.
-
-    The solvers are the fastest one as accurate as the predictions, and the most accurate one. With `metric`,
-    the table has only the columns of that metric and omits the kind of source; times are next to the first
-    metric.
-    """
-    rows = {(row["who"], row["metric"], row["grid"]): row for row in record["rows"]}
-    (label, first_metric, first_grid), *_ = rows
-    shown = {known.name: known.label for known in OURS if metric in ("", known.name)}
-    places = [(name, grid) for name in shown for grid in dict.fromkeys(grid for *_, grid in rows)]
-    with_time = metric in ("", first_metric)
-    times = {(label, grid): seconds for grid, seconds in record["seconds_per_sample"].items()}
-    times |= {(timed["solver"], timed["grid"]): timed["seconds_per_sample"] for timed in record["classical"]}
-    solvers = [record["as_accurate"]["solver"]] if record["as_accurate"] else []
-    leading = ["relative_l2", first_grid]
-    on_first = {who: row["mean"] for (who, *place), row in rows.items() if place == leading}
-    del on_first[label]
-    if on_first:
-        solvers.append(min(on_first, key=lambda who: on_first[who]))
-
-    def cells(who: str) -> list[Cell]:
-        line = [Cell(who)]
-        for place in places:
-            row = rows.get((who, *place))
-            error = Cell(DASH)
-            if row:
-                interval = ends(row["low"], row["high"], row["mean"])
-                error = Cell(scientific(row["mean"]), interval, value=row["mean"])
-            line.append(error)
-        if with_time:
-            seconds = times.get((who, first_grid))
-            line.append(Cell(short_duration(seconds), value=seconds))
-        if not metric:
-            line.append(Cell(record["kind"] if who == label else "", prose=True))
-        return line
-
-    columns = [Column("model"), *(Column(grid, shown[name], "interval") for name, grid in places)]
-    columns += [Column(f"time on {first_grid}")] * with_time + [Column("what was evaluated")] * (not metric)
-    title, note = ("", "") if metric else (record["task"], NOTE)
-    return Table(columns, [cells(label)], [cells(who) for who in dict.fromkeys(solvers)], title, note)
-
-
-def beside_solvers(record: dict) -> str:
-    """Return a sentence on the time of equally accurate classical solvers."""
-    grid = record["rows"][0]["grid"]
-    own = record["seconds_per_sample"].get(grid)
-    took = f"; the model takes {short_duration(own)}" if own else ""
-    if fast := record["as_accurate"]:
-        words, seconds = fast["solver"].removeprefix(f"{SOLVER}, "), fast["seconds_per_sample"]
-        each = f"takes {short_duration(seconds)} per sample ({record['timed_on']})"
-        return f"A {SOLVER} ({words}) is at least as accurate on {grid} and {each}{took}."
-    if record["classical"]:
-        return f"No classical solver that was run is as accurate on {grid}{took}."
-    return "There is no classical solver for this equation to compare with."
-
-
-def in_words(record: dict) -> Iterable[str]:
-    """Yield the lines for a terminal."""
-    for row in record["rows"]:
-        if row["metric"] == "relative_l2" and row["who"] == record["label"]:
-            interval = ends(row["low"], row["high"], row["mean"])
-            yield f"{row['who']}, {row['grid']}: relative L² error {scientific(row['mean'])} {interval}"
-    if missing := record["not_evaluated_on"]:
-        yield f"No predictions on {', '.join(missing)}."
-    yield from (f"Remark: {remark}." for remark in record["remarks"])
-    yield beside_solvers(record)
-    for estimate in record["without_labels"]:
-        if estimate["kind"] == "theorem":
-            low, high = (scientific(estimate[end]) for end in ("low", "high"))
-            words = f"{low} to {high} in the energy norm, by a theorem"
-        else:
-            words = f"{scientific(estimate['value'])}, the {WITHOUT_LABELS[estimate['name']]}, an estimate"
-        yield f"{record['label']}, {estimate['grid']}, without labels: {words}"
-    for row in record["recorded"]:
-        yield f"{row['grid']}, {row['metric']}: recorded {scientific(row['recorded'])}, {again_in_words(row)}"
-    yield f"Evaluated: {record['evaluated']}."
-
-
-def again_in_words(row: dict) -> str:
-    """Return whether a recorded mean error was confirmed."""
-    if row["measured"] is None:
-        return "not measured again, because the authors of the run defined this metric"
-    confirmed = "confirmed" if row["confirmed"] else "not confirmed"
-    return f"measured again {scientific(row['measured'])}: {confirmed}"
-
-
-def rendered(template: str, **content: Any) -> str:
-    """Return a self-contained HTML page from a template of this folder, with the style of all pages."""
-    loader = jinja2.FileSystemLoader(Path(__file__).parent)
-    environment = jinja2.Environment(loader=loader, undefined=jinja2.StrictUndefined, autoescape=True)
-    environment.filters["scientific"] = scientific
-    style = (ASSETS / "style.css").read_text("utf-8")
-    return environment.get_template(template).render(style=style, **content)
-
-
-def page_of(record: dict, task: NamedTask) -> str:
-    """Return the page of an evaluation as one self-contained HTML file."""
-    rows = [row for row in record["rows"] if row["who"] == record["label"]]
-    leading = next(row for row in rows if row["metric"] == task.metric)
-    metrics = dict.fromkeys([task.metric, *(row["metric"] for row in rows)])
-    return rendered(
-        "evaluation.html.j2",
-        record=record,
-        task=task,
-        tables=[as_html(table_of(record, metric)) for metric in metrics],
-        sort=(ASSETS / "sortable.js").read_text("utf-8"),
-        leading=leading,
-        words=WITHOUT_LABELS,
-        beside=beside_solvers(record),
-        again=again_in_words,
-        ends=ends(leading["low"], leading["high"], leading["mean"]),
-    )

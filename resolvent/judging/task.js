@@ -1,8 +1,6 @@
 "use strict";
 // Evaluate predictions for a task, as `resolvent evaluate` does. ANSWERS is written by task_page.py.
 
-const $ = (id) => document.getElementById(id);
-
 // ---- Labels -------------------------------------------------------------------------------------------
 
 async function inflate(bytes, format) {
@@ -181,14 +179,6 @@ function summary(errors) {
 
 // ---- The page -----------------------------------------------------------------------------------------
 
-const digits = "⁰¹²³⁴⁵⁶⁷⁸⁹";
-function scientific(value) {
-  if (value === null || value === undefined) return "—";
-  if (value >= 0.1 && value < 1000) return Number(value.toPrecision(3)).toString();
-  const [mantissa, exponent] = value.toExponential(2).split("e");
-  const raised = [...exponent.replace("+", "")].map((sign) => (sign === "-" ? "⁻" : digits[sign])).join("");
-  return `${mantissa} × 10${raised}`;
-}
 const interval = (row) => (row.low === null ? "—" : `${scientific(row.low)} to ${scientific(row.high)}`);
 
 function duration(seconds) {
@@ -214,70 +204,14 @@ function showRows(rows) {
 
 const WORST = 3;
 function showWorst(group, predictions, labels, errors) {
-  const size = labels.length / ANSWERS.samples, space = shapeOf(group);
-  const worst = errors.map((error, sample) => [error, sample]).sort((a, b) => b[0] - a[0]).slice(0, WORST);
-  $("pictures").replaceChildren(...worst.flatMap(([error, sample]) => ANSWERS.targets.map((target, channel) => {
-    const points = product(space), from = sample * size + channel * points;
-    const [label, prediction] = [labels, predictions].map((values) => values.slice(from, from + points));
-    const figure = document.createElement("figure"), canvas = document.createElement("canvas"), caption = document.createElement("figcaption");
-    const words = `Sample ${sample} on ${group}${channels > 1 ? `, ${target}` : ""}: error ${scientific(error)}. `;
-    if (space.length > 1) drawFields(canvas, [label, prediction], space);
-    else drawLines(canvas, ANSWERS.labels[group].axes[0].points, label, prediction);
-    caption.textContent = words + (space.length > 1 ? "Label, prediction, and their difference on a scale of its own." : "Grey: label; colour: prediction.");
-    canvas.setAttribute("role", "img");
-    canvas.setAttribute("aria-label", caption.textContent);
-    figure.append(canvas, caption);
-    return figure;
-  })));
-}
-
-const extent = (values) => values.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [Infinity, -Infinity]);
-const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-
-function drawLines(canvas, points, label, prediction) {
-  const dot = devicePixelRatio, width = dot * $("content").clientWidth, height = Math.max(0.3 * width, dot * 160);
-  [canvas.width, canvas.height] = [width, height];
-  const left = 62 * dot, bottom = 26 * dot, right = 12 * dot;
-  const [low, high] = extent([...label, ...prediction]), span = high - low || 1, pen = canvas.getContext("2d");
-  const x = (value) => left + ((value - points[0]) / (points.at(-1) - points[0])) * (width - left - right);
-  const y = (value) => height - bottom - ((value - low) / span) * (height - bottom - right);
-  const number = (value) => Number(value.toPrecision(3)).toString().replace("-", "−");
-  pen.font = `${13 * dot}px system-ui, sans-serif`;
-  pen.fillStyle = colour("--muted");
-  pen.textAlign = "right";
-  for (const value of [low, high]) pen.fillText(number(value), left - 8 * dot, y(value) + 4 * dot);
-  pen.textAlign = "center";
-  for (const value of [points[0], points.at(-1)])
-    pen.fillText(number(value), Math.min(x(value), width - 2 * right), height - 6 * dot);
-  for (const [values, style, thick] of [[label, colour("--muted"), 4], [prediction, colour("--accent"), 1.5]]) {
-    pen.strokeStyle = style;
-    pen.lineWidth = thick * dot;
-    pen.beginPath();
-    values.forEach((value, k) => pen[k ? "lineTo" : "moveTo"](x(points[k]), y(value)));
-    pen.stroke();
-  }
-}
-
-const VIRIDIS = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]];
-const DIVERGING = [[33, 102, 172], [247, 247, 247], [178, 24, 43]];
-function mapped(share, stops) {
-  const place = Math.min(1, Math.max(0, share)) * (stops.length - 1), from = Math.min(Math.floor(place), stops.length - 2);
-  return stops[from].map((start, channel) => start + (place - from) * (stops[from + 1][channel] - start));
-}
-
-function drawFields(canvas, [label, prediction], [rows, columns]) {
-  const difference = prediction.map((value, k) => value - label[k]), pen = canvas.getContext("2d"), gap = 6;
-  [canvas.width, canvas.height] = [3 * columns + 2 * gap, rows];
-  const shared = extent(label), largest = extent(difference.map(Math.abs))[1] || 1;
-  const panels = [[label, shared, VIRIDIS], [prediction, shared, VIRIDIS], [difference, [-largest, largest], DIVERGING]];
-  panels.forEach(([values, [low, high], stops], panel) => {
-    const image = pen.createImageData(columns, rows);
-    values.forEach((value, k) => {
-      const place = 4 * ((rows - 1 - Math.floor(k / columns)) * columns + (k % columns)); // y upwards
-      image.data.set([...mapped((value - low) / (high - low || 1), stops), 255], place);
-    });
-    pen.putImageData(image, panel * (columns + gap), 0);
+  const size = labels.length / ANSWERS.samples;
+  const order = errors.map((error, sample) => [error, sample]).sort((a, b) => b[0] - a[0]).slice(0, WORST);
+  const worst = order.map(([error, sample]) => {
+    const [label, prediction] = [labels, predictions].map((values) => values.slice(sample * size, (sample + 1) * size));
+    return { sample, error, label, prediction };
   });
+  drawSamples($("pictures"), { grid: group, targets: ANSWERS.targets, space: shapeOf(group),
+    points: ANSWERS.labels[group].axes[0].points, samples: worst });
 }
 
 async function digest(file) {

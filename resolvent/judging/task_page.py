@@ -15,8 +15,8 @@ from resolvent.datasets.storage.layout import grid_from_facts, group_name
 from resolvent.figures.common.intervals import LEAN, ROUNDING, WITHIN_RANGE, mean_interval, student
 from resolvent.judging import tasks
 from resolvent.judging.answers import CACHE, StoredAnswers, packed_answers, travelling
-from resolvent.judging.judge import KINDS, SOLVER, rendered
-from resolvent.judging.tasks import NamedTask, read_task
+from resolvent.judging.report import HERE, KINDS, SOLVER, rendered
+from resolvent.judging.tasks import NamedTask, read_task, short_name
 
 LARGEST = 1_000_000  # bytes of a page with its labels; beyond, they are a file of their own
 
@@ -27,16 +27,18 @@ def write_task_pages(folder: Path, names: list[str] | None = None, place: Path =
     By default these are the tasks whose answers travel in the package; those of others are made now, and take
     minutes. Raises `ResolventError` if a task is unknown or its labels are not those of its marks.
     """
+    script = "\n".join((HERE / f"{part}.js").read_text("utf-8") for part in ("drawing", "task"))
     files = []
-    for name in travelling() if names is None else names:
-        task, packaged = read_task(name), tasks.FOLDER / f"{name}.answers.json"
-        stored = read_record(packaged, StoredAnswers) if packaged.exists() else packed_answers(name, place)
+    for given in travelling() if names is None else names:
+        task, name = read_task(given), short_name(given)
+        packaged = tasks.FOLDER / f"{name}.answers.json"
+        stored = read_record(packaged, StoredAnswers) if packaged.exists() else packed_answers(given, place)
         content = json.dumps(_content(name, task, stored), separators=(",", ":"))
         page, labels = folder / f"{name}.html", folder / f"{name}.labels.js"
         inside = len(content) < LARGEST
         words = rendered(
             "task.html.j2", name=name, task=task, content=content if inside else "", labels=labels.name,
-            version=version("resolvent"), script=(Path(__file__).parent / "task.js").read_text("utf-8"),
+            version=version("resolvent"), script=script,
         )  # fmt: skip
         write_text(page, words)
         if not inside:

@@ -7,21 +7,26 @@ only rounding differs, as between processors.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 import yaml
 from pydantic import Field, model_validator
 
-from resolvent.common.errors import FileError
+from resolvent.common.errors import FileError, printable
+from resolvent.common.files import write_text
 from resolvent.common.records import Resolution
 from resolvent.common.settings import Settings, settings_hash
 from resolvent.datasets.errors import DatasetError
-from resolvent.datasets.tasks.registry import AnyDataset
+from resolvent.datasets.tasks.registry import EQUATIONS, AnyDataset
 from resolvent.datasets.tasks.settings import DatasetSettings, SplitSizes
 from resolvent.planning.places import HOME
 
 FOLDER = HOME / "config/tasks"
+OWN_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*-v[1-9][0-9]*")
+LARGEST_FILE = 10**6  # characters
 SIGNS = 4  # number of vectors of random signs
 VERSIONS: dict = {}  # a task has its own version, in its name
 
@@ -34,7 +39,7 @@ class NamedTask(Settings):
     title: str = Field(description="one line")
     given: str = Field(description="what a model is given for a test sample")
     asked: str = Field(description="what it is asked for")
-    metric: str = Field("relative_l2", description="by which models are ordered")
+    metric: Literal["relative_l2", "relative_h1"] = Field("relative_l2", description="orders models")
     tested: list[Resolution] = Field(description="resolutions of the test; the first orders")
     dataset: AnyDataset = Field(description="settings of the dataset, all of them")
     first: Marks = Field(default={}, description="marks of the first test sample")
@@ -52,15 +57,69 @@ def names() -> list[str]:
     return sorted(path.stem for path in FOLDER.glob("*.yaml"))
 
 
+def short_name(name: str) -> str:
+    """Return the name of a task, which may be given as the path of its file."""
+    return Path(name).stem if name.endswith(".yaml") else name
+
+
 def read_task(name: str) -> NamedTask:
-    """Read the task `name`. Raises `FileError` if it does not exist."""
-    if name not in names():
-        raise FileError(f"unknown task '{name}'; accepted: {', '.join(names())}")
+    """Read the task `name`, or the one in the file `name`, "folder/mine-v1.yaml", which may be anyone's.
+
+    Raises `FileError` if it does not exist, is damaged, or is no task.
+    """
+    own = name.endswith(".yaml")
+    if not own and name not in names():
+        also = "; or the file of a task, NAME-v1.yaml"
+        raise FileError(f"unknown task '{name}'; accepted: {', '.join(names())}{also}")
+    path = Path(name) if own else FOLDER / f"{name}.yaml"
+    remedy = "get it again from its authors" if own else "reinstall the package"
+    if own:
+        check_name(path.stem)
     try:
-        return NamedTask.model_validate(yaml.safe_load((FOLDER / f"{name}.yaml").read_text("utf-8")))
-    except (ValueError, yaml.YAMLError) as error:  # no UTF-8, no YAML, or no task
-        reason = " ".join(str(error).split())
-        raise FileError(f"{FOLDER / name}.yaml is damaged: reinstall the package ({reason})") from None
+        with path.open(encoding="utf-8") as file:
+            content = file.read(LARGEST_FILE)
+        keys = yaml.load(content, Loader=NoAliases)
+        if own:
+            dataset = keys.get("dataset") if isinstance(keys, dict) else None
+            check_solvable(dataset if isinstance(dataset, dict) else {}, str(path))
+        task = NamedTask.model_validate(keys)
+    except OSError as error:
+        raise FileError(f"{printable(str(path))} cannot be read: {error.strerror}") from None
+    except (ValueError, RecursionError, yaml.YAMLError) as error:  # no UTF-8, no YAML, or no task
+        reason = " ".join(str(error).split())[:500]
+        raise FileError(f"{printable(str(path))} is no task: {remedy} ({printable(reason)})") from None
+    if own and not task.test:
+        raise FileError(f"{printable(str(path))} has no check values of the labels, 'test': {remedy}")
+    return task
+
+
+def check_name(name: str) -> None:
+    """Raise `FileError` if `name` is no name for a task of one's own."""
+    if not OWN_NAME.fullmatch(name):
+        raise FileError(f"'{printable(name)[:80]}' is no name of a task; expected: like mine-v1")
+    if name in names():
+        raise FileError(f"{name} is a task of the package: choose another name")
+
+
+def check_solvable(content: dict, where: str) -> None:
+    """Raise `FileError` unless the package alone can solve for the labels of a dataset with these settings.
+
+    It is called before they are validated, which imports the code of an equation of others.
+    """
+    if content.get("equation") not in EQUATIONS or "source" in content:
+        raise FileError(
+            f"{printable(where)} has a dataset that the package cannot solve for everywhere; accepted: one "
+            f"without 'source', of the equations {', '.join(EQUATIONS)}"
+        )
+
+
+class NoAliases(yaml.SafeLoader):
+    """A loader of YAML without references, which could make a small file a large object."""
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        if self.check_event(yaml.events.AliasEvent):
+            raise yaml.YAMLError("references are not accepted")
+        return super().compose_node(parent, index)
 
 
 def marks_of(arrays: dict[str, np.ndarray]) -> Marks:
@@ -115,14 +174,51 @@ def labels_of(name: str, place: Path, cores: int = 1) -> Path:
 
     One training and one validation sample are also made, because a store has all splits.
     """
+    task = read_task(name)
+    card, arrays = test_of(task, name, place, cores)
+    check_marks(task, "test", marks_of(arrays), name)
+    return card
+
+
+def test_of(task: NamedTask, name: str, place: Path, cores: int) -> tuple[Path, dict[str, np.ndarray]]:
+    """Make the test samples of a task; return their card, and all arrays by name."""
     from resolvent.datasets.loading import load_arrays, read_card
 
-    task = read_task(name)
     sizes = {"train": 1, "validation": 1, "test": task.dataset.samples.test}
-    card = made(task.dataset, place, name, cores=cores, **sizes)
+    card = made(task.dataset, place, short_name(name), cores=cores, **sizes)
     arrays: dict[str, np.ndarray] = {}
     for group in read_card(card)["groups"]:
         stored = load_arrays(card, group, "test")
         arrays |= {f"{group}/{variable}": values for variable, values in stored.items()}
-    check_marks(task, "test", marks_of(arrays), name)
-    return card
+    return card, arrays
+
+
+def new_task(name: str, dataset: DatasetSettings, folder: Path, place: Path, cores: int = 1) -> Path:
+    """Make a task of a dataset, with the check values of its labels; return its file, `folder`/NAME.yaml.
+
+    place  folder where the test samples are made and kept.
+    Raises `FileError` if the name is taken or no name, or the dataset is not solved by the package.
+    """
+    from resolvent.datasets.tasks.registry import build_task
+
+    check_name(name)
+    check_solvable(dataset.model_dump(), name)
+    path = folder / f"{name}.yaml"
+    if path.exists():
+        raise FileError(f"{path} exists, and a task never changes: choose another name or version")
+    given, asked = dataset.quantities
+    equation = build_task(dataset).description()["equation"]["in_words"]
+    task = NamedTask(
+        title=equation[0].upper() + equation[1:],
+        given=given,
+        asked=asked,
+        metric="relative_l2",
+        tested=list(dataset.resolutions),
+        dataset=dataset,
+    )
+    _, arrays = test_of(task, name, place, cores)
+    first = marks_of({array: values[:1] for array, values in arrays.items()})
+    task = task.model_copy(update={"first": first, "test": marks_of(arrays)})
+    content = yaml.safe_dump(task.model_dump(mode="json"), sort_keys=False, allow_unicode=True)
+    write_text(path, content)
+    return path

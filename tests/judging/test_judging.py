@@ -13,6 +13,7 @@ import yaml
 import zarr
 from browser import PHONE, Reader, chromium
 from dataset_fixtures import computed_arrays, small
+from judged_tasks import write_task
 from rich.console import Console
 
 from resolvent.common.errors import EvaluationError, FileError
@@ -24,8 +25,10 @@ from resolvent.judging import judge as judging
 from resolvent.judging import tasks
 from resolvent.judging.board import board, print_board
 from resolvent.judging.give import give
-from resolvent.judging.judge import in_words, judge, page_of, table_of
+from resolvent.judging.judge import judge
+from resolvent.judging.models import in_batches, loaded
 from resolvent.judging.predictions import predictor
+from resolvent.judging.report import in_words, page_of, table_of
 from resolvent.solvers.common.grid import Grid
 
 CLOSED = "classical solver, closed form (Cole-Hopf)"
@@ -42,17 +45,6 @@ def place(tmp_path_factory):
         for name, resolution in (("burgers", 64), ("darcy", 33)):
             write_task(folder, f"{name}-v0", name, resolution)
         yield folder
-
-
-def write_task(folder, name, equation, resolution):
-    settings = small(equation, samples={"train": 6, "validation": 2, "test": 5}, samples_per_shard=4)
-    content = {
-        "title": "Small", "given": "a function", "asked": "another", "tested": [resolution],
-        "dataset": settings.model_dump(mode="json"),
-    }  # fmt: skip
-    arrays = computed_arrays(settings, [("test", index) for index in range(5)])
-    content["test"] = tasks.marks_of(arrays)
-    (folder / f"{name}.yaml").write_text(yaml.safe_dump(content))
 
 
 @pytest.fixture(scope="module")
@@ -166,7 +158,7 @@ def test_one_hard_sample_is_judged_and_its_record_is_json(given, data, tmp_path,
     answers = np.load(given / "test_n64.npz")["inputs"]
     answers[2] *= 1e6
     np.save(tmp_path / "n64.npy", answers)
-    monkeypatch.setattr(judging, "page_of", lambda record, task: 1 / 0)
+    monkeypatch.setattr(judging, "page_of", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         judge(str(tmp_path / "n64.npy"), "burgers-v0", tmp_path / "out", data=data)
 
@@ -366,7 +358,7 @@ def test_a_program_is_asked_for_as_many_samples_as_it_takes(place, tmp_path):
     torch.export.save(torch.export.export(Counts(), (torch.zeros(2, 64, 1),)), tmp_path / "two.pt2")
     samples = Samples(Grid("periodic", 64), np.zeros((5, 64)), np.zeros((5, 64)))
     for name, count in (("any", 5), ("two", 2)):
-        found = predictor(str(tmp_path / f"{name}.pt2"), ["n64"]).predict(samples, "n64")
+        found, _ = in_batches(loaded(str(tmp_path / f"{name}.pt2")), name, samples, "n64")
         np.testing.assert_array_equal(found, np.full((5, 64), count))
 
 
@@ -422,8 +414,8 @@ def test_predictions_that_do_not_fit_are_refused_in_one_line(data, values, messa
     ],
 )
 def test_what_is_no_predictor_is_refused_in_one_line(source, message):
-    with pytest.raises((EvaluationError, FileError), match=message):
-        predictor(source, ["n64"])
+    with pytest.raises((EvaluationError, FileError), match=message), predictor(source, ["n64"]):
+        pass
 
 
 def test_labels_that_are_not_those_of_the_task_are_refused(place, tmp_path, monkeypatch):
@@ -452,6 +444,7 @@ def as_dataset(pressure, way):
         "y downwards": (("sample", "y", "x"), pressure[:, ::-1], {"x": axis, "y": axis[::-1]}),
         "other points": (("sample", "y", "x"), pressure, {"x": axis + 1 / 64}),
         "shuffled": (("index", "y", "x"), pressure[order], {"index": order}),
+        "twice": (("index", "y", "x"), pressure, {"index": [0, 2, 1, 1, 3]}),
     }[way]
     return xarray.Dataset({"n33": (dims, values.copy())}, coords=coordinates)
 
@@ -460,11 +453,15 @@ def as_dataset(pressure, way):
     ("way", "message"),
     [
         ("sample, y, x", ""),
+        ("shuffled", ""),
         ("x before y", r"'n33' has the axes sample, x, y; expected: sample, y, x"),
         ("samples last", r"'n33' has the axes y, x, member; expected: member, y, x"),
         ("y downwards", r"coordinate 'y' goes from 1 to 0; expected: as in the task, from 0 to 1"),
         ("other points", r"coordinate 'x' goes from 0\.015625 to 1\.01562; expected: as in the task, from 0"),
-        ("shuffled", r"'index' does not increase; expected: samples in the order of the inputs"),
+        (
+            "twice",
+            r"'index' neither increases nor has every number from 0 to 4 once; expected: samples in the",
+        ),
     ],
 )
 def test_orders_that_a_file_names_are_those_of_the_task(data, pressure, way, message, tmp_path):
@@ -527,8 +524,9 @@ def test_a_judgement_is_not_replaced_by_one_of_another_task(data, tmp_path, monk
 
 def test_complex_predictions_are_refused_as_such(tmp_path):
     np.save(tmp_path / "n64.npy", np.ones((5, 64), dtype=complex))
-    with pytest.raises(DatasetError, match="variable 'array' is complex; expected: an array of real numbers"):
-        predictor(str(tmp_path / "n64.npy"), ["n64"])
+    refused = pytest.raises(DatasetError, match="variable 'array' is complex; expected: an array of real")
+    with refused, predictor(str(tmp_path / "n64.npy"), ["n64"]):
+        pass
 
 
 def test_a_model_may_change_its_inputs_and_reuse_its_output(tmp_path, monkeypatch):
@@ -543,11 +541,11 @@ def test_a_model_may_change_its_inputs_and_reuse_its_output(tmp_path, monkeypatc
         "        return out\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr("resolvent.judging.predictions.BATCH", 2)
+    monkeypatch.setattr("resolvent.judging.models.BATCH", 2)
     inputs = np.random.default_rng(0).normal(size=(5, 33, 33))
     samples = Samples(Grid("nodes", 33, dimension=2), inputs, inputs)
     plain, changing = (
-        predictor(f"in_place:{name}", ["n33"]).predict(samples, "n33") for name in ("Plain", "Model")
+        in_batches(loaded(f"in_place:{name}"), name, samples, "n33")[0] for name in ("Plain", "Model")
     )
     np.testing.assert_array_equal(changing, plain)
 
@@ -579,7 +577,7 @@ def test_a_program_without_an_axis_of_channels_is_not_transposed(place, layout, 
     torch.export.save(torch.export.export(Shears(), (torch.zeros(5, 33, 33, 1),)), tmp_path / "m.pt2")
     zeros = np.zeros((5, 33, 33))
     samples = Samples(Grid("nodes", 33, dimension=2), zeros, zeros)
-    found = predictor(str(tmp_path / "m.pt2"), ["n33"]).predict(samples, "n33")
+    found, _ = in_batches(loaded(str(tmp_path / "m.pt2")), "m.pt2", samples, "n33")
     np.testing.assert_array_equal(found, zeros + np.arange(33))
 
 
@@ -608,9 +606,10 @@ def test_a_program_of_a_fixed_size_is_judged_on_the_grid_that_it_takes(place, da
 
 def test_an_array_belongs_to_the_grid_of_its_name_and_then_of_its_file(tmp_path):
     np.savez(tmp_path / "n64.npz", n64=np.ones((5, 64)), n128=np.ones((5, 128)))
-    assert predictor(str(tmp_path / "n64.npz"), ["n64", "n128"]).groups == ["n64", "n128"]
     torch.save(torch.ones(5, 64), tmp_path / "mine.pt")
-    assert predictor(str(tmp_path / "mine.pt"), ["n64"]).groups == ["n64"]
+    for name, groups in (("n64.npz", ["n64", "n128"]), ("mine.pt", ["n64"])):
+        with predictor(str(tmp_path / name), groups) as found:
+            assert found.groups == groups
 
 
 def test_a_file_in_the_place_of_a_folder_is_one_line(place, tmp_path):
@@ -627,5 +626,6 @@ def test_other_files_in_a_folder_of_predictions_are_ignored(tmp_path, monkeypatc
     (tmp_path / "README.md").write_text("How these were made")
     (tmp_path / "data").mkdir()
     monkeypatch.chdir(tmp_path)
-    found = predictor(".", ["n64"])
+    with predictor(".", ["n64"]) as found:
+        pass
     assert (found.words, list(found.files)) == (tmp_path.name, ["n64.npy"])

@@ -19,7 +19,8 @@ from resolvent.datasets.tasks.registry import settings_of
 from resolvent.evaluation.evaluate import evaluate_run
 from resolvent.judging import tasks
 from resolvent.judging.board import board
-from resolvent.judging.judge import in_words, judge
+from resolvent.judging.judge import judge
+from resolvent.judging.report import in_words
 from resolvent.public.runs import load_run
 from resolvent.training.errors import TrainingError
 

@@ -20,7 +20,7 @@ from resolvent.common.errors import FileError
 from resolvent.common.files import read_json, write_json
 from resolvent.datasets.loading import load_samples
 from resolvent.datasets.tasks.registry import settings_of
-from resolvent.judging.predictions import _program
+from resolvent.judging.models import loaded
 from resolvent.public import model_card
 from resolvent.public.export import write_program
 from resolvent.public.inputs import OutsideTraining, quantities, regridded
@@ -199,7 +199,7 @@ def test_programs_of_data_far_from_zero_keep_their_digits(here, tmp_path):
     write_program(run.record, operator, tmp_path / "model.pt2", None, 2)
     samples = load_samples("data/burgers/burgers.json", run.record.grid["points"], "test", 4)
     samples = replace(samples, inputs=101325.0 + 1e-2 * samples.inputs)
-    answers = _program(tmp_path / "model.pt2")(samples, "n64")
+    answers = loaded(str(tmp_path / "model.pt2"))(samples, "n64")
     with torch.no_grad():
         given = torch.from_numpy(samples.inputs)[..., None]
         expected = operator(given, coordinate_tensor(samples.grid))[..., 0]

@@ -192,6 +192,11 @@ def stored_axes(facts: dict) -> dict[str, np.ndarray]:
     return {name: axis.coordinates + origins.get(name, 0.0) for name, axis in axes.items()}
 
 
+def coordinates_of(grid: AnyGrid, suffix: str = "") -> dict[str, np.ndarray]:
+    """Return the positions along each axis by the axis' name."""
+    return {name + suffix: axis.coordinates for name, axis in named_axes(grid).items()}
+
+
 def grid_facts(grid: AnyGrid) -> dict:
     """Return the description of a grid for the card."""
     if isinstance(grid, Product):
