@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import xarray
 import yaml
 
+from resolvent.common.cards import Receipt
 from resolvent.common.errors import FileError
 from resolvent.common.files import (
     everything_below,
@@ -19,15 +23,24 @@ from resolvent.common.files import (
     write_atomically,
     write_text,
 )
-from resolvent.datasets.loading import Samples, Split
-from resolvent.datasets.storage.layout import SPACE, group_name
+from resolvent.common.norms import square_norm
+from resolvent.common.records import read_record
+from resolvent.common.settings import settings_hash
+from resolvent.datasets.card import verified_digest
+from resolvent.datasets.loading import Split, places_of, stacked
+from resolvent.datasets.making import make_shards
+from resolvent.datasets.storage.layout import SPACE, group_facts, group_name
+from resolvent.datasets.storage.reading import read_array
+from resolvent.datasets.tasks.registry import build_task
+from resolvent.datasets.tasks.settings import SplitSizes
 from resolvent.judging.answers import travelling
-from resolvent.judging.tasks import FOLDER, NamedTask, labels_of, made, read_task
+from resolvent.judging.tasks import FOLDER, VERSIONS, NamedTask, check_marks, marks_of, read_task
 from resolvent.solvers.common.grid import AnyGrid, Nodes
 
 ENDINGS = {"npz": ".npz", "netcdf": ".nc", "zarr": ".zarr", "huggingface": ".npz"}
 MADE = ".made"  # stores of an export, while it is not finished: the next call resumes it
-SIZE = 256  # samples written at a time
+SHARDS = 4  # for each core, which then finish together
+ROUNDING = 2.0**-17  # largest step of the targets, in units of a sample's root mean square
 
 
 def give(name: str, folder: Path, form: str = "npz", cores: int = 1) -> list[Path]:
@@ -38,29 +51,87 @@ def give(name: str, folder: Path, form: str = "npz", cores: int = 1) -> list[Pat
     test files, such as `test_n512.npz`, have no targets. Raises `FileError` if the name or format is unknown
     or the folder has other files, and `DatasetError` if the samples do not match the task.
     """
-    task = read_task(name)
+    task, written, asked = read_task(name), list[Path](), dict[str, tuple[int, ...]]()
     if form not in ENDINGS:
         raise FileError(f"unknown format '{form}'; accepted: {', '.join(ENDINGS)}")
     if folder.exists() and not folder.is_dir():
         raise FileError(f"{folder} is a file: choose another folder")
     if folder.exists() and any(folder.iterdir()) and not (folder / MADE).exists():
         raise FileError(f"{folder} exists and is not empty: choose another folder, or delete it")
-    sizes = task.dataset.samples.model_dump() | {"test": 0}
-    card = made(task.dataset, folder / MADE, name, cores=cores, **sizes)
-    tested = labels_of(name, folder / MADE, cores)
-    written, asked = [], {}
-    for resolution in dict.fromkeys([*task.tested, *task.dataset.resolutions]):
-        for split, count in task.dataset.samples.model_dump().items():
-            samples = Split(tested if split == "test" else card, resolution, split, count).all()
+    store, card = _solved(name, task, folder / MADE, cores)
+    resolutions = list(dict.fromkeys([*task.tested, *task.dataset.resolutions]))
+    grids = {resolution: Split(store, resolution, "train", 1, card=card) for resolution in resolutions}
+    with ThreadPoolExecutor(cores) as pool:  # compression does not hold Python's lock
+        jobs = []
+        for (resolution, source), split in product(grids.items(), ("train", "validation")):
             path = folder / f"{split}_{group_name(resolution)}{ENDINGS[form]}"
-            _write(path, samples, with_targets=split != "test")
-            if split == "test" and resolution in task.tested:
-                asked[f"predictions/{group_name(resolution)}{ENDINGS[form]}"] = samples.targets.shape
+            samples = Split(store, resolution, split, card["samples"][split], card=card).all()
+            jobs.append(pool.submit(_write, path, source, samples.inputs, rounded(samples.targets)))
             written.append(path)
+            if resolution in task.tested:
+                shape = task.dataset.samples.test, *samples.targets.shape[1:]
+                asked[f"predictions/{group_name(resolution)}{ENDINGS[form]}"] = shape
+        tests = _tests(name, task, store, card)
+        for resolution, source in grids.items():
+            path, group = folder / f"test_{group_name(resolution)}{ENDINGS[form]}", group_name(resolution)
+            functions = {variable: tests[f"{group}/{variable}"] for variable in card["inputs"]}
+            jobs.append(pool.submit(_write, path, source, stacked(functions, source.grid)))
+            written.append(path)
+        for job in jobs:
+            job.result()
     shutil.copy(FOLDER / f"{name}.yaml", folder / "task.yaml")
     write_text(folder / "README.md", _readme(name, task, written, form, asked))
     remove(folder / MADE)
     return [*written, folder / "task.yaml", folder / "README.md"]
+
+
+def _solved(name: str, task: NamedTask, place: Path, cores: int) -> tuple[Path, dict]:
+    """Solve for all samples that are given; return their store, and the facts that reading it needs.
+
+    The first test sample is solved before all others, and held to the task's marks: a solver that computes
+    otherwise here gives nothing. Test samples are solved only if their inputs are a part of the solution.
+    """
+    solver, sizes, first = build_task(task.dataset), task.dataset.samples.model_dump(), [("test", 0)]
+    arrays = {array: values.astype(solver.layout.dtype) for array, values in solver.compute(first).items()}
+    check_marks(task, "first", marks_of(arrays), name)
+    if solver.drawn_inputs(solver.draw(first)) is not None:
+        sizes["test"] = 0
+    batches = math.ceil(sum(sizes.values()) / solver.batch / SHARDS / cores)
+    shards = {"samples": SplitSizes(**sizes), "samples_per_shard": solver.batch * batches}
+    settings = task.dataset.model_copy(update=shards)
+    base = place / settings_hash(settings.identity(VERSIONS))
+    store, receipts = base.with_suffix(".zarr"), make_shards(settings, base, VERSIONS, cores)
+    solver = build_task(settings)
+    verified_digest(solver, store, {path: read_record(path, Receipt) for path in receipts}, VERSIONS)
+    return store, {
+        "dataset": name,
+        "inputs": list(solver.inputs),
+        "targets": list(solver.targets),
+        "groups": {group.name: group_facts(group) for group in solver.layout.groups},
+        "samples": sizes,
+        "settings": settings.model_dump(mode="json"),
+    }
+
+
+def _tests(name: str, task: NamedTask, store: Path, card: dict) -> dict[str, np.ndarray]:
+    """Return the inputs of the test, drawn now or read from the store, after a check of the task's marks."""
+    solver, places = build_task(task.dataset), places_of(card, "test")
+    if places:
+        tests = {array: read_array(store, array, places) for array in solver.layout.arrays}
+    else:
+        tests = solver.inputs_of([("test", index) for index in range(task.dataset.samples.test)])
+    check_marks(task, "test", marks_of(tests), name)
+    return tests
+
+
+def rounded(targets: np.ndarray) -> np.ndarray:
+    """Round functions (samples, ...) to multiples of a power of two, at most ROUNDING times their own size.
+
+    The size is the root mean square of a sample. Files are then a sixth smaller.
+    """
+    size = np.sqrt(square_norm(targets) / targets[0].size)
+    step = np.exp2(np.floor(np.log2(ROUNDING * size))).reshape(-1, *[1] * (targets.ndim - 1))
+    return np.round(targets / step) * step
 
 
 def coordinates_of(grid: AnyGrid, suffix: str = "") -> dict[str, np.ndarray]:
@@ -69,13 +140,14 @@ def coordinates_of(grid: AnyGrid, suffix: str = "") -> dict[str, np.ndarray]:
     return {name + suffix: axis.coordinates for name, axis in zip(names, grid.axes, strict=True)}
 
 
-def _write(path: Path, samples: Samples, *, with_targets: bool) -> None:
-    kept, coordinates = {"inputs": samples.inputs.astype(np.float32)}, coordinates_of(samples.grid)
+def _write(path: Path, source: Split, inputs: np.ndarray, targets: np.ndarray | None = None) -> None:
+    """Write functions on the grids of `source` to a file, or folder, in the format of its ending."""
+    kept, coordinates = {"inputs": inputs.astype(np.float32)}, coordinates_of(source.grid)
     grids = {"inputs": coordinates}
-    if with_targets:
-        kept["targets"] = samples.targets.astype(np.float32)
-    if samples.target_grid != samples.grid:
-        grids["targets"] = coordinates_of(samples.target_grid, "_target")
+    if targets is not None:
+        kept["targets"] = targets.astype(np.float32)
+    if source.target_grid != source.grid:
+        grids["targets"] = coordinates_of(source.target_grid, "_target")
     every = {name: values for axes in grids.values() for name, values in axes.items()}
     if path.suffix == ".npz":
         return write_arrays(path, kept | every, compressed=True)
@@ -85,7 +157,10 @@ def _write(path: Path, samples: Samples, *, with_targets: bool) -> None:
         channels = (f"{name}_channel",) if values.ndim > 1 + len(space) else ()
         data[name] = (("sample", *channels, *space), values)
     if path.suffix == ".nc":
-        write_atomically(path, lambda temporary: data.to_netcdf(temporary, engine="h5netcdf"))
+        packed = {name: {"zlib": True, "shuffle": True, "complevel": 1} for name in kept}
+        write_atomically(
+            path, lambda temporary: data.to_netcdf(temporary, engine="h5netcdf", encoding=packed)
+        )
     else:
         place = partial_path(path)
         data.to_zarr(place, zarr_format=3, consolidated=False)
@@ -122,7 +197,8 @@ Given: {task.given}. Asked: {task.asked}.
 `inputs` and `targets` have the shape (samples, ...space), or (samples, channels, ...space) for several
 functions, in physical units, as float32 numbers; in two dimensions, space is (y, x). Parameters of a
 sample that are single numbers are stored as constant functions, after all other functions. Test files have no
-targets.
+targets. So that files are smaller, `targets` are rounded to multiples of a power of two that is at most
+{ROUNDING:.1e} of a sample's root mean square: an error of about 1e-6. The labels of the test are not rounded.
 
 ## Evaluate your predictions
 
