@@ -1,4 +1,4 @@
-"""Test labels of a task, with the errors and times of classical solvers on the same inputs.
+"""Test labels of a task, with the errors of classical solvers and baselines on the same inputs.
 
 Those of small tasks travel in config/tasks, in `NAME.answers.json`; others are made once, into the user's
 cache. A file has the labels of each array in units of `step`, as differences along the last axis, which are
@@ -27,13 +27,15 @@ from resolvent.datasets.storage.layout import grid_facts, grid_from_facts, group
 from resolvent.datasets.tasks.registry import build_task
 from resolvent.evaluation.metrics import METRICS, Metric, Scale, measure
 from resolvent.judging import tasks
-from resolvent.judging.tasks import NamedTask, check_marks, labels_of, marks_of, read_task
+from resolvent.judging.tasks import NamedTask, check_marks, labels_of, marks_of, read_task, solved
 from resolvent.planning.provenance import machine
 
 SHARE = 0.3  # of the stated accuracy: the step of the packed labels, in units of their root mean square
 LARGEST = 2**30  # packed values are below
 ORDERS = range(10)  # of the differences that are tried
-DIGITS = 7  # of the packed errors of classical solvers
+DIGITS = 7  # of the packed errors
+FITTED = 1024  # training samples of baselines: a fit costs their third power
+BASELINE = "baseline"  # prefix of their names
 OURS = tuple(metric for metric in METRICS if not metric.standardised)
 CACHE = platformdirs.user_cache_path("resolvent")
 
@@ -62,11 +64,21 @@ class SolverErrors(TypedDict):
 
 
 @with_config(STRICT)
+class BaselineErrors(TypedDict):
+    """Errors of a baseline without a network on a grid, of all test samples by metric."""
+
+    grid: str
+    baseline: str
+    errors: dict[str, list[float]]
+
+
+@with_config(STRICT)
 class ClassicalSolvers(TypedDict):
-    """What classical solvers make of the test inputs, and the machine that timed them."""
+    """What classical solvers and baselines make of the test inputs, and the machine that timed solvers."""
 
     machine: str
     solvers: list[SolverErrors]
+    baselines: NotRequired[list[BaselineErrors]]
 
 
 @with_config(STRICT)
@@ -102,6 +114,7 @@ def answers_of(
     inputs: bool = True,
     timed: bool = False,
     recompute: bool = False,
+    baselines: bool = False,
 ) -> Answers:
     """Return the answers of the task `name`: from the package, from `place`, or made now.
 
@@ -109,6 +122,7 @@ def answers_of(
     inputs     whether the inputs are needed too.
     timed      whether classical solvers are to be timed on this machine.
     recompute  makes the labels again.
+    baselines  makes the errors of baselines, if they are not known; they need training samples.
     Raises `DatasetError` if labels do not match the marks of the task, `FileError` if a file is damaged.
     """
     task, packaged = read_task(name), tasks.FOLDER / f"{name}.answers.json"
@@ -121,14 +135,17 @@ def answers_of(
     card = labels_of(name, place, cores)
     count = task.dataset.samples.test
     sources = {group_name(n): Split(card, n, "test", count) for n in task.tested}
-    kept = card.with_suffix(".solvers.json")
-    if timed or (stored is None and not kept.exists()):
-        every = [found for group, source in sources.items() for found in solver_errors(task, group, source)]
-        write_json(kept, {"machine": machine(), "solvers": every})
+    kept, classical = card.with_suffix(".solvers.json"), None if stored is None else stored["classical"]
     if kept.exists():
         classical = read_record(kept, ClassicalSolvers, remedy="delete it")
-    elif stored is not None:
-        classical = stored["classical"]
+    if timed or classical is None:
+        every = [found for group, source in sources.items() for found in solver_errors(task, group, source)]
+        fitted = {} if classical is None else {k: v for k, v in classical.items() if k == "baselines"}
+        classical = ClassicalSolvers(machine=machine(), solvers=every, **fitted)
+        write_json(kept, classical)
+    if baselines and "baselines" not in classical:
+        classical["baselines"] = baseline_errors(name, task, sources, place, cores)
+        write_json(kept, classical)
     facts = read_card(card)
     return Answers(facts["content_hash"], facts["targets"], sources, classical)
 
@@ -158,9 +175,35 @@ def solver_errors(
     return every
 
 
-def packed_answers(name: str, place: Path = CACHE, *, timed: bool = False) -> StoredAnswers:
+def baseline_errors(
+    name: str, task: NamedTask, sources: dict[str, Source], place: Path, cores: int
+) -> list[BaselineErrors]:
+    """Return the errors of baselines that know at most the first FITTED training samples, solved for here."""
+    from resolvent.evaluation.baselines import LABELS, RidgeRegression  # here, because it imports torch
+
+    count, every = min(FITTED, task.dataset.samples.train), list[BaselineErrors]()
+    training = place / name / "training"
+    store, card = solved(name, training, cores, train=count, validation=0, test=0)
+    for resolution in task.tested:
+        group = group_name(resolution)
+        train, tests = Split(store, resolution, "train", count, card=card).all(), sources[group]
+        tests = tests.read(range(len(tests)))
+        mean = train.targets.mean(axis=0, dtype=np.float64)
+        predictions = {"mean_predictor": np.broadcast_to(mean, tests.targets.shape)}
+        if build_task(task.dataset).input_answers:
+            predictions["identity"] = tests.inputs
+        predictions["ridge_regression"] = RidgeRegression(train.inputs, train.targets)(tests.inputs)
+        for baseline, values in predictions.items():
+            errors = measure(values, tests.targets, tests.target_grid, metrics=OURS)
+            by_metric = {metric: of_metric.tolist() for metric, of_metric in errors.items()}
+            every.append({"grid": group, "baseline": LABELS[baseline].lower(), "errors": by_metric})
+    remove(training)
+    return every
+
+
+def packed_answers(name: str, place: Path = CACHE, cores: int = 1, *, timed: bool = False) -> StoredAnswers:
     """Return the answers of a task as they travel in the package; arguments as of `answers_of`."""
-    task, answers = read_task(name), answers_of(name, place, timed=timed)
+    task, answers = read_task(name), answers_of(name, place, cores, timed=timed, baselines=True)
     labels, known = dict[str, PackedLabels](), dict[str, np.ndarray]()
     for group, source in sorted(answers.sources.items(), key=lambda each: -each[1].target_grid.size):
         targets = source.read(range(len(source))).targets
@@ -175,18 +218,15 @@ def packed_answers(name: str, place: Path = CACHE, *, timed: bool = False) -> St
             entry |= pack(targets, task.dataset.accuracy)  # type: ignore[typeddict-item]
             known[group] = targets
         labels[group] = entry
-    solvers: list[SolverErrors] = []
-    for solver in answers.classical["solvers"]:
-        errors = {
-            metric: [float(f"{error:.{DIGITS}g}") for error in by_sample]
-            for metric, by_sample in solver["errors"].items()
-        }
-        solvers.append(solver | {"errors": errors})
+    classical = answers.classical
+    for measured in (*classical["solvers"], *classical["baselines"]):
+        for metric, errors in measured["errors"].items():
+            measured["errors"][metric] = [float(f"{error:.{DIGITS}g}") for error in errors]
     return {
         "test_set": answers.test_set,
         "targets": answers.targets,
         "labels": labels,
-        "classical": {"machine": answers.classical["machine"], "solvers": solvers},
+        "classical": classical,
     }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
@@ -13,7 +12,6 @@ import numpy as np
 import xarray
 import yaml
 
-from resolvent.common.cards import Receipt
 from resolvent.common.errors import FileError
 from resolvent.common.files import (
     everything_below,
@@ -24,22 +22,16 @@ from resolvent.common.files import (
     write_text,
 )
 from resolvent.common.norms import square_norm
-from resolvent.common.records import read_record
-from resolvent.common.settings import settings_hash
-from resolvent.datasets.card import verified_digest
 from resolvent.datasets.loading import Split, places_of, stacked
-from resolvent.datasets.making import make_shards
-from resolvent.datasets.storage.layout import SPACE, group_facts, group_name
+from resolvent.datasets.storage.layout import SPACE, group_name
 from resolvent.datasets.storage.reading import read_array
 from resolvent.datasets.tasks.registry import build_task
-from resolvent.datasets.tasks.settings import SplitSizes
 from resolvent.judging.answers import travelling
-from resolvent.judging.tasks import FOLDER, VERSIONS, NamedTask, check_marks, marks_of, read_task
+from resolvent.judging.tasks import FOLDER, NamedTask, check_marks, marks_of, read_task, solved
 from resolvent.solvers.common.grid import AnyGrid, Nodes
 
 ENDINGS = {"npz": ".npz", "netcdf": ".nc", "zarr": ".zarr", "huggingface": ".npz"}
 MADE = ".made"  # stores of an export, while it is not finished: the next call resumes it
-SHARDS = 4  # for each core, which then finish together
 ROUNDING = 2.0**-17  # largest step of the targets, in units of a sample's root mean square
 
 
@@ -58,7 +50,10 @@ def give(name: str, folder: Path, form: str = "npz", cores: int = 1) -> list[Pat
         raise FileError(f"{folder} is a file: choose another folder")
     if folder.exists() and any(folder.iterdir()) and not (folder / MADE).exists():
         raise FileError(f"{folder} exists and is not empty: choose another folder, or delete it")
-    store, card = _solved(name, task, folder / MADE, cores)
+    solver, sizes = build_task(task.dataset), task.dataset.samples.model_dump()
+    if solver.drawn_inputs(solver.draw([("test", 0)])) is not None:
+        sizes["test"] = 0  # solved only if the inputs are a part of the solution
+    store, card = solved(name, folder / MADE, cores, **sizes)
     resolutions = list(dict.fromkeys([*task.tested, *task.dataset.resolutions]))
     grids = {resolution: Split(store, resolution, "train", 1, card=card) for resolution in resolutions}
     with ThreadPoolExecutor(cores) as pool:  # compression does not hold Python's lock
@@ -83,34 +78,6 @@ def give(name: str, folder: Path, form: str = "npz", cores: int = 1) -> list[Pat
     write_text(folder / "README.md", _readme(name, task, written, form, asked))
     remove(folder / MADE)
     return [*written, folder / "task.yaml", folder / "README.md"]
-
-
-def _solved(name: str, task: NamedTask, place: Path, cores: int) -> tuple[Path, dict]:
-    """Solve for all samples that are given; return their store, and the facts that reading it needs.
-
-    The first test sample is solved before all others, and held to the task's marks: a solver that computes
-    otherwise here gives nothing. Test samples are solved only if their inputs are a part of the solution.
-    """
-    solver, sizes, first = build_task(task.dataset), task.dataset.samples.model_dump(), [("test", 0)]
-    arrays = {array: values.astype(solver.layout.dtype) for array, values in solver.compute(first).items()}
-    check_marks(task, "first", marks_of(arrays), name)
-    if solver.drawn_inputs(solver.draw(first)) is not None:
-        sizes["test"] = 0
-    batches = math.ceil(sum(sizes.values()) / solver.batch / SHARDS / cores)
-    shards = {"samples": SplitSizes(**sizes), "samples_per_shard": solver.batch * batches}
-    settings = task.dataset.model_copy(update=shards)
-    base = place / settings_hash(settings.identity(VERSIONS))
-    store, receipts = base.with_suffix(".zarr"), make_shards(settings, base, VERSIONS, cores)
-    solver = build_task(settings)
-    verified_digest(solver, store, {path: read_record(path, Receipt) for path in receipts}, VERSIONS)
-    return store, {
-        "dataset": name,
-        "inputs": list(solver.inputs),
-        "targets": list(solver.targets),
-        "groups": {group.name: group_facts(group) for group in solver.layout.groups},
-        "samples": sizes,
-        "settings": settings.model_dump(mode="json"),
-    }
 
 
 def _tests(name: str, task: NamedTask, store: Path, card: dict) -> dict[str, np.ndarray]:
