@@ -140,12 +140,14 @@ def answers_of(
         classical = read_record(kept, ClassicalSolvers, remedy="delete it")
     if timed or classical is None:
         every = [found for group, source in sources.items() for found in solver_errors(task, group, source)]
-        fitted = {} if classical is None else {k: v for k, v in classical.items() if k == "baselines"}
-        classical = ClassicalSolvers(machine=machine(), solvers=every, **fitted)
-        write_json(kept, classical)
-    if baselines and "baselines" not in classical:
+        fitted = None if classical is None else classical.get("baselines")
+        classical = {"machine": machine(), "solvers": every}
+        if fitted is not None:
+            classical["baselines"] = fitted
+        write_json(kept, dict(classical))
+    if baselines and (timed or "baselines" not in classical):
         classical["baselines"] = baseline_errors(name, task, sources, place, cores)
-        write_json(kept, classical)
+        write_json(kept, dict(classical))
     facts = read_card(card)
     return Answers(facts["content_hash"], facts["targets"], sources, classical)
 

@@ -237,7 +237,15 @@ function scientific(value) {
   const raised = [...exponent.replace("+", "")].map((sign) => (sign === "-" ? "⁻" : digits[sign])).join("");
   return `${mantissa} × 10${raised}`;
 }
-const interval = (row) => (row.low === null ? "—" : `${scientific(row.low)} to ${scientific(row.high)}`);
+
+// Ends of an interval with the exponent of its middle, "(1.56 to 2.91) × 10⁻²", as `ends` on other pages.
+function interval({ low, high, mean }) {
+  if (low === null) return "—";
+  const exponent = Number(mean.toExponential(2).split("e")[1]), plain = exponent >= -1 && exponent < 3;
+  if (low < 10 ** (exponent - 1) || high >= 10 ** (exponent + 2)) return `(${scientific(low)} to ${scientific(high)})`;
+  const [from, to] = [low, high].map((end) => (plain ? end.toFixed(Math.max(0, 2 - exponent)) : (end / 10 ** exponent).toFixed(2)));
+  return `(${from} to ${to})${plain ? "" : scientific(mean).slice(4)}`;
+}
 
 function duration(seconds) {
   if (!seconds) return "—";
@@ -250,8 +258,8 @@ function showRows(rows) {
   $("rows").replaceChildren(...rows.filter(({ metric }) => metric === ANSWERS.metric).map((row) => {
     const line = document.createElement("tr"), h1 = of(row, "relative_h1");
     const timed = ANSWERS.classical.find(({ grid, solver }) => grid === row.grid && solver === row.who);
-    const texts = [row.who, row.grid, scientific(row.mean), interval(row), scientific(row.median), scientific(row.largest),
-      scientific(h1.mean), interval(h1), duration(timed?.seconds_per_sample)];
+    const texts = [row.who, row.grid, scientific(row.mean), interval(row), scientific(row.largest),
+      scientific(h1.mean), duration(timed?.seconds_per_sample)];
     texts.forEach((text, column) => {
       const cell = document.createElement(column ? "td" : "th");
       if (!column) cell.scope = "row";
@@ -349,6 +357,7 @@ async function evaluate(files) {
   }
   const own = rows.filter(({ metric }) => metric === ANSWERS.metric), first = own[0];
   rows.push(...ANSWERS.others.filter(({ grid }) => measured.includes(grid)));
+  rows.sort((a, b) => measured.indexOf(a.grid) - measured.indexOf(b.grid));
   const mean = (timed) => rows.find(({ who, grid, metric }) => who === timed.solver && grid === timed.grid && metric === ANSWERS.metric).mean;
   const classical = ANSWERS.classical.filter(({ grid }) => measured.includes(grid));
   const accurate = classical.filter((timed) => timed.grid === first.grid && mean(timed) <= first.mean);
@@ -356,7 +365,7 @@ async function evaluate(files) {
   showRows(rows);
   $("remarks").textContent = remarks.map((remark) => `Remark: ${remark}.`).join(" ");
   $("remarks").hidden = !remarks.length;
-  $("sentence").textContent = `${label}: mean error ${scientific(first.mean)} (${interval(first)}) on ${first.grid}. ` +
+  $("sentence").textContent = `${label}: mean error ${scientific(first.mean)} ${interval(first)} on ${first.grid}. ` +
     (accurate.length ? `A ${accurate[0].solver} is at least as accurate, and takes ${duration(accurate[0].seconds_per_sample)}.`
       : "No classical solver that was run is as accurate.");
   const power = (value) => value.toExponential(2).replace(/e([+-])0*(\d+)/, (_, sign, size) => ` \\times 10^{${sign === "-" ? "-" : ""}${size}}`);
