@@ -45,7 +45,7 @@ def finalise(task: Task, store: Path, receipts: list[Path], card: Path, code_ver
         left.unlink()
     place = located(store)
     shards = [read_record(path, Receipt) for path in receipts]
-    content = _verified_digest(task, store, dict(zip(receipts, shards, strict=True)), code_versions)
+    content = verified_digest(task, store, dict(zip(receipts, shards, strict=True)), code_versions)
     estimated = {
         name: np.concatenate([receipt["errors"][name] for receipt in shards]) for name in shards[0]["errors"]
     }
@@ -81,8 +81,11 @@ def finalise(task: Task, store: Path, receipts: list[Path], card: Path, code_ver
     return facts
 
 
-def _verified_digest(task: Task, store: Path, receipts: dict[Path, Receipt], code_versions: dict) -> str:
-    """Check all numbers against the receipts; reject NaN, infinity and zero targets; return the digest."""
+def verified_digest(task: Task, store: Path, receipts: dict[Path, Receipt], code_versions: dict) -> str:
+    """Check all numbers against the receipts; reject NaN, infinity and zero targets; return the digest.
+
+    Raises `DatasetError` if a shard is damaged, of another version, or has such numbers.
+    """
     content, place, targets = hashlib.sha256(), located(store), " and ".join(task.targets)
     stored = cache(partial(StoredArray, store))
     for shard, (path, receipt) in enumerate(receipts.items()):

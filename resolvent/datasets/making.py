@@ -19,6 +19,13 @@ def make_dataset(settings: DatasetSettings, base: Path, code_versions: dict, cor
     `code_versions` are the versions of what computes the samples. Existing shards are reused. Raises
     `DatasetError` as `finalise`.
     """
+    card, receipts = base.with_suffix(".json"), make_shards(settings, base, code_versions, cores)
+    finalise(build_task(settings), base.with_suffix(".zarr"), receipts, card, code_versions)
+    return card
+
+
+def make_shards(settings: DatasetSettings, base: Path, code_versions: dict, cores: int = 1) -> list[Path]:
+    """Generate the missing shards of the store `base`.zarr in `cores` processes; return all receipts."""
     receipts = [base.with_suffix(".shards") / f"{shard}.json" for shard in range(settings.num_shards)]
     make_shard = partial(_make_shard, settings, base, code_versions)
     missing = [(shard, path) for shard, path in enumerate(receipts) if not path.exists()]
@@ -29,9 +36,7 @@ def make_dataset(settings: DatasetSettings, base: Path, code_versions: dict, cor
         with ProcessPoolExecutor(min(cores, len(missing)), get_context("spawn")) as pool:
             for job in as_completed([pool.submit(make_shard, *shard) for shard in missing]):
                 job.result()
-    card = base.with_suffix(".json")
-    finalise(build_task(settings), base.with_suffix(".zarr"), receipts, card, code_versions)
-    return card
+    return receipts
 
 
 def _make_shard(

@@ -1,4 +1,4 @@
-"""Test labels of a task, with the errors and times of classical solvers on the same inputs.
+"""Test labels of a task, with the errors of classical solvers and baselines on the same inputs.
 
 Those of small tasks travel in config/tasks, in `NAME.answers.json`; others are made once, into the user's
 cache. A file has the labels of each array in units of `step`, as differences along the last axis, which are
@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import base64
 import zlib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NotRequired
+from typing import Any, NotRequired, Union
 
 import numpy as np
 import platformdirs
@@ -22,18 +21,28 @@ from typing_extensions import TypedDict
 from resolvent.common.cards import STRICT, Count, GridFacts
 from resolvent.common.files import remove, write_json
 from resolvent.common.records import read_record
-from resolvent.datasets.loading import Samples, Source, Split, read_card
+from resolvent.datasets.loading import Members, Samples, Source, Split, read_card, stacked
 from resolvent.datasets.storage.layout import grid_facts, grid_from_facts, group_name
 from resolvent.datasets.tasks.registry import build_task
 from resolvent.evaluation.metrics import METRICS, Metric, Scale, measure
 from resolvent.judging import tasks
-from resolvent.judging.tasks import NamedTask, check_marks, labels_of, marks_of, read_task, short_name
+from resolvent.judging.tasks import (
+    NamedTask,
+    check_marks,
+    labels_of,
+    marks_of,
+    read_task,
+    short_name,
+    solved,
+)
 from resolvent.planning.provenance import machine
 
 SHARE = 0.3  # of the stated accuracy: the step of the packed labels, in units of their root mean square
 LARGEST = 2**30  # packed values are below
 ORDERS = range(10)  # of the differences that are tried
-DIGITS = 7  # of the packed errors of classical solvers
+DIGITS = 7  # of the packed errors
+FITTED = 1024  # training samples of baselines: a fit costs their third power
+BASELINE = "baseline"  # prefix of their names
 OURS = tuple(metric for metric in METRICS if not metric.standardised)
 CACHE = platformdirs.user_cache_path("resolvent")
 
@@ -62,11 +71,21 @@ class SolverErrors(TypedDict):
 
 
 @with_config(STRICT)
+class BaselineErrors(TypedDict):
+    """Errors of a baseline without a network on a grid, of all test samples by metric."""
+
+    grid: str
+    baseline: str
+    errors: dict[str, list[float]]
+
+
+@with_config(STRICT)
 class ClassicalSolvers(TypedDict):
-    """What classical solvers make of the test inputs, and the machine that timed them."""
+    """What classical solvers and baselines make of the test inputs, and the machine that timed solvers."""
 
     machine: str
     solvers: list[SolverErrors]
+    baselines: NotRequired[list[BaselineErrors]]
 
 
 @with_config(STRICT)
@@ -79,19 +98,60 @@ class StoredAnswers(TypedDict):
     classical: ClassicalSolvers
 
 
+TestSource = Union[Source, "PackedTest"]
+
+
 @dataclass
 class Answers:
     """The test of a task.
 
     test_set   hash of the content of the dataset.
     targets    names of the functions asked for.
-    sources    by grid, such as "n512": its test samples; without inputs if they come with the package.
+    sources    by grid, such as "n512": its test samples.
     """
 
     test_set: str
     targets: list[str]
-    sources: dict[str, Source]
+    sources: dict[str, TestSource]
     classical: ClassicalSolvers
+
+
+class PackedTest:
+    """The test samples of a task on a grid, whose labels travel in the package and are unpacked when read.
+
+    Inputs are drawn, not solved for, and empty without `with_inputs`.
+    """
+
+    def __init__(self, name: str, task: NamedTask, group: str, stored: StoredAnswers, *, with_inputs: bool):
+        self.name, self.task, self.group, self.stored = name, task, group, stored
+        self.with_inputs = with_inputs
+        self.grid = self.target_grid = grid_from_facts(stored["labels"][group]["grid"])
+
+    def __len__(self) -> int:
+        return self.task.dataset.samples.test
+
+    def unlabelled(self) -> Samples:
+        """Return the inputs, which are compared with the task's marks; targets are NaN."""
+        names = self.stored["targets"]
+        channels = (len(names),) if len(names) > 1 else ()
+        unknown = np.broadcast_to(np.nan, (len(self), *channels, *self.grid.shape))
+        if not self.with_inputs:
+            return Samples(self.grid, np.empty((len(self), 0)), unknown)
+        solver = build_task(self.task.dataset)
+        arrays = solver.inputs_of([("test", index) for index in range(len(self))])
+        check_marks(self.task, "test", marks_of(arrays), self.name)
+        inputs = {name: arrays[f"{self.group}/{name}"] for name in solver.inputs}
+        return Samples(self.grid, stacked(inputs, self.grid), unknown)
+
+    def read(self, members: Members) -> Samples:
+        """Return samples with their labels, which are compared with the task's marks."""
+        labels = self.stored["labels"][self.group]
+        finer = self.stored["labels"][labels.get("part_of", self.group)]
+        targets = unpack(finer)[..., :: labels.get("stride", 1)]
+        channels = targets[:, None] if len(self.stored["targets"]) == 1 else targets
+        arrays = {f"{self.group}/{target}": channels[:, n] for n, target in enumerate(self.stored["targets"])}
+        check_marks(self.task, "test", marks_of(arrays), self.name)
+        return Samples(self.grid, self.unlabelled().inputs, targets).read(members)
 
 
 def answers_of(
@@ -102,6 +162,7 @@ def answers_of(
     inputs: bool = True,
     timed: bool = False,
     recompute: bool = False,
+    baselines: bool = False,
 ) -> Answers:
     """Return the answers of the task `name`: from the package, from `place`, or made now.
 
@@ -109,26 +170,34 @@ def answers_of(
     inputs     whether the inputs are needed too.
     timed      whether classical solvers are to be timed on this machine.
     recompute  makes the labels again.
+    baselines  makes the errors of baselines, if they are not known; they need training samples.
     Raises `DatasetError` if labels do not match the marks of the task, `FileError` if a file is damaged.
     """
     task, packaged = read_task(name), tasks.FOLDER / f"{short_name(name)}.answers.json"
     stored = read_record(packaged, StoredAnswers, remedy="reinstall") if packaged.exists() else None
-    if stored is not None and not (inputs or timed or recompute):
-        sources: dict[str, Source] = dict(_unpacked(task, name, stored))
-        return Answers(stored["test_set"], stored["targets"], sources, stored["classical"])
+    if stored is not None and not (timed or recompute):
+        packed = {
+            n: PackedTest(name, task, n, stored, with_inputs=inputs) for n in map(group_name, task.tested)
+        }
+        return Answers(stored["test_set"], stored["targets"], packed, stored["classical"])
     if recompute:
         remove(place / short_name(name))
     card = labels_of(name, place, cores)
     count = task.dataset.samples.test
     sources = {group_name(n): Split(card, n, "test", count) for n in task.tested}
-    kept = card.with_suffix(".solvers.json")
-    if timed or (stored is None and not kept.exists()):
-        every = [found for group, source in sources.items() for found in solver_errors(task, group, source)]
-        write_json(kept, {"machine": machine(), "solvers": every})
+    kept, classical = card.with_suffix(".solvers.json"), None if stored is None else stored["classical"]
     if kept.exists():
         classical = read_record(kept, ClassicalSolvers, remedy="delete it")
-    elif stored is not None:
-        classical = stored["classical"]
+    if timed or classical is None:
+        every = [found for group, source in sources.items() for found in solver_errors(task, group, source)]
+        fitted = None if classical is None else classical.get("baselines")
+        classical = {"machine": machine(), "solvers": every}
+        if fitted is not None:
+            classical["baselines"] = fitted
+        write_json(kept, dict(classical))
+    if baselines and (timed or "baselines" not in classical):
+        classical["baselines"] = baseline_errors(name, task, sources, place, cores)
+        write_json(kept, dict(classical))
     facts = read_card(card)
     return Answers(facts["content_hash"], facts["targets"], sources, classical)
 
@@ -141,7 +210,7 @@ def travelling() -> list[str]:
 def solver_errors(
     task: NamedTask,
     grid: str,
-    source: Source,
+    source: TestSource,
     scale: Scale | None = None,
     metrics: tuple[Metric, ...] = OURS,
 ) -> list[SolverErrors]:
@@ -158,9 +227,35 @@ def solver_errors(
     return every
 
 
-def packed_answers(name: str, place: Path = CACHE, *, timed: bool = False) -> StoredAnswers:
+def baseline_errors(
+    name: str, task: NamedTask, sources: dict[str, TestSource], place: Path, cores: int
+) -> list[BaselineErrors]:
+    """Return the errors of baselines that know at most the first FITTED training samples, solved for here."""
+    from resolvent.evaluation.baselines import LABELS, RidgeRegression  # here, because it imports torch
+
+    count, every = min(FITTED, task.dataset.samples.train), list[BaselineErrors]()
+    training = place / name / "training"
+    store, card = solved(name, training, cores, train=count, validation=0, test=0)
+    for resolution in task.tested:
+        group = group_name(resolution)
+        train, tests = Split(store, resolution, "train", count, card=card).all(), sources[group]
+        tests = tests.read(range(len(tests)))
+        mean = train.targets.mean(axis=0, dtype=np.float64)
+        predictions = {"mean_predictor": np.broadcast_to(mean, tests.targets.shape)}
+        if build_task(task.dataset).input_answers:
+            predictions["identity"] = tests.inputs
+        predictions["ridge_regression"] = RidgeRegression(train.inputs, train.targets)(tests.inputs)
+        for baseline, values in predictions.items():
+            errors = measure(values, tests.targets, tests.target_grid, metrics=OURS)
+            by_metric = {metric: of_metric.tolist() for metric, of_metric in errors.items()}
+            every.append({"grid": group, "baseline": LABELS[baseline].lower(), "errors": by_metric})
+    remove(training)
+    return every
+
+
+def packed_answers(name: str, place: Path = CACHE, cores: int = 1, *, timed: bool = False) -> StoredAnswers:
     """Return the answers of a task as they travel in the package; arguments as of `answers_of`."""
-    task, answers = read_task(name), answers_of(name, place, timed=timed)
+    task, answers = read_task(name), answers_of(name, place, cores, timed=timed, baselines=True)
     labels, known = dict[str, PackedLabels](), dict[str, np.ndarray]()
     for group, source in sorted(answers.sources.items(), key=lambda each: -each[1].target_grid.size):
         targets = source.read(range(len(source))).targets
@@ -175,32 +270,16 @@ def packed_answers(name: str, place: Path = CACHE, *, timed: bool = False) -> St
             entry |= pack(targets, task.dataset.accuracy)  # type: ignore[typeddict-item]
             known[group] = targets
         labels[group] = entry
-    solvers: list[SolverErrors] = []
-    for solver in answers.classical["solvers"]:
-        errors = {
-            metric: [float(f"{error:.{DIGITS}g}") for error in by_sample]
-            for metric, by_sample in solver["errors"].items()
-        }
-        solvers.append(solver | {"errors": errors})
+    classical = answers.classical
+    for measured in (*classical["solvers"], *classical["baselines"]):
+        for metric, errors in measured["errors"].items():
+            measured["errors"][metric] = [float(f"{error:.{DIGITS}g}") for error in errors]
     return {
         "test_set": answers.test_set,
         "targets": answers.targets,
         "labels": labels,
-        "classical": {"machine": answers.classical["machine"], "solvers": solvers},
+        "classical": classical,
     }
-
-
-def _unpacked(task: NamedTask, name: str, stored: StoredAnswers) -> Iterator[tuple[str, Samples]]:
-    """Yield the samples of every grid of the test, after their labels were compared with the task's marks."""
-    for group in map(group_name, task.tested):
-        labels = stored["labels"][group]
-        finer = stored["labels"][labels.get("part_of", group)]
-        targets = unpack(finer)[..., :: labels.get("stride", 1)]
-        channels = targets[:, None] if len(stored["targets"]) == 1 else targets
-        arrays = {f"{group}/{target}": channels[:, n] for n, target in enumerate(stored["targets"])}
-        check_marks(task, "test", marks_of(arrays), name)
-        grid = grid_from_facts(labels["grid"])
-        yield group, Samples(grid, np.empty((len(targets), 0)), targets)
 
 
 def pack(values: np.ndarray, accuracy: float) -> dict[str, Any]:

@@ -6,8 +6,8 @@ const $ = (id) => document.getElementById(id);
 const digits = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 function scientific(value) {
   if (value === null || value === undefined) return "—";
-  if (value >= 0.1 && value < 1000) return Number(value.toPrecision(3)).toString();
   const [mantissa, exponent] = value.toExponential(2).split("e");
+  if (exponent >= -1 && exponent < 3) return value.toFixed(Math.max(0, 2 - exponent));
   const raised = [...exponent.replace("+", "")].map((sign) => (sign === "-" ? "⁻" : digits[sign])).join("");
   return `${mantissa} × 10${raised}`;
 }

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -19,14 +21,17 @@ from resolvent.common.files import (
     write_atomically,
     write_text,
 )
-from resolvent.datasets.loading import Samples, Split
+from resolvent.common.norms import square_norm
+from resolvent.datasets.loading import Split, places_of, stacked
 from resolvent.datasets.storage.layout import coordinates_of, group_name
+from resolvent.datasets.storage.reading import read_array
+from resolvent.datasets.tasks.registry import build_task
 from resolvent.judging.answers import travelling
-from resolvent.judging.tasks import FOLDER, NamedTask, labels_of, made, read_task
+from resolvent.judging.tasks import FOLDER, NamedTask, check_marks, marks_of, read_task, solved
 
 ENDINGS = {"npz": ".npz", "netcdf": ".nc", "zarr": ".zarr", "huggingface": ".npz"}
 MADE = ".made"  # stores of an export, while it is not finished: the next call resumes it
-SIZE = 256  # samples written at a time
+ROUNDING = 2.0**-17  # largest step of the targets, in units of a sample's root mean square
 
 
 def give(name: str, folder: Path, form: str = "npz", cores: int = 1) -> list[Path]:
@@ -37,38 +42,72 @@ def give(name: str, folder: Path, form: str = "npz", cores: int = 1) -> list[Pat
     test files, such as `test_n512.npz`, have no targets. Raises `FileError` if the name or format is unknown
     or the folder has other files, and `DatasetError` if the samples do not match the task.
     """
-    task = read_task(name)
+    task, written, asked = read_task(name), list[Path](), dict[str, tuple[int, ...]]()
     if form not in ENDINGS:
         raise FileError(f"unknown format '{form}'; accepted: {', '.join(ENDINGS)}")
     if folder.exists() and not folder.is_dir():
         raise FileError(f"{folder} is a file: choose another folder")
     if folder.exists() and any(folder.iterdir()) and not (folder / MADE).exists():
         raise FileError(f"{folder} exists and is not empty: choose another folder, or delete it")
-    sizes = task.dataset.samples.model_dump() | {"test": 0}
-    card = made(task.dataset, folder / MADE, name, cores=cores, **sizes)
-    tested = labels_of(name, folder / MADE, cores)
-    written, asked = [], {}
-    for resolution in dict.fromkeys([*task.tested, *task.dataset.resolutions]):
-        for split, count in task.dataset.samples.model_dump().items():
-            samples = Split(tested if split == "test" else card, resolution, split, count).all()
+    solver, sizes = build_task(task.dataset), task.dataset.samples.model_dump()
+    if solver.drawn_inputs(solver.draw([("test", 0)])) is not None:
+        sizes["test"] = 0  # solved only if the inputs are a part of the solution
+    store, card = solved(name, folder / MADE, cores, **sizes)
+    resolutions = list(dict.fromkeys([*task.tested, *task.dataset.resolutions]))
+    grids = {resolution: Split(store, resolution, "train", 1, card=card) for resolution in resolutions}
+    with ThreadPoolExecutor(cores) as pool:  # compression does not hold Python's lock
+        jobs = []
+        for (resolution, source), split in product(grids.items(), ("train", "validation")):
             path = folder / f"{split}_{group_name(resolution)}{ENDINGS[form]}"
-            _write(path, samples, with_targets=split != "test")
-            if split == "test" and resolution in task.tested:
-                asked[f"predictions/{group_name(resolution)}{ENDINGS[form]}"] = samples.targets.shape
+            samples = Split(store, resolution, split, card["samples"][split], card=card).all()
+            jobs.append(pool.submit(_write, path, source, samples.inputs, rounded(samples.targets)))
             written.append(path)
+            if resolution in task.tested:
+                shape = task.dataset.samples.test, *samples.targets.shape[1:]
+                asked[f"predictions/{group_name(resolution)}{ENDINGS[form]}"] = shape
+        tests = _tests(name, task, store, card)
+        for resolution, source in grids.items():
+            path, group = folder / f"test_{group_name(resolution)}{ENDINGS[form]}", group_name(resolution)
+            functions = {variable: tests[f"{group}/{variable}"] for variable in card["inputs"]}
+            jobs.append(pool.submit(_write, path, source, stacked(functions, source.grid)))
+            written.append(path)
+        for job in jobs:
+            job.result()
     shutil.copy(FOLDER / f"{name}.yaml", folder / "task.yaml")
     write_text(folder / "README.md", _readme(name, task, written, form, asked))
     remove(folder / MADE)
     return [*written, folder / "task.yaml", folder / "README.md"]
 
 
-def _write(path: Path, samples: Samples, *, with_targets: bool) -> None:
-    kept, coordinates = {"inputs": samples.inputs.astype(np.float32)}, coordinates_of(samples.grid)
+def _tests(name: str, task: NamedTask, store: Path, card: dict) -> dict[str, np.ndarray]:
+    """Return the inputs of the test, drawn now or read from the store, after a check of the task's marks."""
+    solver, places = build_task(task.dataset), places_of(card, "test")
+    if places:
+        tests = {array: read_array(store, array, places) for array in solver.layout.arrays}
+    else:
+        tests = solver.inputs_of([("test", index) for index in range(task.dataset.samples.test)])
+    check_marks(task, "test", marks_of(tests), name)
+    return tests
+
+
+def rounded(targets: np.ndarray) -> np.ndarray:
+    """Round functions (samples, ...) to multiples of a power of two, at most ROUNDING times their own size.
+
+    The size is the root mean square of a sample. Files are then a sixth smaller.
+    """
+    size = np.sqrt(square_norm(targets) / targets[0].size)
+    step = np.exp2(np.floor(np.log2(ROUNDING * size))).reshape(-1, *[1] * (targets.ndim - 1))
+    return np.round(targets / step) * step
+
+
+def _write(path: Path, source: Split, inputs: np.ndarray, targets: np.ndarray | None = None) -> None:
+    """Write functions on the grids of `source` to a file, or folder, in the format of its ending."""
+    kept, coordinates = {"inputs": inputs.astype(np.float32)}, coordinates_of(source.grid)
     grids = {"inputs": coordinates}
-    if with_targets:
-        kept["targets"] = samples.targets.astype(np.float32)
-    if samples.target_grid != samples.grid:
-        grids["targets"] = coordinates_of(samples.target_grid, "_target")
+    if targets is not None:
+        kept["targets"] = targets.astype(np.float32)
+    if source.target_grid != source.grid:
+        grids["targets"] = coordinates_of(source.target_grid, "_target")
     every = {name: values for axes in grids.values() for name, values in axes.items()}
     if path.suffix == ".npz":
         return write_arrays(path, kept | every, compressed=True)
@@ -78,7 +117,10 @@ def _write(path: Path, samples: Samples, *, with_targets: bool) -> None:
         channels = (f"{name}_channel",) if values.ndim > 1 + len(space) else ()
         data[name] = (("sample", *channels, *space), values)
     if path.suffix == ".nc":
-        write_atomically(path, lambda temporary: data.to_netcdf(temporary, engine="h5netcdf"))
+        packed = {name: {"zlib": True, "shuffle": True, "complevel": 1} for name in kept}
+        write_atomically(
+            path, lambda temporary: data.to_netcdf(temporary, engine="h5netcdf", encoding=packed)
+        )
     else:
         place = partial_path(path)
         data.to_zarr(place, zarr_format=3, consolidated=False)
@@ -115,7 +157,8 @@ Given: {task.given}. Asked: {task.asked}.
 `inputs` and `targets` have the shape (samples, ...space), or (samples, channels, ...space) for several
 functions, in physical units, as float32 numbers; in two dimensions, space is (y, x). Parameters of a
 sample that are single numbers are stored as constant functions, after all other functions. Test files have no
-targets.
+targets. So that files are smaller, `targets` are rounded to multiples of a power of two that is at most
+{ROUNDING:.1e} of a sample's root mean square: an error of about 1e-6. The labels of the test are not rounded.
 
 ## Evaluate your predictions
 

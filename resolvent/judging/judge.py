@@ -19,13 +19,21 @@ from resolvent.common.errors import EvaluationError, FileError
 from resolvent.common.files import read_json, write_atomically, write_json, write_text
 from resolvent.common.norms import relative_l2
 from resolvent.datasets.imported.readers.arrays_file import LARGEST
-from resolvent.datasets.loading import FreshSplit, Samples, Source, read_card
+from resolvent.datasets.loading import FreshSplit, Samples, read_card
 from resolvent.datasets.storage.layout import group_name
 from resolvent.evaluation.metrics import Metric, Scale, measure, metrics_with
 from resolvent.figures.common.intervals import mean_interval
 from resolvent.figures.common.table import write_table
 from resolvent.judging import beyond, exported
-from resolvent.judging.answers import CACHE, OURS, ClassicalSolvers, answers_of, solver_errors
+from resolvent.judging.answers import (
+    BASELINE,
+    CACHE,
+    OURS,
+    ClassicalSolvers,
+    TestSource,
+    answers_of,
+    solver_errors,
+)
 from resolvent.judging.child import GIGABYTES, MINUTES
 from resolvent.judging.oddities import remarks_on
 from resolvent.judging.predictions import FRESH, Predictor, predictor
@@ -129,7 +137,7 @@ class Answered:
                 or "commitment".
     """
 
-    tested: dict[str, tuple[str, float, Source, np.ndarray]] = field(default_factory=dict)
+    tested: dict[str, tuple[str, float, TestSource, np.ndarray]] = field(default_factory=dict)
     variants: list[tuple[str, str, np.ndarray]] = field(default_factory=list)
     new: dict[Any, tuple[np.ndarray, FreshSplit]] = field(default_factory=dict)
     fresh_from: tuple[str, MadeFrom] | None = None
@@ -198,15 +206,16 @@ def evaluate(
     else:
         words = "only an exported run has test samples of its own"
         raise EvaluationError(f"{source} needs a --task: {words}; tasks: {', '.join(names())}")
-    if label.startswith(SOLVER):
-        raise EvaluationError(f"--label '{label}': labels that start with '{SOLVER}' are reserved")
+    for prefix in (SOLVER, BASELINE):
+        if label.startswith(prefix):
+            raise EvaluationError(f"--label '{label}': labels that start with '{prefix}' are reserved")
     if out is not None and out.exists() and not out.is_dir():
         raise FileError(f"{out} is a file: choose another --out")
     groups = [group_name(resolution) for resolution in task.tested]
     metrics: tuple[Metric, ...] = OURS
     scale: Scale | None = None
     classical: ClassicalSolvers | None = None
-    conditions: Iterable[tuple[str, float, Source]]
+    conditions: Iterable[tuple[str, float, TestSource]]
     with _predictor(source, run, groups, asked_for) as asked:
         _check_options(asked, asked_for, own)
         if own is not None:
@@ -295,7 +304,7 @@ def _check_options(asked: Predictor, options: Options, own: Any) -> None:
 def _answered(
     asked: Predictor,
     task: NamedTask,
-    conditions: Iterable[tuple[str, float, Source]],
+    conditions: Iterable[tuple[str, float, TestSource]],
     options: Options,
 ) -> Answered:
     """Return the predictions for all conditions, and for what the options ask for beyond them.
@@ -391,6 +400,10 @@ def _measured(
             tables.append(pd.DataFrame(place | solver["errors"]))
             seconds = solver["seconds_per_sample"]
             classical.append({"grid": condition, "solver": name, "seconds_per_sample": seconds})
+        for baseline in [] if known is None else known.get("baselines", []):
+            if baseline["grid"] == group:
+                place = {"who": f"{BASELINE}, {baseline['baseline']}", "grid": condition}
+                tables.append(pd.DataFrame(place | {"sample": range(len(samples))} | baseline["errors"]))
         if certify:
             estimates += _without_labels(task, prediction, samples, condition)
     return pd.concat(tables, ignore_index=True), classical, estimates, predictions

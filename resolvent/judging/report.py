@@ -19,7 +19,7 @@ from resolvent.datasets.spectra import powers, wavenumbers
 from resolvent.figures.common.numbers import DASH, ends, scientific, short_duration
 from resolvent.figures.common.page import TEMPLATES as OF_FIGURES
 from resolvent.figures.common.table import Cell, Column, Table, as_html
-from resolvent.judging.answers import OURS
+from resolvent.judging.answers import BASELINE, OURS
 from resolvent.judging.tasks import NamedTask
 from resolvent.solvers.common.grid import Grid, Product
 
@@ -160,7 +160,7 @@ class Evaluation(TypedDict):
 
 
 def table_of(record: dict, metric: str = "") -> Table:
-    """Return the table of an evaluation: what was evaluated, its variants, and below it classical solvers.
+    """Return the table of an evaluation: what was evaluated, its variants, classical solvers, and baselines.
 
     The solvers are the fastest one as accurate as the predictions, and the most accurate one. With `metric`,
     the table has only the columns of that metric and omits the kind of source; times are next to the first
@@ -176,9 +176,10 @@ def table_of(record: dict, metric: str = "") -> Table:
     solvers = [record["as_accurate"]["solver"]] if record["as_accurate"] else []
     leading = ["relative_l2", first_grid]
     on_first = {who: row["mean"] for (who, *place), row in rows.items() if place == leading}
-    models = [who for who in on_first if not who.startswith(SOLVER)]
-    if of_solvers := {who: mean for who, mean in on_first.items() if who not in models}:
+    models = [who for who in on_first if not who.startswith((SOLVER, BASELINE))]
+    if of_solvers := {who: mean for who, mean in on_first.items() if who.startswith(SOLVER)}:
         solvers.append(min(of_solvers, key=lambda who: of_solvers[who]))
+    solvers += [who for who in on_first if who.startswith(BASELINE)]
 
     def cells(who: str) -> list[Cell]:
         line = [Cell(who)]

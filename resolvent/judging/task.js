@@ -29,7 +29,7 @@ async function labelsOf(group) {
 }
 
 const channels = ANSWERS.targets.length;
-const shapeOf = (group) => ANSWERS.labels[group].axes.map((axis) => axis.points.length).reverse(); // (…, y, x)
+const shapeOf = (group) => ANSWERS.labels[group].axes.map((axis) => axis.points.length); // (…, y, x)
 const expectedShape = (group) => [ANSWERS.samples, ...(channels > 1 ? [channels] : []), ...shapeOf(group)];
 const product = (numbers) => numbers.reduce((all, number) => all * number, 1);
 const inWords = (shape) => `(${shape.join(", ")})`;
@@ -37,7 +37,7 @@ const inWords = (shape) => `(${shape.join(", ")})`;
 // Quadrature weights of a sample's points: products of those of the axes, the last of which is x.
 function weightsOf(group) {
   let weights = [1];
-  for (const axis of [...ANSWERS.labels[group].axes].reverse())
+  for (const axis of ANSWERS.labels[group].axes)
     weights = weights.flatMap((outer) => axis.weights.map((weight) => outer * weight));
   return weights;
 }
@@ -137,18 +137,66 @@ async function predictionsIn(files) {
 
 // ---- Errors -------------------------------------------------------------------------------------------
 
-// ‖p - u‖/‖u‖ of each sample, with squares summed over channels.
-function relativeErrors(predictions, labels, weights) {
-  const size = labels.length / ANSWERS.samples;
-  return Array.from({ length: ANSWERS.samples }, (_, sample) => {
-    let above = 0, below = 0;
-    for (let k = 0; k < size; k++) {
-      const label = labels[sample * size + k], difference = predictions[sample * size + k] - label;
-      above += weights[k % weights.length] * difference * difference;
-      below += weights[k % weights.length] * label * label;
-    }
-    return Math.sqrt(above / below);
+// Weights of three neighbours of each point, from the index `first` on, in a second-order difference.
+function differencesOn(points) {
+  return points.map((x, j) => {
+    const first = Math.min(Math.max(j - 1, 0), points.length - 3), [a, b, c] = points.slice(first, first + 3);
+    return [first, (2 * x - b - c) / ((a - b) * (a - c)), (2 * x - a - c) / ((b - a) * (b - c)),
+      (2 * x - a - b) / ((c - a) * (c - b))];
   });
+}
+
+// Derivative of a function along an axis whose points are `stride` apart, as `derivative` of the grid's axis: of
+// the trigonometric polynomial on a periodic axis, else by second-order differences, one-sided at the ends.
+function derivative(values, { points, period }, stride) {
+  const size = points.length, found = new Float64Array(values.length), around = new Float64Array(2 * size);
+  const factors = Array.from({ length: size / 2 }, (_, m) => (Math.PI / period) * (m % 2 ? -1 : 1) / Math.tan((Math.PI * m) / size));
+  const differences = differencesOn(points);
+  for (let line = 0; line < values.length / size; line++) {
+    const start = Math.floor(line / stride) * stride * size + (line % stride);
+    for (let j = 0; j < 2 * size; j++) around[j] = values[start + (j % size) * stride];
+    for (let j = 0; j < size; j++) {
+      let slope = 0;
+      if (period) for (let m = 1; m < size / 2; m++) slope += factors[m] * (around[j + size - m] - around[j + m]);
+      else for (let m = 0; m < 3; m++) slope += differences[j][m + 1] * around[differences[j][0] + m];
+      found[start + j * stride] = slope;
+    }
+  }
+  return found;
+}
+
+// Errors of each sample by metric: ‖p - u‖/‖u‖ in L² and in H¹, with squares summed over channels.
+function relativeErrors(predictions, labels, group) {
+  const weights = weightsOf(group), points = weights.length, errors = { relative_l2: [], relative_h1: [] };
+  const square = (values) => values.reduce((sum, value, k) => sum + weights[k] * value * value, 0);
+  const slopes = (values) => ANSWERS.labels[group].axes.reduce(
+    (sum, axis, at) => sum + square(derivative(values, axis, product(shapeOf(group).slice(at + 1)))), 0);
+  for (let sample = 0; sample < labels.length; sample += channels * points) {
+    const above = [0, 0], below = [0, 0];
+    for (let from = sample; from < sample + channels * points; from += points) {
+      const label = labels.subarray(from, from + points);
+      for (const [sums, values] of [[below, label], [above, label.map((value, k) => predictions[from + k] - value)]]) {
+        sums[0] += square(values);
+        sums[1] += slopes(values);
+      }
+    }
+    errors.relative_l2.push(Math.sqrt(above[0] / below[0]));
+    errors.relative_h1.push(Math.sqrt((above[0] + above[1]) / (below[0] + below[1])));
+  }
+  return errors;
+}
+
+// Return remarks: predictions on a square that are far better with x and y exchanged, as `_exchanged` in judge.py.
+function exchanged(predictions, labels, group, own) {
+  const [rows, columns] = shapeOf(group);
+  if (rows !== columns) return [];
+  const swapped = predictions.map((_, place) => {
+    const k = place % (rows * rows);
+    return predictions[place - k + (k % rows) * rows + Math.floor(k / rows)];
+  });
+  const other = meanOf(relativeErrors(swapped, labels, group).relative_l2);
+  return other < own / 2 ? [`the predictions on ${group} are closer to the labels with x and y exchanged ` +
+    `(${scientific(other)} instead of ${scientific(own)}): the task's order of axes is y, x`] : [];
 }
 
 const meanOf = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
@@ -179,7 +227,14 @@ function summary(errors) {
 
 // ---- The page -----------------------------------------------------------------------------------------
 
-const interval = (row) => (row.low === null ? "—" : `${scientific(row.low)} to ${scientific(row.high)}`);
+// Ends of an interval with the exponent of its middle, "(1.56 to 2.91) × 10⁻²", as `ends` on other pages.
+function interval({ low, high, mean }) {
+  if (low === null) return "—";
+  const exponent = Number(mean.toExponential(2).split("e")[1]), plain = exponent >= -1 && exponent < 3;
+  if (low < 10 ** (exponent - 1) || high >= 10 ** (exponent + 2)) return `(${scientific(low)} to ${scientific(high)})`;
+  const [from, to] = [low, high].map((end) => (plain ? end.toFixed(Math.max(0, 2 - exponent)) : (end / 10 ** exponent).toFixed(2)));
+  return `(${from} to ${to})${plain ? "" : scientific(mean).slice(4)}`;
+}
 
 function duration(seconds) {
   if (!seconds) return "—";
@@ -188,9 +243,12 @@ function duration(seconds) {
 }
 
 function showRows(rows) {
-  $("rows").replaceChildren(...rows.map((row) => {
-    const line = document.createElement("tr");
-    const texts = [row.who, row.grid, scientific(row.mean), interval(row), scientific(row.median), scientific(row.largest), duration(row.seconds_per_sample)];
+  const of = (row, key) => rows.find(({ who, grid, metric }) => who === row.who && grid === row.grid && metric === key);
+  $("rows").replaceChildren(...rows.filter(({ metric }) => metric === ANSWERS.metric).map((row) => {
+    const line = document.createElement("tr"), h1 = of(row, "relative_h1");
+    const timed = ANSWERS.classical.find(({ grid, solver }) => grid === row.grid && solver === row.who);
+    const texts = [row.who, row.grid, scientific(row.mean), interval(row), scientific(row.largest),
+      scientific(h1.mean), duration(timed?.seconds_per_sample)];
     texts.forEach((text, column) => {
       const cell = document.createElement(column ? "td" : "th");
       if (!column) cell.scope = "row";
@@ -221,34 +279,39 @@ async function digest(file) {
 
 let record = null;
 async function evaluate(files) {
-  const predictions = await predictionsIn(files), label = $("label").value.trim() || "My model", rows = [];
+  const predictions = await predictionsIn(files), label = $("label").value.trim() || "My model", rows = [], remarks = [];
   const measured = ANSWERS.tested.filter((group) => group in predictions);
   for (const group of measured) {
-    const labels = await labelsOf(group), errors = relativeErrors(predictions[group], labels, weightsOf(group));
-    rows.push({ who: label, grid: group, ...summary(errors) });
-    if (group === measured[0]) showWorst(group, predictions[group], labels, errors);
+    const labels = await labelsOf(group), errors = relativeErrors(predictions[group], labels, group);
+    for (const metric of ANSWERS.metrics)
+      rows.push({ who: label, grid: group, metric, samples: ANSWERS.samples, ...summary(errors[metric]) });
+    remarks.push(...exchanged(predictions[group], labels, group, meanOf(errors.relative_l2)));
+    if (group === measured[0]) showWorst(group, predictions[group], labels, errors[ANSWERS.metric]);
   }
-  const solvers = ANSWERS.solvers.filter((solver) => measured.includes(solver.grid));
-  const first = rows[0], accurate = solvers.filter((solver) => solver.grid === first.grid && solver.mean <= first.mean);
+  const own = rows.filter(({ metric }) => metric === ANSWERS.metric), first = own[0];
+  rows.push(...ANSWERS.others.filter(({ grid }) => measured.includes(grid)));
+  rows.sort((a, b) => measured.indexOf(a.grid) - measured.indexOf(b.grid));
+  const mean = (timed) => rows.find(({ who, grid, metric }) => who === timed.solver && grid === timed.grid && metric === ANSWERS.metric).mean;
+  const classical = ANSWERS.classical.filter(({ grid }) => measured.includes(grid));
+  const accurate = classical.filter((timed) => timed.grid === first.grid && mean(timed) <= first.mean);
   accurate.sort((a, b) => a.seconds_per_sample - b.seconds_per_sample);
-  showRows([...rows, ...solvers.map((solver) => ({ ...solver, who: solver.solver }))]);
-  $("sentence").textContent = `${label}: mean error ${scientific(first.mean)} (${interval(first)}) on ${first.grid}. ` +
+  showRows(rows);
+  $("remarks").textContent = remarks.map((remark) => `Remark: ${remark}.`).join(" ");
+  $("remarks").hidden = !remarks.length;
+  $("sentence").textContent = `${label}: mean error ${scientific(first.mean)} ${interval(first)} on ${first.grid}. ` +
     (accurate.length ? `A ${accurate[0].solver} is at least as accurate, and takes ${duration(accurate[0].seconds_per_sample)}.`
       : "No classical solver that was run is as accurate.");
   const power = (value) => value.toExponential(2).replace(/e([+-])0*(\d+)/, (_, sign, size) => ` \\times 10^{${sign === "-" ? "-" : ""}${size}}`);
-  $("latex").textContent = rows.map((row) => `${label.replace(/([&%$#_{}])/g, "\\$1")} & ${row.grid} & $${power(row.mean)}$ & ` +
+  $("latex").textContent = own.map((row) => `${label.replace(/([&%$#_{}])/g, "\\$1")} & ${row.grid} & $${power(row.mean)}$ & ` +
     (row.low === null ? "" : `$${power(row.low)}$ to $${power(row.high)}$`) + " \\\\").join("\n");
-  const timed = ({ grid, solver, seconds_per_sample }) => ({ grid, solver, seconds_per_sample });
   const identified = {};
   for (const file of files) if (globalThis.crypto?.subtle) identified[file.name] = await digest(file);
   record = {
     task: ANSWERS.task, source: files.map((file) => file.name).join(", "), files: identified, label,
     kind: "predictions", evaluated: ANSWERS.evaluated, test_set: ANSWERS.test_set,
     stated_accuracy: ANSWERS.stated_accuracy,
-    rows: [...rows, ...solvers.map(({ solver, seconds_per_sample, ...row }) => ({ who: solver, ...row }))]
-      .map((row) => ({ ...row, metric: ANSWERS.metric, samples: ANSWERS.samples })),
-    recorded: [], remarks: [], not_evaluated_on: ANSWERS.tested.filter((group) => !measured.includes(group)),
-    classical: solvers.map(timed), as_accurate: accurate.length ? timed(accurate[0]) : null,
+    rows, recorded: [], remarks, not_evaluated_on: ANSWERS.tested.filter((group) => !measured.includes(group)),
+    classical, as_accurate: accurate[0] ?? null,
     timed_on: ANSWERS.timed_on, without_labels: [], seconds_per_sample: {},
     date: new Date().toISOString().slice(0, 10), machine: "the task's page in a browser",
     versions: { resolvent: ANSWERS.version },

@@ -14,9 +14,10 @@ from resolvent.common.records import read_record
 from resolvent.datasets.storage.layout import grid_from_facts, group_name
 from resolvent.figures.common.intervals import LEAN, ROUNDING, WITHIN_RANGE, mean_interval, student
 from resolvent.judging import tasks
-from resolvent.judging.answers import CACHE, StoredAnswers, packed_answers, travelling
+from resolvent.judging.answers import BASELINE, CACHE, FITTED, OURS, StoredAnswers, packed_answers, travelling
 from resolvent.judging.report import HERE, KINDS, SOLVER, rendered
 from resolvent.judging.tasks import NamedTask, read_task, short_name
+from resolvent.solvers.common.grid import Grid
 
 LARGEST = 1_000_000  # bytes of a page with its labels; beyond, they are a file of their own
 
@@ -38,7 +39,7 @@ def write_task_pages(folder: Path, names: list[str] | None = None, place: Path =
         inside = len(content) < LARGEST
         words = rendered(
             "task.html.j2", name=name, task=task, content=content if inside else "", labels=labels.name,
-            version=version("resolvent"), script=script,
+            version=version("resolvent"), fitted=min(FITTED, task.dataset.samples.train), script=script,
         )  # fmt: skip
         write_text(page, words)
         if not inside:
@@ -48,33 +49,47 @@ def write_task_pages(folder: Path, names: list[str] | None = None, place: Path =
 
 
 def _content(name: str, task: NamedTask, stored: StoredAnswers) -> dict[str, Any]:
-    """Return the data of the page's script: labels, weights of the grids, classical solvers."""
-    solvers, samples = [], task.dataset.samples.test
-    for solver in stored["classical"]["solvers"]:
-        errors = np.array(solver["errors"][task.metric])
-        interval = mean_interval(errors)
-        solvers.append({
-            "grid": solver["grid"], "solver": f"{SOLVER}, {solver['solver']}",
-            "seconds_per_sample": solver["seconds_per_sample"],
-            "mean": interval.value, "low": interval.low, "high": interval.high,
-            "median": float(np.median(errors)), "largest": float(errors.max()),
-        })  # fmt: skip
+    """Return the data of the page's script: labels, axes of the grids, errors of solvers and baselines."""
+    others, samples, classical = [], task.dataset.samples.test, stored["classical"]
+    for measured in (*classical.get("baselines", []), *classical["solvers"]):
+        baseline = measured.get("baseline")
+        who = f"{SOLVER}, {measured.get('solver')}" if baseline is None else f"{BASELINE}, {baseline}"
+        for metric in OURS:
+            errors = np.array(measured["errors"][metric.name])
+            interval = mean_interval(errors)
+            others.append({
+                "who": who, "grid": measured["grid"], "metric": metric.name, "samples": samples,
+                "mean": interval.value, "low": interval.low, "high": interval.high,
+                "median": float(np.median(errors)), "largest": float(errors.max()),
+            })  # fmt: skip
     labels = {}
     for group, entry in stored["labels"].items():
-        grid = grid_from_facts(entry["grid"])
-        axes = [{"points": axis.coordinates.tolist(), "weights": axis.weights.tolist()} for axis in grid.axes]
+        axes = []
+        for axis in grid_from_facts(entry["grid"]).axes:
+            period = axis.length if isinstance(axis, Grid) and axis.kind == "periodic" else None
+            points, weights = axis.coordinates.tolist(), axis.weights.tolist()
+            axes.append({"points": points, "weights": weights, "period": period})
         labels[group] = {key: value for key, value in entry.items() if key != "grid"} | {"axes": axes}
     return {
         "task": name,
         "metric": task.metric,
+        "metrics": [metric.name for metric in OURS],
         "tested": [group_name(resolution) for resolution in task.tested],
         "samples": samples,
         "targets": stored["targets"],
         "test_set": stored["test_set"],
         "stated_accuracy": task.dataset.accuracy,
         "labels": labels,
-        "solvers": solvers,
-        "timed_on": stored["classical"]["machine"],
+        "others": others,
+        "classical": [
+            {
+                "grid": solver["grid"],
+                "solver": f"{SOLVER}, {solver['solver']}",
+                "seconds_per_sample": solver["seconds_per_sample"],
+            }
+            for solver in classical["solvers"]
+        ],
+        "timed_on": classical["machine"],
         "evaluated": KINDS["predictions"],
         "interval": {
             "student": student(samples - 1), "lean": LEAN, "rounding": ROUNDING, "within": WITHIN_RANGE,

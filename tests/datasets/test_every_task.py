@@ -40,6 +40,21 @@ def test_a_sample_has_the_same_bits_alone_in_a_batch_and_in_the_store(equation, 
             np.testing.assert_array_equal(stored, values[row].astype(task.layout.dtype))
 
 
+def test_inputs_alone_are_those_of_the_whole_sample(equation):
+    task = build_task(small(equation))
+    whole, inputs = task.compute(SAMPLES), task.inputs_of(SAMPLES)
+    assert set(inputs) == {name for name in whole if name.partition("/")[2] in task.inputs}
+    for name, values in inputs.items():
+        np.testing.assert_array_equal(values, whole[name].astype(task.layout.dtype))
+
+
+@pytest.mark.parametrize("equation", ["burgers", "darcy"])
+def test_inputs_that_are_drawn_are_not_solved_for(equation, monkeypatch):
+    task = build_task(small(equation))
+    monkeypatch.setattr(type(task), "solve", None)
+    assert task.inputs_of(SAMPLES)
+
+
 def test_the_card_says_what_the_store_holds_and_how_wrong_it_is(equation, card):
     facts = read_card(card)
     assert facts == xarray.open_datatree(card.with_suffix(".zarr"), engine="zarr", consolidated=False).attrs

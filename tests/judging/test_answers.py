@@ -5,6 +5,7 @@ import shutil
 import numpy as np
 import pytest
 from browser import PHONE, Reader, chromium
+from dataset_fixtures import computed_arrays, small
 from test_judging import data, given, place  # noqa: F401  (fixtures)
 
 from resolvent.common.errors import FileError
@@ -12,7 +13,7 @@ from resolvent.common.files import read_json, write_json
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.loading import Samples
 from resolvent.judging import tasks
-from resolvent.judging.answers import SHARE, answers_of, pack, packed_answers, unpack
+from resolvent.judging.answers import BASELINE, SHARE, answers_of, pack, packed_answers, unpack
 from resolvent.judging.judge import judge
 from resolvent.judging.task_page import LARGEST, write_task_pages
 from resolvent.planning.places import HOME
@@ -79,6 +80,23 @@ def test_solvers_run_once_unless_they_are_to_be_timed(given, data, tmp_path, mon
         judge(str(tmp_path / "n64.npy"), "burgers-v0", tmp_path / "timed", data=data, timed=True)
 
 
+def test_baselines_are_measured_once_from_training_samples_alone(place, data, monkeypatch):  # noqa: F811
+    classical = answers_of("burgers-v0", data, baselines=True).classical
+    targets = computed_arrays(small("burgers"), [("train", index) for index in range(6)])[
+        "n64/final_velocity"
+    ]
+    labels = computed_arrays(small("burgers"), [("test", index) for index in range(5)])["n64/final_velocity"]
+    errors = np.linalg.norm(labels - targets.mean(axis=0), axis=1) / np.linalg.norm(labels, axis=1)
+    mean = next(each for each in classical["baselines"] if each["baseline"].startswith("mean"))
+    np.testing.assert_allclose(mean["errors"]["relative_l2"], errors, rtol=1e-12)
+    assert {each["baseline"].partition(" ")[0] for each in classical["baselines"]} == {
+        "mean", "identity:", "linear"
+    }  # fmt: skip
+    monkeypatch.setattr("resolvent.judging.answers.baseline_errors", None)
+    assert answers_of("burgers-v0", data, baselines=True).classical == classical
+    assert not (data / "burgers-v0/training").exists()
+
+
 @pytest.fixture(scope="module")
 def pages(place, data, tmp_path_factory):  # noqa: F811
     """Return a folder of pages: the labels of one are inside, those of the other in a file beside it."""
@@ -112,6 +130,44 @@ def on_the_page(browser, page_file, files, tmp_path):
     return read_json(tmp_path / "evaluation.json", "the record"), page
 
 
+def same_rows(found, expected):
+    """Compare the errors of a page with those of the command."""
+    rows, others = (
+        {tuple(row[key] for key in ("who", "grid", "metric")): row for row in record["rows"]}
+        for record in (found, expected)
+    )
+    assert {key for key in rows if not key[0].startswith(BASELINE)} <= others.keys() <= rows.keys()
+    assert {metric for *_, metric in others} == {"relative_l2", "relative_h1"}
+    for key, row in others.items():
+        for number in ("samples", "mean", "low", "high", "median", "largest"):
+            assert rows[key][number] == pytest.approx(row[number], rel=SIX_DIGITS), (key, number)
+
+
+@pytest.mark.parametrize("name", TRAVELLING)
+def test_errors_on_the_page_of_a_published_task_are_those_of_the_command(published, browser, tmp_path, name):
+    """On periodic grids, and at times; on one task with two functions."""
+    (page_file,) = write_task_pages(tmp_path, [name])
+    random, folder = np.random.default_rng(1), tmp_path / "predictions"
+    folder.mkdir()
+    for group, source in answers_of(name, inputs=False).sources.items():
+        noise = np.cumsum(random.standard_normal(source.targets.shape), axis=-1)
+        np.save(folder / f"{group}.npy", source.targets + 1e-3 * noise)
+    expected = judge(str(folder), name, tmp_path / "evaluation", label="mine")
+    found, page = on_the_page(browser, page_file, sorted(folder.iterdir()), tmp_path)
+    same_rows(found, expected)
+    assert page.locator("#remarks").is_hidden()
+
+
+def test_exchanged_axes_are_remarked_on_in_the_same_words(pages, data, browser, tmp_path):  # noqa: F811
+    (source,) = answers_of("darcy-v0", data).sources.values()
+    swapped = 1.01 * source.read(range(len(source))).targets.swapaxes(-1, -2)
+    path = saved(swapped, "n33", "npy", tmp_path)
+    expected = judge(str(path), "darcy-v0", tmp_path / "evaluation", data=data)
+    found, page = on_the_page(browser, pages / "darcy-v0.html", [path], tmp_path)
+    assert found["remarks"] == expected["remarks"] != []
+    assert page.locator("#remarks").text_content() == f"Remark: {expected['remarks'][0]}."
+
+
 def saved(predictions, group, kind, folder):
     path = folder / f"{group}.{kind.partition(' ')[0]}"
     if kind == "csv":
@@ -141,13 +197,10 @@ def test_the_page_finds_what_the_command_finds(pages, data, browser, tmp_path, t
     assert found["files"] == expected["files"]
     assert found["test_set"] == expected["test_set"]
     assert found["as_accurate"] == expected["as_accurate"]
-    errors = [row for row in expected["rows"] if row["metric"] == "relative_l2" and row["grid"] == group]
-    assert [(row["who"], row["grid"]) for row in found["rows"]] == [
-        (row["who"], row["grid"]) for row in errors
-    ]
-    for own, other in zip(found["rows"], errors, strict=True):
-        for key in ("samples", "mean", "low", "high", "median", "largest"):
-            assert own[key] == pytest.approx(other[key], rel=SIX_DIGITS), (own["who"], key)
+    assert found["classical"] == expected["classical"]
+    same_rows(found, expected)
+    baselines = {row["who"] for row in found["rows"] if row["who"].startswith(BASELINE)}
+    assert {"baseline, mean of the training targets", "baseline, linear ridge regression"} <= baselines
     assert page.locator("#pictures canvas").count() == 3
     assert "mine & " in page.locator("#latex").text_content()
 

@@ -20,11 +20,12 @@ from resolvent.common.errors import EvaluationError, FileError
 from resolvent.common.files import read_json
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.loading import Samples
+from resolvent.datasets.tasks.registry import build_task
 from resolvent.figures.common.table import Cell
 from resolvent.judging import judge as judging
 from resolvent.judging import tasks
 from resolvent.judging.board import board, print_board
-from resolvent.judging.give import give
+from resolvent.judging.give import ROUNDING, give, rounded
 from resolvent.judging.judge import judge
 from resolvent.judging.models import in_batches, loaded
 from resolvent.judging.predictions import predictor
@@ -87,6 +88,51 @@ def test_what_is_given_has_no_labels_of_the_test_and_says_how_to_be_judged(given
     assert "MIT licence. Cite" in said
     assert "pip install -c constraints.txt ." in said
     assert "in physical units, as float32 numbers" in said
+
+
+def test_targets_are_given_to_a_millionth(given):
+    targets = computed_arrays(small("burgers"), [("train", index) for index in range(6)])[
+        "n64/final_velocity"
+    ]
+    with np.load(given / "train_n64.npz") as train:
+        errors = np.linalg.norm(train["targets"] - targets, axis=1) / np.linalg.norm(targets, axis=1)
+        assert errors.max() < ROUNDING / np.sqrt(12) * 1.5
+        np.testing.assert_array_equal(train["targets"], rounded(train["targets"].astype(np.float64)))
+
+
+@pytest.mark.parametrize(("equation", "resolution"), [("darcy", 33), ("darcy_inverse", 13)])
+def test_test_samples_are_solved_only_for_their_inputs(equation, resolution, tmp_path, monkeypatch):
+    monkeypatch.setattr(tasks, "FOLDER", tmp_path)
+    monkeypatch.setattr("resolvent.judging.give.FOLDER", tmp_path)
+    write_task(tmp_path, "small-v0", equation, resolution)
+    settings = small(equation)
+    expected = computed_arrays(settings, [("test", index) for index in range(5)])
+    kind, solved = type(build_task(settings)), []
+    solve = kind.solve
+
+    def counted(task, drawn):
+        solved.append(len(drawn))
+        return solve(task, drawn)
+
+    monkeypatch.setattr(kind, "solve", counted)
+    give("small-v0", tmp_path / "given")
+    assert sum(solved) == 1 + 8 + (5 if equation == "darcy_inverse" else 0)
+    with np.load(tmp_path / f"given/test_n{resolution}.npz") as test:
+        variable = "pressure" if equation == "darcy_inverse" else "coefficient"
+        assert "targets" not in test.files
+        np.testing.assert_array_equal(test["inputs"], expected[f"n{resolution}/{variable}"])
+
+
+@pytest.mark.parametrize("which", ["first", "test"])
+def test_a_task_with_other_samples_is_not_given(place, which, tmp_path, monkeypatch):
+    content = yaml.safe_load((place / "darcy-v0.yaml").read_text())
+    array = "n33/pressure" if which == "first" else "n33/coefficient"
+    content[which][array][1] += 1e-3
+    (tmp_path / "darcy-v0.yaml").write_text(yaml.safe_dump(content))
+    monkeypatch.setattr(tasks, "FOLDER", tmp_path)
+    with pytest.raises(DatasetError, match=f"'{array}' is not the task's"):
+        give("darcy-v0", tmp_path / "given")
+    assert not (tmp_path / "given/README.md").exists()
 
 
 @pytest.mark.parametrize("form", ["netcdf", "zarr", "huggingface"])

@@ -266,6 +266,9 @@ class Burgers(Task):
         """Draw the Fourier coefficients (modes,) of an initial velocity."""
         return self.field.coefficients(seed, split, index)
 
+    def drawn_inputs(self, drawn: np.ndarray) -> Arrays:
+        return {f"n{points}/{INPUT}": self._observe(drawn, points) for points in self.settings.resolutions}
+
     def solve(self, drawn: np.ndarray) -> dict[str, np.ndarray]:
         return self._solved(drawn)[0]
 
@@ -274,8 +277,7 @@ class Burgers(Task):
 
     def _solved(self, initial: np.ndarray) -> tuple[Arrays, Arrays]:
         """Return every stored array, and the adaptive choices for each sample, if any."""
-        settings = self.settings
-        arrays, chosen = Arrays(), Arrays()
+        settings, arrays, chosen = self.settings, self.drawn_inputs(initial), Arrays()
         if settings.chosen:
             from resolvent.solvers.common.accuracy import MODES
 
@@ -294,7 +296,6 @@ class Burgers(Task):
             modes, steps = settings.num_modes or 0, settings.num_steps or 0  # Cole-Hopf has none
             final = solve_by(settings.method, initial, self.physics, num_modes=modes, num_steps=steps)
         for points in settings.resolutions:
-            arrays[f"n{points}/{INPUT}"] = self._observe(initial, points)
             arrays[f"n{points}/{TARGET}"] = self._observe(final, points)
         return arrays, chosen
 

@@ -28,7 +28,7 @@ from resolvent.datasets.tasks.settings import (
     check_least_accuracy,
 )
 from resolvent.datasets.tasks.symmetries import Symmetry, of_the_square
-from resolvent.datasets.tasks.task import Baseline, Task
+from resolvent.datasets.tasks.task import Arrays, Baseline, Task
 from resolvent.solvers.common.cosine_series import observe_cosine
 from resolvent.solvers.common.grid import AnyGrid, Grid, restrict_dirichlet
 from resolvent.solvers.random_fields.gaussian import NeumannGaussianField, level_set, lognormal
@@ -385,18 +385,30 @@ class Darcy(DarcyTask):
         variables = (Variable(COEFFICIENT, "permeability a"), Variable(PRESSURE, "pressure p"))
         return tuple(space_group(self.settings.grid_of(n), *variables) for n in self.settings.resolutions)
 
-    def solve(self, drawn: np.ndarray) -> dict[str, np.ndarray]:
-        arrays: dict[str, np.ndarray] = {}
-        restricted = self.settings.pressure == "restricted"
-        if restricted:
-            on_finest = self.coefficient(drawn, self.settings.finest)
-            finest = self.solver.solve(on_finest)
+    def drawn_inputs(self, drawn: np.ndarray) -> Arrays:
+        coefficients = self.coefficients(drawn)
+        return {f"n{points}/{COEFFICIENT}": coefficients[points] for points in self.settings.resolutions}
+
+    def coefficients(self, drawn: np.ndarray) -> dict[int, np.ndarray]:
+        """Return the coefficient by points along a side: on all stored grids, and where it is solved."""
+        coefficients: dict[int, np.ndarray] = {}
+        if self.settings.pressure == "restricted":
+            coefficients[self.settings.finest] = self.coefficient(drawn, self.settings.finest)
         for points in self.settings.resolutions:
             stride = self.settings.grid_of(points).stride
-            if restricted and stride > 1:
-                coefficient = on_finest[:, ::stride, ::stride].copy()
-            else:
-                coefficient = self.coefficient(drawn, points)
+            if stride > 1:
+                coefficients[points] = coefficients[self.settings.finest][:, ::stride, ::stride].copy()
+            elif points not in coefficients:
+                coefficients[points] = self.coefficient(drawn, points)
+        return coefficients
+
+    def solve(self, drawn: np.ndarray) -> dict[str, np.ndarray]:
+        arrays, coefficients = Arrays(), self.coefficients(drawn)
+        restricted = self.settings.pressure == "restricted"
+        if restricted:
+            finest = self.solver.solve(coefficients[self.settings.finest])
+        for points in self.settings.resolutions:
+            coefficient = coefficients[points]
             pressure = self.restricted(finest, points) if restricted else self.solver.solve(coefficient)
             arrays |= {f"n{points}/{COEFFICIENT}": coefficient, f"n{points}/{PRESSURE}": pressure}
         return arrays

@@ -100,6 +100,13 @@ class Task(ABC):
         "solver" names the method. Entries "distribution_of_the_…" describe random inputs by the same keys.
         """
 
+    def drawn_inputs(self, drawn: np.ndarray) -> Arrays | None:
+        """Return the stored inputs for the random numbers `drawn`, or None if `solve` must find them.
+
+        The arrays are named, shaped and rounded as those of `solve`.
+        """
+        return None
+
     def refined(self) -> Task | None:
         """Return a task that solves the same samples more finely, or None."""
         return None
@@ -204,6 +211,19 @@ class Task(ABC):
     def compute(self, samples: list[tuple[str, int]]) -> dict[str, np.ndarray]:
         """Return every stored array of `samples`, each (split, index)."""
         return self.solve(self.draw(samples))
+
+    def inputs_of(self, samples: list[tuple[str, int]]) -> Arrays:
+        """Return the stored inputs of `samples`, each (split, index), in the stored precision.
+
+        The targets are not solved for, unless the inputs are a part of the solution.
+        """
+        parts: dict[str, list[np.ndarray]] = {}
+        for start in range(0, len(samples), self.batch):
+            drawn = self.draw(samples[start : start + self.batch])
+            for name, values in (self.drawn_inputs(drawn) or self.solve(drawn)).items():
+                if name.partition("/")[2] in self.inputs:
+                    parts.setdefault(name, []).append(values.astype(self.layout.dtype))
+        return {name: np.concatenate(values) for name, values in parts.items()}
 
     def compute_with_errors(self, samples: list[tuple[str, int]]) -> tuple[Arrays, Arrays]:
         """Return the arrays of `compute`, and error estimates (len(samples),) that are by-products, by name.
