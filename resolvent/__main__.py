@@ -363,17 +363,37 @@ def tasks(
 
 @app.command(rich_help_panel=EVALUATE)
 def task(
-    name: Annotated[str, typer.Argument(help="A task of `resolvent tasks`.")],
+    name: Annotated[str, typer.Argument(help="A task of `resolvent tasks`, or the file of one.")],
     to: Annotated[Path, typer.Option(help="A new folder.")],
+    new: Annotated[
+        Path | None,
+        typer.Option(help="Make the task NAME of a dataset of this configuration; writes its file and page."),
+    ] = None,
+    dataset: Annotated[str, typer.Option(help="With --new: the dataset, if there are several.")] = "",
+    fresh_for: Annotated[
+        str,
+        typer.Option(metavar="SHA256", help="Write only the inputs of new test samples, with this as seed."),
+    ] = "",
     form: Annotated[str, typer.Option("--format", help="'npz', 'netcdf', 'zarr' or 'huggingface'.")] = "npz",
     cores: Annotated[
         int | None, typer.Option(help="Number of processes for generating samples; by default all cores.")
     ] = None,
 ) -> None:
     """Write a task to train on elsewhere: training samples, test inputs and instructions."""
-    from resolvent.judging.give import give
+    from resolvent.judging.give import give, give_fresh
 
-    files = give(name, to, form, cores or os.cpu_count() or 1)
+    cores = cores or os.cpu_count() or 1
+    if new is not None:
+        from resolvent.judging.task_page import make_task
+
+        for file in make_task(name, new, dataset, to, cores):
+            print(file)
+        return
+    if fresh_for:
+        for file in give_fresh(name, to, fresh_for, form):
+            print(file)
+        return
+    files = give(name, to, form, cores)
     print(f"{to}: {counted(len(files), 'file')}; README.md has the instructions")
 
 

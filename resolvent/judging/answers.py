@@ -175,16 +175,16 @@ def answers_of(
     """
     task, packaged = read_task(name), tasks.FOLDER / f"{short_name(name)}.answers.json"
     stored = read_record(packaged, StoredAnswers, remedy="reinstall") if packaged.exists() else None
+    sources: dict[str, TestSource] = {}
     if stored is not None and not (timed or recompute):
-        packed = {
-            n: PackedTest(name, task, n, stored, with_inputs=inputs) for n in map(group_name, task.tested)
-        }
-        return Answers(stored["test_set"], stored["targets"], packed, stored["classical"])
+        for group in map(group_name, task.tested):
+            sources[group] = PackedTest(name, task, group, stored, with_inputs=inputs)
+        return Answers(stored["test_set"], stored["targets"], sources, stored["classical"])
     if recompute:
         remove(place / short_name(name))
     card = labels_of(name, place, cores)
     count = task.dataset.samples.test
-    sources = {group_name(n): Split(card, n, "test", count) for n in task.tested}
+    sources |= {group_name(n): Split(card, n, "test", count) for n in task.tested}
     kept, classical = card.with_suffix(".solvers.json"), None if stored is None else stored["classical"]
     if kept.exists():
         classical = read_record(kept, ClassicalSolvers, remedy="delete it")
@@ -234,7 +234,7 @@ def baseline_errors(
     from resolvent.evaluation.baselines import LABELS, RidgeRegression  # here, because it imports torch
 
     count, every = min(FITTED, task.dataset.samples.train), list[BaselineErrors]()
-    training = place / name / "training"
+    training = place / short_name(name) / "training"
     store, card = solved(name, training, cores, train=count, validation=0, test=0)
     for resolution in task.tested:
         group = group_name(resolution)

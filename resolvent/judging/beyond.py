@@ -20,6 +20,7 @@ from resolvent.evaluation.conformal import calibrated
 from resolvent.figures.common.intervals import mean_interval
 from resolvent.judging.report import Calibrated, FreshTest, MadeFrom, ShiftedTest
 
+FRESH = "fresh_"  # before the name of a grid: new test samples, or predictions for them
 FRESH_SAMPLES = 256
 PERMUTATIONS = 9_999
 FALSE_ALARMS = 0.05  # largest p-value that is called a leak

@@ -27,7 +27,8 @@ from resolvent.datasets.storage.layout import coordinates_of, group_name
 from resolvent.datasets.storage.reading import read_array
 from resolvent.datasets.tasks.registry import build_task
 from resolvent.judging.answers import travelling
-from resolvent.judging.tasks import FOLDER, NamedTask, check_marks, marks_of, read_task, solved
+from resolvent.judging.beyond import FRESH, fresh_samples
+from resolvent.judging.tasks import NamedTask, check_marks, file_of, marks_of, read_task, short_name, solved
 
 ENDINGS = {"npz": ".npz", "netcdf": ".nc", "zarr": ".zarr", "huggingface": ".npz"}
 MADE = ".made"  # stores of an export, while it is not finished: the next call resumes it
@@ -73,10 +74,28 @@ def give(name: str, folder: Path, form: str = "npz", cores: int = 1) -> list[Pat
             written.append(path)
         for job in jobs:
             job.result()
-    shutil.copy(FOLDER / f"{name}.yaml", folder / "task.yaml")
-    write_text(folder / "README.md", _readme(name, task, written, form, asked))
+    shutil.copy(file_of(name), folder / "task.yaml")
+    write_text(folder / "README.md", _readme(short_name(name), task, written, form, asked))
     remove(folder / MADE)
     return [*written, folder / "task.yaml", folder / "README.md"]
+
+
+def give_fresh(name: str, folder: Path, digest: str, form: str = "npz") -> list[Path]:
+    """Write inputs of new test samples of a task, whose seed is made from a SHA-256; return the files.
+
+    Raises `FileError` if the name or format is unknown or a file exists, `EvaluationError` if `digest` is no
+    SHA-256.
+    """
+    task = read_task(name)
+    if form not in ENDINGS:
+        raise FileError(f"unknown format '{form}'; accepted: {', '.join(ENDINGS)}")
+    resolution = task.tested[0]
+    source = fresh_samples(task.dataset, resolution, digest)
+    path = folder / f"{FRESH}{group_name(resolution)}{ENDINGS[form]}"
+    if path.exists():
+        raise FileError(f"{path} exists: choose another folder")
+    _write(path, source, source.unlabelled().inputs)
+    return [path]
 
 
 def _tests(name: str, task: NamedTask, store: Path, card: dict) -> dict[str, np.ndarray]:

@@ -36,7 +36,7 @@ from resolvent.judging.answers import (
 )
 from resolvent.judging.child import GIGABYTES, MINUTES
 from resolvent.judging.oddities import remarks_on
-from resolvent.judging.predictions import FRESH, Predictor, predictor
+from resolvent.judging.predictions import Predictor, predictor
 from resolvent.judging.report import (
     ERRORS,
     KINDS,
@@ -357,7 +357,7 @@ def _answered(
     if answered.fresh_from is not None:
         new["fresh"] = beyond.fresh_samples(equation, resolution, answered.fresh_from[0])
     for name, split in new.items():
-        place = FRESH + group if options.fresh_for else group
+        place = beyond.FRESH + group if options.fresh_for else group
         answered.new[name] = asked.predict(split.unlabelled(), place), split
     return answered
 

@@ -19,12 +19,12 @@ from resolvent.datasets.imported.readers.source import open_source
 from resolvent.datasets.imported.sources import ENDINGS, content_digest
 from resolvent.datasets.loading import Samples
 from resolvent.datasets.storage.layout import coordinates_of
+from resolvent.judging.beyond import FRESH
 from resolvent.judging.child import Child
 from resolvent.judging.models import PROGRAM, in_batches, is_model, live, reshaped
 from resolvent.judging.report import MadeFrom
 
 UNNAMED = ("predictions", "prediction", "data", ARRAY, TENSOR)  # names of arrays that name no grid
-FRESH = "fresh_"  # before the name of a grid: predictions for new test samples
 NUMBERS = ("ids", "id", "index", "indices", "sample")  # names of arrays that number the samples
 
 

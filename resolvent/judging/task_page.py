@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from resolvent.common.errors import FileError
 from resolvent.common.files import write_text
 from resolvent.common.records import read_record
 from resolvent.datasets.storage.layout import grid_from_facts, group_name
@@ -16,10 +17,32 @@ from resolvent.figures.common.intervals import LEAN, ROUNDING, WITHIN_RANGE, mea
 from resolvent.judging import tasks
 from resolvent.judging.answers import BASELINE, CACHE, FITTED, OURS, StoredAnswers, packed_answers, travelling
 from resolvent.judging.report import HERE, KINDS, SOLVER, rendered
-from resolvent.judging.tasks import NamedTask, read_task, short_name
+from resolvent.judging.tasks import NamedTask, new_task, read_task, short_name
 from resolvent.solvers.common.grid import Grid
 
 LARGEST = 1_000_000  # bytes of a page with its labels; beyond, they are a file of their own
+
+
+def make_task(
+    name: str, study: Path, dataset: str, folder: Path, cores: int = 1, place: Path = CACHE
+) -> list[Path]:
+    """Make a task of a dataset of the configuration `study`; write its file and page, and return them.
+
+    dataset  name of the dataset; empty if the configuration has only one.
+    Raises `ConfigurationError` if the configuration is wrong, `FileError` as `new_task`.
+    """
+    from resolvent.planning.configuration.load import load_configuration
+    from resolvent.planning.configuration.read import read_configuration
+
+    datasets = load_configuration(read_configuration([study])).datasets
+    accepted = ", ".join(datasets)
+    if not dataset and len(datasets) > 1:
+        raise FileError(f"{study} has several datasets; choose one with --dataset: {accepted}")
+    if dataset and dataset not in datasets:
+        raise FileError(f"{study} has no dataset '{dataset}'; accepted: {accepted}")
+    settings = datasets[dataset] if dataset else next(iter(datasets.values()))
+    path = new_task(name, settings, folder, place, cores)
+    return [path, *write_task_pages(folder, [str(path)], place)]
 
 
 def write_task_pages(folder: Path, names: list[str] | None = None, place: Path = CACHE) -> list[Path]:

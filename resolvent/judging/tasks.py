@@ -10,11 +10,11 @@ from __future__ import annotations
 import math
 import re
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import yaml
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from resolvent.common.cards import Receipt
 from resolvent.common.errors import FileError, printable
@@ -34,17 +34,19 @@ SIGNS = 4  # number of vectors of random signs
 SHARDS = 4  # for each core, so that all cores finish at about the same time
 VERSIONS: dict = {}  # a task has its own version, in its name
 
-Marks = dict[str, list[float]]  # by array, such as "n512/u"
+# By array, such as "n512/u": its norm, and its products with vectors of random signs.
+Marks = dict[str, Annotated[list[float], Field(min_length=1 + SIGNS, max_length=1 + SIGNS)]]
+Line = Annotated[str, Field(max_length=300), AfterValidator(printable)]
 
 
 class NamedTask(Settings):
     """Content of a file in config/tasks."""
 
-    title: str = Field(description="one line")
-    given: str = Field(description="what a model is given for a test sample")
-    asked: str = Field(description="what it is asked for")
+    title: Line = Field(description="one line")
+    given: Line = Field(description="what a model is given for a test sample")
+    asked: Line = Field(description="what it is asked for")
     metric: Literal["relative_l2", "relative_h1"] = Field("relative_l2", description="orders models")
-    tested: list[Resolution] = Field(description="resolutions of the test; the first orders")
+    tested: list[Resolution] = Field(min_length=1, description="resolutions of the test; the first orders")
     dataset: AnyDataset = Field(description="settings of the dataset, all of them")
     first: Marks = Field(default={}, description="marks of the first test sample")
     test: Marks = Field(default={}, description="marks of all test samples")
@@ -66,6 +68,11 @@ def short_name(name: str) -> str:
     return Path(name).stem if name.endswith(".yaml") else name
 
 
+def file_of(name: str) -> Path:
+    """Return the path of the file of a task."""
+    return Path(name) if name.endswith(".yaml") else FOLDER / f"{name}.yaml"
+
+
 def read_task(name: str) -> NamedTask:
     """Read the task `name`, or the one in the file `name`, "folder/mine-v1.yaml", which may be anyone's.
 
@@ -75,7 +82,7 @@ def read_task(name: str) -> NamedTask:
     if not own and name not in names():
         also = "; or the file of a task, NAME-v1.yaml"
         raise FileError(f"unknown task '{name}'; accepted: {', '.join(names())}{also}")
-    path = Path(name) if own else FOLDER / f"{name}.yaml"
+    path = file_of(name)
     remedy = "get it again from its authors" if own else "reinstall the package"
     if own:
         check_name(path.stem)
@@ -110,7 +117,7 @@ def check_solvable(content: dict, where: str) -> None:
 
     It is called before they are validated, which imports the code of an equation of others.
     """
-    if content.get("equation") not in EQUATIONS or "source" in content:
+    if str(content.get("equation")) not in EQUATIONS or "source" in content:
         raise FileError(
             f"{printable(where)} has a dataset that the package cannot solve for everywhere; accepted: one "
             f"without 'source', of the equations {', '.join(EQUATIONS)}"
@@ -150,7 +157,8 @@ def check_marks(task: NamedTask, which: str, computed: Marks, name: str) -> None
     if not computed.keys() <= published.keys():
         raise DatasetError(f"{name}: computed {', '.join(computed)}; the task has {', '.join(published)}")
     for array, marks in computed.items():
-        off = max(abs(a - b) for a, b in zip(marks, published[array], strict=True)) / published[array][0]
+        norm = published[array][0]
+        off = max(abs(a - b) for a, b in zip(marks, published[array], strict=True)) / (norm or math.nan)
         if not off <= 3 * task.dataset.accuracy + 1e-12:
             raise DatasetError(
                 f"{name}: '{array}' is not the task's: its check values differ by {off:.1e} of "
@@ -197,7 +205,7 @@ def solved(name: str, place: Path, cores: int = 1, **sizes: int) -> tuple[Path, 
     store, solver = base.with_suffix(".zarr"), build_task(settings)
     verified_digest(solver, store, {path: read_record(path, Receipt) for path in receipts}, VERSIONS)
     return store, {
-        "dataset": name,
+        "dataset": short_name(name),
         "inputs": list(solver.inputs),
         "targets": list(solver.targets),
         "groups": {group.name: group_facts(group) for group in solver.layout.groups},

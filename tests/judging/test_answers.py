@@ -11,7 +11,6 @@ from test_judging import data, given, place  # noqa: F401  (fixtures)
 from resolvent.common.errors import FileError
 from resolvent.common.files import read_json, write_json
 from resolvent.datasets.errors import DatasetError
-from resolvent.datasets.loading import Samples
 from resolvent.judging import tasks
 from resolvent.judging.answers import BASELINE, SHARE, answers_of, pack, packed_answers, unpack
 from resolvent.judging.judge import judge
@@ -45,8 +44,7 @@ def test_labels_in_the_package_are_those_of_the_task(published, name):
     answers = answers_of(name, inputs=False)
     count = tasks.read_task(name).dataset.samples.test
     for source in answers.sources.values():
-        assert isinstance(source, Samples)
-        assert len(source.targets) == count
+        assert len(source) == len(source.read(range(count)).targets) == count
     assert {each["grid"] for each in answers.classical["solvers"]} == answers.sources.keys()
 
 
@@ -57,7 +55,7 @@ def test_labels_that_are_not_those_of_the_task_are_refused(tmp_path, monkeypatch
     stored["labels"]["n2048"]["step"] *= 1 + 1e-5
     write_json(tmp_path / "burgers-v1.answers.json", stored)
     with pytest.raises(DatasetError, match="its check values differ by"):
-        answers_of("burgers-v1", inputs=False)
+        answers_of("burgers-v1", inputs=False).sources["n512"].read(range(256))
     del stored["classical"]
     write_json(tmp_path / "burgers-v1.answers.json", stored)
     with pytest.raises(FileError, match=r"'classical': Field required: reinstall"):
@@ -150,8 +148,9 @@ def test_errors_on_the_page_of_a_published_task_are_those_of_the_command(publish
     random, folder = np.random.default_rng(1), tmp_path / "predictions"
     folder.mkdir()
     for group, source in answers_of(name, inputs=False).sources.items():
-        noise = np.cumsum(random.standard_normal(source.targets.shape), axis=-1)
-        np.save(folder / f"{group}.npy", source.targets + 1e-3 * noise)
+        labels = source.read(range(len(source))).targets
+        noise = np.cumsum(random.standard_normal(labels.shape), axis=-1)
+        np.save(folder / f"{group}.npy", labels + 1e-3 * noise)
     expected = judge(str(folder), name, tmp_path / "evaluation", label="mine")
     found, page = on_the_page(browser, page_file, sorted(folder.iterdir()), tmp_path)
     same_rows(found, expected)
