@@ -102,7 +102,6 @@ def test_targets_are_given_to_a_millionth(given):
 @pytest.mark.parametrize(("equation", "resolution"), [("darcy", 33), ("darcy_inverse", 13)])
 def test_test_samples_are_solved_only_for_their_inputs(equation, resolution, tmp_path, monkeypatch):
     monkeypatch.setattr(tasks, "FOLDER", tmp_path)
-    pass
     write_task(tmp_path, "small-v0", equation, resolution)
     settings = small(equation)
     expected = computed_arrays(settings, [("test", index) for index in range(5)])
