@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from importlib.metadata import version
 from itertools import product
 from pathlib import Path
@@ -38,11 +39,11 @@ def give(name: str, folder: Path, form: str = "npz", cores: int = 1) -> list[Pat
     """Write the task `name` into a new `folder` in a format of `ENDINGS`, and return the files.
 
     Each split and resolution has a file such as `train_n512.npz`, with `inputs`, `targets`, both in single
-    precision, and coordinates;
-    test files, such as `test_n512.npz`, have no targets. Raises `FileError` if the name or format is unknown
-    or the folder has other files, and `DatasetError` if the samples do not match the task.
+    precision, and coordinates; test files, such as `test_n512.npz`, have no targets. Raises `FileError` if
+    the name or format is unknown or the folder has other files, and `DatasetError` if the samples do not
+    match the task.
     """
-    task, written, asked = read_task(name), list[Path](), dict[str, tuple[int, ...]]()
+    task = read_task(name)
     if form not in ENDINGS:
         raise FileError(f"unknown format '{form}'; accepted: {', '.join(ENDINGS)}")
     if folder.exists() and not folder.is_dir():
@@ -53,41 +54,47 @@ def give(name: str, folder: Path, form: str = "npz", cores: int = 1) -> list[Pat
     if solver.drawn_inputs(solver.draw([("test", 0)])) is not None:
         sizes["test"] = 0  # solved only if the inputs are a part of the solution
     store, card = solved(name, folder / MADE, cores, **sizes)
-    resolutions = list(dict.fromkeys([*task.tested, *task.dataset.resolutions]))
-    grids = {resolution: Split(store, resolution, "train", 1, card=card) for resolution in resolutions}
+    jobs: dict[Path, Future] = {}
     with ThreadPoolExecutor(cores) as pool:  # compression does not hold Python's lock
-        jobs = []
-        for (resolution, source), split in product(grids.items(), ("train", "validation")):
-            path = folder / f"{split}_{group_name(resolution)}{ENDINGS[form]}"
-            samples = Split(store, resolution, split, card["samples"][split], card=card).all()
-            jobs.append(pool.submit(_write, path, source, samples.inputs, rounded(samples.targets)))
-            written.append(path)
-            if resolution in task.tested:
-                shape = task.dataset.samples.test, *samples.targets.shape[1:]
-                asked[f"predictions/{group_name(resolution)}{ENDINGS[form]}"] = shape
-        tests = _tests(name, task, store, card)
-        for resolution, source in grids.items():
-            path, group = folder / f"test_{group_name(resolution)}{ENDINGS[form]}", group_name(resolution)
-            functions = {variable: tests[f"{group}/{variable}"] for variable in card["inputs"]}
-            jobs.append(pool.submit(_write, path, source, stacked(functions, source.grid)))
-            written.append(path)
-        for job in jobs:
+        for stem, source, inputs, targets in _contents(name, task, store, card):
+            path = folder / f"{stem}{ENDINGS[form]}"
+            jobs[path] = pool.submit(_write, path, source, inputs, targets)
+        for job in jobs.values():
             job.result()
     shutil.copy(FOLDER / f"{name}.yaml", folder / "task.yaml")
-    write_text(folder / "README.md", _readme(name, task, written, form, asked))
+    channels = (len(card["targets"]),) if len(card["targets"]) > 1 else ()
+    shapes = {}
+    for resolution in task.tested:
+        source = Split(store, resolution, "train", 1, card=card)
+        shape = task.dataset.samples.test, *channels, *source.target_grid.shape
+        shapes[f"predictions/{source.group}{ENDINGS[form]}"] = shape
+    write_text(folder / "README.md", _readme(name, task, list(jobs), form, shapes))
     remove(folder / MADE)
-    return [*written, folder / "task.yaml", folder / "README.md"]
+    return [*jobs, folder / "task.yaml", folder / "README.md"]
 
 
-def _tests(name: str, task: NamedTask, store: Path, card: dict) -> dict[str, np.ndarray]:
-    """Return the inputs of the test, drawn now or read from the store, after a check of the task's marks."""
+def _contents(
+    name: str, task: NamedTask, store: Path, card: dict
+) -> Iterator[tuple[str, Split, np.ndarray, np.ndarray | None]]:
+    """Yield the stem of each file, its grids, inputs and targets; those of the test are None.
+
+    Test inputs are drawn now, or read from the store, and held to the task's marks.
+    """
+    resolutions = dict.fromkeys([*task.tested, *task.dataset.resolutions])
+    for split, resolution in product(("train", "validation"), resolutions):
+        source = Split(store, resolution, split, card["samples"][split], card=card)
+        samples = source.all()
+        yield f"{split}_{source.group}", source, samples.inputs, rounded(samples.targets)
     solver, places = build_task(task.dataset), places_of(card, "test")
     if places:
         tests = {array: read_array(store, array, places) for array in solver.layout.arrays}
     else:
         tests = solver.inputs_of([("test", index) for index in range(task.dataset.samples.test)])
     check_marks(task, "test", marks_of(tests), name)
-    return tests
+    for resolution in resolutions:
+        source = Split(store, resolution, "train", 1, card=card)
+        functions = {variable: tests[f"{source.group}/{variable}"] for variable in card["inputs"]}
+        yield f"test_{source.group}", source, stacked(functions, source.grid), None
 
 
 def rounded(targets: np.ndarray) -> np.ndarray:
@@ -100,7 +107,7 @@ def rounded(targets: np.ndarray) -> np.ndarray:
     return np.round(targets / step) * step
 
 
-def _write(path: Path, source: Split, inputs: np.ndarray, targets: np.ndarray | None = None) -> None:
+def _write(path: Path, source: Split, inputs: np.ndarray, targets: np.ndarray | None) -> None:
     """Write functions on the grids of `source` to a file, or folder, in the format of its ending."""
     kept, coordinates = {"inputs": inputs.astype(np.float32)}, coordinates_of(source.grid)
     grids = {"inputs": coordinates}
