@@ -234,7 +234,7 @@ def baseline_errors(
     from resolvent.evaluation.baselines import LABELS, RidgeRegression  # here, because it imports torch
 
     count, every = min(FITTED, task.dataset.samples.train), list[BaselineErrors]()
-    training = place / name / "training"
+    training = place / short_name(name) / "training"
     store, card = solved(name, training, cores, train=count, validation=0, test=0)
     for resolution in task.tested:
         group = group_name(resolution)

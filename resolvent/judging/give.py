@@ -28,7 +28,7 @@ from resolvent.datasets.storage.layout import coordinates_of, group_name
 from resolvent.datasets.storage.reading import read_array
 from resolvent.datasets.tasks.registry import build_task
 from resolvent.judging.answers import travelling
-from resolvent.judging.tasks import FOLDER, NamedTask, check_marks, marks_of, read_task, solved
+from resolvent.judging.tasks import FOLDER, NamedTask, check_marks, marks_of, read_task, short_name, solved
 
 ENDINGS = {"npz": ".npz", "netcdf": ".nc", "zarr": ".zarr", "huggingface": ".npz"}
 MADE = ".made"  # stores of an export, while it is not finished: the next call resumes it
@@ -61,16 +61,19 @@ def give(name: str, folder: Path, form: str = "npz", cores: int = 1) -> list[Pat
             jobs[path] = pool.submit(_write, path, source, inputs, targets)
         for job in jobs.values():
             job.result()
-    shutil.copy(FOLDER / f"{name}.yaml", folder / "task.yaml")
+    own = name.endswith(".yaml")
+    file = folder / (Path(name).name if own else "task.yaml")
+    shutil.copy(name if own else FOLDER / f"{name}.yaml", file)
     channels = (len(card["targets"]),) if len(card["targets"]) > 1 else ()
     shapes = {}
     for resolution in task.tested:
         source = Split(store, resolution, "train", 1, card=card)
         shape = task.dataset.samples.test, *channels, *source.target_grid.shape
         shapes[f"predictions/{source.group}{ENDINGS[form]}"] = shape
-    write_text(folder / "README.md", _readme(name, task, list(jobs), form, shapes))
+    instructions = _readme(short_name(name), file.name if own else name, task, list(jobs), form, shapes)
+    write_text(folder / "README.md", instructions)
     remove(folder / MADE)
-    return [*jobs, folder / "task.yaml", folder / "README.md"]
+    return [*jobs, file, folder / "README.md"]
 
 
 def _contents(
@@ -137,6 +140,7 @@ def _write(path: Path, source: Split, inputs: np.ndarray, targets: np.ndarray | 
 
 def _readme(
     name: str,
+    asked_for: str,
     task: NamedTask,
     files: list[Path],
     form: str,
@@ -179,14 +183,14 @@ Put one array into each file; it may have any name. Only the first file is requi
 Then install Resolvent, in a clone of its repository, and evaluate them:
 
     pip install -c constraints.txt .
-    resolvent evaluate predictions --task {name}
+    resolvent evaluate predictions --task {asked_for}
 
 This prints the errors with their intervals, and writes a page. Models are ranked by the error on
-{group_name(task.tested[0])}. `task.yaml` contains all settings.
+{group_name(task.tested[0])}. The file of the task, `*.yaml`, contains all settings.
 {in_a_browser}
 ## Version, licence, citation
 
 {name} never changes: its labels are accurate to {task.dataset.accuracy:g} and held to the check values in
-`task.yaml`. Written by Resolvent {version("resolvent")}; these files are under the MIT licence. Cite
+the file of the task. Written by Resolvent {version("resolvent")}; these files are under the MIT licence. Cite
 the task by its name, Resolvent (CITATION.cff in its repository), and the paper that the first line names.
 """
