@@ -22,7 +22,9 @@ from resolvent.solvers.common.grid import Grid
 LARGEST = 1_000_000  # bytes of a page with its labels; beyond, they are a file of their own
 
 
-def write_task_pages(folder: Path, names: list[str] | None = None, place: Path = CACHE) -> list[Path]:
+def write_task_pages(
+    folder: Path, names: list[str] | None = None, place: Path = CACHE, cores: int = 1
+) -> list[Path]:
     """Write the page of each task in `names` to `folder`, and return the files.
 
     By default these are the tasks whose answers travel in the package; those of others are made now, and take
@@ -33,7 +35,9 @@ def write_task_pages(folder: Path, names: list[str] | None = None, place: Path =
     for given in travelling() if names is None else names:
         task, name = read_task(given), short_name(given)
         packaged = tasks.FOLDER / f"{name}.answers.json"
-        stored = read_record(packaged, StoredAnswers) if packaged.exists() else packed_answers(given, place)
+        stored = (
+            read_record(packaged, StoredAnswers) if packaged.exists() else packed_answers(given, place, cores)
+        )
         content = json.dumps(_content(name, task, stored), separators=(",", ":"))
         page, labels = folder / f"{name}.html", folder / f"{name}.labels.js"
         inside = len(content) < LARGEST
