@@ -354,7 +354,7 @@ def tasks(
     if site is not None:
         from resolvent.judging.task_page import write_task_pages
 
-        for file in write_task_pages(site, named):
+        for file in write_task_pages(site, named, cores=os.cpu_count() or 1):
             print(file)
         return
     for name in names():

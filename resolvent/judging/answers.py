@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NotRequired, Union
@@ -112,7 +113,7 @@ class Answers:
 
     test_set: str
     targets: list[str]
-    sources: dict[str, TestSource]
+    sources: Mapping[str, TestSource]
     classical: ClassicalSolvers
 
 
@@ -228,7 +229,7 @@ def solver_errors(
 
 
 def baseline_errors(
-    name: str, task: NamedTask, sources: dict[str, TestSource], place: Path, cores: int
+    name: str, task: NamedTask, sources: Mapping[str, TestSource], place: Path, cores: int
 ) -> list[BaselineErrors]:
     """Return the errors of baselines that know at most the first FITTED training samples, solved for here."""
     from resolvent.evaluation.baselines import LABELS, RidgeRegression  # here, because it imports torch

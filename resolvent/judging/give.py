@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from importlib.metadata import version
 from itertools import product
 from pathlib import Path
@@ -39,11 +40,11 @@ def give(name: str, folder: Path, form: str = "npz", cores: int = 1) -> list[Pat
     """Write the task `name` into a new `folder` in a format of `ENDINGS`, and return the files.
 
     Each split and resolution has a file such as `train_n512.npz`, with `inputs`, `targets`, both in single
-    precision, and coordinates;
-    test files, such as `test_n512.npz`, have no targets. Raises `FileError` if the name or format is unknown
-    or the folder has other files, and `DatasetError` if the samples do not match the task.
+    precision, and coordinates; test files, such as `test_n512.npz`, have no targets. Raises `FileError` if
+    the name or format is unknown or the folder has other files, and `DatasetError` if the samples do not
+    match the task.
     """
-    task, written, asked = read_task(name), list[Path](), dict[str, tuple[int, ...]]()
+    task = read_task(name)
     if form not in ENDINGS:
         raise FileError(f"unknown format '{form}'; accepted: {', '.join(ENDINGS)}")
     if folder.exists() and not folder.is_dir():
@@ -54,30 +55,26 @@ def give(name: str, folder: Path, form: str = "npz", cores: int = 1) -> list[Pat
     if solver.drawn_inputs(solver.draw([("test", 0)])) is not None:
         sizes["test"] = 0  # solved only if the inputs are a part of the solution
     store, card = solved(name, folder / MADE, cores, **sizes)
-    resolutions = list(dict.fromkeys([*task.tested, *task.dataset.resolutions]))
-    grids = {resolution: Split(store, resolution, "train", 1, card=card) for resolution in resolutions}
+    jobs: dict[Path, Future] = {}
     with ThreadPoolExecutor(cores) as pool:  # compression does not hold Python's lock
-        jobs = []
-        for (resolution, source), split in product(grids.items(), ("train", "validation")):
-            path = folder / f"{split}_{group_name(resolution)}{ENDINGS[form]}"
-            samples = Split(store, resolution, split, card["samples"][split], card=card).all()
-            jobs.append(pool.submit(_write, path, source, samples.inputs, rounded(samples.targets)))
-            written.append(path)
-            if resolution in task.tested:
-                shape = task.dataset.samples.test, *samples.targets.shape[1:]
-                asked[f"predictions/{group_name(resolution)}{ENDINGS[form]}"] = shape
-        tests = _tests(name, task, store, card)
-        for resolution, source in grids.items():
-            path, group = folder / f"test_{group_name(resolution)}{ENDINGS[form]}", group_name(resolution)
-            functions = {variable: tests[f"{group}/{variable}"] for variable in card["inputs"]}
-            jobs.append(pool.submit(_write, path, source, stacked(functions, source.grid)))
-            written.append(path)
-        for job in jobs:
+        for stem, source, inputs, targets in _contents(name, task, store, card):
+            path = folder / f"{stem}{ENDINGS[form]}"
+            jobs[path] = pool.submit(_write, path, source, inputs, targets)
+        for job in jobs.values():
             job.result()
-    shutil.copy(file_of(name), folder / "task.yaml")
-    write_text(folder / "README.md", _readme(short_name(name), task, written, form, asked))
+    own = name.endswith(".yaml")
+    file = folder / (Path(name).name if own else "task.yaml")
+    shutil.copy(file_of(name), file)
+    channels = (len(card["targets"]),) if len(card["targets"]) > 1 else ()
+    shapes = {}
+    for resolution in task.tested:
+        source = Split(store, resolution, "train", 1, card=card)
+        shape = task.dataset.samples.test, *channels, *source.target_grid.shape
+        shapes[f"predictions/{source.group}{ENDINGS[form]}"] = shape
+    instructions = _readme(short_name(name), file.name if own else name, task, list(jobs), form, shapes)
+    write_text(folder / "README.md", instructions)
     remove(folder / MADE)
-    return [*written, folder / "task.yaml", folder / "README.md"]
+    return [*jobs, file, folder / "README.md"]
 
 
 def give_fresh(name: str, folder: Path, digest: str, form: str = "npz") -> list[Path]:
@@ -98,15 +95,28 @@ def give_fresh(name: str, folder: Path, digest: str, form: str = "npz") -> list[
     return [path]
 
 
-def _tests(name: str, task: NamedTask, store: Path, card: dict) -> dict[str, np.ndarray]:
-    """Return the inputs of the test, drawn now or read from the store, after a check of the task's marks."""
+def _contents(
+    name: str, task: NamedTask, store: Path, card: dict
+) -> Iterator[tuple[str, Split, np.ndarray, np.ndarray | None]]:
+    """Yield the stem of each file, its grids, inputs and targets; those of the test are None.
+
+    Test inputs are drawn now, or read from the store, and held to the task's marks.
+    """
+    resolutions = dict.fromkeys([*task.tested, *task.dataset.resolutions])
+    for split, resolution in product(("train", "validation"), resolutions):
+        source = Split(store, resolution, split, card["samples"][split], card=card)
+        samples = source.all()
+        yield f"{split}_{source.group}", source, samples.inputs, rounded(samples.targets)
     solver, places = build_task(task.dataset), places_of(card, "test")
     if places:
         tests = {array: read_array(store, array, places) for array in solver.layout.arrays}
     else:
         tests = solver.inputs_of([("test", index) for index in range(task.dataset.samples.test)])
     check_marks(task, "test", marks_of(tests), name)
-    return tests
+    for resolution in resolutions:
+        source = Split(store, resolution, "train", 1, card=card)
+        functions = {variable: tests[f"{source.group}/{variable}"] for variable in card["inputs"]}
+        yield f"test_{source.group}", source, stacked(functions, source.grid), None
 
 
 def rounded(targets: np.ndarray) -> np.ndarray:
@@ -119,7 +129,7 @@ def rounded(targets: np.ndarray) -> np.ndarray:
     return np.round(targets / step) * step
 
 
-def _write(path: Path, source: Split, inputs: np.ndarray, targets: np.ndarray | None = None) -> None:
+def _write(path: Path, source: Split, inputs: np.ndarray, targets: np.ndarray | None) -> None:
     """Write functions on the grids of `source` to a file, or folder, in the format of its ending."""
     kept, coordinates = {"inputs": inputs.astype(np.float32)}, coordinates_of(source.grid)
     grids = {"inputs": coordinates}
@@ -149,6 +159,7 @@ def _write(path: Path, source: Split, inputs: np.ndarray, targets: np.ndarray | 
 
 def _readme(
     name: str,
+    asked_for: str,
     task: NamedTask,
     files: list[Path],
     form: str,
@@ -191,14 +202,14 @@ Put one array into each file; it may have any name. Only the first file is requi
 Then install Resolvent, in a clone of its repository, and evaluate them:
 
     pip install -c constraints.txt .
-    resolvent evaluate predictions --task {name}
+    resolvent evaluate predictions --task {asked_for}
 
 This prints the errors with their intervals, and writes a page. Models are ranked by the error on
-{group_name(task.tested[0])}. `task.yaml` contains all settings.
+{group_name(task.tested[0])}. The file of the task, `*.yaml`, contains all settings.
 {in_a_browser}
 ## Version, licence, citation
 
 {name} never changes: its labels are accurate to {task.dataset.accuracy:g} and held to the check values in
-`task.yaml`. Written by Resolvent {version("resolvent")}; these files are under the MIT licence. Cite
+the file of the task. Written by Resolvent {version("resolvent")}; these files are under the MIT licence. Cite
 the task by its name, Resolvent (CITATION.cff in its repository), and the paper that the first line names.
 """

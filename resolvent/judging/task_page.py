@@ -42,10 +42,12 @@ def make_task(
         raise FileError(f"{study} has no dataset '{dataset}'; accepted: {accepted}")
     settings = datasets[dataset] if dataset else next(iter(datasets.values()))
     path = new_task(name, settings, folder, place, cores)
-    return [path, *write_task_pages(folder, [str(path)], place)]
+    return [path, *write_task_pages(folder, [str(path)], place, cores)]
 
 
-def write_task_pages(folder: Path, names: list[str] | None = None, place: Path = CACHE) -> list[Path]:
+def write_task_pages(
+    folder: Path, names: list[str] | None = None, place: Path = CACHE, cores: int = 1
+) -> list[Path]:
     """Write the page of each task in `names` to `folder`, and return the files.
 
     By default these are the tasks whose answers travel in the package; those of others are made now, and take
@@ -56,7 +58,9 @@ def write_task_pages(folder: Path, names: list[str] | None = None, place: Path =
     for given in travelling() if names is None else names:
         task, name = read_task(given), short_name(given)
         packaged = tasks.FOLDER / f"{name}.answers.json"
-        stored = read_record(packaged, StoredAnswers) if packaged.exists() else packed_answers(given, place)
+        stored = (
+            read_record(packaged, StoredAnswers) if packaged.exists() else packed_answers(given, place, cores)
+        )
         content = json.dumps(_content(name, task, stored), separators=(",", ":"))
         page, labels = folder / f"{name}.html", folder / f"{name}.labels.js"
         inside = len(content) < LARGEST

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 
 import h5py
 import numpy as np
@@ -119,6 +120,15 @@ def test_test_samples_are_solved_only_for_their_inputs(equation, resolution, tmp
         variable = "pressure" if equation == "darcy_inverse" else "coefficient"
         assert "targets" not in test.files
         np.testing.assert_array_equal(test["inputs"], expected[f"n{resolution}/{variable}"])
+
+
+def test_a_task_of_ones_own_is_given_with_its_file(place, tmp_path):
+    shutil.copy(place / "darcy-v0.yaml", tmp_path / "mine-v1.yaml")
+    give(str(tmp_path / "mine-v1.yaml"), tmp_path / "given")
+    written = (tmp_path / "given/README.md").read_text()
+    assert written.startswith("# mine-v1\n")
+    assert "resolvent evaluate predictions --task mine-v1.yaml" in written
+    assert tasks.read_task(str(tmp_path / "given/mine-v1.yaml")) == tasks.read_task("darcy-v0")
 
 
 @pytest.mark.parametrize("which", ["first", "test"])

@@ -38,8 +38,8 @@ def made(tmp_path_factory):
 def test_a_task_of_a_study_is_given_and_evaluated_by_its_file(made, tmp_path):
     file, page, data = made
     given = give(str(file), tmp_path / "given")
-    assert {path.name for path in given} >= {"train_n64.npz", "test_n64.npz", "task.yaml", "README.md"}
-    assert (tmp_path / "given/task.yaml").read_text() == file.read_text()
+    assert {path.name for path in given} >= {"train_n64.npz", "test_n64.npz", "mine-v1.yaml", "README.md"}
+    assert (tmp_path / "given/mine-v1.yaml").read_text() == file.read_text()
     inputs = np.load(tmp_path / "given/test_n64.npz")["inputs"]
     np.savez(tmp_path / "mine.npz", n64=inputs)
     record = judge(str(tmp_path / "mine.npz"), str(file), tmp_path / "out", data=data)
