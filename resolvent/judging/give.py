@@ -91,7 +91,7 @@ def give_fresh(name: str, folder: Path, digest: str, form: str = "npz") -> list[
     path = folder / f"{FRESH}{group_name(resolution)}{ENDINGS[form]}"
     if path.exists():
         raise FileError(f"{path} exists: choose another folder")
-    _write(path, source, source.unlabelled().inputs)
+    _write(path, source, source.unlabelled().inputs, None)
     return [path]
 
 
