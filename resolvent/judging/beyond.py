@@ -17,7 +17,7 @@ from resolvent.common.norms import relative_l2
 from resolvent.datasets.loading import FreshSplit, Samples
 from resolvent.datasets.tasks.settings import DatasetSettings
 from resolvent.evaluation.conformal import calibrated
-from resolvent.figures.common.intervals import mean_interval
+from resolvent.figures.common.intervals import UNKNOWN, mean_interval
 from resolvent.judging.report import Calibrated, FreshTest, MadeFrom, ShiftedTest
 
 FRESH = "fresh_"  # before the name of a grid: new test samples, or predictions for them
@@ -66,6 +66,11 @@ def calibration_samples(settings: DatasetSettings, resolution: int | str) -> Fre
     return FreshSplit.of(settings, resolution, "validation", CALIBRATION_SAMPLES)
 
 
+def finite(value: float) -> float | None:
+    """Return a number for JSON, or None for NaN and infinity."""
+    return float(value) if np.isfinite(value) else None
+
+
 def errors_of(prediction: np.ndarray, samples: Samples) -> np.ndarray:
     """Return the relative L² errors of predictions, (samples,)."""
     return relative_l2(prediction, samples.targets, samples.target_grid.weights)
@@ -99,8 +104,8 @@ def fresh_test(grid: str, digest: str, of: MadeFrom, public: np.ndarray, new: np
         "samples": len(new),
         "public": float(public.mean()),
         "new": interval.value,
-        "low": interval.low,
-        "high": interval.high,
+        "low": finite(interval.low),
+        "high": finite(interval.high),
         "p_value": p,
         "verdict": "better on the public test than on new samples"
         if p <= FALSE_ALARMS
@@ -110,15 +115,15 @@ def fresh_test(grid: str, digest: str, of: MadeFrom, public: np.ndarray, new: np
 
 def shifted_test(grid: str, shift: str, factor: float, errors: np.ndarray, public: np.ndarray) -> ShiftedTest:
     """Return the record of errors (samples,) under a shift; `public` are those of all test samples."""
-    interval = mean_interval(errors)
+    interval = mean_interval(errors) if np.isfinite(errors).all() else UNKNOWN
     return {
         "grid": grid,
         "shift": shift,
         "factor": factor,
         "samples": len(errors),
-        "mean": interval.value,
-        "low": interval.low,
-        "high": interval.high,
+        "mean": finite(interval.value),
+        "low": finite(interval.low),
+        "high": finite(interval.high),
         "unshifted": float(public[: len(errors)].mean()),
     }
 
@@ -133,6 +138,6 @@ def calibration(grid: str, new: tuple[np.ndarray, Samples], public: tuple[np.nda
         "grid": grid,
         "level": LEVEL,
         "samples": len(prediction),
-        "radius": ball.radius,
+        "radius": finite(ball.radius),
         "covered": float((sizes <= ball.radius).mean()),
     }

@@ -59,7 +59,7 @@ class Child:
     def __init__(self, source: str, minutes: float = MINUTES, gigabytes: float = GIGABYTES):
         self.source, self.minutes, self.gigabytes = source, minutes, gigabytes
         self.files: dict[str, str] = {}
-        self.identified, self.sealed = True, False
+        self.identified, self.fingerprinted = True, False
         self.printed = b""
 
     def __enter__(self) -> Child:
@@ -133,7 +133,7 @@ class Child:
 
     def fingerprint(self) -> str:
         """Return the SHA-256 of the files read so far; a file read later makes the model not identified."""
-        self.sealed = True
+        self.fingerprinted = True
         digests = sorted(set(self.files.values()))
         return digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()
 
@@ -142,7 +142,7 @@ class Child:
         names = [name for name in reply.get("files", []) if _is_own(name, self.folder)]
         new = sorted({name for name in names if _shown(name) not in self.files})
         known = reply.get("connected") is False and len(self.files) + len(new) <= MOST_FILES
-        self.identified &= known and not (self.sealed and new)
+        self.identified &= known and not (self.fingerprinted and new)
         for name in new[:MOST_FILES]:
             try:
                 self.files[_shown(name)] = file_digest(Path(name))
@@ -253,7 +253,7 @@ def serve(source: str, folder: Path, gigabytes: float) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (largest, largest))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
-    files, told, connected = dict[str, None](), set[str](), []
+    files, reported, connected = dict[str, None](), set[str](), []
 
     def note(event: str, arguments: tuple) -> None:
         if event == "open" and isinstance(arguments[0], str):
@@ -265,8 +265,8 @@ def serve(source: str, folder: Path, gigabytes: float) -> None:
         for module in list(sys.modules.values()):
             if isinstance(path := getattr(module, "__file__", None), str):
                 files[path] = None
-        own = [name for name in list(files) if name not in told and _is_own(name, folder)]
-        told.update(files)
+        own = [name for name in list(files) if name not in reported and _is_own(name, folder)]
+        reported.update(files)
         facts = {"files": own, "connected": bool(connected), **facts}
         replies.write(json.dumps(facts).encode() + b"\n")
         replies.flush()

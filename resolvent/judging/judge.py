@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import escape
 from importlib.metadata import version
@@ -19,7 +19,7 @@ from resolvent.common.errors import EvaluationError, FileError
 from resolvent.common.files import read_json, write_atomically, write_json, write_text
 from resolvent.common.norms import relative_l2
 from resolvent.datasets.imported.readers.arrays_file import LARGEST
-from resolvent.datasets.loading import FreshSplit, Samples, read_card
+from resolvent.datasets.loading import Samples, read_card
 from resolvent.datasets.storage.layout import group_name
 from resolvent.evaluation.metrics import Metric, Scale, measure, metrics_with
 from resolvent.figures.common.intervals import mean_interval
@@ -34,7 +34,7 @@ from resolvent.judging.answers import (
     answers_of,
     solver_errors,
 )
-from resolvent.judging.child import GIGABYTES, MINUTES
+from resolvent.judging.asking import Answered, Options, answers_to, check_options
 from resolvent.judging.oddities import remarks_on
 from resolvent.judging.predictions import Predictor, predictor
 from resolvent.judging.report import (
@@ -44,7 +44,6 @@ from resolvent.judging.report import (
     RECORD,
     SOLVER,
     TABLE,
-    MadeFrom,
     in_words,
     page_of,
     table_of,
@@ -54,35 +53,6 @@ from resolvent.planning.provenance import machine
 from resolvent.public.consent import Allowed
 
 LIBRARIES = ("resolvent", "jax", "numpy", "scipy", "torch")
-
-
-@dataclass(frozen=True)
-class Options:
-    """Options of an evaluation.
-
-    certify     add bounds and estimates of the errors that need no label.
-    timed       time classical solvers here; else their times are those of the package or of an earlier call.
-    recompute   make the labels of the task again.
-    fresh       also test a model on new samples, whose seed is made from its files.
-    fresh_for   the same for stored predictions: the SHA-256 from which their inputs were made.
-    stress      also test a model on shifted distributions.
-    calibrate   measure the ball around predictions that contains the target.
-    symmetrise  also average the predictions of a model over the symmetries of the equation.
-    correct     also improve predictions by so many iterations of the equation's solver.
-    minutes, gigabytes  limits of a model's process.
-    """
-
-    certify: bool = False
-    timed: bool = False
-    recompute: bool = False
-    fresh: bool = False
-    fresh_for: str = ""
-    stress: bool = False
-    calibrate: bool = False
-    symmetrise: bool = False
-    correct: int = 0
-    minutes: float = MINUTES
-    gigabytes: float = GIGABYTES
 
 
 @dataclass(repr=False)
@@ -124,23 +94,6 @@ class Evaluated:
         write_json(out / RECORD, self.record)
         write_table(table_of(self.record), [out / f"{TABLE}{ending}" for ending in (".csv", ".tex")])
         write_text(out / PAGE, self.page)
-
-
-@dataclass
-class Answered:
-    """Predictions of everything that is asked for, before any label is read.
-
-    tested      by name of the condition: its grid, noise, test samples, and predictions.
-    variants    changed predictions: name, condition, values.
-    new         predictions for new samples: "fresh", "calibration", or a shift and its factor.
-    fresh_from  SHA-256 from which the new test samples are made, and of what it is: "files", "predictions"
-                or "commitment".
-    """
-
-    tested: dict[str, tuple[str, float, TestSource, np.ndarray]] = field(default_factory=dict)
-    variants: list[tuple[str, str, np.ndarray]] = field(default_factory=list)
-    new: dict[Any, tuple[np.ndarray, FreshSplit]] = field(default_factory=dict)
-    fresh_from: tuple[str, MadeFrom] | None = None
 
 
 def judge(source: object, name: str | None, out: Path, **options: Any) -> dict:
@@ -217,7 +170,7 @@ def evaluate(
     classical: ClassicalSolvers | None = None
     conditions: Iterable[tuple[str, float, TestSource]]
     with _predictor(source, run, groups, asked_for) as asked:
-        _check_options(asked, asked_for, own)
+        check_options(asked, asked_for, own)
         if own is not None:
             from resolvent.evaluation.evaluate import scale_of, tested  # imports torch
 
@@ -237,7 +190,7 @@ def evaluate(
             answers = answers_of(name, data, cores, inputs=inputs, **how)
             conditions = ((group, 0.0, source) for group, source in answers.sources.items())
             classical, test_set, accuracy = answers.classical, answers.test_set, task.dataset.accuracy
-        answered = _answered(asked, task, conditions, asked_for)
+        answered = answers_to(asked, task, conditions, asked_for)
     # Labels are only read from here on, when the process of a model has ended.
     identity = {"task": test, "source": asked.words, "files": asked.files}
     existing = (
@@ -286,82 +239,6 @@ def _predictor(source: object, run: Any, groups: list[str], options: Options) ->
         yield asked
 
 
-def _check_options(asked: Predictor, options: Options, own: Any) -> None:
-    """Raise `EvaluationError` if an option does not apply to what is evaluated."""
-    if asked.kind == "predictions":
-        needs_model = {
-            name: getattr(options, name) for name in ("fresh", "stress", "calibrate", "symmetrise")
-        }
-        if given := [name for name, value in needs_model.items() if value]:
-            words = "; stored predictions for new samples: --fresh-for" if given == ["fresh"] else ""
-            raise EvaluationError(f"--{given[0]} needs a model, because it asks for other predictions{words}")
-    elif options.fresh_for:
-        raise EvaluationError("--fresh-for is for stored predictions; for a model: --fresh")
-    if own is not None and (options.fresh or options.stress or options.calibrate):
-        raise EvaluationError("--fresh, --stress and --calibrate need a --task")
-
-
-def _answered(
-    asked: Predictor,
-    task: NamedTask,
-    conditions: Iterable[tuple[str, float, TestSource]],
-    options: Options,
-) -> Answered:
-    """Return the predictions for all conditions, and for what the options ask for beyond them.
-
-    conditions  a grid, the level of the noise, and the test samples.
-    """
-    answered, equation = Answered(), task.dataset
-    symmetries = equation.symmetries() if options.symmetrise else ()
-    if options.symmetrise and not symmetries:
-        raise EvaluationError(f"no symmetries are known for {equation.equation}: leave out --symmetrise")
-    for group, noise, source in conditions:
-        if group not in asked.groups:
-            continue
-        samples, condition = source.unlabelled(), exported.condition_name(group, noise)
-        try:
-            prediction = asked.predict(samples, group)
-        except EvaluationError as error:
-            if asked.kind == "predictions" or not answered.tested:
-                raise
-            asked.remarks[str(error)] = None  # a model need not accept every grid, only the first
-            continue
-        answered.tested[condition] = group, noise, source, prediction
-        if symmetries:
-            from resolvent.evaluation.without_labels import under_symmetries  # imports JAX
-
-            def moved(inputs: np.ndarray, samples: Samples = samples, group: str = group) -> np.ndarray:
-                turned = Samples(samples.grid, inputs, samples.targets, None, samples.target_grid)
-                return asked.predict(turned, group)
-
-            mean = under_symmetries(moved, samples.inputs, prediction, symmetries)
-            answered.variants.append(("averaged over symmetries", condition, mean))
-        if options.correct:
-            try:
-                inputs = samples.inputs.astype(np.float64)
-                corrected = equation.corrected(inputs, prediction, options.correct)
-            except ValueError as error:
-                raise EvaluationError(f"--correct {options.correct}: {error}") from None
-            answered.variants.append((f"after {options.correct} iterations", condition, corrected))
-    resolution, (group, *_, prediction) = task.tested[0], next(iter(answered.tested.values()))
-    new: dict[Any, FreshSplit] = {}
-    if options.stress:
-        shifts = beyond.shifted_samples(equation, resolution, asked.remarks)
-        new |= {(shift, factor): samples for shift, factor, samples in shifts}
-    if options.calibrate:
-        new["calibration"] = beyond.calibration_samples(equation, resolution)
-    if options.fresh:  # last: files that a model reads later are not in its fingerprint
-        answered.fresh_from = asked.fingerprint(prediction)
-    elif options.fresh_for:
-        answered.fresh_from = options.fresh_for.lower(), "commitment"
-    if answered.fresh_from is not None:
-        new["fresh"] = beyond.fresh_samples(equation, resolution, answered.fresh_from[0])
-    for name, split in new.items():
-        place = beyond.FRESH + group if options.fresh_for else group
-        answered.new[name] = asked.predict(split.unlabelled(), place), split
-    return answered
-
-
 def _measured(
     answered: Answered,
     asked: Predictor,
@@ -381,29 +258,29 @@ def _measured(
     classical: list[dict] = []
     estimates: list[dict] = []
     predictions: dict[str, tuple[np.ndarray, Samples]] = {}
-    for condition, (group, noise, source, prediction) in answered.tested.items():
-        samples = source.read(range(len(source)))
+    for tested in answered.tested:
+        condition, group, prediction = tested.condition, tested.group, tested.prediction
+        samples = tested.source.read(range(len(tested.source)))
         tables.append(_rows(who, prediction, samples, condition, metrics, scale))
         asked.remarks.update(dict.fromkeys(remarks_on(prediction, samples, condition, accuracy)))
-        predictions[condition] = prediction, samples
-        for change, of, values in answered.variants:
-            if of == condition:
-                tables.append(_rows(f"{who}, {change}", values, samples, condition, metrics, scale))
-        if noise:
+        predictions.setdefault(condition, (prediction, samples))
+        for change, values in tested.variants.items():
+            tables.append(_rows(f"{who}, {change}", values, samples, condition, metrics, scale))
+        if tested.noise:
             continue
         solvers = (
             known["solvers"] if known is not None else solver_errors(task, group, samples, scale, metrics)
         )
+        place = {"grid": condition, "sample": range(len(samples))}
         for solver in (each for each in solvers if each["grid"] == group):
             name = f"{SOLVER}, {solver['solver']}"
-            place = {"who": name, "grid": condition, "sample": range(len(samples))}
-            tables.append(pd.DataFrame(place | solver["errors"]))
+            tables.append(pd.DataFrame({"who": name} | place | solver["errors"]))
             seconds = solver["seconds_per_sample"]
             classical.append({"grid": condition, "solver": name, "seconds_per_sample": seconds})
         for baseline in [] if known is None else known.get("baselines", []):
             if baseline["grid"] == group:
-                place = {"who": f"{BASELINE}, {baseline['baseline']}", "grid": condition}
-                tables.append(pd.DataFrame(place | {"sample": range(len(samples))} | baseline["errors"]))
+                name = f"{BASELINE}, {baseline['baseline']}"
+                tables.append(pd.DataFrame({"who": name} | place | baseline["errors"]))
         if certify:
             estimates += _without_labels(task, prediction, samples, condition)
     return pd.concat(tables, ignore_index=True), classical, estimates, predictions
@@ -417,6 +294,8 @@ def _on_new_samples(
     grid, public = next(iter(predictions.items()))
     on_public = errors.loc[errors["grid"] == grid, "relative_l2"].to_numpy()
     for name, (prediction, split) in answered.new.items():
+        if name in ("fresh", "calibration") and not np.isfinite(prediction).all():
+            raise EvaluationError(f"predictions for new samples ({name}) are not finite")
         samples = split.all()
         on_new = beyond.errors_of(prediction, samples)
         if name == "fresh":
@@ -491,4 +370,4 @@ def _summaries(errors: pd.DataFrame) -> Iterable[dict[str, Any]]:
 
 def _finite(numbers: dict[str, Any]) -> dict[str, float | None]:
     """Return numbers for JSON, with None for NaN, such as the interval of one sample, and infinity."""
-    return {name: float(number) if np.isfinite(number) else None for name, number in numbers.items()}
+    return {name: beyond.finite(number) for name, number in numbers.items()}

@@ -1,4 +1,4 @@
-"""The record of an evaluation, and how it is told: in words, as tables for papers, and as a page."""
+"""The record of an evaluation, and the words, tables and page made from it."""
 
 from __future__ import annotations
 
@@ -103,13 +103,16 @@ class FreshTest(TypedDict):
 
 @with_config(STRICT)
 class ShiftedTest(TypedDict):
-    """Errors on samples of a shifted distribution, with the random numbers of the first test samples."""
+    """Errors on samples of a shifted distribution, with the random numbers of the first test samples.
+
+    Null if a prediction is not finite.
+    """
 
     grid: str
     shift: str
     factor: float
     samples: Count
-    mean: float
+    mean: float | None
     low: float | None
     high: float | None
     unshifted: float
@@ -119,13 +122,14 @@ class ShiftedTest(TypedDict):
 class Calibrated(TypedDict):
     """A ball around a prediction that contains the target with probability `level`.
 
+    radius   relative to the size of the prediction; null if predictions are zero.
     covered  share of the public test samples whose target is in their ball.
     """
 
     grid: str
     level: float
     samples: Count
-    radius: float
+    radius: float | None
     covered: float
 
 
@@ -232,7 +236,7 @@ def in_words(record: dict) -> Iterable[str]:
     for shifted in record.get("stress", []):
         name, interval = in_words_of_shift(shifted), ends(shifted["low"], shifted["high"], shifted["mean"])
         yield (
-            f"With {name}: {scientific(shifted['mean'])} {interval}, without "
+            f"With {name}: {number_or(shifted['mean'], 'not finite')} {interval}, without "
             f"{scientific(shifted['unshifted'])}, on the first {shifted['samples']} samples."
         )
     for estimate in record["without_labels"]:
@@ -245,6 +249,11 @@ def in_words(record: dict) -> Iterable[str]:
     for row in record["recorded"]:
         yield f"{row['grid']}, {row['metric']}: recorded {scientific(row['recorded'])}, {again_in_words(row)}"
     yield f"Evaluated: {record['evaluated']}."
+
+
+def number_or(value: float | None, words: str) -> str:
+    """Return a number, or words if there is none."""
+    return words if value is None else scientific(value)
 
 
 def in_words_of_shift(shifted: dict) -> str:
@@ -267,9 +276,10 @@ def on_new_samples(record: dict) -> Iterable[str]:
             f"p = {scientific(fresh['p_value'])}: {fresh['verdict']}."
         )
     if ball := record.get("calibration"):
+        radius = number_or(ball["radius"], "no finite multiple")
         yield (
-            f"A ball of {scientific(ball['radius'])} of the size of a prediction has its target with "
-            f"probability {ball['level']:g} ({ball['samples']} new samples); of the public test samples "
+            f"A ball of {radius} of the size of a prediction has its target with probability "
+            f" {ball['level']:g} ({ball['samples']} new samples); of the public test samples "
             f"{ball['covered']:.1%} are in theirs."
         )
 
@@ -315,6 +325,7 @@ def page_of(
         on_new_samples=list(on_new_samples(record)),
         shift=in_words_of_shift,
         interval=ends,
+        number_or=number_or,
         drawing=(HERE / "drawing.js").read_text("utf-8"),
         pictures="" if predictions is None else json.dumps(pictures_of(predictions), separators=(",", ":")),
     )

@@ -143,7 +143,7 @@ def same_rows(found, expected):
 
 @pytest.mark.parametrize("name", TRAVELLING)
 def test_errors_on_the_page_of_a_published_task_are_those_of_the_command(published, browser, tmp_path, name):
-    """On periodic grids, and at times; on one task with two functions."""
+    """The tasks are on periodic grids and at times; one has two functions."""
     (page_file,) = write_task_pages(tmp_path, [name])
     random, folder = np.random.default_rng(1), tmp_path / "predictions"
     folder.mkdir()

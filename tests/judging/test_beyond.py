@@ -11,8 +11,10 @@ import resolvent
 from resolvent.common.errors import EvaluationError
 from resolvent.common.files import read_json
 from resolvent.datasets.loading import Samples
+from resolvent.datasets.tasks.registry import build_task
 from resolvent.judging import beyond, tasks
 from resolvent.judging.board import board
+from resolvent.judging.child import Child
 from resolvent.judging.judge import judge
 from resolvent.judging.oddities import remarks_on
 from resolvent.judging.report import in_words
@@ -63,7 +65,7 @@ def test_a_model_that_saw_the_public_test_is_found(place, data):
     assert "whose seed is from the SHA-256 of its predictions" in "\n".join(in_words(honest))
 
 
-def test_new_samples_are_of_the_law_and_their_labels_are_exact(place):
+def test_new_samples_depend_on_the_hash_alone_and_their_labels_are_exact(place):
     """Their seed is the hash: nobody could have had them before."""
     settings = tasks.read_task("burgers-v0").dataset
     digest = hashlib.sha256(b"weights").hexdigest()
@@ -127,7 +129,7 @@ def test_a_model_is_asked_for_all_that_ours_are(place, data, tmp_path):
 
 
 def test_the_p_value_is_that_of_exchangeable_errors():
-    """Under the null its distribution is uniform, and it falls with a share of smaller errors."""
+    """It is uniform if the errors are equally distributed, and falls with a share of smaller errors."""
     random = np.random.default_rng(0)
     values = [beyond.p_value(*random.lognormal(size=(2, 40))) for _ in range(60)]
     assert scipy.stats.kstest(values, "uniform").pvalue > 0.01
@@ -163,3 +165,28 @@ def test_what_fits_better_otherwise_is_remarked_on(prediction, expected):
     assert len(found) == len(expected)
     for remark, words in zip(found, expected, strict=True):
         assert words in remark
+
+
+def test_labels_of_new_samples_do_not_exist_while_a_program_runs(place, data, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "zeros.py").write_text("class Model:\n    def predict(self, inputs, _): return 0 * inputs\n")
+    judge("zeros:Model", "burgers-v0", tmp_path / "first", data=data)  # makes the labels of the public test
+    events, solver, ends = [], type(build_task(tasks.read_task("burgers-v0").dataset)), Child.__exit__
+    monkeypatch.setattr(solver, "solve", recorded(events, "solve", solver.solve))
+    monkeypatch.setattr(Child, "__exit__", recorded(events, "ended", ends))
+    options = {"fresh": True, "stress": True, "calibrate": True, "symmetrise": True}
+    record = judge("zeros:Model", "burgers-v0", tmp_path / "out", data=data, **options)
+    assert events[0] == "ended"
+    assert events.count("solve") == 10  # new samples, those for calibration, and eight shifts
+    assert record["identified"]
+    assert list(record["files"]) == ["zeros.py"]
+    assert record["fresh"]["made_from"] == hashlib.sha256((tmp_path / "zeros.py").read_bytes()).hexdigest()
+
+
+def recorded(events, name, function):
+    def call(*given):
+        events.append(name)
+        return function(*given)
+
+    return call

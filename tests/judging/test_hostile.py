@@ -116,7 +116,7 @@ def test_a_program_finds_no_label(place, where, working_folder):
     )
     record = evaluated(working_folder, body, recompute=True)
     assert record["rows"][0]["mean"] > 0.1
-    assert (working_folder / "data").exists()  # labels are there, where the program is not told
+    assert (working_folder / "data").exists()  # labels are there, where the program does not know
 
 
 @pytest.mark.parametrize(
