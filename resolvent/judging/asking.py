@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +10,8 @@ import numpy as np
 
 from resolvent.common.errors import EvaluationError
 from resolvent.datasets.loading import FreshSplit, Samples
+from resolvent.datasets.tasks.settings import DatasetSettings
+from resolvent.datasets.tasks.symmetries import Symmetry
 from resolvent.judging import beyond, exported
 from resolvent.judging.answers import TestSource
 from resolvent.judging.child import GIGABYTES, MINUTES
@@ -108,46 +110,60 @@ def answers_to(
     for group, noise, source in conditions:
         if group not in asked.groups:
             continue
-        samples, condition = source.unlabelled(), exported.condition_name(group, noise)
         try:
-            prediction = asked.predict(samples, group)
+            prediction = asked.predict(source.unlabelled(), group)
         except EvaluationError as error:
             if asked.kind == "predictions" or not answered.tested:
                 raise
             asked.remarks[str(error)] = None  # a model need not accept every grid, only the first
             continue
-        tested = Tested(condition, group, noise, source, prediction)
-        answered.tested.append(tested)
-        if symmetries:
-            from resolvent.evaluation.without_labels import under_symmetries  # imports JAX
-
-            def moved(inputs: np.ndarray, samples: Samples = samples, group: str = group) -> np.ndarray:
-                turned = Samples(samples.grid, inputs, samples.targets, None, samples.target_grid)
-                return asked.predict(turned, group)
-
-            mean = under_symmetries(moved, samples.inputs, prediction, symmetries)
-            tested.variants["averaged over symmetries"] = mean
-        if options.correct:
-            try:
-                inputs = samples.inputs.astype(np.float64)
-                corrected = equation.corrected(inputs, prediction, options.correct)
-            except ValueError as error:
-                raise EvaluationError(f"--correct {options.correct}: {error}") from None
-            tested.variants[f"after {options.correct} iterations"] = corrected
-    resolution, first = task.tested[0], answered.tested[0]
-    new: dict[Any, FreshSplit] = {}
+        condition = exported.condition_name(group, noise)
+        answered.tested.append(Tested(condition, group, noise, source, prediction))
+    remarks = dict(asked.remarks)
+    for tested in answered.tested:
+        tested.variants.update(_variants(asked, tested, equation, symmetries, options.correct))
+    first, new = answered.tested[0], dict[Any, FreshSplit]()
     if options.stress:
-        shifts = beyond.shifted_samples(equation, resolution, asked.remarks)
+        shifts = beyond.shifted_samples(equation, task.tested[0], remarks)
         new |= {(shift, factor): samples for shift, factor, samples in shifts}
     if options.calibrate:
-        new["calibration"] = beyond.calibration_samples(equation, resolution)
-    if options.fresh:  # last: files that a model reads later are not in its fingerprint
+        new["calibration"] = beyond.calibration_samples(equation, task.tested[0])
+    if options.fresh:
         answered.fresh_from = asked.fingerprint(first.prediction)
     elif options.fresh_for:
         answered.fresh_from = options.fresh_for.lower(), "commitment"
     if answered.fresh_from is not None:
-        new["fresh"] = beyond.fresh_samples(equation, resolution, answered.fresh_from[0])
+        new["fresh"] = beyond.fresh_samples(equation, task.tested[0], answered.fresh_from[0])
     for name, split in new.items():
         place = beyond.FRESH + first.group if options.fresh_for else first.group
         answered.new[name] = asked.predict(split.unlabelled(), place), split
+    asked.remarks = remarks  # what a model says of other inputs than those of the test is expected
     return answered
+
+
+def _variants(
+    asked: Predictor,
+    tested: Tested,
+    equation: DatasetSettings,
+    symmetries: tuple[Symmetry, ...],
+    iterations: int,
+) -> Iterator[tuple[str, np.ndarray]]:
+    """Yield changed predictions by the words for the change."""
+    if not symmetries and not iterations:
+        return
+    samples = tested.source.unlabelled()
+    if symmetries:
+        from resolvent.evaluation.without_labels import under_symmetries  # imports JAX
+
+        def moved(inputs: np.ndarray) -> np.ndarray:
+            turned = Samples(samples.grid, inputs, samples.targets, None, samples.target_grid)
+            return asked.predict(turned, tested.group)
+
+        mean = under_symmetries(moved, samples.inputs, tested.prediction, symmetries)
+        yield "averaged over symmetries", mean
+    if iterations:
+        try:
+            corrected = equation.corrected(samples.inputs.astype(np.float64), tested.prediction, iterations)
+        except ValueError as error:
+            raise EvaluationError(f"--correct {iterations}: {error}") from None
+        yield f"after {iterations} iterations", corrected

@@ -279,7 +279,7 @@ def on_new_samples(record: dict) -> Iterable[str]:
         radius = number_or(ball["radius"], "no finite multiple")
         yield (
             f"A ball of {radius} of the size of a prediction has its target with probability "
-            f" {ball['level']:g} ({ball['samples']} new samples); of the public test samples "
+            f"{ball['level']:g} ({ball['samples']} new samples); of the public test samples "
             f"{ball['covered']:.1%} are in theirs."
         )
 
