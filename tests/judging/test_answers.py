@@ -30,9 +30,11 @@ def published(monkeypatch):
 
 @pytest.mark.parametrize("accuracy", [1e-3, 1e-7, 1e-12])
 @pytest.mark.parametrize("shape", [(3, 64), (2, 2, 33), (2, 9, 17)])
-def test_labels_are_unpacked_within_a_share_of_the_accuracy(shape, accuracy):
-    values = np.cumsum(np.random.default_rng(0).standard_normal(shape), axis=-1) - 5
-    packed = pack(values, accuracy)
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_labels_are_unpacked_within_a_share_of_the_accuracy(shape, accuracy, dtype):
+    stored = np.cumsum(np.random.default_rng(0).standard_normal(shape), axis=-1) - 5
+    stored = stored.astype(dtype)
+    values, packed = stored.astype(np.float64), pack(stored, accuracy)
     size = np.sqrt((values**2).mean())
     step = max(SHARE * accuracy * size, abs(values).max() / 2**30)
     assert packed["step"] == pytest.approx(step)
