@@ -41,6 +41,7 @@ from resolvent.planning.provenance import machine
 SHARE = 0.3  # of the stated accuracy: the step of the packed labels, in units of their root mean square
 LARGEST = 2**30  # packed values are below
 ORDERS = range(10)  # of the differences that are tried
+FEW = 16  # samples on which they are tried
 DIGITS = 7  # of the packed errors
 FITTED = 1024  # training samples of baselines: a fit costs their third power
 BASELINE = "baseline"  # prefix of their names
@@ -275,27 +276,33 @@ def packed_answers(name: str, place: Path = CACHE, cores: int = 1, *, timed: boo
     for measured in (*classical["solvers"], *classical["baselines"]):
         for metric, errors in measured["errors"].items():
             measured["errors"][metric] = [float(f"{error:.{DIGITS}g}") for error in errors]
-    return {
+    packed: StoredAnswers = {
         "test_set": answers.test_set,
         "targets": answers.targets,
         "labels": labels,
         "classical": classical,
     }
+    for group in labels:
+        PackedTest(name, task, group, packed, with_inputs=False).read(range(1))  # checks all labels
+    return packed
 
 
 def pack(values: np.ndarray, accuracy: float) -> dict[str, Any]:
     """Return labels (samples, ..., points), rounded to a share of `accuracy`, as keys of `PackedLabels`."""
+    values = values.astype(np.float64)  # in single precision a quotient of the step is not exact enough
     step = max(SHARE * accuracy * float(np.sqrt((values**2).mean())), float(abs(values).max()) / LARGEST)
-    differences = np.round(values / step).astype(np.int64)
-    smallest, order_of_smallest = b"", 0
-    for order in ORDERS:
-        planes = differences.astype(np.uint32).reshape(-1).astype("<u4").view(np.uint8).reshape(-1, 4).T
-        packed = zlib.compress(planes.tobytes(), 9)
-        if not order or len(packed) < len(smallest):
-            smallest, order_of_smallest = packed, order
-        differences = np.diff(differences, axis=-1, prepend=0)
-    text = base64.b64encode(smallest).decode()
-    return {"shape": list(values.shape), "step": step, "order": order_of_smallest, "packed": text}
+    numbers = np.round(values / step).astype(np.int64)
+    order = min(ORDERS, key=lambda order: len(_compressed(numbers[:FEW], order)))
+    text = base64.b64encode(_compressed(numbers, order)).decode()
+    return {"shape": list(values.shape), "step": step, "order": order, "packed": text}
+
+
+def _compressed(numbers: np.ndarray, order: int) -> bytes:
+    """Return differences of this order along the last axis, modulo 2^32, as compressed planes of bytes."""
+    for _ in range(order):
+        numbers = np.diff(numbers, axis=-1, prepend=0)
+    planes = numbers.astype(np.uint32).reshape(-1).astype("<u4").view(np.uint8).reshape(-1, 4).T
+    return zlib.compress(planes.tobytes(), 9)
 
 
 def unpack(labels: PackedLabels) -> np.ndarray:

@@ -188,7 +188,8 @@ Given: {task.given}. Asked: {task.asked}.
 functions, in physical units, as float32 numbers; in two dimensions, space is (y, x). Parameters of a
 sample that are single numbers are stored as constant functions, after all other functions. Test files have no
 targets. So that files are smaller, `targets` are rounded to multiples of a power of two that is at most
-{ROUNDING:.1e} of a sample's root mean square: an error of about 1e-6. The labels of the test are not rounded.
+{ROUNDING:.1e} of a sample's root mean square: an error of 1e-6 to 2e-6. The labels of the test are not
+rounded.
 
 ## Evaluate your predictions
 

@@ -322,6 +322,8 @@ async function take(list) {
   const files = [...list];
   if (!files.length) return;
   $("message").hidden = true;
+  $("working").hidden = false;
+  await new Promise((painted) => setTimeout(painted, 30)); // the computation leaves no time to paint
   try {
     await evaluate(files);
     $("result").hidden = false;
@@ -330,6 +332,7 @@ async function take(list) {
     $("message").textContent = error instanceof Error ? error.message : String(error);
     $("message").hidden = false;
   }
+  $("working").hidden = true;
 }
 
 $("files").addEventListener("change", (event) => take(event.target.files));
