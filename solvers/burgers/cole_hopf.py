@@ -25,7 +25,7 @@ Math. 3, 201; Cole 1951, Quart. Appl. Math. 9, 225.
 import numpy as np
 from jaxtyping import Complex
 
-from resolvent.solvers.burgers.equation import check_input
+from resolvent.solvers.burgers.equation import Viscosity, check_input
 from resolvent.solvers.common.checks import check_tail, refuse
 from resolvent.solvers.common.fourier import coefficients_of, observe
 
@@ -39,14 +39,14 @@ LEAST_POTENTIAL = 1e-10
 
 def cole_hopf(
     initial_coefficients: Complex[np.ndarray, "batch modes"],
-    viscosity: float,
+    viscosity: Viscosity,
     final_time: float = 1.0,
     length: float = 1.0,
     work_points: int = 1024,
 ) -> Complex[np.ndarray, "batch work_modes"]:
     """Return the coefficients k = 0, …, work_points/2 - 1 of u(·, final_time), one row per sample.
 
-    viscosity    ν > 0, in the unit of x² over that of t.
+    viscosity    ν > 0, in the unit of x² over that of t: a number, or one for each sample.
     final_time   time of the solution, > 0.
     length       L, the period, > 0.
     work_points  points of the work grid, even.
@@ -56,9 +56,10 @@ def cole_hopf(
     value, the input is not finite, or the work grid is too coarse.
     """
     for name, value in (("viscosity", viscosity), ("final_time", final_time), ("length", length)):
-        if not value > 0:
-            raise ValueError(f"{name} must be positive, got {value}")
+        if not (least := np.min(value)) > 0:
+            raise ValueError(f"{name} must be positive, got {least}")
     check_input(initial_coefficients, NAME)
+    viscosity = np.asarray(viscosity)[..., None]
     mean = initial_coefficients[:, :1].real
     wavenumbers = 2j * np.pi / length * np.arange(initial_coefficients.shape[1])  # of ∂x
     antiderivative = initial_coefficients.copy()

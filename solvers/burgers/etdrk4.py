@@ -60,20 +60,25 @@ class BurgersEtdrk4(BurgersSolver):
     ) -> tuple[Complex[np.ndarray, "batch modes"], Float[np.ndarray, "batch modes"]]:
         """Return the unchecked fourth-order result of `num_steps` steps, and each mode's largest |û|²."""
         wavenumbers = 2 * np.pi / self.length * np.arange(self.num_modes + 1)
-        final, peaks = march_etdrk4(
-            self._resized(initial_coefficients),
-            product_points(self.num_modes),
-            num_steps // BLOCKS,
-            _scheme(self, num_steps),
-            -wavenumbers / 2,
-        )
+        ends = self.final_time * np.linspace(1 / 8, 1, BLOCKS)
+        sizes = np.diff(ends, prepend=0.0) / (num_steps // BLOCKS)
+        points, initial = product_points(self.num_modes), self._resized(initial_coefficients)
+        parts = []
+        for some, viscosity in self._blocks(len(initial)):
+            scheme = _scheme if isinstance(viscosity, np.ndarray) else _shared_scheme
+            tables = scheme(viscosity, self.length, self.num_modes, tuple(sizes))
+            parts.append(march_etdrk4(initial[some], points, num_steps // BLOCKS, tables, -wavenumbers / 2))
+        final, peaks = map(np.concatenate, zip(*parts, strict=True))
         return final.astype(initial_coefficients.dtype), peaks
 
 
-@lru_cache(maxsize=8)
-def _scheme(solver: BurgersEtdrk4, num_steps: int) -> Float[np.ndarray, "blocks 6 modes"]:
-    """Return the coefficients of the integrator for each block."""
-    wavenumbers = 2 * np.pi / solver.length * np.arange(solver.num_modes + 1)
-    ends = solver.final_time * np.linspace(1 / 8, 1, BLOCKS)
-    sizes = np.diff(ends, prepend=0.0) / (num_steps // BLOCKS)
-    return np.stack([np.stack(etdrk4(-solver.viscosity * wavenumbers**2, size)) for size in sizes])
+def _scheme(
+    viscosity: float | Float[np.ndarray, " lanes"], length: float, num_modes: int, sizes: tuple[float, ...]
+) -> Float[np.ndarray, "blocks 6 modes *lanes"]:
+    """Return the coefficients of the integrator for each block, whose steps have these sizes."""
+    wavenumbers = 2 * np.pi / length * np.arange(num_modes + 1)
+    linear = np.multiply.outer(wavenumbers**2, -viscosity)
+    return np.stack([np.stack(etdrk4(linear, size)) for size in sizes])
+
+
+_shared_scheme = lru_cache(maxsize=8)(_scheme)

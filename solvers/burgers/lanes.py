@@ -12,35 +12,37 @@ from jaxtyping import Complex, Float
 
 from resolvent.solvers.common.compiled import compiled
 from resolvent.solvers.common.lane_fft import plan, transform
-from resolvent.solvers.common.vectors import LANES, larger, load, store
+from resolvent.solvers.common.vectors import LANES, factor, larger, load, store
 
 
 def march_split_step(
     coefficients: Complex[np.ndarray, "batch modes"],
     points: int,
     steps: Float[np.ndarray, " num_steps"],
-    heat: Float[np.ndarray, "num_steps+1 modes"],
+    heat: Float[np.ndarray, "num_steps+1 modes *lanes"],
     flux: Float[np.ndarray, " modes"],
 ) -> tuple[Complex[np.ndarray, "batch modes"], Float[np.ndarray, "batch modes"]]:
     """Return û after all steps, and the largest |û|² of each mode over the ends of steps.
 
     heat  factors of the heat equation before, between and after the steps;  flux  -πk/L.
+    Factors of eight samples with different viscosities have a last axis of lanes.
     """
-    return _in_lanes(coefficients, points, flux, _split_step, steps, heat.ravel())
+    return _in_lanes(coefficients, points, flux, _split_step, steps, heat.reshape(-1, *heat.shape[2:]))
 
 
 def march_etdrk4(
     coefficients: Complex[np.ndarray, "batch modes"],
     points: int,
     num_steps: int,
-    scheme: Float[np.ndarray, "blocks 6 modes"],
+    scheme: Float[np.ndarray, "blocks 6 modes *lanes"],
     flux: Float[np.ndarray, " modes"],
 ) -> tuple[Complex[np.ndarray, "batch modes"], Float[np.ndarray, "batch modes"]]:
     """Return û after `num_steps` steps of each block of the scheme, and the largest |û|² of each mode.
 
-    flux  -πk/L.
+    flux  -πk/L. The scheme of eight samples with different viscosities has a last axis of lanes.
     """
-    return _in_lanes(coefficients, points, flux, _etdrk4, num_steps, scheme.ravel(), len(scheme))
+    rows = scheme.reshape(-1, *scheme.shape[3:])
+    return _in_lanes(coefficients, points, flux, _etdrk4, num_steps, rows, len(scheme))
 
 
 def _in_lanes(coefficients, points, flux, march, *schedule):
@@ -112,8 +114,8 @@ def _split_step(spectra, buffers, modes, cosines, sines, flux, radices, twiddles
         spectra[0], spectra[1], spectra[2], spectra[3], spectra[4], spectra[5], spectra[6], spectra[7],
     )  # fmt: skip
     for k in range(modes):
-        store(ur, k * LANES, heat[k] * load(ur, k * LANES))
-        store(ui, k * LANES, heat[k] * load(ui, k * LANES))
+        store(ur, k * LANES, factor(heat, k) * load(ur, k * LANES))
+        store(ui, k * LANES, factor(heat, k) * load(ui, k * LANES))
     for step in range(steps.size):
         h, factors = steps[step], (step + 1) * modes
         _advection(ur, ui, sr, si, buffers, modes, cosines, sines, flux, radices, twiddles)
@@ -124,9 +126,9 @@ def _split_step(spectra, buffers, modes, cosines, sines, flux, radices, twiddles
         _advanced(ur, ui, sr, si, ar, ai, tr, ti, h, h / 3, modes, np.bool_(False))
         _advection(ar, ai, sr, si, buffers, modes, cosines, sines, flux, radices, twiddles)
         for k in range(modes):
-            at, factor = k * LANES, heat[factors + k]
-            store(ur, at, factor * (load(tr, at) + h / 6 * load(sr, at)))
-            store(ui, at, factor * (load(ti, at) + h / 6 * load(si, at)))
+            at, damping = k * LANES, factor(heat, factors + k)
+            store(ur, at, damping * (load(tr, at) + h / 6 * load(sr, at)))
+            store(ui, at, damping * (load(ti, at) + h / 6 * load(si, at)))
         _keep_largest(ur, ui, spectra[12], modes)
 
 
@@ -160,33 +162,30 @@ def _etdrk4(spectra, buffers, modes, cosines, sines, flux, radices, twiddles, nu
             for k in range(modes):
                 at = k * LANES
                 u_r, u_i, n_r, n_i = load(ur, at), load(ui, at), load(nr, at), load(ni, at)
-                store(ar, at, scheme[half + k] * u_r + scheme[stage + k] * n_r)
-                store(ai, at, scheme[half + k] * u_i + scheme[stage + k] * n_i)
-                store(tr, at, scheme[full + k] * u_r + scheme[first + k] * n_r)
-                store(ti, at, scheme[full + k] * u_i + scheme[first + k] * n_i)
+                store(ar, at, factor(scheme, half + k) * u_r + factor(scheme, stage + k) * n_r)
+                store(ai, at, factor(scheme, half + k) * u_i + factor(scheme, stage + k) * n_i)
+                store(tr, at, factor(scheme, full + k) * u_r + factor(scheme, first + k) * n_r)
+                store(ti, at, factor(scheme, full + k) * u_i + factor(scheme, first + k) * n_i)
             _advection(ar, ai, sr, si, buffers, modes, cosines, sines, flux, radices, twiddles)
             for k in range(modes):
                 at = k * LANES
                 s_r, s_i = load(sr, at), load(si, at)
-                store(br, at, scheme[half + k] * load(ur, at) + scheme[stage + k] * s_r)
-                store(bi, at, scheme[half + k] * load(ui, at) + scheme[stage + k] * s_i)
-                store(tr, at, load(tr, at) + scheme[middle + k] * s_r)
-                store(ti, at, load(ti, at) + scheme[middle + k] * s_i)
+                store(br, at, factor(scheme, half + k) * load(ur, at) + factor(scheme, stage + k) * s_r)
+                store(bi, at, factor(scheme, half + k) * load(ui, at) + factor(scheme, stage + k) * s_i)
+                store(tr, at, load(tr, at) + factor(scheme, middle + k) * s_r)
+                store(ti, at, load(ti, at) + factor(scheme, middle + k) * s_i)
             _advection(br, bi, sr, si, buffers, modes, cosines, sines, flux, radices, twiddles)
             for k in range(modes):
                 at = k * LANES
                 s_r, s_i = load(sr, at), load(si, at)
-                store(
-                    br, at, scheme[half + k] * load(ar, at) + scheme[stage + k] * (2.0 * s_r - load(nr, at))
-                )
-                store(
-                    bi, at, scheme[half + k] * load(ai, at) + scheme[stage + k] * (2.0 * s_i - load(ni, at))
-                )
-                store(tr, at, load(tr, at) + scheme[middle + k] * s_r)
-                store(ti, at, load(ti, at) + scheme[middle + k] * s_i)
+                kept, gain = factor(scheme, half + k), factor(scheme, stage + k)
+                store(br, at, kept * load(ar, at) + gain * (2.0 * s_r - load(nr, at)))
+                store(bi, at, kept * load(ai, at) + gain * (2.0 * s_i - load(ni, at)))
+                store(tr, at, load(tr, at) + factor(scheme, middle + k) * s_r)
+                store(ti, at, load(ti, at) + factor(scheme, middle + k) * s_i)
             _advection(br, bi, sr, si, buffers, modes, cosines, sines, flux, radices, twiddles)
             for k in range(modes):
                 at = k * LANES
-                store(ur, at, load(tr, at) + scheme[last + k] * load(sr, at))
-                store(ui, at, load(ti, at) + scheme[last + k] * load(si, at))
+                store(ur, at, load(tr, at) + factor(scheme, last + k) * load(sr, at))
+                store(ui, at, load(ti, at) + factor(scheme, last + k) * load(si, at))
             _keep_largest(ur, ui, spectra[12], modes)

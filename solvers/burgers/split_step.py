@@ -50,9 +50,10 @@ class BurgersSplitStep(BurgersSolver):
         wavenumbers = 2 * np.pi / self.length * np.arange(self.num_modes + 1)
         # The closing half step of heat merges with the opening one of the next step.
         heat_times = np.convolve(steps, [0.5, 0.5])
-        heat = np.exp(-self.viscosity * wavenumbers**2 * heat_times[:, None])
-        points = product_points(self.num_modes)
-        final, peaks = march_split_step(
-            self._resized(initial_coefficients), points, steps, heat, -wavenumbers / 2
-        )
+        points, initial = product_points(self.num_modes), self._resized(initial_coefficients)
+        parts = []
+        for some, viscosity in self._blocks(len(initial)):
+            heat = np.exp(np.multiply.outer(heat_times, np.multiply.outer(wavenumbers**2, -viscosity)))
+            parts.append(march_split_step(initial[some], points, steps, heat, -wavenumbers / 2))
+        final, peaks = map(np.concatenate, zip(*parts, strict=True))
         return final.astype(initial_coefficients.dtype), peaks

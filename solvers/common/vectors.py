@@ -9,7 +9,7 @@ import operator
 from llvmlite import ir
 from numba import types
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
-from numba.extending import intrinsic, lower_builtin, models, register_model
+from numba.extending import intrinsic, lower_builtin, models, overload, register_model
 
 LANES = 8
 VECTOR = ir.VectorType(ir.DoubleType(), LANES)
@@ -97,3 +97,14 @@ def store(typing, array, index, value):
         return context.get_dummy_value()
 
     return types.void(array, types.intp, vector), code
+
+
+def factor(table, row):
+    """Return a row of a table: a number for all lanes, or a vector if rows have a number for each lane."""
+
+
+@overload(factor)
+def _factor(table, row):
+    if table.ndim == 1:
+        return lambda table, row: table[row]
+    return lambda table, row: load(table, row * LANES)

@@ -9,6 +9,7 @@ from resolvent.judging import tasks
 
 VERSIONS = {
     "burgers-v1": "84dc58a2ba1099fea90e73ed98a7696169011c00b203902ca5c3bf97cca8dd45",
+    "burgers-viscosity-v1": "89eb8abe8c452ce2fc800871db5bd68765c7eb0d8c1892521a30df16bc036e15",
     "controlled-ode-v1": "d04a2aae9eb108c7c438d0a4063aaedbc100d9687c86c765b5f277c71f43c410",
     "darcy-inverse-v1": "a750ff33f8db782337b618b022980034da370e5a3b7849926e22341f47e66631",
     "darcy-inverse-v2": "8d89cd3b0f5a9c503425f36f6dd09e539088a30561461486ae09f72275e83a89",

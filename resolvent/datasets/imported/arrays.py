@@ -293,9 +293,10 @@ class ArraysTask(FilesTask):
             (functions if channel.space else scalars).append(variable)
         units = self.held.units | settings.units
         for points in settings.resolutions:
-            group = self.placed(space_group(settings.grid_of(points, self.held.positions), *functions))
+            grid = settings.grid_of(points, self.held.positions)
+            group = self.placed(space_group(grid, *functions, numbers=scalars))
             axes = tuple(replace(axis, units=units.get(axis.name, "")) for axis in group.axes)
-            groups.append(replace(group, axes=axes, variables=(*group.variables, *scalars)))
+            groups.append(replace(group, axes=axes))
         return tuple(groups)
 
     def findings(self, stored: Stored) -> dict:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -139,15 +140,22 @@ def named_axes(grid: AnyGrid) -> dict[str, Grid | Nodes]:
 
 
 def space_group(
-    grid: Grid | Product, *variables: Variable, units: str = "1", more: tuple[Axis, ...] = ()
+    grid: Grid | Product,
+    *variables: Variable,
+    units: str = "1",
+    more: tuple[Axis, ...] = (),
+    numbers: Iterable[Variable] = (),
 ) -> Group:
-    """Return the group of variables on `grid`, named by its points along x; `more` axes come before space."""
+    """Return the group of variables on `grid`, named by its points along x; `more` axes come before space.
+
+    `numbers` are variables with one value per sample.
+    """
     along = named_axes(grid)
     axes = (
         Axis(name, axis.coordinates, f"position; {_in_words(axis)}", units) for name, axis in along.items()
     )
     placed = (replace(variable, axes=(*variable.axes, *along)) for variable in variables)
-    return Group(group_name(grid.points), grid, (*more, *axes), tuple(placed))
+    return Group(group_name(grid.points), grid, (*more, *axes), (*placed, *numbers))
 
 
 def _in_words(axis: Grid | Nodes) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
@@ -28,12 +29,13 @@ from resolvent.solvers.common.errors import SolverError
 from resolvent.solvers.common.fourier import coefficients_of, observe
 from resolvent.solvers.common.grid import AnyGrid, Grid, check_restriction, restrict_by_stride
 from resolvent.solvers.random_fields.gaussian import PeriodicGaussianField
+from resolvent.solvers.random_fields.streams import generator
 
 if TYPE_CHECKING:
     from resolvent.datasets.storage.store import Stored
     from resolvent.solvers.burgers.equation import BurgersSolver, Pilot
 
-INPUT, TARGET = "initial_velocity", "final_velocity"
+INPUT, VISCOSITY, TARGET = "initial_velocity", "viscosity", "final_velocity"
 PUBLIC_FILE_TIME = 1 / (2 * math.pi)  # final time of Cao 2021's public data (docs/equations/burgers.md)
 METHODS = {
     "split-step": "Strang split-step: heat equation exactly in Fourier space, (u²/2)_x dealiased; "
@@ -51,7 +53,9 @@ PILOT = 8  # samples that determine the first discretisation of all samples
 CHOSEN_BATCH = 256  # samples solved together adaptively; large, for full vector lanes
 MARCHES = ((12, 8), (24, 16), (48, 32), (96, 48), (128, 104))  # modes and steps of the timed solvers
 FILM_POINTS, FILM_MODES, FILM_STEPS = 512, 192, 8  # least modes, and least steps between two frames
+WORK_POINTS = 1024  # of Cole-Hopf
 PART = 256  # samples evaluated at once on a fine grid
+SCHEME_SECONDS = 8e-4  # for ETDRK4's coefficients of one mode, if each sample has a viscosity of its own
 REFINED_SAMPLES = 64  # samples solved again with twice the modes and steps
 
 
@@ -98,7 +102,22 @@ class BurgersDataset(BurgersSettings):
         "samples_per_shard": 10,
     }
     known: ClassVar[Known] = Known("initial velocity", ("n",), "observe", fewest_modes=192)
+    shifts: ClassVar = BurgersSettings.shifts | {
+        "viscosity": lambda self, by: {
+            name: by * value
+            for name in ("viscosity", "viscosity_to")
+            if (value := getattr(self, name)) is not None
+        }
+    }
 
+    viscosity_to: float | None = Field(
+        None,
+        ge=1e-9,
+        le=1e3,
+        description="largest ν; if given, each sample has a ν of its own, drawn log-uniformly between "
+        "`viscosity` and this number, which is its second input",
+        exclude_if=lambda largest: largest is None,  # keeps the hash of older settings without this key
+    )
     resolutions: Annotated[list[CirclePoints], Field(min_length=1)] = Field(
         [512, 2048, 8192], description="points of the grids on which every sample is stored"
     )
@@ -137,12 +156,32 @@ class BurgersDataset(BurgersSettings):
         """Return whether modes and steps are chosen adaptively for each sample."""
         return self.marches and self.num_modes is None
 
-    def expected_discretisation(self) -> tuple[int, int]:
-        """Return modes and steps, given or estimated to a factor of two (docs/equations/burgers.md)."""
+    @property
+    def in_channels(self) -> int:  # type: ignore[override]
+        return 1 + self.initial_channels
+
+    @property
+    def initial_channels(self) -> int:  # type: ignore[override]
+        return 0 if self.viscosity_to is None else 1
+
+    def symmetries(self) -> tuple[Symmetry, ...]:
+        return shifts_and_reflection(constants=self.initial_channels)
+
+    def physics(self, viscosities: np.ndarray | None = None) -> dict[str, Any]:
+        """Return the parameters of the solvers; `viscosities` (samples,) are those of samples, if drawn."""
+        viscosity = self.viscosity if viscosities is None else viscosities
+        return {"viscosity": viscosity, "final_time": self.final_time}
+
+    def expected_discretisation(self, viscosity: float | None = None) -> tuple[int, int]:
+        """Return modes and steps, given or estimated to a factor of two (docs/equations/burgers.md).
+
+        By default they are those of the smallest viscosity.
+        """
         if self.num_modes and self.num_steps:
             return self.num_modes, self.num_steps
         speed = self.initial_distribution.deviation / CAO_DEVIATION
-        thin, digits = max(1.0, 0.02 * speed / self.viscosity), max(1.0, -math.log10(self.accuracy))
+        thin = max(1.0, 0.02 * speed / (viscosity or self.viscosity))
+        digits = max(1.0, -math.log10(self.accuracy))
         order, per_digit = (4, 6) if self.method == "split-step" else (5, 2)
         return round(15 * digits**0.9 * thin), round(per_digit * 10 ** (digits / order) * thin)
 
@@ -152,20 +191,27 @@ class BurgersDataset(BurgersSettings):
         if (self.num_modes is None) != (self.num_steps is None):
             self.__dict__["num_modes"] = self.num_modes or NUM_MODES
             self.__dict__["num_steps"] = self.num_steps or NUM_STEPS
-        decay = (2 * math.pi) ** 2 * self.viscosity
+        largest = self.viscosity if self.viscosity_to is None else self.viscosity_to
+        if self.viscosity_to is not None and largest <= self.viscosity:
+            raise ValueError(
+                f"viscosity_to {largest:g} must exceed viscosity {self.viscosity:g}; leave it out if all "
+                "samples have the same"
+            )
+        decay = (2 * math.pi) ** 2 * largest
         if decay * self.final_time > MOST_DECAY:
             raise ValueError(
                 f"final_time {self.final_time:g} leaves nothing of the velocity, whose longest wave decays "
-                f"as exp(-{decay:.3g} t); accepted at viscosity {self.viscosity:g}: at most "
+                f"as exp(-{decay:.3g} t); accepted at viscosity {largest:g}: at most "
                 f"{MOST_DECAY / decay:.3g}"
             )
         modes, steps = self.expected_discretisation()
         if self.chosen:
             check_least_accuracy(self.accuracy, LEAST_ACCURACY)
         if self.chosen and modes > MOST_MODES:
+            minutes = self._seconds_at(self.viscosity) / 60
             raise ValueError(
                 f"viscosity {self.viscosity:g} is too small for accuracy {self.accuracy:g}: a sample would "
-                f"need {modes:,} modes, {steps:,} steps and {self.seconds_per_sample() / 60:.2g} minutes; "
+                f"need {modes:,} modes, {steps:,} steps and {minutes:.2g} minutes; "
                 f"accepted: {self.viscosity * modes / MOST_MODES:.2g} or more, a larger accuracy, or "
                 "your own num_modes and num_steps"
             )
@@ -186,14 +232,43 @@ class BurgersDataset(BurgersSettings):
 
     def cheap_answer(self, inputs: np.ndarray, prediction: np.ndarray, grid: AnyGrid) -> np.ndarray:
         """Solve from the values on the grid by the exponential integrator, to the accuracy `CHEAP`."""
-        initial, physics = coefficients_of(inputs), (self.viscosity, self.final_time)
         solver = stepper("etdrk4")
-        solved = solver.solve_to(CHEAP, initial, solver.pilot(CHEAP, initial[:PILOT], *physics), *physics)
+        few, physics_of_few = self.read(inputs[:PILOT])
+        pilot = solver.pilot(CHEAP, coefficients_of(few), **physics_of_few)
+        velocities, physics = self.read(inputs)
+        solved = solver.solve_to(CHEAP, coefficients_of(velocities), pilot, **physics)
         return np.concatenate([observe(solution[None], inputs.shape[-1]) for solution in solved.solutions])
 
+    def read(self, inputs: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
+        """Return velocities (samples, points), and parameters of the solvers, from inputs as in `Samples`.
+
+        Raises `SolverError` if a viscosity is not positive.
+        """
+        if self.viscosity_to is None:
+            return inputs, self.physics()
+        viscosity = inputs[:, 1, 0].astype(np.float64)
+        if not (viscosity > 0).all():
+            raise SolverError("Burgers: a viscosity among the inputs is not positive", "give positive ones")
+        return inputs[:, 0], self.physics(viscosity)
+
     def seconds_per_sample(self) -> float:
-        modes, steps = self.expected_discretisation() if self.marches else (NUM_MODES, NUM_STEPS)
-        return 1e-2 * modes / NUM_MODES * steps / NUM_STEPS
+        if self.viscosity_to is None:
+            return self._seconds_at(self.viscosity)
+        every = np.geomspace(self.viscosity, self.viscosity_to, 9)
+        return float(np.mean([self._seconds_at(viscosity) for viscosity in every]))
+
+    def _seconds_at(self, viscosity: float) -> float:
+        modes, steps = self.expected_discretisation(viscosity) if self.marches else (NUM_MODES, NUM_STEPS)
+        own_scheme = self.method == "etdrk4" and self.viscosity_to is not None
+        return 1e-2 * modes / NUM_MODES * steps / NUM_STEPS + own_scheme * SCHEME_SECONDS * modes
+
+    def bytes_of_solving(self) -> float:
+        if self.viscosity_to is None or self.method != "split-step":
+            return 0.0
+        return 2 * 64 * math.prod(self.expected_discretisation())  # heat of eight samples, in all steps
+
+    def bytes_of_checks(self) -> float:
+        return 4 * self.bytes_of_solving()
 
     @staticmethod
     def solve_values(
@@ -252,7 +327,8 @@ class Burgers(Task):
         distribution = settings.initial_distribution
         num_modes = distribution.num_modes or settings.finest // 2 - 1
         self.field = PeriodicGaussianField(**distribution.covariance, num_modes=num_modes)
-        self.physics: dict[str, Any] = {"viscosity": settings.viscosity, "final_time": settings.final_time}
+        if settings.viscosity_to is not None:
+            self.inputs, self.input_answers = (INPUT, VISCOSITY), False
         if settings.chosen:
             self.batch = CHOSEN_BATCH
 
@@ -260,14 +336,33 @@ class Burgers(Task):
         time = self.settings.final_time
         initial = Variable(INPUT, "velocity at time 0", time=0.0)
         final = Variable(TARGET, f"velocity at time {time:g}", time=time)
-        return tuple(space_group(Grid("periodic", n), initial, final) for n in self.settings.resolutions)
+        numbers = [Variable(VISCOSITY, "viscosity ν")] * (VISCOSITY in self.inputs)
+        grids = (Grid("periodic", points) for points in self.settings.resolutions)
+        return tuple(space_group(grid, initial, final, numbers=numbers) for grid in grids)
 
     def draw_one(self, seed: int, split: int, index: int) -> np.ndarray:
-        """Draw the Fourier coefficients (modes,) of an initial velocity."""
-        return self.field.coefficients(seed, split, index)
+        """Draw the Fourier coefficients (modes,) of an initial velocity; a drawn viscosity comes last."""
+        coefficients, settings = self.field.coefficients(seed, split, index), self.settings
+        if settings.viscosity_to is None:
+            return coefficients
+        least, largest = settings.viscosity, settings.viscosity_to
+        share = generator(seed, split, index).uniform()  # another generator than the field's
+        return np.append(coefficients, least * (largest / least) ** share)
+
+    def _parts(self, drawn: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
+        """Return initial coefficients, and parameters of the solvers, from random numbers."""
+        if VISCOSITY not in self.inputs:
+            return drawn, self.settings.physics()
+        return drawn[:, :-1], self.settings.physics(drawn[:, -1].real)
 
     def drawn_inputs(self, drawn: np.ndarray) -> Arrays:
-        return {f"n{points}/{INPUT}": self._observe(drawn, points) for points in self.settings.resolutions}
+        initial, physics = self._parts(drawn)
+        arrays = Arrays()
+        for points in self.settings.resolutions:
+            arrays[f"n{points}/{INPUT}"] = self._observe(initial, points)
+            if VISCOSITY in self.inputs:
+                arrays[f"n{points}/{VISCOSITY}"] = physics["viscosity"]
+        return arrays
 
     def solve(self, drawn: np.ndarray) -> dict[str, np.ndarray]:
         return self._solved(drawn)[0]
@@ -275,14 +370,15 @@ class Burgers(Task):
     def compute_with_errors(self, samples: list[tuple[str, int]]) -> tuple[Arrays, Arrays]:
         return self._solved(self.draw(samples))
 
-    def _solved(self, initial: np.ndarray) -> tuple[Arrays, Arrays]:
+    def _solved(self, drawn: np.ndarray) -> tuple[Arrays, Arrays]:
         """Return every stored array, and the adaptive choices for each sample, if any."""
-        settings, arrays, chosen = self.settings, self.drawn_inputs(initial), Arrays()
+        settings, arrays, chosen = self.settings, self.drawn_inputs(drawn), Arrays()
+        initial, physics = self._parts(drawn)
         if settings.chosen:
             from resolvent.solvers.common.accuracy import MODES
 
             solver = stepper(settings.method)
-            solved = solver.solve_to(settings.accuracy, initial, self.pilot, **self.physics)
+            solved = solver.solve_to(settings.accuracy, initial, self.pilot, **physics)
             final = np.zeros((len(initial), max(map(len, solved.solutions))), complex)
             for row, solution in zip(final, solved.solutions, strict=True):
                 row[: len(solution)] = solution
@@ -294,7 +390,7 @@ class Burgers(Task):
             }
         else:
             modes, steps = settings.num_modes or 0, settings.num_steps or 0  # Cole-Hopf has none
-            final = solve_by(settings.method, initial, self.physics, num_modes=modes, num_steps=steps)
+            final = solve_by(settings.method, initial, physics, num_modes=modes, num_steps=steps)
         for points in settings.resolutions:
             arrays[f"n{points}/{TARGET}"] = self._observe(final, points)
         return arrays, chosen
@@ -303,17 +399,28 @@ class Burgers(Task):
     def pilot(self) -> Pilot:
         """Solve the dataset's first samples to find the first discretisation for all samples."""
         solver, accuracy = stepper(self.settings.method), self.settings.accuracy
-        return solver.pilot(accuracy, self.draw_first(PILOT), **self.physics)
+        initial, physics = self._parts(self.draw_first(PILOT))
+        return solver.pilot(accuracy, initial, **physics)
 
-    def _refined(self, initial: np.ndarray, modes: np.ndarray, steps: np.ndarray) -> np.ndarray:
+    def _by_cole_hopf(self, drawn: np.ndarray) -> np.ndarray:
+        """Return the final coefficients: NaN where a drawn viscosity is too small for Cole-Hopf."""
+        if VISCOSITY not in self.inputs:
+            return solve_by("cole-hopf", *self._parts(drawn))
+        final = np.full((len(drawn), WORK_POINTS // 2), complex(np.nan))
+        for row in range(len(drawn)):
+            with suppress(SolverError):
+                final[row] = solve_by("cole-hopf", *self._parts(drawn[row : row + 1]))[0]
+        return final
+
+    def _refined(self, drawn: np.ndarray, modes: np.ndarray, steps: np.ndarray) -> np.ndarray:
         """Return the final coefficients, solved with twice the modes and steps of each sample."""
         method = self.settings.method if self.settings.marches else "split-step"
-        final = np.zeros((len(initial), 2 * int(modes.max()) + 1), complex)
+        final = np.zeros((len(drawn), 2 * int(modes.max()) + 1), complex)
         for pair in np.unique(np.stack([modes, steps], axis=1), axis=0):
             rows = (modes == pair[0]) & (steps == pair[1])
             num_modes, num_steps = (2 * int(number) for number in pair)
             final[rows, : num_modes + 1] = solve_by(
-                method, initial[rows], self.physics, num_modes=num_modes, num_steps=num_steps
+                method, *self._parts(drawn[rows]), num_modes=num_modes, num_steps=num_steps
             )
         return final
 
@@ -326,7 +433,7 @@ class Burgers(Task):
         """Measure the errors of the stored final velocities on the finest stored grid.
 
         A random subset is solved with twice the modes and steps (data by Cole-Hopf: by split-step).
-        Cole-Hopf, exact to rounding, checks every sample.
+        Cole-Hopf, exact to rounding, checks every sample for whose viscosity it can be used.
         """
         points, settings = max(self.settings.resolutions), self.settings
         name, total = f"{group_name(points)}/{TARGET}", stored.layout.num_samples
@@ -342,19 +449,21 @@ class Burgers(Task):
         budget: dict = {"observed_on": group_name(points)}
         if settings.chosen:
             budget["chosen_for_each_sample"] = chosen_facts(stored.errors, ("modes", "steps"))
-        initial = self.draw(stored.names(subset))
+        drawn = self.draw(stored.names(subset))
         check = "against_refined_run" if settings.marches else "against_split_step"
-        budget[check] = error_facts(errors(subset, self._refined(initial, modes, steps)), total)
+        budget[check] = error_facts(errors(subset, self._refined(drawn, modes, steps)), total)
         if settings.marches:
             try:
                 every, exact = stored.all_positions, []
                 for part in (every[start : start + PART] for start in range(0, len(every), PART)):
-                    solved = solve_by("cole-hopf", self.draw(stored.names(part)), self.physics)
-                    exact.append(errors(part, solved))
+                    solved = self._by_cole_hopf(self.draw(stored.names(part)))
+                    exact.append(errors(part, solved)[np.isfinite(solved).all(axis=1)])
+                if not any(map(len, exact)):
+                    raise SolverError("Cole-Hopf: every viscosity is too small for it")
                 budget["against_cole_hopf"] = error_facts(np.concatenate(exact), total)
             except SolverError as error:
                 budget["against_cole_hopf"] = {"not_available": str(error)}
-        start = self._observe(initial, points)
+        start = self._observe(self._parts(drawn)[0], points)
         ratio = np.linalg.norm(stored.values(name, subset), axis=-1) / np.linalg.norm(start, axis=-1)
         budget["norm_ratio_final_to_initial"] = float(f"{np.mean(ratio):.3g}")
         return budget
@@ -366,7 +475,8 @@ class Burgers(Task):
         from resolvent.solvers.burgers.cole_hopf import cole_hopf
 
         def closed_form(values: np.ndarray, grid: AnyGrid) -> np.ndarray:
-            return observe(cole_hopf(coefficients_of(values), **self.physics), values.shape[-1])
+            velocities, physics = self.settings.read(values)
+            return observe(cole_hopf(coefficients_of(velocities), **physics), values.shape[-1])
 
         marched = {
             f"ETDRK4, {modes} modes, {steps} steps": self.marched(modes, steps) for modes, steps in MARCHES
@@ -377,28 +487,34 @@ class Burgers(Task):
         """Return the exponential integrator as a map of values on a grid, without checks of resolution."""
         from resolvent.solvers.burgers.etdrk4 import BurgersEtdrk4
 
-        solver = BurgersEtdrk4(**self.physics, num_modes=modes, num_steps=steps)
-        return lambda values, grid: observe(solver.march(coefficients_of(values), steps)[0], values.shape[-1])
+        def march(values: np.ndarray, grid: AnyGrid | None) -> np.ndarray:
+            velocities, physics = self.settings.read(values)
+            solver = BurgersEtdrk4(**physics, num_modes=modes, num_steps=steps)
+            return observe(solver.march(coefficients_of(velocities), steps)[0], values.shape[-1])
+
+        return march
 
     def solve_on_grid(self, values: np.ndarray, grid: AnyGrid | None = None) -> np.ndarray:
-        """Solve from values (samples, points) with only the modes of their grid, cheaply if it is coarse."""
+        """Solve from inputs with only the modes of their grid, cheaply if it is coarse."""
         modes, steps = self.settings.expected_discretisation()
         march = self.marched(min(modes, values.shape[-1] // 2 - 1), 8 * math.ceil(steps / 8))
         return march(values, grid)
 
     def solve_interpolated(self, values: np.ndarray, grid: AnyGrid | None = None) -> np.ndarray:
-        """Interpolate the values (samples, points) linearly to the finest grid, solve, and restrict."""
+        """Interpolate the velocities linearly to the finest grid, solve, and restrict."""
+        velocities, physics = self.settings.read(values)
         fine, coarse = Grid("periodic", self.settings.finest), Grid("periodic", values.shape[-1])
         upsampled = np.stack(
-            [np.interp(fine.coordinates, coarse.coordinates, row, period=coarse.length) for row in values]
+            [np.interp(fine.coordinates, coarse.coordinates, row, period=coarse.length) for row in velocities]
         )
         modes, steps = self.settings.expected_discretisation()
         steps = 8 * math.ceil(steps / 8) if self.settings.chosen else steps
-        solver = stepper(self.settings.method)(**self.physics, num_modes=modes, num_steps=steps)
+        solver = stepper(self.settings.method)(**physics, num_modes=modes, num_steps=steps)
         return self._observe(solver.unchecked(coefficients_of(upsampled)), coarse.points)
 
     def motion(self, sample: tuple[str, int]) -> Motion:
-        return velocity_in_time(self.draw([sample]), self.settings.viscosity, self.settings.final_time)
+        initial, physics = self._parts(self.draw([sample]))
+        return velocity_in_time(initial, float(np.max(physics["viscosity"])), self.settings.final_time)
 
     def description(self) -> dict:
         settings, distribution = self.settings, self.settings.initial_distribution
@@ -409,6 +525,16 @@ class Burgers(Task):
             solver |= {"modes": words, "steps": words}
         elif settings.marches:
             solver |= {"modes": settings.num_modes, "steps": settings.num_steps}
+        parameters = {"viscosity ν": settings.viscosity, "final time T": settings.final_time}
+        inputs, inputs_in_latex = "u(·, 0)", r"u(\cdot, 0)"
+        drawn: dict[str, dict] = {}
+        if settings.viscosity_to is not None:
+            inputs, inputs_in_latex = "(u(·, 0), ν)", r"\bigl(u(\cdot, 0),\, \nu\bigr)"
+            drawn["distribution_of_the_viscosity"] = {
+                "in_symbols": "ln ν ~ U(ln ν₀, ln ν₁)",
+                "in_latex": r"\ln \nu \sim U(\ln \nu_0,\, \ln \nu_1)",
+                "parameters": {"ν₀": parameters.pop("viscosity ν"), "ν₁": settings.viscosity_to},
+            }
         return {
             "equation": {
                 "in_words": "viscous Burgers' equation on the circle of length 1",
@@ -416,9 +542,9 @@ class Burgers(Task):
                 "in_latex": r"\frac{\partial u}{\partial t} + u\,\frac{\partial u}{\partial x}"
                 r" = \nu\,\frac{\partial^2 u}{\partial x^2},"
                 r" \quad x \in (0, 1)\ \text{periodic}, \quad 0 < t \le T",
-                "parameters": {"viscosity ν": settings.viscosity, "final time T": settings.final_time},
-                "operator": "u(·, 0) ↦ u(·, T)",
-                "operator_in_latex": r"u(\cdot, 0) \mapsto u(\cdot, T)",
+                "parameters": parameters,
+                "operator": f"{inputs} ↦ u(·, T)",
+                "operator_in_latex": rf"{inputs_in_latex} \mapsto u(\cdot, T)",
                 "source": "Cao 2021 (arXiv:2105.14995), eq. 18 and section C.2"
                 + ", at the time of the public file behind its numbers" * of_public_file,
             },
@@ -430,6 +556,7 @@ class Burgers(Task):
                 "truncation": f"modes up to {self.field.num_modes}",
                 "pointwise_variance": float(f"{self.field.variance():.6g}"),
             },
+            **drawn,
             "restriction": settings.restriction,
             "solver": solver,
         }
@@ -442,7 +569,7 @@ def solve_by(
     *,
     num_modes: int = 0,
     num_steps: int = 0,
-    work_points: int = 1024,
+    work_points: int = WORK_POINTS,
 ) -> np.ndarray:
     """Return the final coefficients by one of `METHODS`; `physics` has viscosity, times and length."""
     from resolvent.solvers.burgers.cole_hopf import cole_hopf

@@ -28,20 +28,22 @@ class Symmetry:
     back: Map
 
 
-def shifts_and_reflection(parts: int = 4) -> tuple[Symmetry, ...]:
+def shifts_and_reflection(parts: int = 4, constants: int = 0) -> tuple[Symmetry, ...]:
     """Return u(x) → u(x - s) for multiples of a fraction of the period, each also with u(x) → -u(-x).
 
-    They preserve Burgers' equation, and stationary Gaussian fields with mean zero.
+    They preserve Burgers' equation, and stationary Gaussian fields with mean zero. Inputs have `constants`
+    after u, such as the viscosity, which keep their signs.
     """
+    signs = np.array([-1.0] + [1.0] * constants)[:, None] if constants else -1.0
 
     def made(part: int, sign: int) -> Symmetry:
         def moved(u: np.ndarray, way: int) -> np.ndarray:
             return np.roll(u, way * (part * u.shape[-1] // parts), -1)
 
-        def turned(u: np.ndarray) -> np.ndarray:
-            return u if sign > 0 else -_reversed(u, -1)
+        def turned(u: np.ndarray, signs: np.ndarray | float = -1.0) -> np.ndarray:
+            return u if sign > 0 else signs * _reversed(u, -1)
 
-        return Symmetry(lambda u: moved(turned(u), 1), lambda u: turned(moved(u, -1)))
+        return Symmetry(lambda u: moved(turned(u, signs), 1), lambda u: turned(moved(u, -1)))
 
     return tuple(made(part, sign) for sign, part in product((1, -1), range(parts)) if (sign, part) != (1, 0))
 
