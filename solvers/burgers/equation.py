@@ -38,7 +38,7 @@ from resolvent.solvers.common.checks import check_array, check_finite, check_ini
 from resolvent.solvers.common.errors import SolverError
 
 SPACE_MARGIN = 4.0  # safety factor for errors of other samples, relative to the pilot's
-LEAST_TELLING = 0.01  # error, relative to the accuracy, that tells of truncated modes, not of rounding
+OF_ROUNDING = 0.01  # errors that are smaller, relative to the accuracy, may be of rounding
 AGREEING = 0.05  # largest difference of two solutions that still measures the error in time
 LARGEST_CORRECTION = 1e-3  # relative to the norm; beyond, the error does not yet follow its order in the step
 
@@ -180,7 +180,7 @@ class BurgersSolver(ABC):
             errors = np.array(list(map(difference_of_spectra, one.solutions, found[-1].solutions)))
             ratios = errors / one.in_modes[1, :, k]
             if isinstance(viscosity, np.ndarray):  # at large viscosities some are ratios of rounding errors
-                ratios = np.append(ratios[errors > LEAST_TELLING * accuracy], early[k - 1])
+                ratios = np.append(ratios[errors > OF_ROUNDING * accuracy], early[k - 1])
             early[k] = ratios.max()
         early[len(found) - 1 :] = early[len(found) - 2]
         in_modes = np.stack([one.in_modes[:, :, k] for k, one in enumerate(found)], axis=-1)

@@ -65,8 +65,11 @@ class BurgersEtdrk4(BurgersSolver):
         points, initial = product_points(self.num_modes), self._resized(initial_coefficients)
         parts = []
         for some, viscosity in self._blocks(len(initial)):
-            scheme = _scheme if isinstance(viscosity, np.ndarray) else _shared_scheme
-            tables = scheme(viscosity, self.length, self.num_modes, tuple(sizes))
+            given = self.length, self.num_modes, tuple(sizes)
+            if isinstance(viscosity, np.ndarray):
+                tables = _scheme(viscosity, *given)
+            else:
+                tables = _shared_scheme(viscosity, *given)
             parts.append(march_etdrk4(initial[some], points, num_steps // BLOCKS, tables, -wavenumbers / 2))
         final, peaks = map(np.concatenate, zip(*parts, strict=True))
         return final.astype(initial_coefficients.dtype), peaks

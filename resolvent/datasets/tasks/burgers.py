@@ -318,7 +318,8 @@ class Burgers(Task):
 
     settings: BurgersDataset
 
-    inputs, targets = (INPUT,), (TARGET,)
+    inputs: tuple[str, ...] = (INPUT,)
+    targets = (TARGET,)
     input_answers = True
     on_gpu = False
 
