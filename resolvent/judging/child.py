@@ -39,7 +39,7 @@ from resolvent.datasets.storage.layout import grid_facts, grid_from_facts
 from resolvent.judging.models import PROGRAM, in_batches, loaded
 
 KEPT = ("PATH", "PYTHONPATH", "HOME", "LANG", "TMPDIR", "VIRTUAL_ENV", "CONDA_PREFIX", "LD_LIBRARY_PATH")
-KEPT_BEGINNINGS = ("LC_", "CUDA_", "OMP_", "MKL_", "OPENBLAS_")
+KEPT_BEGINNINGS = ("LC_", "CUDA_", "JAX_", "XLA_", "OMP_", "MKL_", "OPENBLAS_")
 MARK = "RESOLVENT_CHILD"  # variable by which processes that a model started are found
 POLL = 0.05  # seconds between two looks at the memory of the process
 LONGEST_LINE = 2**20  # bytes of an answer
