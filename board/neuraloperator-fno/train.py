@@ -1,7 +1,9 @@
 """Train neuraloperator's FNO with its own Trainer on burgers-v1.
 
-resolvent task burgers-v1 --to burgers
-python train.py burgers predictions
+    resolvent task burgers-v1 --to burgers
+    python train.py burgers predictions
+
+It is trained on every fourth of the 512 points; its layers are for any grid.
 """
 
 import sys
@@ -14,7 +16,7 @@ from neuralop import LpLoss, Trainer
 from neuralop.models import FNO
 from torch.utils.data import DataLoader
 
-EPOCHS, BATCH = 10, 16
+EPOCHS, BATCH = 20, 32
 
 
 def load(split, grid):
@@ -25,10 +27,9 @@ def load(split, grid):
 def batches(split, *, shuffle=False):
     """Return a loader of dictionaries, as the Trainer wants them: functions (samples, 1, points)."""
     samples = load(split, "n512")
-    functions = {"x": samples["inputs"], "y": samples["targets"]}
-    tensors = [{name: torch.tensor(values[k])[None] for name, values in functions.items()}
-               for k in range(len(samples["inputs"]))]  # fmt: skip
-    return DataLoader(tensors, BATCH, shuffle=shuffle)
+    inputs, targets = (torch.tensor(samples[name][:, None, ::4]) for name in ("inputs", "targets"))
+    pairs = [{"x": x, "y": y} for x, y in zip(inputs, targets, strict=True)]
+    return DataLoader(pairs, BATCH, shuffle=shuffle)
 
 
 out = Path(sys.argv[2])

@@ -32,12 +32,21 @@ from resolvent.figures.common.table import EMPTY, Cell, Column, Table, as_html
 from resolvent.judging.answers import BASELINE
 from resolvent.judging.exported import RELATIVE
 from resolvent.judging.report import (
-    ASSETS, ERRORS, KINDS, PAGE, RECORD, SOLVER, EvaluatedRow, Evaluation, page_of, rendered
-)  # fmt: skip
+    ASSETS,
+    ERRORS,
+    KINDS,
+    PAGE,
+    RECORD,
+    SOLVER,
+    EvaluatedRow,
+    Evaluation,
+    page_of,
+    rendered,
+)
 from resolvent.judging.tasks import NamedTask, names, read_task
 
 MADE = "entry.yaml"
-LARGEST = 10_000_000  # bytes of a file of an entry
+LARGEST = {RECORD: 1_000_000, ERRORS: 10_000_000, MADE: 10_000}  # bytes of the files of an entry
 LONGEST = 100  # characters of a name
 LEAKED = "better on the public test than on new samples"  # a verdict of an evaluation on new samples
 UNSHOWABLE = (jinja2.TemplateError, AttributeError, LookupError, StopIteration, TypeError, ValueError)
@@ -134,8 +143,8 @@ def _own_file(folder: Path, name: str) -> Path | None:
     path = folder / name
     if path.is_symlink() or (path.exists() and not path.is_file()):
         raise FileError(f"{path} is not a file: copy it into the folder")
-    if path.exists() and path.stat().st_size > LARGEST:
-        raise FileError(f"{path} has more than {LARGEST // 1_000_000} MB: evaluate again")
+    if path.exists() and path.stat().st_size > LARGEST[name]:
+        raise FileError(f"{path} has more than {LARGEST[name]:,} bytes: leave out what is not needed")
     return path if path.exists() else None
 
 
@@ -190,7 +199,7 @@ def table_of(test: Test, slugs: dict[Path, str]) -> Table:
     """Return the table of a test, whose names are links to the pages of `slugs`; LaTeX has fewer columns."""
     grids = dict.fromkeys(grid for entry in test.entries for grid in entry.rows)
     columns = [Column("model"), Column("place"), *(Column(grid, "mean relative L² error") for grid in grids)]
-    columns += [Column("on new samples"), Column("evaluated"), Column("date")]
+    columns += [Column("on new samples"), Column("evaluated")]
     columns += [Column(head, latex=False) for head in ("time per sample", "training samples", "parameters")]
     rows = []
     for entry, (first, last) in zip(test.entries, test.places, strict=True):
@@ -206,7 +215,7 @@ def table_of(test: Test, slugs: dict[Path, str]) -> Table:
             cells.append(Cell(scientific(fresh["new"]), value=fresh["new"], **verdict))
         else:
             cells.append(EMPTY)
-        cells += [Cell(_evaluated(record), prose=True), Cell(record["date"], prose=True)]
+        cells.append(Cell(_evaluated(record), prose=True))
         seconds = record["seconds_per_sample"].get(entry.first["grid"])
         cells.append(Cell(short_duration(seconds), value=seconds))
         numbers = (made.training_samples, made.parameters) if made else ()
