@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from itertools import chain, count
 from pathlib import Path
@@ -50,7 +50,7 @@ LARGEST = {RECORD: 1_000_000, ERRORS: 10_000_000, MADE: 10_000}  # bytes of the 
 LONGEST = 100  # characters of a name
 LEAKED = "better on the public test than on new samples"  # a verdict of an evaluation on new samples
 UNSHOWABLE = (jinja2.TemplateError, AttributeError, LookupError, StopIteration, TypeError, ValueError)
-UNKNOWN = NamedTask.model_construct(
+UNKNOWN = NamedTask.model_construct(  # type: ignore[call-arg]
     title="No task of this version of Resolvent: a task of others, or the test samples of a run",
     given="its inputs",
     asked="its targets",
@@ -62,7 +62,7 @@ class Made(Settings):
     """Content of entry.yaml: statements of the authors, which nobody has checked."""
 
     authors: str = Field(min_length=1, max_length=300)
-    code: str = Field(pattern=r"^https?://[^\s\"'<>]+$", max_length=300, description="address of the code")
+    code: str = Field(min_length=1, max_length=300, description="address of the code")
     training: str = Field(min_length=1, max_length=2000, description="how it was trained, a paragraph")
     training_samples: int = Field(ge=0)
     parameters: int = Field(ge=0)
@@ -210,12 +210,10 @@ def table_of(test: Test, slugs: dict[Path, str]) -> Table:
         for row in (entry.rows.get(grid) for grid in grids):
             interval = ends(row["low"], row["high"], row["mean"]) if row else ""
             cells.append(Cell(scientific(row["mean"]), interval, value=row["mean"]) if row else EMPTY)
-        if fresh:
-            verdict = {"warning" if fresh["verdict"] == LEAKED else "note": fresh["verdict"]}
-            cells.append(Cell(scientific(fresh["new"]), value=fresh["new"], **verdict))
-        else:
-            cells.append(EMPTY)
-        cells.append(Cell(_evaluated(record), prose=True))
+        on_new = Cell(scientific(fresh["new"]), fresh["verdict"], value=fresh["new"]) if fresh else EMPTY
+        if on_new.note == LEAKED:
+            on_new = replace(on_new, note="", warning=LEAKED)
+        cells += [on_new, Cell(_evaluated(record), prose=True)]
         seconds = record["seconds_per_sample"].get(entry.first["grid"])
         cells.append(Cell(short_duration(seconds), value=seconds))
         numbers = (made.training_samples, made.parameters) if made else ()

@@ -64,7 +64,7 @@ def spread(seed, size):
     return np.exp(size * np.random.default_rng(seed).normal(size=256))
 
 
-def test_entries_that_the_samples_do_not_tell_apart_share_places(tmp_path):
+def test_entries_that_the_samples_do_not_separate_share_places(tmp_path):
     errors = {
         "worst": 0.05 * HARDNESS * spread(1, 0.1), "second": 0.0112 * HARDNESS * spread(2, 0.02),
         "also second": 0.01121 * HARDNESS * spread(3, 0.02), "best": 0.0105 * HARDNESS * spread(4, 0.02),
@@ -117,6 +117,7 @@ SCRIPT = "</title><script>alert(1)</script>"
 
 def test_words_of_strangers_are_text(tmp_path):
     made = MADE | {"authors": SCRIPT, "training": SCRIPT, "hardware": "{{ 7 * 7 }}"}
+    made["code"] = "javascript:alert(1)"
     fresh = FRESH | {"grid": SCRIPT}
     folder = entry(
         tmp_path / "..evil<script>", SCRIPT, 0.01 * HARDNESS, made=made, fresh=fresh, remarks=[SCRIPT],
@@ -130,6 +131,7 @@ def test_words_of_strangers_are_text(tmp_path):
         assert SCRIPT not in page.read_text()
         assert page.read_text().count("<script>") == 1
         assert "all true" not in page.read_text()
+        assert 'href="javascript' not in page.read_text()
     assert "{{ 7 * 7 }}" in (out / "evil-script/index.html").read_text()
 
 
@@ -207,7 +209,7 @@ def test_errors_are_those_of_the_record(tmp_path, text):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (yaml.safe_dump(MADE | {"code": "javascript:alert(1)"}), "'code'"),
+        (yaml.safe_dump(MADE | {"code": "https://example.org/" + 300 * "x"}), "'code'"),
         (yaml.safe_dump(MADE | {"parameters": -1}), "'parameters'"),
         (yaml.safe_dump(MADE | {"rank": 1}), "'rank'"),
         (yaml.safe_dump({"authors": "A. Nobody"}), "'code'"),
