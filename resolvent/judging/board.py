@@ -196,10 +196,10 @@ def _ordered(name: str, entries: list[Entry]) -> Test:
 
 
 def table_of(test: Test, slugs: dict[Path, str]) -> Table:
-    """Return the table of a test, whose names are links to the pages of `slugs`; LaTeX has fewer columns."""
-    grids = dict.fromkeys(grid for entry in test.entries for grid in entry.rows)
-    columns = [Column("model"), Column("place"), *(Column(grid, "mean relative L² error") for grid in grids)]
-    columns += [Column("on new samples"), Column("evaluated")]
+    """Return the table of a test, whose names are links to the pages of `slugs`; in LaTeX it is narrower."""
+    grids = list(dict.fromkeys(grid for entry in test.entries for grid in entry.rows))
+    errors = [Column(grid, "mean relative L² error", latex=grid == grids[0]) for grid in grids]
+    columns = [Column("model"), Column("place"), *errors, Column("on new samples"), Column("evaluated")]
     columns += [Column(head, latex=False) for head in ("time per sample", "training samples", "parameters")]
     rows = []
     for entry, (first, last) in zip(test.entries, test.places, strict=True):
@@ -235,9 +235,9 @@ def print_board(tests: list[Test], console: Console) -> None:
     """Print the board, one table for each test."""
     for test in tests:
         table = table_of(test, {}).select(lambda column: column.latex)
-        printed = rich.table.Table(title=test.name, title_justify="left")
+        printed = rich.table.Table(title=f"{test.name}, mean relative L² error", title_justify="left")
         for column in table.columns:
-            printed.add_column(column.name, overflow="fold")
+            printed.add_column(column.head, overflow="fold", no_wrap=bool(column.group))
         for row in table.rows:
             printed.add_row(*("\n".join(filter(None, (cell.text, cell.note, cell.warning))) for cell in row))
         console.print(printed)
