@@ -482,16 +482,27 @@ def evaluate(
 @app.command(rich_help_panel=EVALUATE)
 def compare(
     folders: Annotated[list[Path], typer.Argument(help="Folders written by `evaluate`.")],
-    csv: Annotated[Path | None, typer.Option(help="Also write the table to this file.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Also write web pages, the board, to this folder.")] = None,
+    check: Annotated[
+        bool,
+        typer.Option("--check", help="Exit status 1 unless the other folders have the errors of the first."),
+    ] = False,
 ) -> None:
     """Compare evaluations on each test set, the lowest error first."""
-    from resolvent.judging.board import board, print_board, write_board
+    from resolvent.judging.board import differences, print_board, read_board, read_entry, write_site
     from resolvent.public.describe import Terminal
 
-    table = board(folders)
-    print_board(table, Terminal())
-    if csv is not None:
-        write_board(table, csv)
+    tests = read_board(folders)
+    print_board(tests, Terminal())
+    if out is not None:
+        print(write_site(tests, out))
+    if check:
+        first, *others = map(read_entry, folders)
+        different = [line for other in others for line in differences(first, other)]
+        for line in different:
+            print(printable(line), file=sys.stderr)
+        if different or not others:
+            raise typer.Exit(1)
 
 
 @app.command(cls=KeepingDashes, rich_help_panel=REST, context_settings=TO_SNAKEMAKE, add_help_option=False)

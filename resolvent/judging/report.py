@@ -302,17 +302,22 @@ def rendered(template: str, **content: Any) -> str:
 
 
 def page_of(
-    record: dict, task: NamedTask, predictions: dict[str, tuple[np.ndarray, Samples]] | None = None
+    record: dict,
+    task: NamedTask,
+    predictions: dict[str, tuple[np.ndarray, Samples]] | None = None,
+    template: str = "evaluation.html.j2",
+    **more: Any,
 ) -> str:
     """Return the page of an evaluation as one self-contained HTML file.
 
-    predictions  by grid, and the samples that they are for; the first are drawn.
+    predictions     by grid, and the samples that they are for; the first are drawn.
+    template, more  a template that extends the page, and its variables.
     """
     rows = [row for row in record["rows"] if row["who"] == record["label"]]
     leading = next(row for row in rows if row["metric"] == task.metric)
     metrics = dict.fromkeys([task.metric, *(row["metric"] for row in rows)])
     return rendered(
-        "evaluation.html.j2",
+        template,
         record=record,
         task=task,
         tables=[as_html(table_of(record, metric)) for metric in metrics],
@@ -328,6 +333,7 @@ def page_of(
         number_or=number_or,
         drawing=(HERE / "drawing.js").read_text("utf-8"),
         pictures="" if predictions is None else json.dumps(pictures_of(predictions), separators=(",", ":")),
+        **more,
     )
 
 

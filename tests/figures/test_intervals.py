@@ -7,6 +7,7 @@ from scipy import stats
 from resolvent.figures.common.errors import ResultError
 from resolvent.figures.common.intervals import (
     LEAN,
+    differing_means,
     mean_interval,
     median_interval,
     paired_ratio,
@@ -140,6 +141,19 @@ def test_two_models_have_reciprocal_ratios_and_many_need_a_clearer_difference():
     assert np.log(many[1].value / many[1].low) > 1.2 * np.log(other.value / other.low)
     assert many[0].high < 1
     assert all(found.low > 1 for found in many[1:])
+
+
+def test_means_differ_where_the_ratio_of_two_does_and_seldom_by_chance_among_many():
+    worse = 1.1 * LADDER
+    for size in (0.02, 0.2, 0.35, 0.5):
+        errors = worse * noise(size=size)
+        ratio = paired_ratio(errors, LADDER)
+        assert differing_means([errors, LADDER])[0, 1] == (ratio.low > 1 or ratio.high < 1)
+    generator = np.random.default_rng(0)
+    equal = LADDER * np.exp(0.1 * generator.normal(size=(300, 8, LADDER.size)))
+    assert np.mean([differing_means(list(rows)).any() for rows in equal]) < 0.08
+    zero = np.zeros(LADDER.size)
+    assert not differing_means([zero, LADDER, worse]).any()
 
 
 def test_a_mean_of_zero_has_no_ratio_and_one_sample_no_interval():

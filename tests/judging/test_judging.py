@@ -15,17 +15,14 @@ import zarr
 from browser import PHONE, Reader, chromium
 from dataset_fixtures import computed_arrays, small
 from judged_tasks import write_task
-from rich.console import Console
 
 from resolvent.common.errors import EvaluationError, FileError
 from resolvent.common.files import read_json
 from resolvent.datasets.errors import DatasetError
 from resolvent.datasets.loading import Samples
 from resolvent.datasets.tasks.registry import build_task
-from resolvent.figures.common.table import Cell
 from resolvent.judging import judge as judging
 from resolvent.judging import tasks
-from resolvent.judging.board import board, print_board
 from resolvent.judging.give import ROUNDING, give, rounded
 from resolvent.judging.judge import judge
 from resolvent.judging.models import in_batches, loaded
@@ -275,30 +272,6 @@ def judged(data, tmp_path_factory):
         np.savez(folder / f"{name}.npz", n64=factor * labels)
         judge(str(folder / f"{name}.npz"), "burgers-v0", folder / name, data=data, label=f"=the {name}")
     return folder
-
-
-def test_judgements_are_listed_the_better_first(judged):
-    table = board([judged / "worse", judged / "better"])
-    assert table["model"].tolist() == ["=the better", "=the worse"]
-    assert table["relative_l2"].tolist() == pytest.approx([0.1, 0.2])
-    assert set(table["evaluated"]) == {"predictions"}
-    console = Console(record=True, width=120)
-    print_board(table, console)
-    said = console.export_text()
-    assert "burgers-v0" in said
-    assert "predictions" in said
-    with pytest.raises(FileError, match=r"has no evaluation\.json: make it with `resolvent evaluate"):
-        board([judged])
-    assert table_of(read_json(judged / "better/evaluation.json", "")).rows[0][0] == Cell("=the better")
-
-
-@pytest.mark.parametrize("change", [{"kind": "other"}, {"rows": []}, {"rows": 3}, {"versions": None}])
-def test_a_damaged_judgement_is_refused_by_its_field(judged, change, tmp_path):
-    record = read_json(judged / "better/evaluation.json", "")
-    (tmp_path / "evaluation.json").write_text(json.dumps(record | change))
-    (field,) = change
-    with pytest.raises(FileError, match=rf"evaluation\.json: '{field}'.*: evaluate again$"):
-        board([tmp_path])
 
 
 def test_the_page_is_read_on_a_telephone(judged, tmp_path):

@@ -266,6 +266,19 @@ def ratios_to_best_other(rows: list[np.ndarray]) -> list[Interval]:
     return intervals
 
 
+def differing_means(rows: list[np.ndarray]) -> np.ndarray:
+    """Return for each pair of models whether their mean errors differ by more than chance, (models, models).
+
+    rows  errors (samples,) of each model, tested on the same samples in the same order.
+    The intervals of the ratios hold for all pairs simultaneously (Tukey). If a mean is zero, no pair differs.
+    Raises `ResultError` for different numbers of samples.
+    """
+    contest = _Contest.of(rows)
+    if contest is None:
+        return np.zeros((len(rows),) * 2, bool)
+    return abs(contest.gap) > studentised_range(len(rows), contest.sample_degrees) * np.sqrt(contest.samples)
+
+
 @dataclass(frozen=True)
 class _Contest:
     """Several models on the same samples: logarithms of their mean errors, and variances of these."""

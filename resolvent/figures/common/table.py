@@ -27,6 +27,7 @@ class Cell:
     lost: bool = False  # replaces a number
     prose: bool = False  # text, not a number
     framed: bool = False
+    link: str = ""  # address, in HTML, of the text in the first column
 
 
 EMPTY = Cell(DASH)
@@ -212,7 +213,8 @@ def as_html(table: Table) -> str:
 def _html_cell(cell: Cell, number: int) -> str:
     text = escape(cell.text)
     if number == 0:
-        return f'<th scope="row">{text}</th>'
+        linked = f'<a href="{escape(cell.link)}">{text}</a>' if cell.link else text
+        return f'<th scope="row">{linked}</th>'
     marks = " lost" * cell.lost + " best" * cell.bold + " framed" * cell.framed
     kind = "prose" if cell.prose else f"number{marks}"
     number_in_text = FIRST_NUMBER.match(cell.text.replace(",", ""))
