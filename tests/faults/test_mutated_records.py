@@ -40,7 +40,7 @@ from resolvent.figures.front.results import read_results
 from resolvent.figures.front.study import read_study, write_study
 from resolvent.figures.published.reported_numbers import differences_from_paper, example_of
 from resolvent.judging import tasks
-from resolvent.judging.board import board, print_board, write_board
+from resolvent.judging.board import print_board, read_board, write_site
 from resolvent.judging.exported import own_task
 from resolvent.judging.judge import judge
 from resolvent.public.describe import describe, run_facts
@@ -149,10 +149,10 @@ def read_a_receipt(path):
 
 
 def read_a_judgement(path):
-    table = board([path.parent])
-    print_board(table, console())
-    write_board(table, Path("board.csv"))
-    return table
+    tests = read_board([path.parent])
+    print_board(tests, console())
+    write_site(tests, Path("board"))
+    return [(test.name, test.places, entry.record, entry.rows) for test in tests for entry in test.entries]
 
 
 def read_the_baselines(path):

@@ -13,7 +13,7 @@ from resolvent.common.files import read_json
 from resolvent.datasets.loading import Samples
 from resolvent.datasets.tasks.registry import build_task
 from resolvent.judging import beyond, tasks
-from resolvent.judging.board import board
+from resolvent.judging.board import read_board
 from resolvent.judging.child import Child
 from resolvent.judging.judge import judge
 from resolvent.judging.oddities import remarks_on
@@ -91,7 +91,8 @@ def test_predictions_for_inputs_made_from_a_stated_hash_are_judged(place, data, 
     assert "On 24 new samples on n64, whose seed is from the SHA-256 that was stated" in (
         tmp_path / "out/index.html"
     ).read_text().replace("\n", " ")
-    assert board([tmp_path / "out"])["model"].tolist() == ["mine.npz"]
+    (test,) = read_board([tmp_path / "out"])
+    assert test.entries[0].record["fresh"] == record["fresh"]
     with pytest.raises(EvaluationError, match="'1234' is no SHA-256; expected: 64 digits"):
         judge(str(tmp_path / "mine.npz"), "burgers-v0", tmp_path / "no", data=data, fresh_for="1234")
     np.savez(tmp_path / "some.npz", n64=place["n64/initial_velocity"])

@@ -8,7 +8,6 @@ from subprocess import PIPE
 from types import SimpleNamespace
 
 import numpy as np
-import pandas as pd
 import psutil
 import pytest
 import xarray
@@ -23,7 +22,6 @@ from resolvent.common.errors import FileError
 from resolvent.datasets.imported.check import Report
 from resolvent.datasets.tasks.registry import AnyDataset, settings_of
 from resolvent.figures.front import terminal
-from resolvent.judging.board import write_board
 from resolvent.models.registry import settings_class
 from resolvent.planning import places, start
 from resolvent.public import files
@@ -415,14 +413,6 @@ def test_text_of_others_is_printed_and_not_obeyed(capsys):
     report = Report(["a.npz\nname: mine", "  u\rv: 3 \x1b[2J"]).text()
     assert report == "# a.npz\\nname: mine\n#   u\\rv: 3 \\x1b[2J\n"
     assert str(FileError("no\nfile \x1b[2J")) == r"no\nfile \x1b[2J"
-
-
-def test_a_comparison_has_no_formulas_for_a_spreadsheet(tmp_path):
-    file = tmp_path / "table.csv"
-    cells = ["=1+1", "+1", "-1", "@a", "\tb", "plain", "a=1"]
-    write_board(pd.DataFrame({"model": cells, "relative_l2": [-0.5] * len(cells)}), file)
-    assert list(pd.read_csv(file)["model"]) == ["'=1+1", "'+1", "'-1", "'@a", "'\tb", "plain", "a=1"]
-    assert set(pd.read_csv(file)["relative_l2"]) == {-0.5}
 
 
 LARGE = """name: large

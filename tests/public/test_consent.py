@@ -20,7 +20,7 @@ from resolvent.common.files import read_json, write_json
 from resolvent.common.records import file_digests
 from resolvent.figures.common.commands import loading
 from resolvent.figures.common.results import read_runs
-from resolvent.judging.board import board
+from resolvent.judging.board import read_board, table_of
 from resolvent.judging.judge import judge
 from resolvent.public.runs import load_run
 from resolvent.public.weights import read_weights, write_weights
@@ -308,12 +308,13 @@ def test_a_board_has_what_was_run_whatever_it_is_called(folder):
     in_record(folder, label="Galerkin transformer")
     record = evaluate()
     assert all(row["confirmed"] for row in record["recorded"])
-    table = board([Path("judged")])
-    assert set(table["model"]) == {"Galerkin transformer (fno1d), trained on 64, seed 3"}
-    assert set(table["recorded_errors"]) == {"confirmed"}
+    (test,) = read_board([Path("judged")])
+    cells = [cell.text for cell in table_of(test, {}).rows[0]]
+    assert cells[0] == "Galerkin transformer (fno1d), trained on 64, seed 3"
+    assert "run, recorded errors confirmed" in cells
     in_record(Path("judged"), "evaluation.json", label="Another")
     with pytest.raises(FileError, match="has no relative_l2 of 'label': evaluate again"):
-        board([Path("judged")])
+        read_board([Path("judged")])
 
 
 def test_a_tolerance_that_the_folder_states_itself_is_not_taken(folder, tmp_path):

@@ -18,7 +18,7 @@ from resolvent.common.runs import read_run
 from resolvent.datasets.tasks.registry import settings_of
 from resolvent.evaluation.evaluate import evaluate_run
 from resolvent.judging import tasks
-from resolvent.judging.board import board
+from resolvent.judging.board import read_board, table_of
 from resolvent.judging.judge import judge
 from resolvent.judging.report import in_words
 from resolvent.public.runs import load_run
@@ -65,11 +65,11 @@ def test_the_errors_of_a_run_are_found_again_without_its_data(given, made, tmp_p
     assert json.loads(card.read_text())["samples"] == {"train": 1, "validation": 1, "test": 6}
     assert record["classical"]
     assert record["seconds_per_sample"]["n64"] > 0
-    table = board([tmp_path / "out"])
-    assert table["grid"].tolist() == ["n128", "n64"]
-    assert table["test"].unique().tolist() == [record["task"]]
+    (test,) = read_board([tmp_path / "out"])
+    assert set(test.entries[0].rows) == {"n128", "n64"}
+    assert test.name == record["task"]
     assert record["task"].startswith("burgers, test set ")
-    assert set(table["recorded_errors"]) == {"confirmed"}
+    assert "run, recorded errors confirmed" in [cell.text for cell in table_of(test, {}).rows[0]]
     assert "Recorded errors" in (tmp_path / "out/index.html").read_text()
 
 
@@ -86,10 +86,10 @@ def test_a_run_is_judged_on_a_task_beside_other_models(given, made, tmp_path, mo
     assert record["rows"][0]["mean"] == pytest.approx(expected, rel=1e-5)
     np.savez(tmp_path / "theirs.npz", n128=1.1 * arrays["n128/final_velocity"])
     judge(str(tmp_path / "theirs.npz"), "tiny-v1", tmp_path / "theirs", data=made)
-    table = board([tmp_path / "run", tmp_path / "theirs"])
-    assert table["test"].unique().tolist() == ["tiny-v1"]
-    assert set(table["evaluated"]) == {"run", "predictions"}
-    assert table["relative_l2"].is_monotonic_increasing
+    (test,) = read_board([tmp_path / "run", tmp_path / "theirs"])
+    assert test.name == "tiny-v1"
+    assert {entry.record["kind"] for entry in test.entries} == {"run", "predictions"}
+    assert test.entries[0].first["mean"] < test.entries[1].first["mean"]
 
 
 def test_better_errors_than_the_weights_have_are_not_confirmed(given, made, tmp_path, monkeypatch):
@@ -106,7 +106,8 @@ def test_better_errors_than_the_weights_have_are_not_confirmed(given, made, tmp_
     assert ended.value.code == 1
     record = read_json(tmp_path / "out/evaluation.json", "")
     assert {row["metric"] for row in record["recorded"] if not row["confirmed"]} == {"relative_l2"}
-    assert set(board([tmp_path / "out"])["recorded_errors"]) == {"not confirmed"}
+    (test,) = read_board([tmp_path / "out"])
+    assert "run, recorded errors not confirmed" in [cell.text for cell in table_of(test, {}).rows[0]]
 
 
 def test_every_level_of_noise_and_realisation_is_measured_again(study, made, tmp_path):
