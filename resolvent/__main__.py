@@ -130,8 +130,8 @@ def check_model(
     search_working_folder()
     read = read_task(task)
     sizes = {array: marks[0] for array, marks in read.test.items()}
-    lines, costs = check_for_dataset(model, settings or [], read.dataset, sizes)
-    for line in [*lines, *costs]:
+    lines, cost = check_for_dataset(model, settings or [], read.dataset, sizes)
+    for line in [*lines, cost]:
         print(printable(line))
     print(f"{model} on {task}: {counted(len(lines), 'finding')}")
     if lines:

@@ -29,8 +29,8 @@ SAMPLES = 3  # for each grid
 
 def check_for_dataset(
     architecture: str, stated: list[str], dataset: DatasetSettings, sizes: Mapping[str, float]
-) -> tuple[list[str], list[str]]:
-    """Return findings about a model and lines about its cost, on the first three grids of a dataset.
+) -> tuple[list[str], str]:
+    """Return findings about a model and a line with its cost, on the first three grids of a dataset.
 
     stated  settings of the model, "width=32".
     sizes   root mean square of the input functions by array, "n512/vorticity".
@@ -48,46 +48,40 @@ def check_for_dataset(
         grids = sorted(dataset.resolutions, key=dataset.num_points)[: 1 if known.one_grid else 3]
         settings = given_by_data(architecture, grids[0], dataset) | dict(map(_setting, stated))
         samples = {group_name(grid): _samples(dataset, grid, sizes) for grid in grids}
-        lines, costs = _on_grids(architecture, settings, samples)
+        lines, cost = _on_grids(architecture, settings, samples)
         first = samples[group_name(grids[0])]
         u, x = function_tensor(first.inputs, first.grid), coordinate_tensor(first.grid)
-        return [*findings(build(architecture, settings, seed=0), u, x), *lines], costs
+        return [*findings(build(architecture, settings, seed=0), u, x), *lines], cost
     except ValueError as error:
         raise ResolventError(" ".join(str(error).split())) from None
 
 
-def _on_grids(
-    architecture: str, settings: dict, samples: Mapping[str, Samples]
-) -> tuple[list[str], list[str]]:
-    """Return a line for each grid that a model does not accept, and its costs; it must accept the first."""
+def _on_grids(architecture: str, settings: dict, samples: Mapping[str, Samples]) -> tuple[list[str], str]:
+    """Return a line for each grid that a model does not accept, and its cost; it must accept the first."""
     operator = build(architecture, settings, seed=0)
     lines: list[str] = []
-    operations, seconds = {}, {}
+    operations: dict[int, int] = {}
+    costs: list[str] = []
     for name, functions in samples.items():
         try:
             check_output(operator, functions, architecture)
         except TrainingError as error:
-            if not operations:
+            if not costs:
                 raise
             fault = str(error).removeprefix(f"model {architecture}: ")
             lines.append(f"on {name}, {fault}; accept every grid of the test, or set `one_grid`")
             continue
         u, x = function_tensor(functions.inputs[:1], functions.grid), coordinate_tensor(functions.grid)
-        points = functions.grid.size
-        operations[points] = float(forward_operations(operator, u, x))
+        operations[functions.grid.size] = count = forward_operations(operator, u, x)
         with torch.no_grad():
-            seconds[points] = min(timeit.repeat(partial(operator, u, x), number=1, repeat=3))
-    return lines, [_growth("operations", operations, ""), _growth("time", seconds, " s")]
-
-
-def _growth(words: str, costs: dict[int, float], unit: str) -> str:
-    """Return the costs of a sample by points of the grid, and the exponent from the first to the last."""
-    listed = ", ".join(f"{cost:.3g}{unit} at {points:,} points" for points, cost in sorted(costs.items()))
-    (few, least), (many, most) = min(costs.items()), max(costs.items())
-    if many == few or not least:
-        return f"{words} of a sample: {listed}"
-    exponent = math.log(most / least) / math.log(many / few)
-    return f"{words} of a sample: {listed}; about points^{exponent:.1f}"
+            seconds = min(timeit.repeat(partial(operator, u, x), number=1, repeat=5))
+        costs.append(f"{count:.2g} operations, {1e3 * seconds:.2g} ms on {name}")
+    cost = f"cost of a sample: {'; '.join(costs)}"
+    (few, least), (many, most) = min(operations.items()), max(operations.items())
+    if least and many > few:
+        exponent = math.log(most / least) / math.log(many / few)
+        cost += f"; operations grow like points^{exponent:.1f}"
+    return lines, cost
 
 
 def _setting(stated: str) -> tuple[str, Any]:
@@ -106,7 +100,7 @@ def _samples(dataset: DatasetSettings, resolution: int | str, sizes: Mapping[str
         return split.unlabelled()
     random, shapes = np.random.default_rng(0), split.task.layout.arrays
     names = [f"{split.group}/{name}" for name in split.task.inputs]
-    noise = {name: sizes[name] * random.standard_normal((SAMPLES, *shapes[name][1:])) for name in names}
+    noise = {name: sizes[name] * random.standard_normal((SAMPLES, *shapes[name])) for name in names}
     channels = (dataset.out_channels,) if dataset.out_channels > 1 else ()
     targets = np.full((SAMPLES, *channels, *split.target_grid.shape), np.nan)
     return Samples(split.grid, stacked(noise, split.grid), targets, target_grid=split.target_grid)

@@ -154,7 +154,8 @@ def _of_outputs(operator: nn.Module, u: Tensor, x: Tensor) -> Iterator[str]:
 
 def _of_samples(answer: Answer, u: Tensor, x: Tensor, v: Tensor) -> Iterator[str]:
     """Yield faults in how the output depends on each input function and on other samples."""
-    ignored, used = [], []
+    ignored: list[int] = []
+    used: list[int] = []
     for channel in range(u.shape[-1]):
         others = u.clone()
         others[..., channel] = u[..., channel].roll(1, 0)
@@ -189,12 +190,43 @@ def _of_samples(answer: Answer, u: Tensor, x: Tensor, v: Tensor) -> Iterator[str
 
 def _of_weights(operator: nn.Module, start: list[Tensor], u: Tensor, x: Tensor) -> Iterator[str]:
     """Yield the parameters without gradient, and the blocks that change nothing."""
+    largest, called = _gradients(operator, start, u, x)
+    dead = {name for name, gradient in largest.items() if not gradient}
+    weak = {name for name, gradient in largest.items() if gradient <= WEAK * max(largest.values())}
+    uncalled: list[str] = []
+    unused: list[str] = []
+    explained: list[str] = []
+    with torch.no_grad():
+        v = _seeded(operator, u, x)
+        for path, block in operator.named_modules():  # a module before those within it
+            parameters = {f"{path}.{name}" for name, p in block.named_parameters() if p.requires_grad}
+            if not path or path.startswith(tuple(explained)) or not parameters or not parameters <= weak:
+                continue
+            if not called & set(block.modules()) and parameters <= dead:
+                uncalled.append(path)
+                explained.append(f"{path}.")
+            elif block in called and not _differ(v, _without(operator, block, u, x), EPSILON):
+                unused.append(path)
+                explained.append(f"{path}.")
+    if uncalled:
+        yield f"forward never calls {_listed(uncalled)}: call it, or remove it"
+    if unused:
+        yield f"removing {_listed(unused)} changes nothing: use its output in forward"
+    if other := sorted(name for name in dead if not name.startswith(tuple(explained))):
+        listed = _listed(other)
+        yield f"parameters without gradient: {listed}; use them, without detach(), .data or no_grad()"
+
+
+def _gradients(
+    operator: nn.Module, start: list[Tensor], u: Tensor, x: Tensor
+) -> tuple[dict[str, float], set[nn.Module]]:
+    """Return the largest gradient of each parameter, by name, and the modules that were called."""
+    named = {name: p for name, p in operator.named_parameters() if p.requires_grad}
+    largest = dict.fromkeys(named, 0.0)
     called: set[nn.Module] = set()
     hooks = [
         module.register_forward_hook(lambda module, *_: called.add(module)) for module in operator.modules()
     ]
-    named = {name: p for name, p in operator.named_parameters() if p.requires_grad}
-    largest = dict.fromkeys(named, 0.0)
     for seed, training in enumerate((True, False)):  # twice, since layers may be skipped at random
         _move(operator, start, u, x, seed)
         operator.train(training).zero_grad()
@@ -207,28 +239,7 @@ def _of_weights(operator: nn.Module, start: list[Tensor], u: Tensor, x: Tensor) 
             largest[name] = max(largest[name], gradient)
     for hook in hooks:
         hook.remove()
-    dead = {name for name, gradient in largest.items() if not gradient}
-    weak = {name for name, gradient in largest.items() if gradient <= WEAK * max(largest.values())}
-    with torch.no_grad():
-        v = _seeded(operator, u, x)
-        uncalled, unused = [], []
-        for path, block in operator.named_modules():  # a module before those within it
-            parameters = {f"{path}.{name}" for name, p in block.named_parameters() if p.requires_grad}
-            explained = path.startswith(tuple(f"{name}." for name in (*uncalled, *unused)))
-            if not path or explained or not parameters or not parameters <= weak:
-                continue
-            if not called & set(block.modules()):
-                uncalled += [path] if parameters <= dead else []
-            elif block in called and not _differ(v, _without(operator, block, u, x), EPSILON):
-                unused.append(path)
-    dead = {name for name in dead if not name.startswith(tuple(f"{b}." for b in (*uncalled, *unused)))}
-    if uncalled:
-        yield f"forward never calls {_listed(uncalled)}: call it, or remove it"
-    if unused:
-        yield f"removing {_listed(unused)} changes nothing: use its output in forward"
-    if dead:
-        listed = _listed(sorted(dead))
-        yield f"parameters without gradient: {listed}; use them, without detach(), .data or no_grad()"
+    return largest, called
 
 
 def _without(operator: nn.Module, block: nn.Module, u: Tensor, x: Tensor) -> Tensor:
