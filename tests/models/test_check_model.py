@@ -164,6 +164,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:ComplexHalf support")
 @pytest.mark.parametrize("model", BROKEN)
 def test_a_broken_model_is_one_line_with_its_remedy(model):
     torch.manual_seed(0)
