@@ -206,6 +206,7 @@ def test_no_architecture_of_ours_is_accused(architecture):
         pytest.skip(missing)
     x = points(architecture)
     u = torch.randn(3, *x.shape[:-1], 1, generator=torch.Generator().manual_seed(0))
+    torch.manual_seed(7)  # not the seed of the check
     before = torch.random.get_rng_state()
     assert findings(build(architecture, SMALL[architecture], seed=0), u, x) == []
     assert torch.equal(before, torch.random.get_rng_state())
