@@ -110,6 +110,34 @@ def check(
     raise typer.Exit(checked([own_overlay(file) for file in files or []]))
 
 
+@app.command(rich_help_panel=STUDIES)
+def check_model(
+    model: Annotated[str, typer.Argument(help="module:SettingsClass of your own, or an architecture.")],
+    settings: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME=VALUE]...", help="Settings of the model.")
+    ] = None,
+    task: Annotated[
+        str, typer.Option(help="A task of `resolvent tasks`, for grids and channels.")
+    ] = "burgers-v1",
+) -> None:
+    """Check a model before its training: one line for each fault, such as a block without effect.
+
+    Takes seconds, and needs no data. Prints the cost by grid too. The status is 1 if there are faults.
+    """
+    from resolvent.judging.tasks import read_task
+    from resolvent.planning.check_model import check_for_dataset
+
+    search_working_folder()
+    read = read_task(task)
+    sizes = {array: marks[0] for array, marks in read.test.items()}
+    lines, cost = check_for_dataset(model, settings or [], read.dataset, sizes)
+    for line in [*lines, cost]:
+        print(printable(line))
+    print(f"{model} on {task}: {counted(len(lines), 'finding')}")
+    if lines:
+        raise typer.Exit(1)
+
+
 @app.command(cls=KeepingDashes, rich_help_panel=STUDIES, context_settings=TO_SNAKEMAKE)
 def run(
     context: typer.Context,

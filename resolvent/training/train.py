@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from resolvent.common.errors import printable
 from resolvent.common.files import write_text
 from resolvent.common.locks import sole_writer
 from resolvent.common.records import HISTORY_COLUMNS, CostRecord, write_record
@@ -23,13 +24,13 @@ from resolvent.datasets.storage.layout import grid_facts, group_name
 from resolvent.models.build import build, parameter_counts
 from resolvent.models.registry import ARCHITECTURES, resolve, settings_class
 from resolvent.training import checkpoints
+from resolvent.training.check_model import check_output, findings
 from resolvent.training.data import read_where_it_fits
 from resolvent.training.devices import choose_device
 from resolvent.training.distributed.group import ALONE, Group
 from resolvent.training.distributed.launch import launch, nodes_given, visible_devices
-from resolvent.training.errors import TrainingError
 from resolvent.training.fit import Progress, Trainer, computation_of
-from resolvent.training.normalisation import in_physical_units
+from resolvent.training.normalisation import NormalisedOperator, in_physical_units
 from resolvent.training.operations import forward_operations
 from resolvent.training.settings import TrainingSettings
 from resolvent.training.tensors import coordinate_tensor, function_tensor
@@ -109,6 +110,8 @@ def train_in_group(
     operator = build(run["architecture"], model, seed)
     check_output(operator, some, run["architecture"])
     operator = in_physical_units(operator, settings, train)
+    if group.first and run["architecture"] not in ARCHITECTURES:
+        warn_of_findings(operator, some, run["architecture"], model, settings.precision)
     if settings.fresh_samples:
         train = split("train", FreshSplit)
     trainer = Trainer(
@@ -159,22 +162,17 @@ def recordable(architecture: str, settings: dict, loss: str) -> bool:
     return known and not settings.get("checkpointing", False) and ":" not in loss
 
 
-def check_output(operator: nn.Module, samples: Samples, architecture: str) -> None:
-    """Raise `TrainingError` if an operator's output does not have the shape of the targets."""
-    given, wanted = (
-        function_tensor(values, grid)
-        for values, grid in ((samples.inputs, samples.grid), (samples.targets, samples.target_grid))
-    )
-    training = operator.training
-    with torch.no_grad(), torch.random.fork_rng(devices=[]):  # the training starts from the same state
-        output = operator.eval()(given, coordinate_tensor(samples.grid))
-    operator.train(training)
-    shape = tuple(output.shape) if isinstance(output, torch.Tensor) else type(output).__name__
-    if shape != tuple(wanted.shape):
-        raise TrainingError(
-            f"model {architecture}: forward returned {shape} for inputs {tuple(given.shape)}; expected: "
-            f"{tuple(wanted.shape)} (samples, points of every axis, channels)"
-        )
+def warn_of_findings(
+    operator: nn.Module, samples: Samples, architecture: str, settings: dict, precision: str
+) -> None:
+    """Print a warning for each fault of an architecture elsewhere, whose `operator` is in physical units."""
+    u = function_tensor(samples.inputs, samples.grid, torch.float64)
+    if isinstance(operator, NormalisedOperator) and operator.input is not None:
+        u = operator.input.normalise(u)
+    another = build(architecture, settings, seed=0)  # the check changes it
+    halves = [torch.bfloat16] if precision == "bfloat16" else []
+    for line in findings(another, u.float(), coordinate_tensor(samples.grid), halves):
+        print(f"warning: model {architecture}: {printable(line)}", file=sys.stderr)
 
 
 def versions_of(operator: nn.Module) -> dict[str, str]:

@@ -54,7 +54,7 @@ def test_help_names_the_commands_and_imports_nothing_heavy():
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert said.strip().endswith("[]")
     for name in (
-        "demo", "plan", "check", "run", "open", "info", "predict", "export", "export-run",
+        "demo", "plan", "check", "check-model", "run", "open", "info", "predict", "export", "export-run",
         "export-study", "verify", "evaluate", "compare", "snakemake",
     ):  # fmt: skip
         assert f" {name} " in said
