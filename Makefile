@@ -86,6 +86,7 @@ format: .venv/developed
 docs: .venv/developed
 	$(BIN)/python docs/scripts/write_pages.py
 	$(BIN)/python docs/scripts/both_rules.py
+	$(BIN)/python docs/scripts/leaks.py --table
 
 # The documentation site, build/site/index.html; a warning or a broken link is an error. Executes the tutorials.
 site: .venv/developed

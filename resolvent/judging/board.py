@@ -157,7 +157,7 @@ def _errors(path: Path, row: EvaluatedRow) -> np.ndarray:
     except (ValueError, TypeError) as error:
         raise FileError(f"{path} is damaged ({' '.join(str(error).split())[:200]}): evaluate again") from None
     if len(errors) != row["samples"] or not np.isclose(errors.mean(), row["mean"], rtol=1e-6, atol=0):
-        raise FileError(f"{path} does not have the errors of {RECORD}: evaluate again")
+        raise FileError(f"{path.parent / RECORD}: 'rows' has another mean than {path.name}: evaluate again")
     return errors
 
 
