@@ -140,8 +140,8 @@ class Trainer:
         self.augmentation = None
         if settings.augment == "symmetries":
             assert equation is not None
-            grids = train.grid, self.target_grid
-            self.augmentation = Augmentation(equation.symmetries(), grids, self.loader_seed, len(train), device)
+            symmetries, grids = equation.symmetries(), (train.grid, self.target_grid)
+            self.augmentation = Augmentation(symmetries, grids, self.loader_seed, len(train), device)
         self.loss_scale = settings.batch_size if settings.batch_reduction == "sum" else 1
         self.optimizer = build_optimiser(operator, settings)
         self.schedule = schedule_of(self.optimizer, settings, self.steps_per_epoch)

@@ -134,7 +134,7 @@ class TrainingSettings(Settings):
     fresh_samples: bool = Field(
         False,
         description="draw and solve `samples.train` new training samples for every epoch, in parallel with "
-        "the training; with the loss energy they are only drawn. Normalisers are fitted to the stored samples",
+        "the training; for the loss energy only drawn. Normalisers are fitted to the stored samples",
     )
     augment: Literal["none", "symmetries"] = Field(
         "none",

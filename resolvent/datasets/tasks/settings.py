@@ -157,9 +157,9 @@ class DatasetSettings(Settings):
         raise NotImplementedError(f"define {type(self).__name__}.energy_error, since it has error_bounds")
 
     def five_point(self, points: int) -> tuple[str, str, int] | None:
-        """Return grid, face mean and stride of the 5-point equations for Darcy flow on a grid; by default None.
+        """Return grid, face mean and stride of the 5-point equations of Darcy flow; by default None.
 
-        The task then has the baseline `constant_coefficient`.
+        `points` are those along each side. The task then has the baseline `constant_coefficient`.
         """
         return None
 
