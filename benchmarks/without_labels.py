@@ -84,7 +84,7 @@ def measured(given: Namespace, runs: Runs) -> str:
         errors = np.array([errors_of(count, settings, seed) for seed in range(given.seeds)])
         cells = [f"{each.mean():.3g} ({each.min():.3g} to {each.max():.3g})" for each in errors.T]
         rows.append((label, str(count), *cells))
-    head = ("training", "inputs", "L² error", "error in the energy norm")
+    head = ("training", "inputs an epoch", "L² error", "error in the energy norm")
     return (
         f"FNO on {POINTS}² nodes, {STEPS} steps of {BATCH} samples. Mean relative errors on {TEST} new "
         f"samples, over {given.seeds} seeds (lowest and highest seed).\n\n{table(head, rows)}"
