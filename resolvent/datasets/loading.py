@@ -131,6 +131,7 @@ class Split:
     grids       grids of input and target in an inverse problem: `stored` is fine to coarse, `fine` and
                 `coarse` are one grid for both. On the coarse grid the input is the data at its nodes.
     noise       noise added to the input at every point of the fine grid; None: the stored values.
+    labelled    whether to read (or solve for) the targets; if not, they are NaN.
 
     Raises `DatasetError` if the dataset is missing, damaged or has no such samples.
     """
@@ -144,9 +145,10 @@ class Split:
         *,
         grids: str = "stored",
         noise: Noise | None = None,
+        labelled: bool = True,
         card: dict | None = None,
     ):
-        self.name, self.count, self.noise = name, count, noise
+        self.name, self.count, self.noise, self.labelled = name, count, noise, labelled
         self.store = Path(path).with_suffix(".zarr") if card is None else path
         self.card = card = read_card(Path(path)) if card is None else card
         self.opened: dict[str, StoredArray] = {}
@@ -177,7 +179,7 @@ class Split:
 
     def read(self, members: Members, dtype: DTypeLike | None = None) -> Samples:
         """Read the samples at these indices of the split, in this order, in the stored or given precision."""
-        return self._read(members, dtype, labelled=True)
+        return self._read(members, dtype, labelled=self.labelled)
 
     def unlabelled(self) -> Samples:
         """Read the inputs of all samples; their targets are not read, and NaN."""

@@ -180,9 +180,11 @@ def _check_varying(targets: np.ndarray) -> None:
 
 
 def _tensors(samples: Samples, settings: TrainingSettings | None, dtype: torch.dtype) -> Batch:
-    """Return the samples, with gradients and coefficients in float32 if the regulariser needs them."""
+    """Return the samples, with gradients and coefficients in float32 if the loss needs them."""
     inputs = function_tensor(samples.inputs, samples.grid, dtype)
     gradients = coefficients = None
+    if settings is not None and settings.loss == "energy":
+        coefficients = inputs.squeeze(-1)
     if settings is not None and settings.gradient_weight > 0:
         known = samples.gradients
         known = gradient(samples.targets, samples.target_grid) if known is None else known

@@ -21,7 +21,9 @@ from resolvent.common.files import remove
 from resolvent.common.progress import alive, progress_bar
 from resolvent.common.records import HISTORY_COLUMNS
 from resolvent.datasets.loading import Source
+from resolvent.datasets.tasks.settings import DatasetSettings
 from resolvent.training import checkpoints
+from resolvent.training.augmentation import Augmentation
 from resolvent.training.data import Batch, InMemory, Streamed, training_data
 from resolvent.training.devices import (
     device_name,
@@ -96,6 +98,7 @@ class Trainer:
                        The order in epoch e depends only on (seed, e): resumed runs are identical to others.
     identity           digest of data, settings and code. A saved state with another identity is ignored.
     directory          folder of `resume.pt` and TensorBoard's events.
+    equation           settings of the samples' dataset, for the loss energy and for symmetries.
     group              the processes of the training, each with all samples on its device. Their number, which
                        may change on resuming, affects only rounding and dropout masks.
     recordable         whether a GPU may record the operator's passes and replay them (`Recorded`).
@@ -113,10 +116,12 @@ class Trainer:
         identity: str,
         directory: Path,
         test: Source | None = None,
+        equation: DatasetSettings | None = None,
         group: Group = ALONE,
         recordable: bool = False,
     ):
         self.settings, self.seed, self.device, self.group = settings, seed, device, group
+        self.loader_seed = seed if settings.loader_seed is None else settings.loader_seed
         self.identity, self.directory = identity, Path(directory)
         self.resume_path = self.directory / "resume.pt"
         self.operator = operator.to(device)
@@ -131,7 +136,12 @@ class Trainer:
         self.target_grid = train.target_grid
         weights = weights_of(self.target_grid)
         self.weights = None if weights is None else weights.to(device)
-        self.loss = build_loss(self.target_grid, settings, self.weights)
+        self.loss = build_loss(self.target_grid, settings, self.weights, equation)
+        self.augmentation = None
+        if settings.augment == "symmetries":
+            assert equation is not None
+            symmetries, grids = equation.symmetries(), (train.grid, self.target_grid)
+            self.augmentation = Augmentation(symmetries, grids, self.loader_seed, len(train), device)
         self.loss_scale = settings.batch_size if settings.batch_reduction == "sum" else 1
         self.optimizer = build_optimiser(operator, settings)
         self.schedule = schedule_of(self.optimizer, settings, self.steps_per_epoch)
@@ -173,7 +183,8 @@ class Trainer:
         if len(steps):
             what = f"the loss is not finite from step {int(steps[0]) + 1} of {self.steps_per_epoch}"
         else:
-            what = f"loss {loss:.3g}, mean relative error {error:.3g} (validation: {validation_error:.3g})"
+            trained = "not measured" if error is None else f"{error:.3g}"
+            what = f"loss {loss:.3g}, mean relative error {trained} (validation: {validation_error:.3g})"
         return f"diverged in epoch {epoch}: {what}; learning rate {rate:.3g}"
 
     def _choose(self, epoch: int, validation_error: float) -> None:
@@ -187,7 +198,8 @@ class Trainer:
         if isinstance(self.schedule, ReduceLROnPlateau):
             self.schedule.step(validation_error)
         test_error = None if self.test is None else self._mean_error(self.test)
-        if not (train_error <= DIVERGED_ERROR and math.isfinite(train_loss + validation_error)):
+        error = validation_error if train_error is None else train_error
+        if not (error <= DIVERGED_ERROR and math.isfinite(train_loss + validation_error)):
             self.progress.diverged_epoch = epoch
         elif validation_error < self.progress.best_error:
             self._choose(epoch, validation_error)
@@ -195,19 +207,23 @@ class Trainer:
         self.progress.history.append(row)
         return row
 
-    def _steps(self, epoch: int, asked: Interruption) -> tuple[float, float, float]:
-        """Run the remaining steps of an epoch; return its last learning rate, mean loss and mean error."""
+    def _steps(self, epoch: int, asked: Interruption) -> tuple[float, float, float | None]:
+        """Run the remaining steps of an epoch; return its last learning rate, mean loss and mean error.
+
+        The error is None if the training reads no labels.
+        """
         start, progress = time.perf_counter(), self.progress
         self.operator.train()
         order = np.arange(len(self.train))
         if self.settings.shuffle:
-            seed = self.seed if self.settings.loader_seed is None else self.settings.loader_seed
-            order = np.random.default_rng([seed, epoch]).permutation(len(order))
+            order = np.random.default_rng([self.loader_seed, epoch]).permutation(len(order))
         if self.settings.fresh_samples:
             order += (epoch - 1) * len(order)
         members = torch.from_numpy(order).split(self.settings.batch_size)[: self.steps_per_epoch]
         shares = [self.group.share(batch) for batch in members]
         batches = self.train.batches(shares[progress.steps :])
+        if self.augmentation is not None:
+            batches = self.augmentation.applied(batches, epoch, shares[progress.steps :])
         # Sums over this process's shares; the first process adds the sums of an interrupted epoch.
         before = [progress.loss, progress.error] if self.group.first else [0.0, 0.0]
         totals = torch.tensor(before, device=self.device)
@@ -235,7 +251,7 @@ class Trainer:
         loss, error = (float(total) / self.steps_per_epoch for total in self.group.add_up(totals))
         progress.steps, progress.loss, progress.error = 0, 0.0, 0.0
         progress.seconds += time.perf_counter() - start
-        return learning_rate, loss, error
+        return learning_rate, loss, error if self.settings.reads_labels else None
 
     def _clip(self) -> None:
         if bound := self.settings.gradient_clip:

@@ -1,4 +1,4 @@
-"""Training losses: relative L2 with Cao 2021's regulariser, relative H1, and user-defined losses.
+"""Training losses: relative L2 with Cao 2021's regulariser, relative H1, energy, and user-defined losses.
 
 Predictions and targets are (batch, ...space), or (batch, channels, ...space) for several functions.
 """
@@ -11,11 +11,15 @@ from functools import reduce
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 from resolvent.common.outside import find
+from resolvent.datasets.tasks.settings import DatasetSettings
 from resolvent.solvers.common.grid import AnyGrid, Grid, Nodes, Product
 from resolvent.training.errors import TrainingError
 from resolvent.training.settings import TrainingSettings
+
+UNIT_ENERGY = 0.0351443  # ∫ p over the unit square for -Δp = 1, the energy of Darcy flow with a = 1
 
 
 def central_difference(values: Tensor, spacing: float, axis: int = -1) -> Tensor:
@@ -157,6 +161,47 @@ class RelativeH1Loss:
         return root(_sum(self.weights * (values.square() + reduce(torch.add, map(torch.square, slopes)))))
 
 
+class EnergyLoss:
+    """mean_b (pᵀ A p - 2 fᵀ p) ā/E₁, with the equations A u = f of `solvers.darcy.five_point` for f = 1.
+
+    Since A is symmetric this is ‖p - u‖²_A ā/E₁ minus a number that does not depend on p: its gradients are
+    those of the error in the energy norm, and no label is used (Dirichlet's principle). The factor of each
+    sample, with the geometric mean ā of the coefficient and E₁ = `UNIT_ENERGY`, is about 1/‖u‖²_A.
+
+    points     along each side;  grid, face_mean, stride  as for `DarcyFivePoint`.
+
+    On nodes p is 0 on the boundary, and the predicted values there are ignored. Computes in double precision,
+    since A p - f is small beside its terms.
+    """
+
+    def __init__(self, points: int, grid: str, face_mean: str, stride: int):
+        self.grid, self.face_mean, self.stride = grid, face_mean, stride
+        self.spacing = Grid(grid, points, dimension=2, stride=stride).spacing
+
+    def __call__(self, prediction: Tensor, target=None, gradient=None, coefficient=None) -> Tensor:
+        """Return the loss of a batch, (batch, n, n); `target` and `gradient` are not read."""
+        assert coefficient is not None
+        a, p = coefficient.double(), prediction.double()
+        if self.grid == "nodes":
+            p = inside(p, (-2, -1))
+        # Outer cells of a grid with a stride are narrower (`solvers.darcy.direct.cell_widths`).
+        widths = pad(p.new_ones(p.shape[-1] - 2), (1, 1), value=(1 + 1 / self.stride) / 2)
+        energy = _sum(self._conductances(a, widths) * pad(p, (1, 1)).diff().square())
+        energy = energy + _sum(self._conductances(a.mT, widths) * pad(p.mT, (1, 1)).diff().square())
+        load = self.spacing**2 * _sum(widths[:, None] * widths * p)
+        size = UNIT_ENERGY / a.log().flatten(1).mean(1).exp()
+        return ((energy - 2 * load) / size).mean().to(prediction.dtype)
+
+    def _conductances(self, a: Tensor, widths: Tensor) -> Tensor:
+        """Return those of faces along the last axis, as `solvers.darcy.direct.faces_along`."""
+        left, right = a[..., :-1], a[..., 1:]
+        mean = 2 / (1 / left + 1 / right) if self.face_mean == "harmonic" else (left + right) / 2
+        if self.grid == "nodes":
+            return mean[..., 1:-1, :]
+        ends = 2 * self.stride
+        return torch.cat([ends * a[..., :1], mean, ends * a[..., -1:]], dim=-1) * widths[:, None]
+
+
 class OwnLoss:
     """Mean over a batch of a user-defined loss (prediction, target, grid) → (batch,)."""
 
@@ -180,9 +225,21 @@ class OwnLoss:
 
 
 def build_loss(
-    grid: AnyGrid, settings: TrainingSettings, weights: Tensor | None = None
-) -> RelativeLoss | RelativeH1Loss | OwnLoss:
-    """Return the loss chosen in `settings`, for functions on `grid` with `weights` from `weights_of`."""
+    grid: AnyGrid,
+    settings: TrainingSettings,
+    weights: Tensor | None = None,
+    equation: DatasetSettings | None = None,
+) -> RelativeLoss | RelativeH1Loss | EnergyLoss | OwnLoss:
+    """Return the loss chosen in `settings`, for functions on `grid` with `weights` from `weights_of`.
+
+    Raises `TrainingError` for the loss energy if the `equation` has none.
+    """
+    if settings.loss == "energy":
+        points = grid.shape[-1]
+        scheme = None if equation is None else equation.five_point(points)
+        if scheme is None:
+            raise TrainingError("training.loss: energy is only for Darcy flow that is solved here")
+        return EnergyLoss(points, *scheme)
     if ":" in settings.loss:
         return OwnLoss(settings.loss, grid)
     if settings.loss.startswith("h1"):

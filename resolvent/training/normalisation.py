@@ -16,6 +16,7 @@ from torch.nn import functional
 
 from resolvent.common.moments import Moments
 from resolvent.datasets.loading import FAR, Source, blocks
+from resolvent.datasets.tasks.task import Baseline
 from resolvent.training.settings import TrainingSettings
 from resolvent.training.tensors import function_tensor, stored_type
 
@@ -130,17 +131,23 @@ def dtype_of(operator: nn.Module) -> torch.dtype:
     return operator.dtype if isinstance(operator, NormalisedOperator) else torch.float32
 
 
-def in_physical_units(operator: nn.Module, settings: TrainingSettings, train: Source) -> nn.Module:
-    """Wrap `operator` in the normalisers and boundary values of `settings`, fitted to `train`, if any."""
+def in_physical_units(
+    operator: nn.Module, settings: TrainingSettings, train: Source, guess: Baseline | None = None
+) -> nn.Module:
+    """Wrap `operator` in the normalisers and boundary values of `settings`, fitted to `train`, if any.
+
+    With a `guess` of the targets, for training without labels, that of the output is fitted to the guesses.
+    """
     if settings.normalisation == "none":
         return _around(operator, settings, None, None)
-    inputs, targets = Moments(), Moments()
+    inputs, outputs = Moments(), Moments()
     for block in blocks(train):
         u = function_tensor(block.inputs, block.grid, stored_type(block.inputs))
-        v = function_tensor(block.targets, block.target_grid, stored_type(block.targets))
+        targets = block.targets if guess is None else guess(block.inputs, block.grid)
+        v = function_tensor(targets, block.target_grid, stored_type(targets))
         _add(inputs, u, settings.normalisation)
-        _add(targets, v, settings.normalisation)
-    return _around(operator, settings, Normaliser.of(inputs, u.dtype), Normaliser.of(targets, v.dtype))
+        _add(outputs, v, settings.normalisation)
+    return _around(operator, settings, Normaliser.of(inputs, u.dtype), Normaliser.of(outputs, v.dtype))
 
 
 def _add(moments: Moments, values: Tensor, normalisation: str) -> None:

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field
 from resolvent.common.outside import check_location
 from resolvent.common.settings import Seed, Settings
 
-LOSSES = ("norms", "squared_norms", "h1", "h1_unit_spacing")
+LOSSES = ("norms", "squared_norms", "h1", "h1_unit_spacing", "energy")
 
 
 def _loss(value: str) -> str:
@@ -96,7 +96,8 @@ class TrainingSettings(Settings):
         "norms",
         description="norms: mean of relative L2 norms (public code and curves of Cao 2021); squared_norms: "
         "mean of their squares (eq. 2 of the paper); h1: mean of relative H1 norms; h1_unit_spacing: as in "
-        "the public code of Calvello et al. 2024, with differences of neighbours as derivatives; or your own "
+        "the public code of Calvello et al. 2024, with differences of neighbours as derivatives; energy: of "
+        "Darcy flow, which the solution minimises, without labels (see equations/darcy.md); or your own "
         "module:function (see tutorials/own-metric.md)",
     )
     batch_reduction: Literal["mean", "sum"] = Field(
@@ -133,7 +134,12 @@ class TrainingSettings(Settings):
     fresh_samples: bool = Field(
         False,
         description="draw and solve `samples.train` new training samples for every epoch, in parallel with "
-        "the training. Normalisers are fitted to the stored samples",
+        "the training; for the loss energy only drawn. Normalisers are fitted to the stored samples",
+    )
+    augment: Literal["none", "symmetries"] = Field(
+        "none",
+        description="symmetries: in every epoch, map each training sample by a random symmetry of its "
+        "equation, or leave it as it is (see use.md)",
     )
     loader_seed: Seed | None = Field(
         None,
@@ -149,16 +155,23 @@ class TrainingSettings(Settings):
         "free", description="zero: set the prediction to zero on the boundary"
     )
 
+    @property
+    def reads_labels(self) -> bool:
+        """Return whether the training reads the targets of the training samples."""
+        return self.loss != "energy"
+
     def contradictions(self) -> Iterator[str]:
         """Yield a line for settings that exclude each other; checked once those of all levels are merged."""
         weight = self.gradient_weight
-        if weight and (self.loss.startswith("h1") or ":" in self.loss):
+        if weight and (self.loss.startswith(("h1", "energy")) or ":" in self.loss):
             why = "is the whole loss" if ":" in self.loss else "contains the gradient"
             yield f"loss {self.loss} {why}; accepted gradient_weight: 0, got {weight}"
         if self.fresh_samples and self.target_gradient != "grid":
             got = f"got {self.target_gradient!r} for target_gradient"
             yield f"fresh_samples have the gradient of their own grid; {got}; accepted: 'grid'"
-        if self.loss_units == "standardised" and self.normalisation == "none":
+        if self.loss_units == "standardised" and not self.reads_labels:
+            yield f"loss {self.loss} is in physical units; accepted loss_units: 'physical'"
+        elif self.loss_units == "standardised" and self.normalisation == "none":
             yield "loss_units standardised need a normalisation; accepted: pointwise, scalar"
         elif self.loss_units == "standardised" and weight:
             why = "gradients of targets are in physical units"

@@ -21,6 +21,7 @@ from resolvent.common.settings import settings_hash
 from resolvent.datasets.imported.arrays_checks import unscaled
 from resolvent.datasets.loading import FreshSplit, Samples, Source, Split, read_card, training_noise
 from resolvent.datasets.storage.layout import grid_facts, group_name
+from resolvent.datasets.tasks.registry import build_task, settings_on
 from resolvent.models.build import build, parameter_counts
 from resolvent.models.registry import ARCHITECTURES, resolve, settings_class
 from resolvent.training import checkpoints
@@ -100,7 +101,9 @@ def train_in_group(
     noise = training_noise(path, resolution, run["noise_samples"], run["noise"])
 
     def split(name: str, kind: type[Split] = Split) -> Split:
-        return kind(path, resolution, name, run["samples"][name], grids=run["grids"], noise=noise)
+        labelled = settings.reads_labels or name != "train"
+        options = {"grids": run["grids"], "noise": noise, "labelled": labelled}
+        return kind(path, resolution, name, run["samples"][name], **options)
 
     def read(name: str, given: TrainingSettings | None = None) -> Source:
         return read_where_it_fits(split(name), device, given, group.size)
@@ -109,7 +112,12 @@ def train_in_group(
     some = train.read(range(min(CHECKED, len(train))))
     operator = build(run["architecture"], model, seed)
     check_output(operator, some, run["architecture"])
-    operator = in_physical_units(operator, settings, train)
+    equation = guess = None
+    if settings.augment != "none" or not settings.reads_labels:
+        equation = settings_on(read_card(path), path)
+    if equation is not None and not settings.reads_labels:
+        guess = build_task(equation).baselines()["constant_coefficient"]
+    operator = in_physical_units(operator, settings, train, guess)
     if group.first and run["architecture"] not in ARCHITECTURES:
         warn_of_findings(operator, some, run["architecture"], model, settings.precision)
     if settings.fresh_samples:
@@ -125,13 +133,14 @@ def train_in_group(
         directory=Path(folder),
         test=read("test") if settings.record_test_error else None,
         group=group,
+        equation=equation,
         recordable=recordable(run["architecture"], model, settings.loss),
     )
     progress = trainer.fit()
     if group.first:
         if progress.diverged_epoch is not None:
             print(trainer.words_of_divergence(), file=sys.stderr)
-            functions = {"inputs": some.inputs, "targets": some.targets}
+            functions = {"inputs": some.inputs} | ({"targets": some.targets} if settings.reads_labels else {})
             moments = {name: (float(f.mean()), float(f.std())) for name, f in functions.items()}
             for name, (mean, deviation) in moments.items():
                 spacing = np.spacing(np.float32(abs(mean)))

@@ -165,6 +165,7 @@ def small_trainer(
     samples=smooth_samples,
     test=None,
     seed=7,
+    equation=None,
     group=ALONE,
     device="cpu",
     recordable=False,
@@ -183,6 +184,7 @@ def small_trainer(
         identity=identity,
         directory=directory,
         test=test,
+        equation=equation,
         group=group,
         recordable=recordable,
     )

@@ -93,6 +93,18 @@ SLIPS = [
           "experiments": {"darcy": {"test_dataset": "other", "training": {"record_test_error": True}}}},
      "on test samples of 'darcy_cao', not of test_dataset 'other'; accepted: false", "experiments.darcy"),
     ("experiments.darcy", {"training": {"loss": "h1"}, "models": ["galerkin2d"]}, "gradient_weight: 0"),
+    ("experiments.darcy.training", {"loss": "energy"}, "gradient_weight: 0", "experiments.darcy"),
+    ("experiments.burgers.training", {"loss": "energy", "gradient_weight": 0},
+     "only for Darcy flow that is solved here, not for 'burgers'", "experiments.burgers"),
+    ("experiments.darcy_inverse_clean.training.loss", "energy",
+     "not for 'darcy_cao_inverse'", "experiments.darcy_inverse_clean"),
+    ("", {"experiments": {"darcy": {"dataset": "darcy_cao_nodes", "test_resolutions": None, "training": {
+        "loss": "energy", "gradient_weight": 0, "boundary": "free"}}}},
+     "loss energy on nodes needs boundary 'zero', got 'free'", "experiments.darcy"),
+    ("experiments.darcy.training", {"loss": "energy", "gradient_weight": 0, "loss_units": "standardised"},
+     "accepted loss_units: 'physical'", "experiments.darcy"),
+    ("experiments.controlled_ode.training.augment", "symmetries",
+     "none are known for 'controlled_ode'; accepted: 'none'", "experiments.controlled_ode"),
     ("experiments.burgers.training_of.galerkan", {},
      "did you mean 'galerkin'", "experiments.burgers.training_of"),
     ("experiments.burgers.training_of.galerkin.epoch", 3, "did you mean 'epochs'"),
@@ -272,6 +284,8 @@ OWN_DATA = [
     (ON_A_LINE, AS_CODED, ""),
     (ON_A_RECTANGLE, AS_CODED, "'public_code' needs axes that are alike, but 'own' has unlike axes"),
     (ON_A_RECTANGLE, AS_CODED | {"gradient_weight": 0}, ""),
+    ({}, {"loss": "energy", "gradient_weight": 0}, "loss energy is only for Darcy flow that is solved here"),
+    ({}, {"augment": "symmetries"}, "augment symmetries: none are known for 'own'; accepted: 'none'"),
 ]
 
 

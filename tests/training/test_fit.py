@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pytest
 import torch
+from dataset_fixtures import small
 from model_variants import OF_EACH_FAMILY
 from training_fixtures import (
     ON_THE_SQUARE,
@@ -54,6 +55,27 @@ def test_a_resumed_run_ends_with_the_same_bytes(tmp_path, architecture):
         checkpoints.save(trainer.operator.state_dict(), trainer.directory / "last.pt")
     for name in ("best.pt", "last.pt"):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+def test_symmetries_are_chosen_again_in_every_epoch_and_the_same_when_resumed(tmp_path):
+    kind = {"augment": "symmetries", "equation": small("burgers"), "epochs": 2}
+    trainer, members = small_trainer(tmp_path / "a", **kind), [torch.arange(16)]
+    trainer.augmentation.mapped = lambda batch, maps: maps
+    first, second = (
+        next(trainer.augmentation.applied(trainer.train.batches(members), epoch, members)).tolist()
+        for epoch in (1, 2)
+    )
+    assert first != second
+    assert set(first) | set(second) == set(range(8))
+
+    undisturbed, plain = small_trainer(tmp_path / "b", **kind), small_trainer(tmp_path / "c", epochs=2)
+    assert undisturbed.fit().history != plain.fit().history
+    with killed_after(1), pytest.raises(Killed):
+        small_trainer(tmp_path / "d", **kind).fit()
+    resumed = small_trainer(tmp_path / "d", **kind)
+    assert resumed.fit().history == undisturbed.progress.history
+    weights = resumed.operator.state_dict()
+    assert all(torch.equal(value, weights[name]) for name, value in undisturbed.operator.state_dict().items())
 
 
 def test_recording_the_test_error_changes_nothing_but_the_record(tmp_path):

@@ -6,6 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 import torch
+from dataset_fixtures import small
 from model_variants import OF_EACH_FAMILY
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -26,6 +27,7 @@ def uneven_samples(count, seed=0):
     return Samples(grid, inputs, targets)
 
 
+ENERGY = {"loss": "energy", "gradient_weight": 0.0, "gradient_coefficient": "one"}
 LOSSES = {
     "norms with the input's gradient": ON_THE_SQUARE,
     "squared norms": {"loss": "squared_norms", "gradient_weight": 0.1},
@@ -39,6 +41,10 @@ LOSSES = {
     "standardised": {"loss_units": "standardised", "normalisation": "scalar", "batch_reduction": "sum"},
     "clipped by value": {"gradient_clip_by": "value", "schedule": "plateau"},
     "tf32": {"precision": "tf32"},
+    "energy on nodes": ON_THE_SQUARE | ENERGY | {"equation": small("darcy")},
+    "energy on every third cell centre": ON_THE_SQUARE
+    | ENERGY
+    | {"equation": small("darcy", finest=37, resolutions=[13], grid="cell_centres")},
 }
 
 
@@ -100,6 +106,12 @@ def test_a_step_of_every_architecture_never_waits(tmp_path, architecture, fused_
     trainer = small_trainer(tmp_path, device=META, batch_size=8, **kind_of(architecture))
     assert trainer.steps_per_epoch == 2  # what is read in each step would be counted twice
     assert waits_of_an_epoch(trainer) == AN_EPOCH
+
+
+def test_samples_mapped_by_symmetries_never_wait(tmp_path, fused_adam_anywhere):
+    kind = {"augment": "symmetries", "equation": small("burgers")}
+    waits = waits_of_an_epoch(small_trainer(tmp_path, device=META, batch_size=8, **kind))
+    assert waits == AN_EPOCH | {"copied": AN_EPOCH["copied"] + 1}  # the choices of the epoch
 
 
 @pytest.mark.parametrize("kind", LOSSES.values(), ids=LOSSES)

@@ -167,17 +167,20 @@ class DarcyDataset(DarcySettings):
     def task(self) -> Darcy:
         return Darcy(self)
 
+    def five_point(self, points: int) -> tuple[str, str, int]:
+        return self.grid, self.face_mean, self.grid_of(points).stride
+
     def error_bounds(self, inputs: np.ndarray, prediction: np.ndarray) -> dict[str, np.ndarray]:
         """Return bounds of ‖p - p̂‖/‖p‖ in the energy norm; p is the 5-point solution on the grid."""
         from resolvent.solvers.darcy.bounds import energy_error_bounds
 
-        scheme = self.grid, self.face_mean, self.grid_of(inputs.shape[-1]).stride
+        scheme = self.five_point(inputs.shape[-1])
         return {"energy_error": energy_error_bounds(inputs, prediction, 1.0, *scheme)[1]}
 
     def energy_error(self, inputs: np.ndarray, prediction: np.ndarray, targets: np.ndarray) -> np.ndarray:
         from resolvent.solvers.darcy.bounds import energy_norm
 
-        scheme = self.grid, self.face_mean, self.grid_of(inputs.shape[-1]).stride
+        scheme = self.five_point(inputs.shape[-1])
         return energy_norm(inputs, prediction - targets, *scheme) / energy_norm(inputs, targets, *scheme)
 
     def cheap_answer(self, inputs: np.ndarray, prediction: np.ndarray, grid: AnyGrid) -> np.ndarray:

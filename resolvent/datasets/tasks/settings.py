@@ -156,6 +156,13 @@ class DatasetSettings(Settings):
         """Return the relative errors bounded by `error_bounds`, computed from the labels: (samples,)."""
         raise NotImplementedError(f"define {type(self).__name__}.energy_error, since it has error_bounds")
 
+    def five_point(self, points: int) -> tuple[str, str, int] | None:
+        """Return grid, face mean and stride of the 5-point equations of Darcy flow; by default None.
+
+        `points` are those along each side. The task then has the baseline `constant_coefficient`.
+        """
+        return None
+
     def cheap_answer(self, inputs: np.ndarray, prediction: np.ndarray, grid: AnyGrid) -> np.ndarray | None:
         """Return answers of a cheap classical solver, which may start from the predictions; by default None.
 

@@ -172,6 +172,7 @@ def chart_training(runs: list[Run], looks: Looks):
         for column, width, opacity in (("validation_relative_l2", 2, 1.0), ("train_relative_l2", 1.3, 0.6)):
             finished = [run.by_epoch(column) for run in group if not run.diverged]
             curve = pd.concat(finished, axis=1).median(axis=1) if finished else pd.Series(dtype=float)
+            curve = curve.dropna()  # without labels there is no error of training samples
             if not curve.empty:
                 curve = curve.iloc[charts.picked(len(curve))]
                 description = f"{first.label}, {BY_EPOCH[column]}"

@@ -372,6 +372,14 @@ def _misfits_of_data(settings: TrainingSettings, dataset, name: str) -> Iterator
         yield f"target_gradient 'public_code' needs axes that are alike, but {has}"
     if dataset.grid_kind == "explicit" and settings.loss.startswith("h1"):
         yield f"loss {settings.loss} {on_even_grids}"
+    if settings.loss == "energy":
+        scheme = dataset.five_point(dataset.resolutions[0])
+        if scheme is None:
+            yield f"loss energy is only for Darcy flow that is solved here, not for '{name}'"
+        elif scheme[0] == "nodes" and settings.boundary != "zero":
+            yield f"loss energy on nodes needs boundary 'zero', got {settings.boundary!r}"
+    if settings.augment == "symmetries" and not dataset.symmetries():
+        yield f"augment symmetries: none are known for '{name}'; accepted: 'none'"
     if settings.fresh_samples and hasattr(dataset, "source"):
         yield f"fresh_samples need an equation to solve, but '{name}' is read from files"
 
