@@ -43,7 +43,7 @@ from resolvent.judging.report import (
     page_of,
     rendered,
 )
-from resolvent.judging.tasks import NamedTask, names, read_task
+from resolvent.judging.tasks import NamedTask, names, plain_yaml, read_task
 
 MADE = "entry.yaml"
 LARGEST = {RECORD: 1_000_000, ERRORS: 10_000_000, MADE: 10_000}  # bytes of the files of an entry
@@ -165,11 +165,7 @@ def _made(path: Path) -> Made:
     """Read entry.yaml. Raises `FileError` if a key is missing, unknown or has another type."""
     content = None
     try:
-        text = path.read_text("utf-8")
-        # Aliases of aliases can stand for gigabytes.
-        if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text)):
-            raise FileError(f"{path}: aliases, *name, are not accepted: repeat the text")
-        content = yaml.safe_load(text)
+        content = plain_yaml(path.read_text("utf-8"))
         return Made.model_validate(content)
     except ValidationError as error:
         raise FileError(f"{path}: {lines_of(error, content)[0]}") from None

@@ -89,7 +89,7 @@ def read_task(name: str) -> NamedTask:
     try:
         with path.open(encoding="utf-8") as file:
             content = file.read(LARGEST_FILE)
-        keys = yaml.load(content, Loader=NoAliases)
+        keys = plain_yaml(content)
         if own:
             dataset = keys.get("dataset") if isinstance(keys, dict) else None
             check_solvable(dataset if isinstance(dataset, dict) else {}, str(path))
@@ -124,13 +124,14 @@ def check_solvable(content: dict, where: str) -> None:
         )
 
 
-class NoAliases(yaml.SafeLoader):
-    """A loader of YAML without references, which could make a small file a large object."""
+def plain_yaml(text: str) -> Any:
+    """Return the content of YAML of others. Raises `yaml.YAMLError`, also for references, `*name`.
 
-    def compose_node(self, parent: Any, index: Any) -> Any:
-        if self.check_event(yaml.events.AliasEvent):
-            raise yaml.YAMLError("references are not accepted")
-        return super().compose_node(parent, index)
+    References of references can make a small file a large object.
+    """
+    if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text)):
+        raise yaml.YAMLError("references, *name, are not accepted: repeat the text")
+    return yaml.safe_load(text)
 
 
 def marks_of(arrays: dict[str, np.ndarray]) -> Marks:

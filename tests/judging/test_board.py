@@ -213,7 +213,7 @@ def test_errors_are_those_of_the_record(tmp_path, text):
         (yaml.safe_dump(MADE | {"parameters": -1}), "'parameters'"),
         (yaml.safe_dump(MADE | {"rank": 1}), "'rank'"),
         (yaml.safe_dump({"authors": "A. Nobody"}), "'code'"),
-        ("a: &a [x]\nb: [*a, *a]", "aliases, .name, are not accepted"),
+        ("a: &a [x]\nb: [*a, *a]", "references, .name, are not accepted"),
         ("[" * 100_000, "has more than 10,000 bytes"),
         ("[" * 9_000, "is damaged"),
         ("- a list", "entry.yaml"),

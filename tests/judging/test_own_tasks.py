@@ -74,7 +74,7 @@ def test_a_task_never_changes_and_has_a_name_of_its_own(made, tmp_path):
         ({"test": {"n64/final_velocity": [1.0]}}, "is no task"),
         ({"test": ZEROS}, r"is not the task's: its check values differ by nan"),
         ({"title": "\x1b[31m"}, ""),
-        ("a: &a [1, 1]\nb: [*a, *a]", "references are not accepted"),
+        ("a: &a [1, 1]\nb: [*a, *a]", "references, .name, are not accepted"),
         ("!!python/object/apply:os.system ['touch executed']", "is no task"),
         ("- " * 100_000, "is no task"),
         ("[" * 100_000, "is no task"),

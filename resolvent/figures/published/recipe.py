@@ -88,6 +88,7 @@ CARD = Free("a setting of the solver or the store; the error budget checks its e
 # Values for runs of versions without the setting, which did not record it.
 ONCE_ABSENT = {
     "training.noise": 0.0, "training.fresh_samples": False, "training.optimiser": "adam",
+    "training.augment": "none",
 }  # fmt: skip
 # Settings of all papers' runs, unless a paper differs: torch's defaults, unchanged in the public codes.
 EVERY_RUN = when(
@@ -107,7 +108,7 @@ EVERY_RUN = when(
     training={
         "weight_decay": 0.0, "gradient_weight": 0.0, "gradient_coefficient": UNUSED,
         "target_gradient": UNUSED, "batch_reduction": "mean", "boundary": "free", "precision": "float32",
-        "optimiser": "adam", "fresh_samples": False, "noise": 0.0,
+        "optimiser": "adam", "fresh_samples": False, "noise": 0.0, "augment": "none",
         "loader_seed": Free("another order of the training samples"),
     },
     computation={
