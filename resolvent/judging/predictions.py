@@ -18,7 +18,7 @@ from resolvent.datasets.imported.readers.formats import ARRAY, TENSOR
 from resolvent.datasets.imported.readers.source import open_source
 from resolvent.datasets.imported.sources import ENDINGS, content_digest
 from resolvent.datasets.loading import Samples
-from resolvent.datasets.storage.layout import coordinates_of
+from resolvent.datasets.storage.layout import coordinates_of, resolution_of
 from resolvent.judging.beyond import FRESH
 from resolvent.judging.child import Child
 from resolvent.judging.models import PROGRAM, in_batches, is_model, live, reshaped
@@ -134,7 +134,8 @@ def _stored(path: Path, groups: list[str]) -> Predictor:
             group = next((place for place in named if place in known), None)
             if group is None and name in UNNAMED:
                 ends = [place for place in groups if path_of_file.stem.endswith(f"_{place}")]
-                group = next(iter(ends or groups[: len(groups) == 1]), None)
+                points = [place for place in groups if resolution_of(place) == variable.shape[-1]]
+                group = next(iter(ends or groups[: len(groups) == 1] or points), None)
             if group in variables:
                 both = f"{variables[group][1]} and {name} of {path_of_file.name}"
                 raise EvaluationError(f"{path} has two arrays for {group}, {both}: remove one")

@@ -631,12 +631,16 @@ def test_a_program_of_a_fixed_size_is_judged_on_the_grid_that_it_takes(place, da
         assert any("m.pt2 failed on n128: " in remark for remark in record["remarks"])
 
 
-def test_an_array_belongs_to_the_grid_of_its_name_and_then_of_its_file(tmp_path):
+def test_an_array_belongs_to_the_grid_of_its_name_of_its_file_or_of_its_points(tmp_path):
     np.savez(tmp_path / "n64.npz", n64=np.ones((5, 64)), n128=np.ones((5, 128)))
     torch.save(torch.ones(5, 64), tmp_path / "mine.pt")
-    for name, groups in (("n64.npz", ["n64", "n128"]), ("mine.pt", ["n64"])):
+    np.save(tmp_path / "predictions.npy", np.ones((5, 128)))
+    both = ["n64", "n128"]
+    for name, groups, expected in (
+        ("n64.npz", both, both), ("mine.pt", ["n64"], ["n64"]), ("predictions.npy", both[::-1], ["n128"])
+    ):  # fmt: skip
         with predictor(str(tmp_path / name), groups) as found:
-            assert found.groups == groups
+            assert found.groups == expected
 
 
 def test_a_file_in_the_place_of_a_folder_is_one_line(place, tmp_path):
