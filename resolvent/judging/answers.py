@@ -11,6 +11,7 @@ import base64
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NotRequired, Union
 
@@ -133,17 +134,22 @@ class PackedTest:
         return self.task.dataset.samples.test
 
     def unlabelled(self) -> Samples:
-        """Return the inputs, which are compared with the task's marks; targets are NaN."""
+        """Return the inputs; targets are NaN."""
         names = self.stored["targets"]
         channels = (len(names),) if len(names) > 1 else ()
         unknown = np.broadcast_to(np.nan, (len(self), *channels, *self.grid.shape))
+        return Samples(self.grid, self.inputs, unknown)
+
+    @cached_property
+    def inputs(self) -> np.ndarray:
+        """Return the inputs, drawn once, after they were compared with the task's marks."""
         if not self.with_inputs:
-            return Samples(self.grid, np.empty((len(self), 0)), unknown)
+            return np.empty((len(self), 0))
         solver = build_task(self.task.dataset)
         arrays = solver.inputs_of([("test", index) for index in range(len(self))])
         check_marks(self.task, "test", marks_of(arrays), self.name)
         inputs = {name: arrays[f"{self.group}/{name}"] for name in solver.inputs}
-        return Samples(self.grid, stacked(inputs, self.grid), unknown)
+        return stacked(inputs, self.grid)
 
     def read(self, members: Members) -> Samples:
         """Return samples with their labels, which are compared with the task's marks."""
@@ -153,7 +159,7 @@ class PackedTest:
         channels = targets[:, None] if len(self.stored["targets"]) == 1 else targets
         arrays = {f"{self.group}/{target}": channels[:, n] for n, target in enumerate(self.stored["targets"])}
         check_marks(self.task, "test", marks_of(arrays), self.name)
-        return Samples(self.grid, self.unlabelled().inputs, targets).read(members)
+        return Samples(self.grid, self.inputs, targets).read(members)
 
 
 def answers_of(

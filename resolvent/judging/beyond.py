@@ -18,7 +18,7 @@ from resolvent.datasets.loading import FreshSplit, Samples
 from resolvent.datasets.tasks.settings import DatasetSettings
 from resolvent.evaluation.conformal import calibrated
 from resolvent.figures.common.intervals import UNKNOWN, mean_interval
-from resolvent.judging.report import Calibrated, FreshTest, MadeFrom, ShiftedTest
+from resolvent.judging.report import LEAKED, NO_LEAK, Calibrated, FreshTest, MadeFrom, ShiftedTest
 
 FRESH = "fresh_"  # before the name of a grid: new test samples, or predictions for them
 FRESH_SAMPLES = 256
@@ -107,9 +107,7 @@ def fresh_test(grid: str, digest: str, of: MadeFrom, public: np.ndarray, new: np
         "low": finite(interval.low),
         "high": finite(interval.high),
         "p_value": p,
-        "verdict": "better on the public test than on new samples"
-        if p <= FALSE_ALARMS
-        else "no sign of a leak",
+        "verdict": LEAKED if p <= FALSE_ALARMS else NO_LEAK,
     }
 
 

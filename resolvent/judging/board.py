@@ -35,6 +35,7 @@ from resolvent.judging.report import (
     ASSETS,
     ERRORS,
     KINDS,
+    LEAKED,
     PAGE,
     RECORD,
     SOLVER,
@@ -48,7 +49,6 @@ from resolvent.judging.tasks import NamedTask, names, plain_yaml, read_task
 MADE = "entry.yaml"
 LARGEST = {RECORD: 1_000_000, ERRORS: 10_000_000, MADE: 10_000}  # bytes of the files of an entry
 LONGEST = 100  # characters of a name
-LEAKED = "better on the public test than on new samples"  # a verdict of an evaluation on new samples
 UNSHOWABLE = (jinja2.TemplateError, AttributeError, LookupError, StopIteration, TypeError, ValueError)
 UNKNOWN = NamedTask.model_construct(  # type: ignore[call-arg]
     title="No task of this version of Resolvent: a task of others, or the test samples of a run",

@@ -40,6 +40,8 @@ SOLVER = "classical solver"  # prefix of their names
 WORST = 3  # predictions drawn
 LARGEST_PICTURE = 128  # points along a side; finer fields are drawn with every k-th
 Verdict = Literal["no sign of a leak", "better on the public test than on new samples"]
+NO_LEAK: Verdict = "no sign of a leak"
+LEAKED: Verdict = "better on the public test than on new samples"
 MadeFrom = Literal["files", "predictions", "commitment"]
 
 

@@ -16,8 +16,8 @@ from resolvent.common.errors import FileError
 from resolvent.common.files import write_json
 from resolvent.figures.common.intervals import mean_interval
 from resolvent.figures.common.numbers import scientific
-from resolvent.judging.board import LEAKED, print_board, read_board, read_entry, write_site
-from resolvent.judging.report import KINDS
+from resolvent.judging.board import print_board, read_board, read_entry, write_site
+from resolvent.judging.report import KINDS, LEAKED
 
 OURS = Path(__file__).parents[2] / "board"
 HARDNESS = np.exp(np.random.default_rng(0).normal(size=256))  # of the samples, for every model
